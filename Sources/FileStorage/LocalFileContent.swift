@@ -43,22 +43,26 @@ extension LocalFile {
     }
 
     /// Appends to the file in one write, so that the output of several processes does not mix. Creates the file and its
-    /// directories if missing. Nothing is synced: a power cut may lose the end.
+    /// directories if missing. Nothing is synced: a power cut may lose the end. What another user has put there, a symlink
+    /// or a file, is refused where that user may write.
     ///
     /// - Parameter permissions: the permission bits of a new file, before the umask.
     public func append(_ data: Data, permissions: UInt16 = 0o644) throws(SyncError) {
-        let location: Location
+        let place: (file: LocalFile, isFollowed: Bool)
         do {
-            location = try self.location()
+            place = try self.place()
         } catch {
             guard error.isNotFound else { throw error }
             try parent.makeDirectory(parents: true)
-            location = try self.location()
+            place = try self.place()
         }
+        let location = try place.file.location()
+        let flags: FileDescriptor.Flags = [.write, .append, .create, .nonBlocking]
         let file = try reporting { () throws(SystemError) in
             try location.directory.open(
-                location.name, [.write, .append, .create, .nonBlocking], permissions: permissions)
+                location.name, place.isFollowed ? flags : flags.union(.noFollow), permissions: permissions)
         }
+        try place.file.checkOwner(naming { () throws(Errno) in try file.status() }, in: location)
         try naming { () throws(Errno) in try file.writeAtOnce(Array(data)) }
     }
 
@@ -98,34 +102,67 @@ extension LocalFile {
     }
 
     /// A temporary file that replaces this one on commit, or is removed.
-    package func pendingReplacement(permissions: UInt16? = nil) throws(SyncError) -> PendingFile {
+    ///
+    /// - Parameter new: the permission bits of a new file, before the umask.
+    package func pendingReplacement(
+        permissions: UInt16? = nil, new: UInt16 = 0o644
+    ) throws(SyncError) -> PendingFile {
         let location = try location()
         return try reporting { () throws(SystemError) in
-            let file = try PendingFile(location.name, in: location.directory, permissions: 0o644)
+            let file = try PendingFile(location.name, in: location.directory, permissions: new)
             if let permissions {
                 try file.setPermissions(permissions)
-            } else if let old = try location.directory.status(of: location.name), old.type == .file {
+            } else if let old = try location.directory.status(of: location.name), old.type == .file,
+                !LocalFile.isForeign(old)
+            {
                 try file.setPermissions(old.permissions & 0o777)
             }
             return file
         }
     }
 
-    /// The output file that a user named: a regular file, also behind a symlink, is replaced atomically or created;
-    /// anything else, such as `/dev/stdout` or a FIFO, is written to.
+    /// The output file that a user named: a regular file, also behind a symlink, is replaced atomically or created, for
+    /// this user only; anything else, such as `/dev/stdout` or a FIFO, is written to. What another user has put there is
+    /// refused as in ``append(_:permissions:)``.
     package func output() throws(SyncError) -> PendingFile {
-        guard let reached = try reached() else { return try destination().pendingReplacement() }
-        if reached.type == .file {
-            let destination = try destination()
-            // A link of `/proc` may lead to a file without a name.
-            if try destination.reached()?.isSameObject(as: reached) ?? false {
-                return try destination.pendingReplacement()
+        let place = try place()
+        let location = try place.file.location()
+        if let reached = try place.file.reached() {
+            try place.file.checkOwner(reached, in: location)
+            if reached.type != .file || place.isFollowed {
+                return try reporting { () throws(SystemError) in
+                    try PendingFile(through: location.name, in: location.directory)
+                }
             }
         }
-        let location = try location()
-        return try reporting { () throws(SystemError) in
-            try PendingFile(through: location.name, in: location.directory)
+        return try place.file.pendingReplacement(new: 0o600)
+    }
+
+    /// Where to write: at the end of the symlinks.
+    ///
+    /// - Returns: `isFollowed` for a link of `/proc`, which may lead to a file without a name: only the kernel follows it.
+    private func place() throws(SyncError) -> (file: LocalFile, isFollowed: Bool) {
+        let (destination, reached) = (try destination(), try reached())
+        guard let reached, try destination.reached()?.isSameObject(as: reached) != true else {
+            return (destination, false)
         }
+        return (self, true)
+    }
+
+    /// - Throws: `refused` if another user made this, and the directory is one where that user may.
+    private func checkOwner(_ status: FileStatus, in location: Location) throws(SyncError) {
+        let directory = try reporting { () throws(SystemError) in try location.directory.status() }
+        guard LocalFile.isForeign(status), LocalFile.isForeign(directory) || directory.permissions & 0o002 != 0
+        else { return }
+        throw SyncError(
+            .refused, path: bytes,
+            "this \(status.type == .symlink ? "symlink" : "file") belongs to user \(status.owner), who may have put it there to read or to lead elsewhere what is written; name another file, or remove it"
+        )
+    }
+
+    /// It belongs to neither root nor the present user.
+    private static func isForeign(_ status: FileStatus) -> Bool {
+        status.owner != 0 && status.owner != Account.effectiveUser
     }
 
     /// The status with symlinks followed; nil if it does not exist.
@@ -138,16 +175,19 @@ extension LocalFile {
         }
     }
 
-    /// Resolves symlinks of the last component, to a name that is not a symlink.
+    /// Resolves symlinks of the last component, of root and of this user, to a name that is not a symlink.
     private func destination() throws(SyncError) -> LocalFile {
         var file = self
         for _ in 0..<40 {
             let location = try file.location()
-            let link = try reporting { () throws(SystemError) -> [UInt8]? in
-                guard try location.directory.status(of: location.name)?.type == .symlink else { return nil }
-                return try location.directory.destination(of: location.name)
+            let status = try reporting { () throws(SystemError) in
+                try location.directory.status(of: location.name)
             }
-            guard let link else { return file }
+            guard let status, status.type == .symlink else { return file }
+            try file.checkOwner(status, in: location)
+            let link = try reporting { () throws(SystemError) in
+                try location.directory.destination(of: location.name)
+            }
             file = link.first == UInt8(ascii: "/") ? LocalFile(bytes: link) : file.parent + link
         }
         throw SyncError(.failed, path: bytes, .tooManyLinks)

@@ -98,6 +98,12 @@ public enum HostProcess {
         }
     }
 
+    /// Root is not that of the machine, whose files may have no owner here.
+    static func isInUserNamespace() throws(SystemError) -> Bool {
+        let map = try text(FileName("uid_map"), in: .open(path: Array("/proc/self".utf8)))
+        return !map.split(separator: " ").elementsEqual(["0", "0", "4294967295"])
+    }
+
     private static func text(_ name: FileName, in directory: Directory) throws(SystemError) -> String {
         let file = try directory.open(name, [.read])
         let bytes = try calling("read", directory.path(of: name)) { () throws(Errno) in

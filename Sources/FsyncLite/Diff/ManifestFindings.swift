@@ -127,6 +127,12 @@ package struct ManifestFindings {
         uncover(file, BaseEntry(manifest), isSeen: false)
     }
 
+    /// An entry whose path is too long to be mirrored; earlier versions did. The target keeps it.
+    mutating func forget(_ manifest: some EntryStream) {
+        forgotten.append(manifest.path)
+        pass(manifest)
+    }
+
     private mutating func lose(_ manifest: some EntryStream, _ base: BaseEntry, isProtected: Bool) {
         if policy.identityTellsContent { missing.append(base) }
         guard !isProtected else { return }

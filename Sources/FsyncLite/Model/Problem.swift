@@ -15,10 +15,20 @@ public struct Problem: Hashable, Sendable {
         case attribute
         /// The target's entry was changed after the last apply: it stays, or what it held before is lost.
         case drift
+        /// The directory is mirrored, except entries whose paths are too long.
+        case tooLong = "too_long"
     }
 
     /// The entry is not mirrored at all.
-    var isOfWholeEntry: Bool { code != .attribute && code != .drift }
+    var isOfWholeEntry: Bool { code != .attribute && code != .drift && code != .tooLong }
+
+    static func tooLong(in directory: RelativePath) -> Problem {
+        Problem(
+            path: directory, code: .tooLong,
+            message:
+                "it holds paths of more than \(RelativePath.longest) bytes, which are not mirrored; rename directories to shorten them"
+        )
+    }
 
     static func lost(_ path: RelativePath) -> Problem {
         Problem(

@@ -15,6 +15,10 @@ public struct RelativePath: Hashable, Sendable {
     /// The root of the tree.
     public static let root = RelativePath()
 
+    /// Longer paths are not mirrored: every list of entries holds whole paths, so its memory would grow with the square of
+    /// the depth of a tree. Twice what the kernel takes in one call.
+    package static let longest = 8192
+
     private init() {
         bytes = []
     }

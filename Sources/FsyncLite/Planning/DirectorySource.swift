@@ -20,6 +20,8 @@ struct DirectorySource: PlanSource {
     private(set) var rotten: [RelativePath] = []
     private(set) var historyGivesWay = false
     private(set) var findings = TreeScan.Findings()
+    /// What the target keeps without being mirrored.
+    private var targetProblems: [Problem] = []
     /// Entries that the target cannot hold.
     let leftOut = LeftOutEntries()
     private(set) var problems: [Problem] = []
@@ -161,8 +163,12 @@ struct DirectorySource: PlanSource {
         let rules = try tree.rules()
         decide = options.filters.decisions(by: rules)
         defer { findings = sourceScan.findings }
-        guard let capabilities = root.capabilities else { return try scan(sourceScan, rules, into: &merge) }
-        return try scan(HeldEntries(sourceScan, in: capabilities, noting: leftOut), rules, into: &merge)
+        let found =
+            try root.capabilities.map {
+                try scan(HeldEntries(sourceScan, in: $0, noting: leftOut), rules, into: &merge)
+            } ?? scan(sourceScan, rules, into: &merge)
+        targetProblems = found?.problems ?? []
+        return found
     }
 
     /// With the entries of the source.
@@ -180,7 +186,7 @@ struct DirectorySource: PlanSource {
             return nil
         }
         let filters = options.deletesExcluded ? Filters() : options.filters
-        let scanOptions = try prefetching(.target.apart(from: tree.roots)).on(root.capabilities)
+        let scanOptions = try prefetching(.target.bounded.apart(from: tree.roots)).on(root.capabilities)
         let monitor = monitor
         let targetScan = try BackgroundScan {
             try TreeCursor(directory, scanOptions, filter: FilteredWalk(filters, rules), monitor: monitor)
@@ -201,11 +207,11 @@ struct DirectorySource: PlanSource {
         try rereadSource(of: &difference)
         difference.sourceCount += leftOut.problems.count
         let unread = findings.problems + leftOut.problems
-        problems = unread
+        problems = unread + targetProblems.filter { !unread.contains($0) }
         if let target = root.directory { try compare(&difference, merge.policy, with: target) }
         // The target keeps what it has of a directory that cannot be read, its mode too: an unreadable one would stop
         // the next scan of the target.
-        difference.omit(unread.map(\.path))
+        difference.omit(unread.filter(\.isOfWholeEntry).map(\.path))
         try omitUnreadable(from: &difference)
         let kept = difference.keptDirectories + (options.keepsDeleted ? difference.keepDeleted() : [])
         for file in kept where try decide(file.path, file.status.type, file.size).isExcluded {

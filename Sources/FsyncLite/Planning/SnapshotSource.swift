@@ -202,7 +202,7 @@ struct SnapshotSource: PlanSource {
         let (monitor, capabilities) = (monitor, root.capabilities)
         let scan = try BackgroundScan {
             try TreeCursor(
-                present, .target.on(capabilities), filter: nil, monitor: monitor)
+                present, .target.bounded.on(capabilities), filter: nil, monitor: monitor)
         }
         if isInPlace {
             let recorded = RecoveredEntries(try manifest(withUncovered: true), tree)
@@ -388,7 +388,7 @@ extension TreeMerge {
         /// A directory moves with all its content, wanted or not.
         func offerContent(of location: RelativePath) throws {
             guard let (directory, name) = try resolver.location(of: location) else { return }
-            var options = TreeScan.Options()
+            var options = TreeScan.Options().bounded
             options.extended = .readable
             options.isInside = true
             let scan = try TreeScan(directory.directory(name), options)

@@ -23,7 +23,8 @@ final class DirectoryReader {
         }
         return ListedDirectory(
             try DirectoryListing(of: root), try root.status(), filter: scope,
-            role: root.isJoined || !path.isRoot || options.isInside ? .inner : .root)
+            role: root.isJoined || !path.isRoot || options.isInside ? .inner : .root,
+            prefix: path.isRoot ? 0 : path.bytes.count + 1)
     }
 
     /// Opens and lists a subdirectory.
@@ -42,7 +43,10 @@ final class DirectoryReader {
             scope = self.scope(of: path.appending(name), below: outer)
         }
         let role = directory.isJoined ? ListedDirectory.Role.part : .inner
-        return (ListedDirectory(listing, status, filter: scope, role: role), opened)
+        return (
+            ListedDirectory(
+                listing, status, filter: scope, role: role, prefix: parent.prefix + bytes.count + 1), opened
+        )
     }
 
     private func scope(of path: RelativePath, below outer: FilterScope?) -> ListedDirectory.Scope? {
@@ -63,7 +67,7 @@ final class DirectoryReader {
 
     /// Excluded directories, mount points of a target, the state and `lost+found` are not read.
     private func isEntered(_ index: Int, _ status: FileStatus, of listed: ListedDirectory) -> Bool {
-        if options.single != nil { return false }
+        if options.single != nil || listed.isTooLong(index, options) { return false }
         if options.staysOnMount, status.isMountRoot || status.device != rootDevice { return false }
         if listed.role != .inner {
             let name = listed.listing.name(at: index)

@@ -6,6 +6,8 @@ final class ListedDirectory: Sendable {
     let status: FileStatus
     let filter: Scope?
     let role: Role
+    /// The length of the path before the names of its entries.
+    let prefix: Int
 
     /// Names at the top of a tree are reserved.
     enum Role: Sendable {
@@ -24,9 +26,16 @@ final class ListedDirectory: Sendable {
     nonisolated(unsafe) var unread = 0
 
     init(
-        _ listing: DirectoryListing, _ status: FileStatus, filter: Scope?, role: Role = .inner
+        _ listing: DirectoryListing, _ status: FileStatus, filter: Scope?, role: Role = .inner,
+        prefix: Int = 0
     ) {
         (self.listing, self.status, self.filter, self.role) = (listing, status, filter, role)
+        self.prefix = prefix
+    }
+
+    /// The path of an entry is longer than a scan gives.
+    func isTooLong(_ index: Int, _ options: TreeScan.Options) -> Bool {
+        options.longestPath < .max && prefix + listing.name(at: index).count > options.longestPath
     }
 
     /// The most entries of a window.
