@@ -142,22 +142,6 @@ public struct LocalFile: NamedFile, Hashable, Sendable, CustomStringConvertible 
 
     // MARK: Inspecting
 
-    /// For root: makes sure that no other user decides what this file says.
-    ///
-    /// - Parameter hint: another way out than to give the file to root.
-    /// - Throws: `refused` with the owner.
-    package func checkIsRoots(_ hint: String = "") throws(SyncError) {
-        guard let other = try reporting({ () throws(SystemError) in try OtherHand(on: bytes) }) else { return }
-        let path = escapedText(other.path)
-        let (fault, remedy) =
-            other.owner.map { ("it belongs to user \($0)", "chown root \(path)") }
-            ?? ("others may write to it", "chmod go-w \(path)")
-        throw SyncError(
-            .refused, path: other.path,
-            "\(fault), and root takes commands and paths only from files that root alone can change, such as \(self) should be; \(hint)\(remedy)"
-        )
-    }
-
     /// Whether the name exists, also as a dangling symlink. `false` is certain; every obstacle is thrown.
     public var exists: Bool {
         get throws(SyncError) {

@@ -48,7 +48,7 @@ extension LocalFile {
     ///
     /// - Parameter permissions: the permission bits of a new file, before the umask.
     public func append(_ data: Data, permissions: UInt16 = 0o644) throws(SyncError) {
-        let place: (file: LocalFile, isFollowed: Bool)
+        let place: Place
         do {
             place = try self.place()
         } catch {
@@ -56,13 +56,13 @@ extension LocalFile {
             try parent.makeDirectory(parents: true)
             place = try self.place()
         }
-        let location = try place.file.location()
         let flags: FileDescriptor.Flags = [.write, .append, .create, .nonBlocking]
+        let (directory, name) = (place.location.directory, place.location.name)
         let file = try reporting { () throws(SystemError) in
-            try location.directory.open(
-                location.name, place.isFollowed ? flags : flags.union(.noFollow), permissions: permissions)
+            try directory.open(
+                name, place.isNamed ? flags.union(.noFollow) : flags, permissions: permissions)
         }
-        try place.file.checkOwner(naming { () throws(Errno) in try file.status() }, in: location)
+        try checkOwner(naming { () throws(Errno) in try file.status() }, in: directory)
         try naming { () throws(Errno) in try file.writeAtOnce(Array(data)) }
     }
 
@@ -126,43 +126,41 @@ extension LocalFile {
     /// refused as in ``append(_:permissions:)``.
     package func output() throws(SyncError) -> PendingFile {
         let place = try place()
-        let location = try place.file.location()
-        if let reached = try place.file.reached() {
-            try place.file.checkOwner(reached, in: location)
-            if reached.type != .file || place.isFollowed {
-                return try reporting { () throws(SystemError) in
-                    try PendingFile(through: location.name, in: location.directory)
-                }
+        if place.isNamed, place.status?.type ?? .file == .file {
+            return try place.file.pendingReplacement(new: 0o600)
+        }
+        return try reporting { () throws(SystemError) in
+            try PendingFile(through: place.location.name, in: place.location.directory)
+        }
+    }
+
+    /// Where to write: the end of the symlinks. One of `/proc` may lead to a file without a name, and stays a symlink then:
+    /// only the kernel follows it.
+    private struct Place {
+        let file: LocalFile
+        let location: Location
+        let status: FileStatus?
+        var isNamed: Bool { status?.type != .symlink }
+    }
+
+    private func place() throws(SyncError) -> Place {
+        var file = self
+        for _ in 0..<40 {
+            let location = try file.location()
+            let status = try reporting { () throws(SystemError) in
+                try location.directory.status(of: location.name)
             }
+            if let status { try file.checkOwner(status, in: location.directory) }
+            let place = Place(file: file, location: location, status: status)
+            guard !place.isNamed else { return place }
+            let link = try reporting { () throws(SystemError) in
+                try location.directory.destination(of: location.name)
+            }
+            let next = link.first == UInt8(ascii: "/") ? LocalFile(bytes: link) : file.parent + link
+            if let end = try file.reached(), try next.reached()?.isSameObject(as: end) != true { return place }
+            file = next
         }
-        return try place.file.pendingReplacement(new: 0o600)
-    }
-
-    /// Where to write: at the end of the symlinks.
-    ///
-    /// - Returns: `isFollowed` for a link of `/proc`, which may lead to a file without a name: only the kernel follows it.
-    private func place() throws(SyncError) -> (file: LocalFile, isFollowed: Bool) {
-        let (destination, reached) = (try destination(), try reached())
-        guard let reached, try destination.reached()?.isSameObject(as: reached) != true else {
-            return (destination, false)
-        }
-        return (self, true)
-    }
-
-    /// - Throws: `refused` if another user made this, and the directory is one where that user may.
-    private func checkOwner(_ status: FileStatus, in location: Location) throws(SyncError) {
-        let directory = try reporting { () throws(SystemError) in try location.directory.status() }
-        guard LocalFile.isForeign(status), LocalFile.isForeign(directory) || directory.permissions & 0o002 != 0
-        else { return }
-        throw SyncError(
-            .refused, path: bytes,
-            "this \(status.type == .symlink ? "symlink" : "file") belongs to user \(status.owner), who may have put it there to read or to lead elsewhere what is written; name another file, or remove it"
-        )
-    }
-
-    /// It belongs to neither root nor the present user.
-    private static func isForeign(_ status: FileStatus) -> Bool {
-        status.owner != 0 && status.owner != Account.effectiveUser
+        throw SyncError(.failed, path: bytes, .tooManyLinks)
     }
 
     /// The status with symlinks followed; nil if it does not exist.
@@ -175,22 +173,20 @@ extension LocalFile {
         }
     }
 
-    /// Resolves symlinks of the last component, of root and of this user, to a name that is not a symlink.
-    private func destination() throws(SyncError) -> LocalFile {
-        var file = self
-        for _ in 0..<40 {
-            let location = try file.location()
-            let status = try reporting { () throws(SystemError) in
-                try location.directory.status(of: location.name)
-            }
-            guard let status, status.type == .symlink else { return file }
-            try file.checkOwner(status, in: location)
-            let link = try reporting { () throws(SystemError) in
-                try location.directory.destination(of: location.name)
-            }
-            file = link.first == UInt8(ascii: "/") ? LocalFile(bytes: link) : file.parent + link
-        }
-        throw SyncError(.failed, path: bytes, .tooManyLinks)
+    /// - Throws: `refused` if another user made this, and the directory is one where that user may.
+    private func checkOwner(_ status: FileStatus, in directory: Directory) throws(SyncError) {
+        let holder = try reporting { () throws(SystemError) in try directory.status() }
+        guard LocalFile.isForeign(status), LocalFile.isForeign(holder) || holder.permissions & 0o002 != 0
+        else { return }
+        throw SyncError(
+            .refused, path: bytes,
+            "it belongs to user \(status.owner), who may have put it there to read what is written, or to lead it elsewhere; name another file, or remove it"
+        )
+    }
+
+    /// It belongs to neither root nor the present user.
+    private static func isForeign(_ status: FileStatus) -> Bool {
+        ![0, Account.effectiveUser].contains(status.owner)
     }
 
     /// Replaces the whole content by text, see ``replace(with:permissions:)``.

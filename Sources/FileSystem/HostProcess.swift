@@ -99,7 +99,7 @@ public enum HostProcess {
     }
 
     /// Root is not that of the machine, whose files may have no owner here.
-    static func isInUserNamespace() throws(SystemError) -> Bool {
+    public static func isInUserNamespace() throws(SystemError) -> Bool {
         let map = try text(FileName("uid_map"), in: .open(path: Array("/proc/self".utf8)))
         return !map.split(separator: " ").elementsEqual(["0", "0", "4294967295"])
     }

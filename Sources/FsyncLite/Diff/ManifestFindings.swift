@@ -127,13 +127,10 @@ package struct ManifestFindings {
         uncover(file, BaseEntry(manifest), isSeen: false)
     }
 
-    /// An entry whose path is too long to be mirrored; earlier versions did. The target keeps it.
-    mutating func forget(_ manifest: some EntryStream) {
-        forgotten.append(manifest.path)
-        pass(manifest)
-    }
-
     private mutating func lose(_ manifest: some EntryStream, _ base: BaseEntry, isProtected: Bool) {
+        // No scan gives it, but earlier versions mirrored it: the target keeps it.
+        let isTooLong = manifest.withPathBytes(\.count) > RelativePath.longest
+        guard !isTooLong else { return forgotten.append(manifest.path) }
         if policy.identityTellsContent { missing.append(base) }
         guard !isProtected else { return }
         drift.append(Drift(recorded: manifest.file, base))

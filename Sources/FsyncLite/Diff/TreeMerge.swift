@@ -93,10 +93,6 @@ package struct TreeMerge {
     ) throws {
         var entries = MergeJoin(MergeJoin(source, target), manifest)
         while try entries.advance() {
-            if entries.side != .left, manifest.withPathBytes(\.count) > RelativePath.longest {
-                findings.forget(manifest)
-                continue
-            }
             switch entries.side {
             case .left: try take(entries.left.side, source, target, nil as Manifest?)
             case .both: try take(entries.left.side, source, target, manifest)

@@ -25,9 +25,7 @@ public struct Problem: Hashable, Sendable {
     static func tooLong(in directory: RelativePath) -> Problem {
         Problem(
             path: directory, code: .tooLong,
-            message:
-                "it holds paths of more than \(RelativePath.longest) bytes, which are not mirrored; rename directories to shorten them"
-        )
+            message: "what has a path of more than \(RelativePath.longest) bytes in it is not mirrored")
     }
 
     static func lost(_ path: RelativePath) -> Problem {

@@ -20,8 +20,6 @@ struct DirectorySource: PlanSource {
     private(set) var rotten: [RelativePath] = []
     private(set) var historyGivesWay = false
     private(set) var findings = TreeScan.Findings()
-    /// What the target keeps without being mirrored.
-    private var targetProblems: [Problem] = []
     /// Entries that the target cannot hold.
     let leftOut = LeftOutEntries()
     private(set) var problems: [Problem] = []
@@ -162,13 +160,13 @@ struct DirectorySource: PlanSource {
             record: record)
         let rules = try tree.rules()
         decide = options.filters.decisions(by: rules)
-        defer { findings = sourceScan.findings }
-        let found =
+        let target =
             try root.capabilities.map {
                 try scan(HeldEntries(sourceScan, in: $0, noting: leftOut), rules, into: &merge)
             } ?? scan(sourceScan, rules, into: &merge)
-        targetProblems = found?.problems ?? []
-        return found
+        findings = sourceScan.findings
+        findings.problems += target?.problems.filter { !findings.problems.contains($0) } ?? []
+        return target
     }
 
     /// With the entries of the source.
@@ -207,7 +205,7 @@ struct DirectorySource: PlanSource {
         try rereadSource(of: &difference)
         difference.sourceCount += leftOut.problems.count
         let unread = findings.problems + leftOut.problems
-        problems = unread + targetProblems.filter { !unread.contains($0) }
+        problems = unread
         if let target = root.directory { try compare(&difference, merge.policy, with: target) }
         // The target keeps what it has of a directory that cannot be read, its mode too: an unreadable one would stop
         // the next scan of the target.

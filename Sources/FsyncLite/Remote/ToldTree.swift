@@ -75,7 +75,7 @@ struct ToldTree: Sendable {
         switch item {
         case .entry(let name, let entry, let digest):
             let path = asked.path.appending(name)
-            guard path.bytes.count <= RelativePath.longest else { throw WireError.pathTooLong }
+            guard path.bytes.count <= RelativePath.longest else { throw WireError("a path is too long") }
             lastName = Array(name.bytes)
             if let take {
                 take(path, entry.status)

@@ -96,9 +96,6 @@ struct WireError: Error {
     init(_ reason: String) {
         self.reason = reason
     }
-
-    /// A far end of this version lists it as a problem.
-    static let pathTooLong = WireError("a path of more than \(RelativePath.longest) bytes")
 }
 
 struct Frame {

@@ -154,7 +154,10 @@ struct TreeCursor {
             exclusion = filter.exclusion(of: path, status, in: rules)
         }
         if level.listed.isTooLong(index, options) {
-            if case .none = exclusion { noteTooLong() }
+            if case .none = exclusion, !level.hasTooLong {
+                level.hasTooLong = true
+                findings.problems.append(.tooLong(in: RelativePath(validated: directoryPath.dropLast())))
+            }
             return false
         }
         if case .symlink = status.type { try readLink(index) }
@@ -169,13 +172,6 @@ struct TreeCursor {
         }
         if case .directory = status.type { return try enter(index) }
         return true
-    }
-
-    private mutating func noteTooLong() {
-        guard !level.hasTooLong else { return }
-        level.hasTooLong = true
-        let directory = RelativePath(validated: Array(directoryPath.dropLast()))
-        findings.problems.append(.tooLong(in: directory))
     }
 
     private func isRemoved(_ name: ArraySlice<UInt8>) -> Bool {
