@@ -386,9 +386,10 @@ extension TreeMerge {
             inner.index(of: location).flatMap { changed.index(of: inner[$0].other) }
         }
         /// A directory moves with all its content, wanted or not.
-        func offerContent(of location: RelativePath) throws {
+        func offerContent(of location: RelativePath, _ path: RelativePath) throws {
             guard let (directory, name) = try resolver.location(of: location) else { return }
-            var options = TreeScan.Options().bounded
+            var options = TreeScan.Options()
+            options.longestPath = RelativePath.longest - path.bytes.count - 1
             options.extended = .readable
             options.isInside = true
             let scan = try TreeScan(directory.directory(name), options)
@@ -397,7 +398,7 @@ extension TreeMerge {
                 offer(entry(inner), inner, scan.status, in: tree, scan.destination, scan.extended)
             }
         }
-        for (_, location) in directories { try offerContent(of: location) }
+        for (index, location) in directories { try offerContent(of: location, changed.path(at: index)) }
         let tops = Set(directories.lazy.map(\.location))
         var top: RelativePath?
         for (location, path) in inner
@@ -406,7 +407,7 @@ extension TreeMerge {
                 continue
             }
             top = location
-            try offerContent(of: location)
+            try offerContent(of: location, path)
         }
     }
 
