@@ -157,7 +157,9 @@ extension LocalFile {
                 try location.directory.destination(of: location.name)
             }
             let next = link.first == UInt8(ascii: "/") ? LocalFile(bytes: link) : file.parent + link
-            if let end = try file.reached(), try next.reached()?.isSameObject(as: end) != true { return place }
+            if let end = try file.reached(), try next.reached()?.isSameObject(as: end) != true {
+                return place
+            }
             file = next
         }
         throw SyncError(.failed, path: bytes, .tooManyLinks)

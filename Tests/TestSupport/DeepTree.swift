@@ -38,7 +38,10 @@ package enum DeepTree {
     /// How many levels there are.
     package static func depth(at root: String, name: String = "d") -> Int {
         var count = 0
-        try? walk(root, .max, name) { _ in count += 1 } end: { _ in }
+        try? walk(root, .max, name) { _ in
+            count += 1
+        } end: { _ in
+        }
         return count - 1
     }
 

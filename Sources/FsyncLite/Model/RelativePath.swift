@@ -139,7 +139,8 @@ public struct RelativePath: Hashable, Sendable {
     /// Whether this path is below one of these directories.
     package func isBelow(anyOf directories: Set<RelativePath>) -> Bool {
         // Of a deep path, each ancestor has to be hashed.
-        directories.count > 8 ? ancestors.contains { directories.contains($0) } : directories.contains(where: isBelow)
+        directories.count > 8
+            ? ancestors.contains { directories.contains($0) } : directories.contains(where: isBelow)
     }
 
     /// It is one of these paths, or below one.

@@ -113,7 +113,9 @@ public struct Verification: Sendable {
         let scan = try tree.scan(Filters(), .source, monitor, record: nil)
         while try scan.advance() {}
         var copy = OtherCopy { tree.digests(monitor) }
-        for problem in scan.findings.problems where problem.isOfWholeEntry { copy.unlisted[problem.path] = problem.message }
+        for problem in scan.findings.problems where problem.isOfWholeEntry {
+            copy.unlisted[problem.path] = problem.message
+        }
         return copy
     }
 

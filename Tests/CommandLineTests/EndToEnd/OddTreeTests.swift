@@ -157,7 +157,8 @@ struct OddTreeTests {
         scene.far = nil
         try scene.build(
             .file(
-                #"{"jobs": {"j": {"sources": {"x": "\#(scene.source)"}, "target": "\#(scene.path("several"))"}}}"#),
+                #"{"jobs": {"j": {"sources": {"x": "\#(scene.source)"}, "target": "\#(scene.path("several"))"}}}"#
+            ),
             at: "settings.json")
         let run = try scene.run("run", "j", "--settings", "settings.json", "--create-target")
         defer { _ = HostCommand.works("rm", "-rf", scene.path("several")) }
@@ -213,12 +214,14 @@ struct OddTreeTests {
         func names(_ count: Int) -> String {
             Array(repeating: Self.longName, count: count).joined(separator: "/")
         }
-        let directory = try #require(lines.last).replacing("\"\(names(depth - 1))\"", with: "\"\(names(depth))\"")
+        let directory = try #require(lines.last).replacing(
+            "\"\(names(depth - 1))\"", with: "\"\(names(depth))\"")
         let file = try #require(lines.first { $0.hasPrefix("{\"path\":\"a\"") }).dropLast()
             .replacing("\"a\"", with: "\"\(names(depth))/file\"")
         var summary = String(text[end.lowerBound...].prefix { $0 != "}" }) + "},\"checksum\":"
         for key in ["files", "directories", "bytes"] {
-            let old = try #require(summary.firstMatch(of: try Regex("\"\(key)\":([0-9]+)", as: (Substring, Substring).self)))
+            let old = try #require(
+                summary.firstMatch(of: try Regex("\"\(key)\":([0-9]+)", as: (Substring, Substring).self)))
             let number = try #require(Int(old.output.1))
             summary.replace(old.output.0, with: "\"\(key)\":\(number + 1)")
         }

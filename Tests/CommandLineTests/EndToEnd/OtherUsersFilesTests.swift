@@ -84,7 +84,8 @@ struct OtherUsersFilesTests {
         #expect(try run(scene, ["run", "--all"]).code == 0)
         try scene.setOwner(Self.user, Self.user, of: "u/.config")
         let run = try run(scene, ["run", "--all"])
-        #expect(run.code == 4 && run.errors.contains("\(scene.path("u/.config")): it belongs"), "\(run.errors)")
+        #expect(
+            run.code == 4 && run.errors.contains("\(scene.path("u/.config")): it belongs"), "\(run.errors)")
         // And one of root to the user's file.
         try scene.setOwner(0, 0, of: "u/.config")
         try scene.setOwner(Self.user, Self.user, of: "config")
@@ -112,7 +113,8 @@ struct OtherUsersFilesTests {
     @Test(.needs(.root)) func hookOfAnotherUserIsNotRun() throws {
         let scene = try MirrorScene(["a": "1"])
         try scene.build(
-            ["hook": .file("#!/bin/sh\ntouch \(scene.path("mark"))\n", mode: 0o755, modified: nil)], at: "bin")
+            ["hook": .file("#!/bin/sh\ntouch \(scene.path("mark"))\n", mode: 0o755, modified: nil)], at: "bin"
+        )
         let settings =
             #"{"jobs": {"j": {"source": "\#(scene.source)", "target": "\#(scene.target)", "#
             + #""before": "\#(scene.path("bin/hook"))"}}}"#
