@@ -43,22 +43,26 @@ extension LocalFile {
     }
 
     /// Appends to the file in one write, so that the output of several processes does not mix. Creates the file and its
-    /// directories if missing. Nothing is synced: a power cut may lose the end.
+    /// directories if missing. Nothing is synced: a power cut may lose the end. What another user has put there, a symlink
+    /// or a file, is refused where that user may write.
     ///
     /// - Parameter permissions: the permission bits of a new file, before the umask.
     public func append(_ data: Data, permissions: UInt16 = 0o644) throws(SyncError) {
-        let location: Location
+        let place: Place
         do {
-            location = try self.location()
+            place = try self.place()
         } catch {
             guard error.isNotFound else { throw error }
             try parent.makeDirectory(parents: true)
-            location = try self.location()
+            place = try self.place()
         }
+        let flags: FileDescriptor.Flags = [.write, .append, .create, .nonBlocking]
+        let (directory, name) = (place.location.directory, place.location.name)
         let file = try reporting { () throws(SystemError) in
-            try location.directory.open(
-                location.name, [.write, .append, .create, .nonBlocking], permissions: permissions)
+            try directory.open(
+                name, place.isNamed ? flags.union(.noFollow) : flags, permissions: permissions)
         }
+        try checkOwner(naming { () throws(Errno) in try file.status() }, in: directory)
         try naming { () throws(Errno) in try file.writeAtOnce(Array(data)) }
     }
 
@@ -98,34 +102,67 @@ extension LocalFile {
     }
 
     /// A temporary file that replaces this one on commit, or is removed.
-    package func pendingReplacement(permissions: UInt16? = nil) throws(SyncError) -> PendingFile {
+    ///
+    /// - Parameter new: the permission bits of a new file, before the umask.
+    package func pendingReplacement(
+        permissions: UInt16? = nil, new: UInt16 = 0o644
+    ) throws(SyncError) -> PendingFile {
         let location = try location()
         return try reporting { () throws(SystemError) in
-            let file = try PendingFile(location.name, in: location.directory, permissions: 0o644)
+            let file = try PendingFile(location.name, in: location.directory, permissions: new)
             if let permissions {
                 try file.setPermissions(permissions)
-            } else if let old = try location.directory.status(of: location.name), old.type == .file {
+            } else if let old = try location.directory.status(of: location.name), old.type == .file,
+                !LocalFile.isForeign(old)
+            {
                 try file.setPermissions(old.permissions & 0o777)
             }
             return file
         }
     }
 
-    /// The output file that a user named: a regular file, also behind a symlink, is replaced atomically or created;
-    /// anything else, such as `/dev/stdout` or a FIFO, is written to.
+    /// The output file that a user named: a regular file, also behind a symlink, is replaced atomically or created, for
+    /// this user only; anything else, such as `/dev/stdout` or a FIFO, is written to. What another user has put there is
+    /// refused as in ``append(_:permissions:)``.
     package func output() throws(SyncError) -> PendingFile {
-        guard let reached = try reached() else { return try destination().pendingReplacement() }
-        if reached.type == .file {
-            let destination = try destination()
-            // A link of `/proc` may lead to a file without a name.
-            if try destination.reached()?.isSameObject(as: reached) ?? false {
-                return try destination.pendingReplacement()
-            }
+        let place = try place()
+        if place.isNamed, place.status?.type ?? .file == .file {
+            return try place.file.pendingReplacement(new: 0o600)
         }
-        let location = try location()
         return try reporting { () throws(SystemError) in
-            try PendingFile(through: location.name, in: location.directory)
+            try PendingFile(through: place.location.name, in: place.location.directory)
         }
+    }
+
+    /// Where to write: the end of the symlinks. One of `/proc` may lead to a file without a name, and stays a symlink then:
+    /// only the kernel follows it.
+    private struct Place {
+        let file: LocalFile
+        let location: Location
+        let status: FileStatus?
+        var isNamed: Bool { status?.type != .symlink }
+    }
+
+    private func place() throws(SyncError) -> Place {
+        var file = self
+        for _ in 0..<40 {
+            let location = try file.location()
+            let status = try reporting { () throws(SystemError) in
+                try location.directory.status(of: location.name)
+            }
+            if let status { try file.checkOwner(status, in: location.directory) }
+            let place = Place(file: file, location: location, status: status)
+            guard !place.isNamed else { return place }
+            let link = try reporting { () throws(SystemError) in
+                try location.directory.destination(of: location.name)
+            }
+            let next = link.first == UInt8(ascii: "/") ? LocalFile(bytes: link) : file.parent + link
+            if let end = try file.reached(), try next.reached()?.isSameObject(as: end) != true {
+                return place
+            }
+            file = next
+        }
+        throw SyncError(.failed, path: bytes, .tooManyLinks)
     }
 
     /// The status with symlinks followed; nil if it does not exist.
@@ -138,19 +175,20 @@ extension LocalFile {
         }
     }
 
-    /// Resolves symlinks of the last component, to a name that is not a symlink.
-    private func destination() throws(SyncError) -> LocalFile {
-        var file = self
-        for _ in 0..<40 {
-            let location = try file.location()
-            let link = try reporting { () throws(SystemError) -> [UInt8]? in
-                guard try location.directory.status(of: location.name)?.type == .symlink else { return nil }
-                return try location.directory.destination(of: location.name)
-            }
-            guard let link else { return file }
-            file = link.first == UInt8(ascii: "/") ? LocalFile(bytes: link) : file.parent + link
-        }
-        throw SyncError(.failed, path: bytes, .tooManyLinks)
+    /// - Throws: `refused` if another user made this, and the directory is one where that user may.
+    private func checkOwner(_ status: FileStatus, in directory: Directory) throws(SyncError) {
+        let holder = try reporting { () throws(SystemError) in try directory.status() }
+        guard LocalFile.isForeign(status), LocalFile.isForeign(holder) || holder.permissions & 0o002 != 0
+        else { return }
+        throw SyncError(
+            .refused, path: bytes,
+            "it belongs to user \(status.owner), who may have put it there to read what is written, or to lead it elsewhere; name another file, or remove it"
+        )
+    }
+
+    /// It belongs to neither root nor the present user.
+    private static func isForeign(_ status: FileStatus) -> Bool {
+        ![0, Account.effectiveUser].contains(status.owner)
     }
 
     /// Replaces the whole content by text, see ``replace(with:permissions:)``.

@@ -112,6 +112,12 @@ public enum HostProcess {
         }
     }
 
+    /// Root is not that of the machine, whose files may have no owner here.
+    public static func isInUserNamespace() throws(SystemError) -> Bool {
+        let map = try text(FileName("uid_map"), in: .open(path: Array("/proc/self".utf8)))
+        return !map.split(separator: " ").elementsEqual(["0", "0", "4294967295"])
+    }
+
     private static func text(_ name: FileName, in directory: Directory) throws(SystemError) -> String {
         try lines(name, in: directory).first.map(String.init) ?? ""
     }

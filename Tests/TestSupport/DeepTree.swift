@@ -35,7 +35,20 @@ package enum DeepTree {
         }
     }
 
-    private static func walk(
+    /// How many levels there are.
+    package static func depth(at root: String, name: String = "d") -> Int {
+        var count = 0
+        try? walk(root, .max, name) { _ in
+            count += 1
+        } end: { _ in
+        }
+        return count - 1
+    }
+
+    /// - Parameters:
+    ///   - step: called with each directory before the next is entered.
+    ///   - end: called with the last.
+    package static func walk(
         _ root: String, _ depth: Int, _ name: String, step: (Int32) throws -> Void,
         end: (Int32) throws -> Void
     ) throws {

@@ -46,7 +46,7 @@ extension PreparedTransaction {
             throw SyncError(.failed, path: objects.describe(directory), "it is nowhere to be found")
         }
         let directory = try objects.handle(location.parent).directory(location.name)
-        var options = TreeScan.Options.target
+        var options = TreeScan.Options.target.bounded
         options.isInside = true
         return try TreeScan(directory, options, monitor: monitor)
     }

@@ -128,6 +128,9 @@ package struct ManifestFindings {
     }
 
     private mutating func lose(_ manifest: some EntryStream, _ base: BaseEntry, isProtected: Bool) {
+        // No scan gives it, but earlier versions mirrored it: the target keeps it.
+        let isTooLong = manifest.withPathBytes(\.count) > RelativePath.longest
+        guard !isTooLong else { return forgotten.append(manifest.path) }
         if policy.identityTellsContent { missing.append(base) }
         guard !isProtected else { return }
         drift.append(Drift(recorded: manifest.file, base))

@@ -249,7 +249,7 @@ public struct Tree: Sendable {
             return try SnapshotTree(earlier.changes, present: manifest(of: earlier, withUncovered: true))
                 .entries(over: try manifest(of: earlier))
         case .directory:
-            let options = TreeScan.Options(omitsSockets: true).prefetching()
+            let options = TreeScan.Options(omitsSockets: true).bounded.prefetching()
             return try TreeScan(
                 try LocalFile(bytes: path).directory(), withExtended ? Tree.options(options) : options)
         }

@@ -1,7 +1,7 @@
 import FileSystem
 
 /// Records as bytes, each with a path, in chunks that are never moved. A path is the beginning of an earlier one of its
-/// chunk, which has the same directory, and the rest.
+/// chunk, which mostly has the same directory, and the rest.
 package struct PackedStore: Sendable {
     /// Where a record begins, in units of four bytes.
     typealias Record = UInt32
@@ -252,7 +252,8 @@ package struct PackedStore: Sendable {
             let shared = anchor.path.withUnsafeBytes { left in
                 bytes.withUnsafeBytes { firstDifference(left, $0, min(left.count, $0.count)) }
             }
-            if shared >= directory {
+            // A long path that is little longer than a part of the anchor shares that, in another directory, too.
+            if shared >= directory || shared >= 512 && (bytes.count - shared) * 8 <= shared {
                 put(position - anchor.position)
                 put(shared)
                 put(bytes.count - shared)

@@ -17,10 +17,12 @@ public struct Problem: Hashable, Sendable {
         case drift
         /// The entry is another target, or has the name of a state: it is left out.
         case reserved
+        /// The directory is mirrored, except entries whose paths are too long.
+        case tooLong = "too_long"
     }
 
     /// The entry is not mirrored at all, for a reason that may go away.
-    var isOfWholeEntry: Bool { ![.attribute, .drift, .reserved].contains(code) }
+    var isOfWholeEntry: Bool { ![.attribute, .drift, .reserved, .tooLong].contains(code) }
 
     static func reserved(_ path: RelativePath) -> Problem {
         Problem(
@@ -34,6 +36,12 @@ public struct Problem: Hashable, Sendable {
             path: path, code: .reserved,
             message: "it is another target, and is left as it is; move it out of this one, or delete it with --delete-targets"
         )
+    }
+
+    static func tooLong(in directory: RelativePath) -> Problem {
+        Problem(
+            path: directory, code: .tooLong,
+            message: "what has a path of more than \(RelativePath.longest) bytes in it is not mirrored")
     }
 
     static func lost(_ path: RelativePath) -> Problem {

@@ -15,6 +15,10 @@ public struct RelativePath: Hashable, Sendable {
     /// The root of the tree.
     public static let root = RelativePath()
 
+    /// Longer paths are not mirrored: every list of entries holds whole paths, so its memory would grow with the square of
+    /// the depth of a tree. Twice what the kernel takes in one call.
+    package static let longest = 8192
+
     private init() {
         bytes = []
     }
@@ -126,7 +130,7 @@ public struct RelativePath: Hashable, Sendable {
     public func isBelow(_ directory: RelativePath) -> Bool {
         if directory.isRoot { return !isRoot }
         return bytes.count > directory.bytes.count && bytes[directory.bytes.count] == separator
-            && bytes.starts(with: directory.bytes)
+            && firstDifference(from: directory) == directory.bytes.count
     }
 
     /// The ancestors, nearest first, root last.
@@ -134,7 +138,9 @@ public struct RelativePath: Hashable, Sendable {
 
     /// Whether this path is below one of these directories.
     package func isBelow(anyOf directories: Set<RelativePath>) -> Bool {
-        ancestors.contains { directories.contains($0) }
+        // Of a deep path, each ancestor has to be hashed.
+        directories.count > 8
+            ? ancestors.contains { directories.contains($0) } : directories.contains(where: isBelow)
     }
 
     /// It is one of these paths, or below one.

@@ -1,5 +1,6 @@
 import FileStorage
 import FileSystem
+import FoundationEssentials
 
 /// A line per run in a log file.
 public struct RunLog: FileWritable, Sendable {
@@ -26,8 +27,9 @@ public struct RunLog: FileWritable, Sendable {
 
     public func fileText() -> String { singleLine(line) + "\n" }
 
-    /// Appends the line in one write, so that lines of concurrent runs do not mix.
+    /// Appends the line in one write, so that lines of concurrent runs do not mix. A new file is for this user only: the
+    /// lines name files that others may not see.
     public func append() throws(SyncError) {
-        try append(to: file)
+        try file.append(Data(fileText().utf8), permissions: 0o600)
     }
 }

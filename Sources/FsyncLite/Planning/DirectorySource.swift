@@ -163,11 +163,15 @@ struct DirectorySource: PlanSource {
             record: record)
         let rules = try tree.rules()
         decide = options.filters.decisions(by: rules)
-        defer { findings = sourceScan.findings }
         let keepsMarks = try root.keepsMarks()
-        guard root.capabilities != nil || !keepsMarks else { return try scan(sourceScan, rules, into: &merge) }
-        let held = HeldEntries(sourceScan, in: root.capabilities, keepsMarks: keepsMarks, noting: leftOut)
-        return try scan(held, rules, into: &merge)
+        let target =
+            root.capabilities == nil && keepsMarks
+            ? try scan(sourceScan, rules, into: &merge)
+            : try scan(
+                HeldEntries(sourceScan, in: root.capabilities, keepsMarks: keepsMarks, noting: leftOut), rules, into: &merge)
+        findings = sourceScan.findings
+        findings.problems += target?.problems.filter { !findings.problems.contains($0) } ?? []
+        return target
     }
 
     /// With the entries of the source.
@@ -185,7 +189,7 @@ struct DirectorySource: PlanSource {
             return nil
         }
         let filters = options.deletesExcluded ? Filters() : options.filters
-        var scanOptions = try prefetching(.target.apart(from: tree.roots)).on(root.capabilities)
+        var scanOptions = try prefetching(.target.bounded.apart(from: tree.roots)).on(root.capabilities)
         scanOptions.leavesTargets = !options.deletesTargets
         let monitor = monitor
         let targetScan = try BackgroundScan { [scanOptions] in
@@ -211,7 +215,7 @@ struct DirectorySource: PlanSource {
         if let target = root.directory { try compare(&difference, merge.policy, with: target) }
         // The target keeps what it has of a directory that cannot be read, its mode too: an unreadable one would stop
         // the next scan of the target.
-        difference.omit(unread.map(\.path))
+        difference.omit(unread.filter(\.isOfWholeEntry).map(\.path))
         try omitUnreadable(from: &difference)
         let kept = difference.keptDirectories + (options.keepsDeleted ? difference.keepDeleted() : [])
         for file in kept where try decide(file.path, file.status.type, file.size).isExcluded {

@@ -16,12 +16,12 @@ final class RecordedTarget: EntryStream {
         (self.manifest, self.isExcluded) = (manifest, isExcluded)
     }
 
-    /// - Throws: `ManifestIsWrong` where an entry is covered that was not.
+    /// - Throws: `ManifestIsWrong` where an entry is covered that was not, or is not mirrored any more.
     func advance() throws -> Bool {
         guard try manifest.advance() else { return false }
-        guard try !manifest.marks.contains(.uncovered) || isExcluded(manifest.path, manifest.status) else {
-            throw ManifestIsWrong()
-        }
+        guard manifest.path.bytes.count <= RelativePath.longest,
+            try !manifest.marks.contains(.uncovered) || isExcluded(manifest.path, manifest.status)
+        else { throw ManifestIsWrong() }
         return true
     }
 

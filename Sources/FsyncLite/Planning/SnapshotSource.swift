@@ -202,7 +202,7 @@ struct SnapshotSource: PlanSource {
         }
         if restoration.goesBesideOthers { return try scanBeside(entries, in: present, into: &merge) }
         let (monitor, capabilities) = (monitor, root.capabilities)
-        var options = TreeScan.Options.target.on(capabilities)
+        var options = TreeScan.Options.target.bounded.on(capabilities)
         options.leavesTargets = true
         let scan = try BackgroundScan { [options] in
             try TreeCursor(present, options, filter: nil, monitor: monitor)
@@ -389,9 +389,10 @@ extension TreeMerge {
             inner.index(of: location).flatMap { changed.index(of: inner[$0].other) }
         }
         /// A directory moves with all its content, wanted or not.
-        func offerContent(of location: RelativePath) throws {
+        func offerContent(of location: RelativePath, _ path: RelativePath) throws {
             guard let (directory, name) = try resolver.location(of: location) else { return }
             var options = TreeScan.Options()
+            options.longestPath = RelativePath.longest - path.bytes.count - 1
             options.extended = .readable
             options.isInside = true
             let scan = try TreeScan(directory.directory(name), options)
@@ -400,7 +401,7 @@ extension TreeMerge {
                 offer(entry(inner), inner, scan.status, in: tree, scan.destination, scan.extended)
             }
         }
-        for (_, location) in directories { try offerContent(of: location) }
+        for (index, location) in directories { try offerContent(of: location, changed.path(at: index)) }
         let tops = Set(directories.lazy.map(\.location))
         var top: RelativePath?
         for (location, path) in inner
@@ -409,7 +410,7 @@ extension TreeMerge {
                 continue
             }
             top = location
-            try offerContent(of: location)
+            try offerContent(of: location, path)
         }
     }
 

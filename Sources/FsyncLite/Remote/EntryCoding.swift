@@ -104,7 +104,7 @@ struct EntryDecoder {
         path.removeLast(path.count - open[level].length)
         if !path.isEmpty { path.append(UInt8(ascii: "/")) }
         path.append(contentsOf: name.bytes)
-        guard path.count <= WireFormat.longestPath else { throw WireError("a path is too long") }
+        guard path.count <= RelativePath.longest else { throw WireError("a path is too long") }
         if entry.status.type == .directory {
             guard directoryCount < .max else { throw WireError("too many directories") }
             open.append((path.count, []))

@@ -22,6 +22,7 @@ extension RemoteTree {
                 let isKnown =
                     manifest.marks.isEmpty && manifest.omitted.isEmpty
                     && status.changed != CommitSpans.unexamined
+                    && manifest.path.bytes.count <= RelativePath.longest
                     && (!record.needsDigests || status.type != .file || manifest.digest != nil)
                 tree.digests.add(manifest, isKnown: isKnown)
                 progress.entries += 1
@@ -31,7 +32,7 @@ extension RemoteTree {
                 batch.append(
                     manifest.path.bytes, tree.status(status), isListed: true, .none,
                     destination: status.type == .symlink ? manifest.destination : [])
-                guard batch.count == BackgroundScan.batchSize else { continue }
+                guard batch.isFull else { continue }
                 try monitor.checkCancellation()
                 if options.reportsProgress { monitor.report(progress) }
                 isOpen = push(batch)

@@ -75,7 +75,7 @@ struct ToldTree: Sendable {
         switch item {
         case .entry(let name, let entry, let digest):
             let path = asked.path.appending(name)
-            guard path.bytes.count <= WireFormat.longestPath else { throw WireError("a path is too long") }
+            guard path.bytes.count <= RelativePath.longest else { throw WireError("a path is too long") }
             lastName = Array(name.bytes)
             if let take {
                 take(path, entry.status)
@@ -227,7 +227,7 @@ struct ToldTree: Sendable {
             if telling == .gone { return true }
             batch.append(
                 path.bytes, status, isListed: telling != .unlisted, exclusion, destination: destination)
-            guard batch.count == BackgroundScan.batchSize else { return true }
+            guard batch.isFull else { return true }
             defer { batch = BackgroundScan.Batch() }
             return try push(batch)
         }

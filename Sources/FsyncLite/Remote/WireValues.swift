@@ -135,7 +135,7 @@ extension FrameReader {
     /// Only what reading a source can meet.
     mutating func problem() throws(WireError) -> Problem {
         let path = try path()
-        let known: Set<Problem.Code> = [.unreadable, .changing, .unsupported]
+        let known: Set<Problem.Code> = [.unreadable, .changing, .unsupported, .tooLong]
         guard let code = Problem.Code(rawValue: try text()), known.contains(code) else {
             throw WireError("a problem of an unknown kind")
         }

@@ -17,8 +17,9 @@ package final class BackgroundScan: EntryStream {
         fileprivate var destinations: [UInt8] = []
         fileprivate var entries: [Entry] = []
 
-        var count: Int { entries.count }
         var isEmpty: Bool { entries.isEmpty }
+        /// With the waiting batches about 1 MB per tree, and 4 MB where paths are long.
+        var isFull: Bool { entries.count >= BackgroundScan.batchSize || paths.count >= 1 << 18 }
 
         /// Adds an entry, without a destination that is not a symlink's.
         mutating func append(
@@ -53,8 +54,8 @@ package final class BackgroundScan: EntryStream {
     private let queue = BoundedQueue<Message>(capacity: 16)
     private let thread = WorkerThread()
 
-    /// Entries per batch; with the waiting batches about 1 MB per tree.
-    static let batchSize = 256
+    /// Entries per batch.
+    private static let batchSize = 256
 
     /// - Parameter begin: starts the scan; called on its thread.
     convenience init(_ begin: @escaping @Sendable () throws -> TreeCursor) throws {
@@ -98,7 +99,7 @@ package final class BackgroundScan: EntryStream {
                 Entry(
                     pathEnd: batch.paths.count, destinationEnd: batch.destinations.count,
                     status: scan.status, isListed: scan.isListed, exclusion: scan.exclusion))
-            guard batch.entries.count == size else { continue }
+            guard batch.entries.count == size || batch.isFull else { continue }
             guard push(batch) else { return nil }
             batch = Batch()
             size = batchSize

@@ -25,7 +25,8 @@ final class DirectoryReader {
         let isInner = root.isJoined || !path.isRoot || options.isInside
         return ListedDirectory(
             listing, try root.status(), filter: scope, role: isInner ? .inner : .root,
-            targets: try targets(listing, root))
+            targets: try targets(listing, root),
+            prefix: path.isRoot ? 0 : path.bytes.count + 1)
     }
 
     /// Opens and lists a subdirectory.
@@ -45,7 +46,11 @@ final class DirectoryReader {
         }
         let role = directory.isJoined ? ListedDirectory.Role.part : .inner
         let targets = try targets(listing, opened)
-        return (ListedDirectory(listing, status, filter: scope, role: role, targets: targets), opened)
+        return (
+            ListedDirectory(
+                listing, status, filter: scope, role: role, targets: targets, prefix: parent.prefix + bytes.count + 1),
+            opened
+        )
     }
 
     /// Finds other targets by the names of their states, and then by the marks of these.
@@ -86,7 +91,9 @@ final class DirectoryReader {
 
     /// Excluded directories, mount points of a target, the state and `lost+found` are not read.
     private func isEntered(_ index: Int, _ status: FileStatus, of listed: ListedDirectory) -> Bool {
-        if options.single != nil || listed.targets.entries.contains(index) { return false }
+        if options.single != nil || listed.isTooLong(index, options) || listed.targets.entries.contains(index) {
+            return false
+        }
         if listed.targets.isOne, listed.role == .inner { return false }
         if options.staysOnMount, status.isMountRoot || status.device != rootDevice { return false }
         if listed.role != .inner {

@@ -15,6 +15,8 @@ final class ListedDirectory: Sendable {
         /// Its entries that are, with their states beside them.
         var entries: [Int] = []
     }
+    /// The length of the path before the names of its entries.
+    let prefix: Int
 
     /// Names at the top of a tree are reserved.
     enum Role: Sendable {
@@ -34,10 +36,16 @@ final class ListedDirectory: Sendable {
 
     init(
         _ listing: DirectoryListing, _ status: FileStatus, filter: Scope?, role: Role = .inner,
-        targets: Targets
+        targets: Targets, prefix: Int
     ) {
         self.targets = targets
         (self.listing, self.status, self.filter, self.role) = (listing, status, filter, role)
+        self.prefix = prefix
+    }
+
+    /// The path of an entry is longer than a scan gives.
+    func isTooLong(_ index: Int, _ options: TreeScan.Options) -> Bool {
+        options.longestPath < .max && prefix + listing.name(at: index).count > options.longestPath
     }
 
     /// The most entries of a window.

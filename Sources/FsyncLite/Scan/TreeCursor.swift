@@ -20,6 +20,8 @@ struct TreeCursor {
     private let filter: FilteredWalk?
     private let prefetch: DirectoryPrefetch
     private var chain: DirectoryChain
+    /// The path of the present directory, with a separator after it; empty for the root.
+    private var directoryPath: [UInt8]
     /// The present directory, and the directories above it.
     private var level: Level
     private var outerLevels: [Level] = []
@@ -32,8 +34,10 @@ struct TreeCursor {
         /// The present part of the entries, and the numbers of the windows after it.
         var window: ListingWindow
         var later: ArraySlice<Int>
-        /// The directory's own.
-        let path: RelativePath
+        /// The length of the path before the names of its entries.
+        let prefix: Int
+        /// It has entries whose paths are too long.
+        var hasTooLong = false
         /// The entry after the present one.
         var index = 0
         /// The next of the window's subdirectories.
@@ -41,10 +45,10 @@ struct TreeCursor {
 
         var filter: ListedDirectory.Scope? { listed.filter }
 
-        init(_ reading: ReadingList.Reading, _ path: RelativePath) {
+        init(_ reading: ReadingList.Reading) {
             (listed, listing) = (reading.listed, reading.listed.listing)
             (window, later) = (reading.window, reading.later)
-            self.path = path
+            prefix = reading.listed.prefix
         }
     }
 
@@ -64,7 +68,8 @@ struct TreeCursor {
         prefetch = try DirectoryPrefetch(root, options, filter: filter)
         var reading = prefetch.root
         try TreeCursor.fill(&reading.window, &reading.later, prefetch) { root }
-        level = Level(reading, options.single ?? .root)
+        level = Level(reading)
+        directoryPath = options.single.map { $0.isRoot ? [] : $0.bytes + [UInt8(ascii: "/")] } ?? []
         _ = try level.filter?.get()
         progress.entries = level.listing.count
     }
@@ -88,10 +93,7 @@ struct TreeCursor {
 
     func appendPath(to bytes: inout [UInt8]) {
         guard level.index > 0 else { return }
-        if !level.path.isRoot {
-            bytes.append(contentsOf: level.path.bytes)
-            bytes.append(UInt8(ascii: "/"))
-        }
+        bytes.append(contentsOf: directoryPath)
         level.listing.append(level.index - 1, to: &bytes)
     }
 
@@ -99,9 +101,10 @@ struct TreeCursor {
         if let reading = next, let name = FileName(level.listing.name(at: level.index - 1)) {
             chain.push(reading.directory, name, inode: reading.listed.status.inode)
             _ = try reading.listed.filter?.get()
-            let path = path
             outerLevels.append(level)
-            level = Level(reading, path)
+            directoryPath.append(contentsOf: name.bytes)
+            directoryPath.append(UInt8(ascii: "/"))
+            level = Level(reading)
             next = nil
         }
         while true {
@@ -111,6 +114,7 @@ struct TreeCursor {
             } else {
                 guard let outer = outerLevels.popLast() else { return false }
                 level = outer
+                directoryPath.removeLast(directoryPath.count - level.prefix)
                 chain.pop()
             }
         }
@@ -153,6 +157,13 @@ struct TreeCursor {
         }
         if let filter, case .success(let (rules, _))? = level.filter {
             exclusion = filter.exclusion(of: path, status, in: rules)
+        }
+        if level.listed.isTooLong(index, options) {
+            if case .none = exclusion, !level.hasTooLong {
+                level.hasTooLong = true
+                findings.problems.append(.tooLong(in: RelativePath(validated: directoryPath.dropLast())))
+            }
+            return false
         }
         if case .symlink = status.type { try readLink(index) }
         // Not entered, but yielded: its recorded entry may need its status.

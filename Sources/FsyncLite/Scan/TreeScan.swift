@@ -3,7 +3,7 @@ import FileSystem
 /// Walks a directory tree and yields its entries in order, each directory before its contents.
 ///
 /// Memory holds the listings of one chain of directories. No symlink is followed, no path is resolved twice, and
-/// neither depth nor path length is limited: handles of deep directories are closed and reopened.
+/// depth is not limited: handles of deep directories are closed and reopened.
 package final class TreeScan: EntryStream {
     package struct Options: Sendable {
         /// Sockets hold no data: in a source they are counted and left out, as in rsync and tar.
@@ -19,6 +19,9 @@ package final class TreeScan: EntryStream {
         package var leavesRemoved = false
         /// Other targets in the tree are yielded and noted, but not entered.
         var leavesTargets = false
+        /// Leaves out entries with longer paths, with a problem for each directory that has such. For all scans whose
+        /// entries are held in memory.
+        package var longestPath = Int.max
         /// The kinds of extended attributes to read for each entry; nil for none.
         package var extended: ExtendedAttributes.Selection?
 
@@ -47,9 +50,16 @@ package final class TreeScan: EntryStream {
         package static let source = {
             var options = Options(omitsSockets: true, toleratesUnreadable: true)
             options.reportsProgress = true
-            return options
+            return options.bounded
         }()
         package static let target = Options(staysOnMount: true)
+
+        /// The same, of paths that can be mirrored.
+        package var bounded: Options {
+            var options = self
+            options.longestPath = RelativePath.longest
+            return options
+        }
 
         /// Whether `lost+found`, which mkfs and fsck make for themselves, is excluded: source or target is the root of
         /// a file system. With several sources only the target counts.

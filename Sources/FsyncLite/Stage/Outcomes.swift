@@ -107,7 +107,9 @@ extension ManifestUpdate {
         if let graph {
             touch(directories: graph.touchedDirectories, objects: ManifestUpdate.touched(difference, moves))
         }
-        for problem in plan.problems where problem.code != .attribute { distrust(problem.path) }
+        for problem in plan.problems where ![.attribute, .tooLong].contains(problem.code) {
+            distrust(problem.path)
+        }
         for index in difference.forgotten.indices { append(.forgotten, index) }
         for index in difference.deleted.indices { append(.deleted, index) }
         var resting = try old.map { try ManifestUpdate.carried(difference, moves, $0) } ?? []

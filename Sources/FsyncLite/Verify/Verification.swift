@@ -113,7 +113,9 @@ public struct Verification: Sendable {
         let scan = try tree.scan(Filters(), .source, monitor, record: nil)
         while try scan.advance() {}
         var copy = OtherCopy { tree.digests(monitor) }
-        for problem in scan.findings.problems { copy.unlisted[problem.path] = problem.message }
+        for problem in scan.findings.problems where problem.isOfWholeEntry {
+            copy.unlisted[problem.path] = problem.message
+        }
         return copy
     }
 
@@ -147,6 +149,12 @@ public struct Verification: Sendable {
             guard readsContent else { return try report(found) }
             try copies.add(.found(found)) { try take($0) }
         }
+        func tellProblems() throws {
+            for problem in scan.findings.problems.dropFirst(reported) {
+                try tell(Discrepancy(kind: .unreadable, path: problem.path, message: problem.message))
+            }
+            reported = scan.findings.problems.count
+        }
         var trees = MergeJoin(recorded, scan)
         while try trees.advance() {
             switch trees.side {
@@ -164,16 +172,16 @@ public struct Verification: Sendable {
                         try copies.add(.file(recorded.file), bytes: recorded.status.size) { try take($0) }
                     }
                 }
+            // Earlier versions mirrored it.
+            case .left where recorded.path.bytes.count > RelativePath.longest: break
             case .left: try tell(Discrepancy(kind: .missing, path: recorded.path))
             case .right where isFiltered: summary.unlisted += 1
             case .right: try tell(Discrepancy(kind: .added, path: scan.path))
             }
             if trees.side != .right { summary.entries += 1 }
-            for problem in scan.findings.problems.dropFirst(reported) {
-                try tell(Discrepancy(kind: .unreadable, path: problem.path, message: problem.message))
-            }
-            reported = scan.findings.problems.count
+            try tellProblems()
         }
+        try tellProblems()
         try copies.finish { try take($0) }
         return summary
     }

@@ -34,6 +34,7 @@ extension Invocation {
     fileprivate func reading() throws -> Invocation {
         guard command == ApplyCommand.self, let file = options.value(SyncRun.savedPlan) else { return self }
         var read = self
+        if client == nil { try LocalFile(bytes: file).checkIsRoots() }
         read.saved =
             try client?.command.document.map { try SavedPlan($0, path: file) }
             ?? SavedPlan(reading: LocalFile(bytes: file))

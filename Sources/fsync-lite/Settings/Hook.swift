@@ -49,12 +49,13 @@ struct Hook: CustomStringConvertible {
     func run(report: [UInt8]) -> String? {
         let name = "\(moment.rawValue): \(escapedText(words[0].utf8))"
         do {
+            if words[0].contains("/") { try LocalFile(words[0]).checkIsRoots() }
             let code = try ChildProcess(words).run(input: report)
             return code == 0 ? nil : "\(name): exit code \(code)"
-        } catch .noSuchFile where !words[0].contains("/") {
+        } catch let errno as Errno where errno == .noSuchFile && !words[0].contains("/") {
             return
                 "\(name): there is no such command in the PATH, \(escapedText(ChildProcess.searchPath.utf8))"
-        } catch .noSuchFile where words.count == 1 && words[0].contains(" ") {
+        } catch let errno as Errno where errno == .noSuchFile && words.count == 1 && words[0].contains(" ") {
             return "\(name): \(Errno.noSuchFile); \(Hook.shell)"
         } catch {
             return "\(name): \(error)"

@@ -13,9 +13,13 @@ struct SettingsSources {
     /// - Throws: `SyncError` with code `inputMissing` if the file named by `--settings` does not exist.
     init(_ given: GivenOptions) throws {
         if let path = given.value(.settingsFile) {
-            own = try SettingsFile(reading: LocalFile(bytes: path))
+            let file = LocalFile(bytes: path)
+            try file.checkIsRoots()
+            own = try SettingsFile(reading: file)
         } else if let directory = SettingsSources.directory, try SettingsSources.isReachable(directory) {
             own = try .readIfPresent(in: directory)
+            // Where `su` or `sudo` left the user's HOME, its hooks would run as root.
+            try own?.file.checkIsRoots("run with HOME=/root, or: ")
         } else {
             own = nil
         }

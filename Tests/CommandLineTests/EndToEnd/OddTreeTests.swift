@@ -69,7 +69,6 @@ struct OddTreeTests {
 
     // MARK: Shapes
 
-    /// Far beyond `PATH_MAX`.
     @Test func deeperThanHandlesAreKeptOpen() throws {
         let scene = try MirrorScene(["a": "1"], inMemory: true)
         defer {
@@ -94,20 +93,179 @@ struct OddTreeTests {
         _ = HostCommand.works("rm", "-rf", scene.path("gone"))
     }
 
-    @Test func pathsBeyondTheLimit() throws {
-        let scene = try MirrorScene([:], inMemory: true)
-        defer {
-            for name in ["source", "target"] { _ = HostCommand.works("rm", "-rf", scene.path(name)) }
+    private static let longName = String(repeating: "n", count: 255)
+
+    /// So many of them have 8,191 bytes.
+    private static let mostLong = 32
+
+    /// A chain of directories that is too deep, with files on the way.
+    private func tooDeep(_ depth: Int = 40) throws -> MirrorScene {
+        let scene = try MirrorScene(["a": "1"], inMemory: true)
+        try DeepTree.make(at: scene.source, depth: depth, name: Self.longName)
+        try DeepTree.edit("in reach", at: scene.source, depth: 20, name: Self.longName)
+        // Of what is in the directory with the problem, the rest is mirrored.
+        try DeepTree.edit("too long", at: scene.source, depth: Self.mostLong, name: Self.longName)
+        try DeepTree.walk(scene.source, Self.mostLong - 1, Self.longName) { _ in
+        } end: {
+            try TreeLiteral.file("short").build(at: "/proc/self/fd/\($0)/m")
         }
-        let name = String(repeating: "n", count: 255)
-        try DeepTree.make(at: scene.source, depth: 40, name: name)
-        #expect(try scene.apply().code == 0)
-        #expect(try scene.apply().output.contains("nothing to do"))
-        try DeepTree.edit("edited", at: scene.source, depth: 40, name: name)
+        return scene
+    }
+
+    private func removeDeep(_ scene: MirrorScene) {
+        _ = HostCommand.works("rm", "-rf", scene.path("source"), scene.target)
+    }
+
+    /// Once, at the highest directory, and all else is mirrored.
+    @Test func pathsBeyondTheLimitAreOneProblem() throws {
+        let scene = try tooDeep()
+        defer { removeDeep(scene) }
+        let directory = Array(repeating: Self.longName, count: Self.mostLong).joined(separator: "/")
         let plan = try scene.plan("--json").json()
-        #expect(plan.object("summary")?.number("update") == 1)
-        #expect(try scene.apply().code == 0)
-        #expect(try DeepTree.text(at: scene.target, depth: 40, name: name) == "edited")
+        let problems = plan.objects("problems")
+        #expect(problems.map { $0.text("path") } == [directory])
+        #expect(problems.first?.text("code") == "too_long")
+        #expect(problems.first?.text("message")?.contains("8192 bytes") == true)
+        #expect(plan.object("summary")?.number("create") == Self.mostLong + 3)
+        for _ in 0..<2 {
+            let run = try scene.apply()
+            #expect(run.code == 3 && run.errors.contains("8192 bytes"), "\(run.code) \(run.errors)")
+            #expect(DeepTree.depth(at: scene.target, name: Self.longName) == Self.mostLong)
+            #expect(try DeepTree.text(at: scene.target, depth: 20, name: Self.longName) == "in reach")
+        }
+        #expect(try scene.apply().output.contains("nothing to do"))
+        // The tree that remains is that of the manifest.
+        #expect(try scene.run("manifest", "verify", "target", "target").code == 0)
+        #expect(try scene.run("manifest", "create", "source", "-o", "m.json").code == 3)
+        let diff = try scene.run("manifest", "diff", "m.json", "target")
+        #expect(diff.code == 0, "\(diff.output)")
+        // Excluded, it is no problem.
+        let excluded = try scene.apply("--exclude", "/\(Self.longName)", "--max-delete", "unlimited")
+        #expect(excluded.code == 0, "\(excluded.errors)")
+    }
+
+    /// From another machine, and among several sources, whose names are a part of the paths.
+    @Test func pathsBeyondTheLimitOfASourceElsewhere() throws {
+        let scene = try tooDeep()
+        defer { removeDeep(scene) }
+        scene.far = try FarMachine()
+        for _ in 0..<2 {
+            let run = try scene.apply()
+            #expect(run.code == 3 && run.errors.contains("8192 bytes"), "\(run.code) \(run.errors)")
+            #expect(DeepTree.depth(at: scene.target, name: Self.longName) == Self.mostLong)
+        }
+        scene.far = nil
+        try scene.build(
+            .file(
+                #"{"jobs": {"j": {"sources": {"x": "\#(scene.source)"}, "target": "\#(scene.path("several"))"}}}"#
+            ),
+            at: "settings.json")
+        let run = try scene.run("run", "j", "--settings", "settings.json", "--create-target")
+        defer { _ = HostCommand.works("rm", "-rf", scene.path("several")) }
+        #expect(run.code == 3, "\(run.errors)")
+        #expect(DeepTree.depth(at: scene.path("several/x"), name: Self.longName) == Self.mostLong - 1)
+    }
+
+    /// What an earlier version has mirrored there stays, and is forgotten; a run after that has nothing to do.
+    @Test(arguments: [[], ["--trust-manifest"]])
+    func targetWithPathsBeyondTheLimitSettles(options: [String]) throws {
+        let scene = try tooDeep()
+        defer { removeDeep(scene) }
+        #expect(try scene.apply().code == 3)
+        try DeepTree.walk(scene.target, Self.mostLong, Self.longName) { _ in
+        } end: {
+            let inner: TreeLiteral = ["file": "old"]
+            try inner.build(at: "/proc/self/fd/\($0)/\(Self.longName)")
+        }
+        try addToManifest(of: scene, depth: Self.mostLong + 1)
+        for isFirst in [true, false] {
+            let run = try scene.run(["apply", "source", "target"] + options)
+            #expect(run.code == 3 && !run.errors.contains("drift"), "\(run.code) \(run.errors)")
+            #expect(isFirst || run.output.contains("nothing to do"), "\(run.output)")
+            #expect(
+                try DeepTree.text(at: scene.target, depth: Self.mostLong + 1, name: Self.longName) == "old")
+        }
+        let longest = Array(repeating: Self.longName, count: Self.mostLong + 1).joined(separator: "/")
+        #expect(try !scene.text("target/.fsync-lite/manifest.json").contains(longest))
+        let verification = try scene.run("manifest", "verify", "target", "target")
+        #expect(verification.code == 2 && verification.output.contains("8192 bytes"), "\(verification)")
+        // It goes and comes back with its directory.
+        try scene.move("source/\(Self.longName)", to: "gone")
+        let run = try scene.apply("--max-delete", "unlimited")
+        #expect(run.code == 3, "\(run.output)")
+        #expect(DeepTree.depth(at: scene.target, name: Self.longName) == 0)
+        let undone = try scene.run("undo", "target")
+        #expect(undone.code == 0, "\(undone)")
+        #expect(DeepTree.depth(at: scene.target, name: Self.longName) == Self.mostLong + 1)
+        // The removal of what is deeper than the limit works as before.
+        let removal = try scene.apply("--max-delete", "unlimited", "--keep-last", "0")
+        #expect(removal.code == 3, "\(removal)")
+        #expect(try HostCommand.output("find", scene.target, "-name", "n*").isEmpty)
+        #expect(try scene.apply("--max-delete", "unlimited").code == 0)
+        _ = HostCommand.works("rm", "-rf", scene.path("gone"))
+    }
+
+    /// A directory and a file in it, after all others, as an earlier version would have recorded them.
+    private func addToManifest(of scene: MirrorScene, depth: Int) throws {
+        let path = "target/.fsync-lite/manifest.json"
+        let text = try scene.text(path)
+        let end = try #require(text.range(of: "\n],\n\"summary\":"))
+        let lines = text[..<end.lowerBound].split(separator: "\n")
+        func names(_ count: Int) -> String {
+            Array(repeating: Self.longName, count: count).joined(separator: "/")
+        }
+        let directory = try #require(lines.last).replacing(
+            "\"\(names(depth - 1))\"", with: "\"\(names(depth))\"")
+        let file = try #require(lines.first { $0.hasPrefix("{\"path\":\"a\"") }).dropLast()
+            .replacing("\"a\"", with: "\"\(names(depth))/file\"")
+        var summary = String(text[end.lowerBound...].prefix { $0 != "}" }) + "},\"checksum\":"
+        for key in ["files", "directories", "bytes"] {
+            let old = try #require(
+                summary.firstMatch(of: try Regex("\"\(key)\":([0-9]+)", as: (Substring, Substring).self)))
+            let number = try #require(Int(old.output.1))
+            summary.replace(old.output.0, with: "\"\(key)\":\(number + 1)")
+        }
+        let start = "\(text[..<end.lowerBound]),\n\(directory),\n\(file)\(summary)"
+        try Data(ManifestText.sealed(Array(start.utf8))).write(to: URL(fileURLWithPath: scene.path(path)))
+    }
+
+    /// A deep tree that is in reach: all works as with any other.
+    @Test func deepestTree() throws {
+        let scene = try MirrorScene(["a": "1"], inMemory: true)
+        defer { removeDeep(scene) }
+        // The file has 8,190 bytes.
+        let depth = 4093
+        try DeepTree.make(at: scene.source, depth: depth)
+        try scene.mirrorDeep(depth)
+        try DeepTree.edit("deepest", at: scene.source, depth: depth)
+        try scene.mirrorDeep(depth)
+        #expect(try DeepTree.text(at: scene.target, depth: depth) == "deepest")
+        #expect(try scene.run("undo", "target").code == 0)
+        #expect(try DeepTree.text(at: scene.target, depth: depth) == "deep")
+        #expect(try scene.run("snapshot", "restore", "target", "latest", "--to", "copy").code == 0)
+        #expect(DeepTree.depth(at: scene.path("copy")) == depth)
+        try scene.move("source/d", to: "gone")
+        #expect(try scene.apply("--max-delete", "unlimited", "--keep-last", "0").code == 0)
+        #expect(try TreeSnapshot(scene.target).paths == ["a"])
+        #expect(try HostCommand.output("find", scene.target, "-name", "d").isEmpty)
+        _ = HostCommand.works("rm", "-rf", scene.path("gone"), scene.path("copy"))
+    }
+
+    /// Memory grew with the square of the depth: a plan of this took 6 GB, of every directory on the way the path.
+    @Test(.needs(.tool("prlimit", package: "util-linux")))
+    func depthCostsNoMemory() throws {
+        let scene = try MirrorScene(["a": "1"], inMemory: true)
+        defer { removeDeep(scene) }
+        let name = String(repeating: "n", count: 200)
+        for tree in ["source", "target"] {
+            try scene.build([:], at: tree)
+            try DeepTree.make(at: scene.path(tree), depth: 4000, name: name)
+        }
+        for verb in [["plan", "source", "target", "--adopt"], ["apply", "source", "target", "--adopt"]] {
+            let run = try CommandRun(
+                verb, in: scene.directory.path, under: ["prlimit", "--data=\(400 << 20)"])
+            #expect(run.code == (verb[0] == "plan" ? 0 : 3), "\(run.code) \(run.errors)")
+        }
     }
 
     /// More than one directory of slots holds.

@@ -104,6 +104,24 @@ struct WireValueTests {
         #expect(throws: WireError.self) { try read(["a"], path: "/s\0") }
     }
 
+    /// A few bytes on the line for each directory, of which this end has the whole path.
+    @Test func pathsHaveALimit() throws {
+        func read(depth: Int) throws {
+            var writer = FrameWriter(.entries)
+            for _ in 0..<depth {
+                writer.number(0 as UInt32)
+                writer.byte(EntryEncoder.Flags.isListed)
+                writer.bytes("d".utf8)
+                writer.status(status(.directory), device: 0)
+            }
+            var reader = FrameReader(Array(writer.bytes.dropFirst(WireFormat.headSize)))
+            var decoder = EntryDecoder()
+            while !reader.isAtEnd { _ = try decoder.next(&reader) }
+        }
+        try read(depth: 4096)
+        #expect(throws: WireError.self) { try read(depth: 4097) }
+    }
+
     @Test func nothingIsBesideTheSources() throws {
         func read(_ entries: [(levels: UInt32, name: String, type: FileType)], of parts: [String]) throws {
             var writer = FrameWriter(.entries)

@@ -73,6 +73,30 @@ import Testing
         }
     }
 
+    /// Entries with longer paths are left out, with all below, whoever reads the directories.
+    @Test func pathsHaveALimit() throws {
+        let scratch = try TemporaryDirectory(inMemory: true)
+        let name = String(repeating: "n", count: 200)
+        try DeepTree.make(at: scratch.path, depth: 60, name: name)
+        // 40 names and as many separators have 8,040 bytes.
+        let deepest = Array(repeating: name, count: 40).joined(separator: "/")
+        for last in ["b", String(repeating: "c", count: 152), String(repeating: "d", count: 153)] {
+            try DeepTree.walk(scratch.path, 40, name) { _ in
+            } end: {
+                try TreeLiteral.file("").build(at: "/proc/self/fd/\($0)/\(last)")
+            }
+        }
+        for threads in [1...1, 8...8] {
+            var options = TreeScan.Options().bounded
+            (options.threads, options.descriptors) = (threads, 128)
+            let scan = try TreeScan(scratch.open(), options)
+            var paths: [RelativePath] = []
+            while try scan.advance() { paths.append(scan.path) }
+            #expect(paths.count == 42 && paths.map(\.bytes.count).max() == RelativePath.longest)
+            #expect(scan.findings.problems.map(\.path.description) == [deepest])
+        }
+    }
+
     /// What excludes a directory keeps every thread out of it, and what is told is the same.
     @Test(arguments: 0..<20 as Range<UInt64>) func filtersChangeNothing(seed: UInt64) throws {
         let scratch = try TemporaryDirectory(inMemory: true)
