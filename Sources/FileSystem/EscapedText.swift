@@ -3,8 +3,38 @@
 /// Printable UTF-8 is unchanged. A backslash is doubled, a line feed becomes `\n`, a tab `\t`. Each byte of other
 /// control characters, line and paragraph separators, marks that change the direction of text, and invalid UTF-8
 /// becomes `\xHH`.
-public func escapedText(_ bytes: some Collection<UInt8>) -> String {
-    escapedText(bytes, doublingBackslash: true)
+///
+/// - Parameter doublingBackslash: false for our own text: the parts that needed escaping are already escaped.
+public func escapedText(_ bytes: some Collection<UInt8>, doublingBackslash: Bool = true) -> String {
+    let backslash = UInt8(ascii: "\\")
+    if bytes.allSatisfy({ $0 >= 0x20 && $0 < 0x7F && ($0 != backslash || !doublingBackslash) }) {
+        return String(decoding: bytes, as: UTF8.self)
+    }
+    var text = ""
+    var position = bytes.startIndex
+    var input = bytes.makeIterator()
+    var parser = Unicode.UTF8.ForwardParser()
+    while true {
+        switch parser.parseScalar(from: &input) {
+        case .emptyInput:
+            return text
+        case .valid(let encoded):
+            let scalar = Unicode.UTF8.decode(encoded)
+            switch scalar {
+            case "\\": text += doublingBackslash ? "\\\\" : "\\"
+            case "\n": text += "\\n"
+            case "\t": text += "\\t"
+            case let scalar where isPrintable(scalar): text.unicodeScalars.append(scalar)
+            default: for byte in encoded { text += hexadecimalEscape(byte) }
+            }
+            bytes.formIndex(&position, offsetBy: encoded.count)
+        case .error(let length):
+            for _ in 0..<length {
+                text += hexadecimalEscape(bytes[position])
+                bytes.formIndex(after: &position)
+            }
+        }
+    }
 }
 
 /// The inverse of `escapedText`; nil for text that it cannot have made.
@@ -35,38 +65,6 @@ public func unescaped(_ text: some Sequence<UInt8>) -> [UInt8]? {
 /// Puts our own text on one line. Backslashes stay: the parts that needed escaping are already escaped.
 public func singleLine(_ text: String) -> String {
     escapedText(text.utf8, doublingBackslash: false)
-}
-
-private func escapedText(_ bytes: some Collection<UInt8>, doublingBackslash: Bool) -> String {
-    let backslash = UInt8(ascii: "\\")
-    if bytes.allSatisfy({ $0 >= 0x20 && $0 < 0x7F && ($0 != backslash || !doublingBackslash) }) {
-        return String(decoding: bytes, as: UTF8.self)
-    }
-    var text = ""
-    var position = bytes.startIndex
-    var input = bytes.makeIterator()
-    var parser = Unicode.UTF8.ForwardParser()
-    while true {
-        switch parser.parseScalar(from: &input) {
-        case .emptyInput:
-            return text
-        case .valid(let encoded):
-            let scalar = Unicode.UTF8.decode(encoded)
-            switch scalar {
-            case "\\": text += doublingBackslash ? "\\\\" : "\\"
-            case "\n": text += "\\n"
-            case "\t": text += "\\t"
-            case let scalar where isPrintable(scalar): text.unicodeScalars.append(scalar)
-            default: for byte in encoded { text += hexadecimalEscape(byte) }
-            }
-            bytes.formIndex(&position, offsetBy: encoded.count)
-        case .error(let length):
-            for _ in 0..<length {
-                text += hexadecimalEscape(bytes[position])
-                bytes.formIndex(after: &position)
-            }
-        }
-    }
 }
 
 private func isPrintable(_ scalar: Unicode.Scalar) -> Bool {

@@ -103,8 +103,8 @@ public enum HostProcess {
     public static func effectiveUser(of process: Int32) throws(SystemError) -> UInt32? {
         do throws(SystemError) {
             let directory = try Directory.open(path: Array("/proc/\(process)".utf8))
-            let lines = try lines(FileName("status"), in: directory)
-            let fields = lines.first { $0.hasPrefix("Uid:") }?.split(separator: "\t") ?? []
+            let lines = String(decoding: try bytes(FileName("status"), in: directory), as: UTF8.self)
+            let fields = lines.split(separator: "\n").first { $0.hasPrefix("Uid:") }?.split(separator: "\t") ?? []
             return fields.count > 2 ? UInt32(fields[2]) : nil
         } catch {
             guard [.noSuchFile, .accessDenied, Errno(rawValue: ESRCH)].contains(error.errno) else { throw error }
@@ -118,16 +118,51 @@ public enum HostProcess {
         return !map.split(separator: " ").elementsEqual(["0", "0", "4294967295"])
     }
 
-    private static func text(_ name: FileName, in directory: Directory) throws(SystemError) -> String {
-        try lines(name, in: directory).first.map(String.init) ?? ""
+    /// Processes of this user with the same command line, this one among them.
+    public static func countOfSame() throws(SystemError) -> Int {
+        let commandLine = FileName("cmdline")
+        let own = try bytes(commandLine, in: Directory.open(path: Array("/proc/self".utf8)))
+        let all = try Directory.open(path: Array("/proc".utf8))
+        var count = 0
+        for name in try DirectoryListing.names(in: all)
+        where UInt8(ascii: "1")...UInt8(ascii: "9") ~= name.bytes[0] {
+            do throws(SystemError) {
+                let other = try all.directory(name)
+                guard try other.status().owner == Account.effectiveUser else { continue }
+                count += try bytes(commandLine, in: other) == own ? 1 : 0
+            } catch {
+                // It has ended.
+            }
+        }
+        return count
     }
 
-    private static func lines(_ name: FileName, in directory: Directory) throws(SystemError) -> [Substring] {
+    /// Bytes of memory that this process has for itself. See `proc_pid_statm(5)`.
+    public static func ownMemory() throws(SystemError) -> Int64 {
+        let pages = try text(FileName("statm"), in: Directory.open(path: Array("/proc/self".utf8)))
+            .split(separator: " ").compactMap { Int64($0) }
+        return pages.count > 2 ? (pages[1] - pages[2]) * Int64(max(sysconf(Int32(_SC_PAGESIZE)), 4096)) : 0
+    }
+
+    /// Has at most so many files open from now on. To call before anything else is opened.
+    public static func limitOpenFiles(to count: Int) {
+        var limit = rlimit()
+        guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return }
+        limit.rlim_max = min(limit.rlim_max, rlim_t(count))
+        limit.rlim_cur = min(limit.rlim_cur, limit.rlim_max)
+        _ = setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
+    }
+
+    private static func bytes(_ name: FileName, in directory: Directory) throws(SystemError) -> [UInt8] {
         let file = try directory.open(name, [.read])
-        let bytes = try calling("read", directory.path(of: name)) { () throws(Errno) in
+        return try calling("read", directory.path(of: name)) { () throws(Errno) in
             try file.readAll(limit: 64 * 1024)
         }
-        return String(decoding: bytes, as: UTF8.self).split(separator: "\n")
+    }
+
+    private static func text(_ name: FileName, in directory: Directory) throws(SystemError) -> String {
+        String(decoding: try bytes(name, in: directory), as: UTF8.self)
+            .split(separator: "\n").first.map(String.init) ?? ""
     }
 
     public static func exit(_ code: Int32) -> Never {

@@ -11,6 +11,7 @@ HEADINGS = {
     "paths": ("path that is served", False),
     "stops": ("stop, then exchange", False),
     "planted": ("planted", False),
+    "wire": ("at the other end of the line", False),
 }
 
 

@@ -24,6 +24,9 @@ public struct Age: Hashable, Sendable, CustomStringConvertible {
         return Timestamp(FileTime(seconds: start.seconds - clock, nanoseconds: time.nanoseconds))
     }
 
+    /// A month has 30 days.
+    package var duration: Duration { .seconds(clock + months * 30 * 86_400) }
+
     /// nil for invalid text.
     public init?(_ text: String) {
         let isDigit: (Character) -> Bool = { ("0"..."9").contains($0) }

@@ -64,7 +64,9 @@ struct AnswerOrder {
         }
         let kind = requests[first].kind
         switch frame.type {
-        case .entries where kind == .scan || kind == .list: return .entries(reader)
+        case .entries where kind == .scan || kind == .list:
+            guard !reader.isAtEnd else { throw WireError("a frame without entries") }
+            return .entries(reader)
         case .file where kind == .content: return .file(reader)
         case .data where kind == .content: return .data(reader)
         case .blocks where kind == .content: return .blocks(reader)
@@ -75,6 +77,8 @@ struct AnswerOrder {
         case .answer:
             let isLast = try reader.flag()
             let piece = reader.rest()
+            // Without end, these would be no answer.
+            guard isLast || !piece.isEmpty else { throw WireError("an empty piece of an answer") }
             requests[first].length += piece.count
             guard requests[first].length <= WireFormat.longestAnswer else {
                 throw WireError("an answer of more than \(WireFormat.longestAnswer) bytes")

@@ -13,7 +13,7 @@ public final class Client: Hashable, Sendable {
         guard let endpoint = try named ?? Endpoint(Array("client:/".utf8)) else {
             throw WireError("the client has no name")
         }
-        link = try RemoteLink(endpoint, welcome.connection, greeted: welcome.parser)
+        link = try RemoteLink(endpoint, welcome.connection, greeted: welcome.parser, timeout: welcome.timeout)
     }
 
     package func write(_ bytes: some Collection<UInt8>, to stream: RemoteCommand.Stream) {

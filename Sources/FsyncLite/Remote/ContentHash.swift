@@ -6,10 +6,25 @@ struct ContentHash {
     let countsHoles: Bool
     /// Where the bytes so far end.
     private(set) var position: Int64 = 0
+    /// Of the holes that were admitted.
+    private var zeros: Int64 = 0
     private var hash = SHA256()
+
+    /// Holes of one file are hashed as zeros up to this size: a second's work, whatever size a file says it has.
+    static let mostZeros: Int64 = 1 << 30
+
+    /// The other end would have more than that hashed.
+    struct TooManyZeros: Error {}
 
     init(countsHoles: Bool) {
         self.countsHoles = countsHoles
+    }
+
+    /// Before the other end's word makes a hole up to an offset.
+    mutating func admitHole(upTo offset: Int64) throws(TooManyZeros) {
+        guard countsHoles else { return }
+        guard offset - position <= ContentHash.mostZeros - zeros else { throw TooManyZeros() }
+        zeros += offset - position
     }
 
     mutating func add(_ data: ArraySlice<UInt8>, at offset: Int64, _ isCancelled: () -> Bool) {

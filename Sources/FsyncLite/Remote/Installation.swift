@@ -52,10 +52,12 @@ struct Installation {
         var text: [UInt8] = []
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 4096, alignment: 1)
         defer { buffer.deallocate() }
+        let began = ContinuousClock.now
         while text.count(where: { $0 == UInt8(ascii: "\n") }) < 2 {
             guard try process.waitForInput(milliseconds: Int32(WireFormat.patience * 1000)),
                 case let count = try process.read(into: buffer), count > 0,
-                text.count < WireFormat.longestText
+                text.count < WireFormat.longestText,
+                ContinuousClock.now - began < .seconds(2 * WireFormat.patience)
             else { throw error(process.complaint ?? "its shell does not tell what it is") }
             text.append(contentsOf: buffer[..<count])
         }

@@ -19,7 +19,7 @@ extension RemoteRun {
     private static let pauses = [0, 1, 4]
 
     private struct Silence: ServiceLink.CommandOutput {
-        func take(_ bytes: ArraySlice<UInt8>, of stream: RemoteCommand.Stream) {}
+        func take(_ bytes: ArraySlice<UInt8>, of stream: RemoteCommand.Stream) -> Bool { false }
     }
 
     /// Connects again, and asks.

@@ -57,7 +57,8 @@ struct ReceivedContent {
         case end(BlockHashes)
     }
 
-    mutating func take(_ frame: FrameReader, _ isCancelled: () -> Bool) throws(WireError) -> Piece {
+    /// - Throws: `WireError`; `ContentHash.TooManyZeros`.
+    mutating func take(_ frame: FrameReader, _ isCancelled: () -> Bool) throws -> Piece {
         var reader = frame
         guard attempt > 0 else { throw WireError("data of no file") }
         let offset = try reader.size()
@@ -66,6 +67,7 @@ struct ReceivedContent {
         guard !data.isEmpty, offset >= position, offset <= size, Int64(data.count) <= size - offset else {
             throw WireError("data beyond the end of its file, or twice")
         }
+        try hash.admitHole(upTo: offset)
         hash.add(data, at: offset, isCancelled)
         position = offset + Int64(data.count)
         return .data(offset, data)
@@ -90,7 +92,10 @@ struct ReceivedContent {
     }
 
     /// Takes the content of a complete block.
-    mutating func add(_ data: ArraySlice<UInt8>, at offset: Int64, _ isCancelled: () -> Bool) {
+    mutating func add(
+        _ data: ArraySlice<UInt8>, at offset: Int64, _ isCancelled: () -> Bool
+    ) throws(ContentHash.TooManyZeros) {
+        try hash.admitHole(upTo: offset)
         hash.add(data, at: offset, isCancelled)
     }
 
@@ -122,6 +127,7 @@ struct ReceivedContent {
             throw WireError("a file of another size than came")
         }
         endsWithHole = status.size > position
+        try hash.admitHole(upTo: status.size)
         guard hash.digest(upTo: status.size, isCancelled) == digest else {
             if isDelta { throw Mismatch() }
             throw WireError("the content of \(file.path) is not what its digest says")

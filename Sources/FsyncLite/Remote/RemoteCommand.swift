@@ -156,8 +156,11 @@ extension RemoteCommand {
             guard frame.type == .run else { throw WireError("another frame within a command") }
             var reader = FrameReader(frame.payload)
             let isLast = try reader.flag()
-            bytes += reader.rest()
-            guard bytes.count <= WireFormat.longestAnswer else { throw WireError("a command is too long") }
+            let piece = reader.rest()
+            bytes += piece
+            guard isLast || !piece.isEmpty, bytes.count <= WireFormat.longestAnswer else {
+                throw WireError("a command is too long, or has an empty piece")
+            }
             if isLast { break }
             frame = try welcome.next()
         }

@@ -17,6 +17,9 @@ final class RemoteCopier: FileSource {
 
     deinit { ahead.abandon() }
 
+    /// Also where the line is lost: what is left to do then is of no use.
+    private var isCancelled: Bool { monitor.isCancelled || tree.link.isLost }
+
     func onCopy(_ body: @escaping (Int) -> Void) { advanced = body }
     var readsContent: Bool { true }
 
@@ -54,6 +57,13 @@ final class RemoteCopier: FileSource {
             try write(staged) { (descriptor) throws(Errno) in try descriptor.truncate(to: 0) }
             return try receive(
                 tree.link.ask(question(for: file, tree.locator, isWhole: true)), file, to: staged)
+        } catch is ContentHash.TooManyZeros {
+            throw Unstageable.failed(
+                Problem(
+                    path: file.path, code: .unsupported,
+                    message:
+                        "its holes come as \(ContentHash.mostZeros) zeros and more; install the same version there"
+                ))
         }
     }
 
@@ -83,10 +93,12 @@ final class RemoteCopier: FileSource {
                 case .entries, .failure: throw WireError("an answer of another kind than was asked for")
                 }
                 try monitor.checkCancellation()
+                try tree.link.check()
             }
         } catch {
             answer.abandon()
             try monitor.checkCancellation()
+            try tree.link.check()
             throw error
         }
     }
@@ -120,7 +132,7 @@ final class RemoteCopier: FileSource {
         _ staged: borrowing ObjectHandle
     ) throws {
         let position = copy.position
-        switch try tree.link.reading({ try copy.take(frame) { monitor.isCancelled } }) {
+        switch try tree.link.reading({ try copy.take(frame) { isCancelled } }) {
         case .data(let offset, let data):
             try write(staged) { (descriptor) throws(Errno) in
                 if position < offset { try base.makeHole(position..<offset, in: descriptor) }
@@ -128,13 +140,13 @@ final class RemoteCopier: FileSource {
             }
             // That of blocks is counted.
             if copy.position > position { advanced(data.count) }
-            options.limit?.wait(for: data.count) { monitor.isCancelled }
+            options.limit?.wait(for: data.count) { isCancelled }
         case .end(let blocks):
             for range in blocks.ranges {
                 let data = try calling("read", staged.path) { () throws(Errno) in
                     try staged.descriptor.bytes(in: range)
                 }
-                copy.add(data[...], at: range.lowerBound) { monitor.isCancelled }
+                try copy.add(data[...], at: range.lowerBound) { isCancelled }
             }
         }
     }
@@ -143,7 +155,7 @@ final class RemoteCopier: FileSource {
         _ end: [UInt8], _ copy: inout ReceivedContent, _ file: File, _ staged: borrowing ObjectHandle
     ) throws -> File {
         var result = try tree.link.reading {
-            try copy.end(end, file, options.extended) { monitor.isCancelled }
+            try copy.end(end, file, options.extended) { isCancelled }
         }
         // A clone may be longer, and what it has after the last piece is no hole.
         let position = copy.position

@@ -7,7 +7,7 @@ extension RemoteLink {
         typealias Parts = [(part: AnswerOrder.Part, cost: Int)]
 
         private struct State {
-            var parts: Parts = []
+            var parts = Queue<(part: AnswerOrder.Part, cost: Int)>()
             /// Of parts that were taken, and not granted again.
             var cost = 0
             var isAwaited = false
@@ -42,14 +42,14 @@ extension RemoteLink {
         }
 
         func add(_ parts: Parts) {
-            let (cost, wakes) = state.withLock { state in
+            let (cost, frames, wakes) = state.withLock { state in
                 defer { state.isAwaited = false }
-                if state.isAbandoned { return (parts.reduce(0) { $0 + $1.cost }, false) }
-                state.parts += parts
-                return (0, state.isAwaited)
+                if state.isAbandoned { return (parts.reduce(0) { $0 + $1.cost }, parts.count, false) }
+                for part in parts { state.parts.add(part) }
+                return (0, 0, state.isAwaited)
             }
             if wakes { filled.signal() }
-            shared.take(cost)
+            shared.take(cost, frames: frames)
         }
 
         /// Waits for the next part.
@@ -57,21 +57,21 @@ extension RemoteLink {
         /// - Throws: a failure of the far end, or of the connection; `SyncError` with code `interrupted`.
         func next(_ monitor: any Monitor) throws -> AnswerOrder.Part {
             while true {
+                try monitor.checkCancellation()
                 let found = state.withLock { state -> (part: AnswerOrder.Part, cost: Int)? in
-                    guard !state.parts.isEmpty else {
+                    guard let (part, cost) = state.parts.take() else {
                         state.isAwaited = true
                         return nil
                     }
-                    let (part, cost) = state.parts.removeFirst()
                     return (part, state.take(cost, isLast: part.isLast))
                 }
                 if let (part, cost) = found {
-                    shared.take(cost)
+                    shared.take(cost, frames: 1)
                     guard case .failure(let error) = part else { return part }
                     try monitor.checkCancellation()
                     throw error
                 }
-                if !filled.wait(atMost: .milliseconds(100)) { try monitor.checkCancellation() }
+                _ = filled.wait(atMost: .milliseconds(100))
             }
         }
 
@@ -89,13 +89,15 @@ extension RemoteLink {
 
         /// The rest is not taken.
         func abandon() {
-            let cost = state.withLock { state in
+            let (cost, frames) = state.withLock { state in
                 state.isAbandoned = true
-                defer { (state.parts, state.cost) = ([], 0) }
-                return state.parts.reduce(state.cost) { $0 + $1.cost }
+                var (cost, frames) = (state.cost, 0)
+                while let part = state.parts.take() { (cost, frames) = (cost + part.cost, frames + 1) }
+                state.cost = 0
+                return (cost, frames)
             }
             if isDelta { respond(isWanted: false) { _ in } }
-            shared.take(cost)
+            shared.take(cost, frames: frames)
         }
     }
 }

@@ -13,9 +13,13 @@ final class RemoteLink: Sendable {
     /// - Parameters:
     ///   - endpoint: the other end.
     ///   - parser: what has come after its greeting; nil if neither end has greeted.
-    init(_ endpoint: Endpoint, _ connection: any Connection, greeted parser: FrameParser?) throws {
+    ///   - timeout: how long it may owe something and send only signs of life.
+    init(
+        _ endpoint: Endpoint, _ connection: any Connection, greeted parser: FrameParser?,
+        timeout: LineTimeout = .usual
+    ) throws {
         self.endpoint = endpoint
-        shared = Shared(endpoint, connection, isGreeted: parser != nil)
+        shared = Shared(endpoint, connection, isGreeted: parser != nil, timeout)
         let shared = shared
         do {
             try WorkerThread().start { shared.write() }
@@ -43,6 +47,14 @@ final class RemoteLink: Sendable {
     func greet(_ monitor: any Monitor) throws {
         while !shared.greeted.wait(atMost: .milliseconds(100)) { try monitor.checkCancellation() }
         shared.greeted.signal()
+        try check()
+    }
+
+    /// The line is lost: what was asked for is of no use any more.
+    var isLost: Bool { shared.isLost }
+
+    /// Throws why the line is lost, if it is.
+    func check() throws {
         if let failure = shared.state.withLock(\.failure) { throw failure }
     }
 
@@ -102,9 +114,12 @@ final class RemoteLink: Sendable {
             var outgoing: [UInt8] = []
             /// Bytes that were not written yet.
             var unwritten = 0
+            /// Some were, since the last look.
+            var hasWritten = false
             /// Bytes that the far end may still send.
             var granted = WireFormat.window
             var isGreeted = false
+            var awaitsGo = false
             var isClosed = false
             var failure: SyncError?
 
@@ -122,6 +137,8 @@ final class RemoteLink: Sendable {
         let greeted = Semaphore()
         /// Bytes that were taken and not granted again.
         private let taken = Atomic(0)
+        /// Frames of answers that no thread has taken. Their bytes are bounded by what was granted; their heads are not.
+        private let waiting = Atomic(0)
         private let endpoint: Endpoint
         private let connection: any Connection
         private let outgoing = Semaphore()
@@ -129,9 +146,11 @@ final class RemoteLink: Sendable {
         private let isGo = Semaphore()
         /// The other end is the client: it may cancel, and it says when the commit may begin.
         private let isClient: Bool
+        private let timeout: LineTimeout
 
-        init(_ endpoint: Endpoint, _ connection: any Connection, isGreeted: Bool) {
+        init(_ endpoint: Endpoint, _ connection: any Connection, isGreeted: Bool, _ timeout: LineTimeout) {
             (self.endpoint, self.connection, isClient) = (endpoint, connection, isGreeted)
+            self.timeout = timeout
             state = Mutex(State(order: AnswerOrder(endpoint)))
             if isGreeted {
                 state.withLock { $0.isGreeted = true }
@@ -157,11 +176,13 @@ final class RemoteLink: Sendable {
         }
 
         func awaitGo() -> Bool {
+            state.withLock { $0.awaitsGo = true }
+            defer { state.withLock { $0.awaitsGo = false } }
             while !isGo.wait(atMost: .milliseconds(100)) { if isLost { return false } }
             return true
         }
 
-        private var isLost: Bool { state.withLock { $0.failure != nil || $0.isClosed } }
+        var isLost: Bool { state.withLock { $0.failure != nil || $0.isClosed } }
 
         func ask(_ questions: [Question]) throws -> [Answer] {
             let (answers, isDue) = try state.withLock { state in
@@ -184,7 +205,8 @@ final class RemoteLink: Sendable {
         }
 
         /// The far end may send as much again as was taken.
-        func take(_ bytes: Int) {
+        func take(_ bytes: Int, frames: Int) {
+            waiting.subtract(frames, ordering: .relaxed)
             guard bytes > 0,
                 taken.add(bytes, ordering: .relaxed).newValue >= WireFormat.window / 32
             else { return }
@@ -212,7 +234,10 @@ final class RemoteLink: Sendable {
                 do {
                     if !isDue { try connection.write(FrameWriter(.ping).frame()) }
                     if !frames.isEmpty { try connection.write(frames) }
-                    state.withLock { $0.unwritten -= frames.count }
+                    state.withLock { state in
+                        state.unwritten -= frames.count
+                        state.hasWritten = state.hasWritten || !frames.isEmpty
+                    }
                     written.signal()
                 } catch {
                     // The reading thread finds out why.
@@ -223,64 +248,42 @@ final class RemoteLink: Sendable {
         }
 
         func read(after first: FrameParser?) {
-            var parser = first ?? FrameParser()
-            let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 256 * 1024, alignment: 4096)
-            defer { buffer.deallocate() }
-            var heard = ContinuousClock.now
-            // Before the greeting, the user may be typing a password.
-            let mayBeAsked = HostProcess.hasTerminal
-            var isFirst = first != nil
-            while !state.withLock(\.isClosed) {
-                do {
-                    if isFirst {
-                        isFirst = false
-                        try takeFrames(&parser)
-                    }
-                    guard try connection.waitForInput(milliseconds: 500) else {
-                        if !mayBeAsked || state.withLock(\.isGreeted),
-                            ContinuousClock.now - heard > .seconds(WireFormat.patience)
-                        {
-                            fail("there was no sign of it for \(WireFormat.patience) seconds\(activity)")
-                            return
-                        }
-                        continue
-                    }
-                    heard = .now
-                    let count = try connection.read(into: buffer)
-                    guard count > 0 else {
-                        failAtEnd(parser.pending)
-                        return
-                    }
-                    parser.append(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
-                    try takeFrames(&parser)
-                } catch let error as SyncError {
-                    fail(error)
-                    return
-                } catch let error as WireError {
-                    fail("what comes from there is not understood: \(error.reason)")
-                    return
-                } catch {
-                    fail("reading from it failed: \(error)")
-                    return
-                }
+            let reader = LineReader(
+                connection: connection, patience: { self.patience }, activity: { self.activity },
+                isClosed: { self.state.withLock(\.isClosed) },
+                onGreeting: {
+                    self.state.withLock { $0.isGreeted = true }
+                    self.greeted.signal()
+                }, take: takeFrames)
+            do {
+                if let reason = try reader.read(after: first) { fail(reason) }
+            } catch let error as SyncError {
+                fail(error)
+            } catch let error as WireError {
+                fail("what comes from there is not understood: \(error.reason)")
+            } catch let silence as LineReader.Silence {
+                fail(silence.reason)
+            } catch {
+                fail("reading from it failed: \(error)")
             }
         }
 
-        private func takeFrames(_ parser: inout FrameParser) throws {
-            if !state.withLock(\.isGreeted) {
-                switch try Greeting.take(&parser) {
-                case .nothing: return
-                case .text: return failAtEnd(parser.pending)
-                case .others(let reason): return fail(reason)
-                case .greeted: break
-                }
-                state.withLock { $0.isGreeted = true }
-                greeted.signal()
+        /// How long the far end may send only signs of life; nil if it owes nothing, or may send nothing else.
+        private var patience: Duration? {
+            state.withLock { state in
+                defer { state.hasWritten = false }
+                if state.awaitsGo { return timeout.answer }
+                if state.granted > 0, let kind = state.order.kind { return kind.patience(timeout) }
+                // It reads nothing of what this end writes.
+                return state.unwritten > 0 && !state.hasWritten ? timeout.answer : nil
             }
+        }
+
+        private func takeFrames(_ frames: [Frame]) throws {
             var answers: [Frame] = []
-            let rest = Result { while let frame = try parser.next() { try take(frame, &answers) } }
-            try take(answers)
             // What came before something that is not understood counts.
+            let rest = Result { for frame in frames { try take(frame, &answers) } }
+            try take(answers)
             try rest.get()
         }
 
@@ -309,6 +312,9 @@ final class RemoteLink: Sendable {
         private func take(_ frames: [Frame]) throws {
             var taken: [(answer: Answer, parts: Answer.Parts)] = []
             defer { for (answer, parts) in taken { answer.add(parts) } }
+            guard
+                waiting.add(frames.count, ordering: .relaxed).newValue <= WireFormat.waitingFrames
+            else { throw WireError("too many frames at a time") }
             try state.withLock { state in
                 for frame in frames {
                     let cost = frame.payload.count
@@ -343,13 +349,6 @@ final class RemoteLink: Sendable {
             }
             for answer in answers { answer.add([(.failure(error), 0)]) }
             greeted.signal()
-        }
-
-        /// The stream has ended, or is none.
-        private func failAtEnd(_ unread: ArraySlice<UInt8>) {
-            fail(
-                connection.reasonOfEnd(
-                    unread: unread, isGreeted: state.withLock(\.isGreeted), activity))
         }
 
         func close() {

@@ -6,7 +6,9 @@ package final class RemoteRun {
     /// What the far end writes, and what this user wants meanwhile.
     package protocol Terminal: Sendable {
         /// Called on another thread.
-        func write(_ bytes: ArraySlice<UInt8>, to stream: RemoteCommand.Stream)
+        ///
+        /// - Returns: false if it was not asked for, which ends the run.
+        func write(_ bytes: ArraySlice<UInt8>, to stream: RemoteCommand.Stream) -> Bool
         /// A signal that is to end the run.
         var signal: Int32? { get }
     }
@@ -14,7 +16,7 @@ package final class RemoteRun {
     private struct Output: ServiceLink.CommandOutput {
         let terminal: any Terminal
 
-        func take(_ bytes: ArraySlice<UInt8>, of stream: RemoteCommand.Stream) {
+        func take(_ bytes: ArraySlice<UInt8>, of stream: RemoteCommand.Stream) -> Bool {
             terminal.write(bytes, to: stream)
         }
     }

@@ -76,7 +76,8 @@ extension RemoteTree {
             isTooLarge = tree.isTooLarge
         }
         guard !isTooLarge else { return try read(askForAll(options), options, monitor, push) }
-        let findings = tree.findings
+        var (findings, known): (TreeScan.Findings, Set<RelativePath>) = (tree.findings, [])
+        findings.problems.removeAll { !known.insert($0.path).inserted }
         guard
             try tree.give(
                 record.open(),
@@ -143,8 +144,7 @@ extension RemoteTree {
                 guard isLast else { continue }
                 guard asked.isEmpty else { throw WireError("a list is missing") }
                 var reader = FrameReader(end)
-                let known = Set(tree.findings.problems.map(\.path))
-                tree.findings.problems += try reader.findings().problems.filter { !known.contains($0.path) }
+                tree.findings.problems += try reader.findings().problems
                 return
             case .file, .data, .blocks, .failure:
                 throw WireError("an answer of another kind than was asked for")

@@ -183,7 +183,6 @@ final class RemoteTree: SourceTree {
             switch try answer.next(monitor) {
             case .entries(var reader):
                 guard end.isEmpty else { throw WireError("entries after their end") }
-                guard !reader.isAtEnd else { throw WireError("a frame without entries") }
                 while !reader.isAtEnd {
                     guard try push(batch(&reader, &decoder)) else {
                         answer.abandon()

@@ -13,14 +13,15 @@ extension Service {
     ///
     /// - Parameters:
     ///   - restriction: serve only what lies beneath this directory.
+    ///   - timeout: how long it may owe something and send only signs of life.
     ///   - onSilence: called where the client of a source has said nothing for too long.
     package static func greet(
         input: consuming FileDescriptor, output: consuming FileDescriptor,
-        beneath restriction: ServedDirectory?,
+        beneath restriction: ServedDirectory?, timeout: LineTimeout,
         onSilence: @escaping @Sendable () -> Void
     ) throws -> Order {
         do {
-            let welcome = try Welcome(StandardConnection(input: input, output: output))
+            let welcome = try Welcome(StandardConnection(input: input, output: output), timeout: timeout)
             switch welcome.first.type {
             case .run: return .command(try Client(welcome))
             case .inquiry: return .inquiry(try Inquiry(welcome))

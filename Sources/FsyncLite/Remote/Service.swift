@@ -63,6 +63,12 @@ public final class Service {
         }
     }
 
+    /// Tells the other end why this one ends.
+    package var refuse: @Sendable (String) -> Void {
+        // It is told, or gone.
+        { [link] message in try? link.tell(Service.failure(0, SyncError(.refused, message))) }
+    }
+
     private static func failure(_ id: UInt32, _ error: SyncError) -> FrameWriter {
         var frame = FrameWriter(.failure)
         frame.number(id)

@@ -16,17 +16,21 @@ final class ServiceLink: Sendable {
 
     /// What a command at the other end says. Called on the reading thread.
     protocol CommandOutput: Sendable {
-        func take(_ bytes: ArraySlice<UInt8>, of stream: RemoteCommand.Stream)
+        ///
+        /// - Returns: false if it was not asked for.
+        func take(_ bytes: ArraySlice<UInt8>, of stream: RemoteCommand.Stream) -> Bool
     }
 
     private struct State {
-        var requests: ArraySlice<Request> = []
+        var requests = Queue<Request>()
         /// Of these.
         var requestBytes = 0
+        /// This end waits for the other one.
+        var isIdle = false
         /// The last request that was answered with a delta, and the answers to its hashes.
         var delta: UInt32 = 0
-        var answers: [FrameReader] = []
-        /// Requests whose content is not wanted any more.
+        var answers = Queue<FrameReader>()
+        /// Requests from that one on whose content is not wanted any more.
         var dropped: Set<UInt32> = []
         var credit = WireFormat.window
         var end: Ended?
@@ -66,6 +70,7 @@ final class ServiceLink: Sendable {
     private let onSilence: @Sendable () -> Void
     /// nil where the other end is the client.
     private let output: (any CommandOutput)?
+    private let timeout: Duration
 
     /// Answers a client that has greeted and been greeted.
     convenience init(_ welcome: Welcome, onSilence: @escaping @Sendable () -> Void) throws {
@@ -84,6 +89,8 @@ final class ServiceLink: Sendable {
         output: (any CommandOutput)?, _ welcome: Welcome?
     ) throws {
         (self.connection, self.onSilence, self.output) = (connection, onSilence, output)
+        // Between requests the client may have to read all of the target, and a command may take its time.
+        timeout = (welcome?.timeout ?? .usual).reading
         try WorkerThread().start { [self] in read(after: welcome) }
         try WorkerThread().start { [weak self] in
             let pause = Semaphore()
@@ -123,13 +130,11 @@ final class ServiceLink: Sendable {
     func requests(_ onPause: () throws -> Void) throws -> [Request] {
         while true {
             let found = state.withLock { state -> Result<[Request], Ended> in
-                if !state.requests.isEmpty {
-                    let first = Array(state.requests.prefix(32))
-                    state.requests = state.requests.dropFirst(first.count)
-                    state.requestBytes -= first.reduce(0) { $0 + $1.payload.count }
-                    return .success(first)
-                }
-                return state.end.map { .failure($0) } ?? .success([])
+                var first: [Request] = []
+                while first.count < 32, let request = state.requests.take() { first.append(request) }
+                state.requestBytes -= first.reduce(0) { $0 + $1.payload.count }
+                state.isIdle = first.isEmpty
+                return first.isEmpty ? state.end.map { .failure($0) } ?? .success([]) : .success(first)
             }
             let requests = try found.get()
             if !requests.isEmpty { return requests }
@@ -144,8 +149,8 @@ final class ServiceLink: Sendable {
     /// - Returns: false if it is not wanted any more.
     func beginDelta(_ id: UInt32) -> Bool {
         state.withLock { state in
-            (state.delta, state.answers) = (id, [])
-            state.dropped = state.dropped.filter { $0 >= id }
+            state.dropped.remove(state.delta)
+            (state.delta, state.answers) = (id, Queue())
             return !state.dropped.contains(id)
         }
     }
@@ -158,7 +163,9 @@ final class ServiceLink: Sendable {
             let found = try state.withLock { state -> FrameReader?? in
                 if let end = state.end { throw end }
                 if state.dropped.contains(id) { return .some(nil) }
-                return state.answers.isEmpty ? nil : .some(state.answers.removeFirst())
+                let answer = state.answers.take()
+                state.isIdle = answer == nil
+                return answer.map { .some($0) }
             }
             if let found { return found }
             try flush()
@@ -173,9 +180,9 @@ final class ServiceLink: Sendable {
         while true {
             let isGranted = try state.withLock { state in
                 if let end = state.end { throw end }
-                guard state.credit > 0 else { return false }
-                state.credit -= cost
-                return true
+                state.isIdle = state.credit <= 0
+                if !state.isIdle { state.credit -= cost }
+                return !state.isIdle
             }
             if isGranted { break }
             try flush()
@@ -243,49 +250,22 @@ final class ServiceLink: Sendable {
     }
 
     private func read(after welcome: Welcome?) {
-        var parser = welcome?.parser ?? FrameParser()
-        var isGreeted = welcome != nil
-        // Before the greeting, the user may be typing a password.
-        let mayBeAsked = !isGreeted && HostProcess.hasTerminal
-        var heard = ContinuousClock.now
-        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 * 1024, alignment: 4096)
-        defer { buffer.deallocate() }
+        let reader = LineReader(
+            connection: connection,
+            patience: {
+                let isWriting = self.outgoing.withLockIfAvailable { _ in } == nil
+                return isWriting || self.state.withLock(\.isIdle) ? self.timeout : nil
+            },
+            activity: { self.state.withLock(\.activity) },
+            isClosed: { self.hasEnded || self.outcome != nil }, onGreeting: { self.greeted.signal() },
+            take: { for frame in $0 { try self.take(frame) } })
         do {
             if let first = welcome?.first { try take(first) }
-            while true {
-                if !isGreeted {
-                    switch try Greeting.take(&parser) {
-                    case .nothing: break
-                    case .text:
-                        return end(
-                            connection.reasonOfEnd(unread: parser.pending, isGreeted: false, ""))
-                    case .others(let reason): return end(reason)
-                    case .greeted:
-                        isGreeted = true
-                        greeted.signal()
-                    }
-                }
-                while isGreeted, let frame = try parser.next() { try take(frame) }
-                if outcome != nil { return end(nil) }
-                guard try connection.waitForInput(milliseconds: 500) else {
-                    if hasEnded { return }
-                    guard ContinuousClock.now - heard > .seconds(WireFormat.patience),
-                        isGreeted || !mayBeAsked
-                    else { continue }
-                    onSilence()
-                    return end("there was no sign of it for \(WireFormat.patience) seconds")
-                }
-                heard = .now
-                let count = try connection.read(into: buffer)
-                guard count > 0 else {
-                    return end(
-                        output == nil
-                            ? nil
-                            : connection.reasonOfEnd(
-                                unread: parser.pending, isGreeted: isGreeted, state.withLock(\.activity)))
-                }
-                parser.append(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
-            }
+            let reason = try reader.read(after: welcome?.parser)
+            end(output == nil ? nil : reason)
+        } catch let silence as LineReader.Silence {
+            onSilence()
+            end(silence.reason)
         } catch let error as WireError {
             end(output == nil ? error.reason : "what comes from there is not understood: \(error.reason)")
         } catch {
@@ -315,8 +295,8 @@ final class ServiceLink: Sendable {
                 throw WireError("a request of an unknown kind")
             }
             let (isTooMuch, isFirst) = state.withLock { state in
-                let isFirst = state.requests.isEmpty
-                state.requests.append(Request(id: id, kind: kind, payload: reader))
+                let isFirst = state.requests.count == 0
+                state.requests.add(Request(id: id, kind: kind, payload: reader))
                 state.requestBytes += reader.count
                 state.activity = kind.activity
                 let isTooMuch =
@@ -333,7 +313,7 @@ final class ServiceLink: Sendable {
                 if !isWanted {
                     if id >= state.delta { state.dropped.insert(id) }
                 } else if id >= state.delta {
-                    state.answers.append(reader)
+                    state.answers.add(reader)
                     if id > state.delta { return true }
                 }
                 return state.answers.count > 2 * BlockHashes.ahead
@@ -342,10 +322,9 @@ final class ServiceLink: Sendable {
             guard !isTooMuch else { throw WireError("an answer to hashes that were not sent") }
             filled.signal()
         case .output:
-            guard let output, let stream = RemoteCommand.Stream(rawValue: try reader.byte()) else {
-                throw WireError("output of an unknown stream")
-            }
-            output.take(reader.rest(), of: stream)
+            guard let output, let stream = RemoteCommand.Stream(rawValue: try reader.byte()),
+                output.take(reader.rest(), of: stream)
+            else { throw WireError("output that was not asked for") }
         case .ready where output != nil:
             let commit = SyncProgress.Commit(
                 transaction: try reader.transaction(), problems: Int(try reader.number(UInt32.self)))

@@ -28,7 +28,7 @@ struct ToldTree: Sendable {
     var digests: TreeDigests
     /// The source's file system. Entries of another one are always told.
     let device: DeviceNumber
-    /// What the scan for digests found.
+    /// What the scan for digests found, and the answers since.
     var findings = TreeScan.Findings()
     private(set) var told: [RelativePath: Telling] = [:]
     private(set) var numbers: [RelativePath: UInt32] = [.root: 0]

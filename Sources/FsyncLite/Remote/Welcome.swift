@@ -5,12 +5,15 @@ struct Welcome {
     let connection: StandardConnection
     private(set) var parser = FrameParser()
     private(set) var first = Frame(type: .ping, payload: [])
+    let timeout: LineTimeout
+    private let began = ContinuousClock.now
 
     /// Waits for the greeting and for the first request, however long the client works before it asks.
     ///
+    /// - Parameter timeout: how long the client may owe something and send only signs of life.
     /// - Throws: `ServiceLink.Ended`.
-    init(_ connection: StandardConnection) throws {
-        self.connection = connection
+    init(_ connection: StandardConnection, timeout: LineTimeout) throws {
+        (self.connection, self.timeout) = (connection, timeout)
         do {
             try connection.write(Greeting.frame())
             greeting: while true {
@@ -40,9 +43,12 @@ struct Welcome {
     private mutating func receive() throws {
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 * 1024, alignment: 4096)
         defer { buffer.deallocate() }
-        let began = ContinuousClock.now
+        guard ContinuousClock.now - began <= timeout.reading else {
+            throw WireError("the client sent only signs of life for \(timeout.reading)")
+        }
+        let waited = ContinuousClock.now
         while try !connection.waitForInput(milliseconds: Int32(WireFormat.pause * 1000)) {
-            guard ContinuousClock.now - began < .seconds(WireFormat.patience) else {
+            guard ContinuousClock.now - waited < .seconds(WireFormat.patience) else {
                 throw WireError("there was no sign of the client for \(WireFormat.patience) seconds")
             }
             try connection.write(FrameWriter(.ping).frame())

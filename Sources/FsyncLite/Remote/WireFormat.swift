@@ -44,6 +44,8 @@ enum WireFormat {
     /// Seconds: how often an end says that it is there, and after how long without a sign it is taken for gone.
     static let pause = 15
     static let patience = 60
+    /// Frames of answers that may wait to be taken: several times those of all open requests.
+    static let waitingFrames = 1 << 17
 
     enum FrameType: UInt8 {
         case hello = 1
@@ -69,6 +71,14 @@ enum WireFormat {
         case digests
         /// The entries of directories, and the digests of those in them.
         case list
+
+        /// How long nothing may come of it.
+        func patience(_ timeout: LineTimeout) -> Duration {
+            switch self {
+            case .open, .attributes, .obstacles, .list, .explain: timeout.answer
+            case .rules, .scan, .digests, .digest, .content: timeout.reading
+            }
+        }
 
         /// What the end that asks does meanwhile.
         var activity: String {

@@ -4,30 +4,46 @@ import FileSystem
 class WireGoal: CopyGoal {
     let link: ServiceLink
     let id: UInt32
-    private let hashesAll: Bool
+    private let keepsHoles: Bool
+    private let wantsDigest: Bool
     private var hash = ContentHash(countsHoles: true)
     /// Why nothing more can be sent.
     private(set) var failure: (any Error)?
 
-    /// A file with holes up to this size is hashed as a whole, so that it is known where it only grew.
-    private static let largeSize: Int64 = 1 << 30
     private static let pieceSize: Int64 = 128 * 1024
 
     init(_ link: ServiceLink, _ id: UInt32, keepsHoles: Bool, _ digests: CopyOptions.Digests) {
         (self.link, self.id) = (link, id)
-        hashesAll = digests != .none || !keepsHoles
+        (self.keepsHoles, wantsDigest) = (keepsHoles, digests != .none)
     }
 
     var path: [UInt8] { Array("the connection".utf8) }
 
-    func begin(_ status: FileStatus, attempt: Int) throws(Errno) {
-        hash = ContentHash(
-            countsHoles: hashesAll || status.allocated >= status.size || status.size <= WireGoal.largeSize)
+    /// The other end is told when the holes are known.
+    func begin(_ status: FileStatus, attempt: Int) throws(Errno) {}
+
+    /// Small holes are hashed as zeros, which gives the digest of the content, and shows whether the file only grew.
+    private func announce(_ source: borrowing FileDescriptor, _ status: FileStatus) throws(Errno) {
+        let hasHoles = keepsHoles && status.allocated < status.size && status.size > ContentHash.mostZeros
+        var isSmall = !hasHoles
+        if hasHoles, wantsDigest {
+            isSmall = try holes(of: source, upTo: status.size) <= ContentHash.mostZeros
+        }
+        hash = ContentHash(countsHoles: isSmall)
         var frame = FrameWriter(.file)
         frame.number(id)
         frame.size(status.size)
         frame.flag(hash.countsHoles)
         try send(frame)
+    }
+
+    private func holes(of source: borrowing FileDescriptor, upTo size: Int64) throws(Errno) -> Int64 {
+        var (holes, offset): (Int64, Int64) = (0, 0)
+        while let data = try source.seek(offset, .data), data < size {
+            holes += data - offset
+            offset = min(try source.seek(data, .hole) ?? size, size)
+        }
+        return holes + size - offset
     }
 
     func send(_ frame: consuming FrameWriter) throws(Errno) {
@@ -49,6 +65,7 @@ class WireGoal: CopyGoal {
         _ source: borrowing FileDescriptor, _ status: FileStatus, keepsHoles: Bool,
         _ copier: inout FileCopier, isCancelled: () -> Bool
     ) throws(Errno) -> Int64 {
+        try announce(source, status)
         guard keepsHoles, status.allocated < status.size else {
             return try sendData(source, from: 0, to: status.size, isCancelled)
         }

@@ -8,11 +8,13 @@ enum Overlap {
         let name: String?
         /// The directory and those above it, up to the top.
         let chain: [FileStatus]
+    }
 
-        /// Whether it is another one or inside it.
-        fileprivate func isInside(_ other: Place) -> Bool {
-            other.chain.first.map { outer in chain.contains { $0.isSameObject(as: outer) } } ?? false
-        }
+    private struct Object: Hashable {
+        let inode: UInt64
+        let device: DeviceNumber
+
+        init(_ status: FileStatus) { (inode, device) = (status.inode, status.device) }
     }
 
     /// None of sources and target may be inside another. This compares the directories up to the top, so neither a
@@ -32,6 +34,11 @@ enum Overlap {
     ///   - target: the chain of the target; empty where it is of another machine.
     static func found(between sources: [Place], and target: [FileStatus], isThere: Bool) -> [String] {
         var found: [String] = []
+        // The last name of each directory: chains are as long as another machine says.
+        let roots = Dictionary(
+            sources.enumerated().compactMap { index, source in source.chain.first.map { (Object($0), index) }
+            },
+            uniquingKeysWith: { _, last in last })
         for (index, source) in sources.enumerated() {
             let title = ManifestHeader.Source.title(source.name)
             if let root = target.first, let own = source.chain.first {
@@ -43,11 +50,12 @@ enum Overlap {
                     found.append("the target lies inside \(title)")
                 }
             }
-            for (other, outer) in sources.enumerated() where other != index && source.isInside(outer) {
-                // Of two names of one directory, one is enough.
-                guard index < other || !outer.isInside(source) else { continue }
+            // One other is enough to refuse it, and of two names of one directory one.
+            let outer = source.chain.lazy.compactMap { roots[Object($0)] }.first { $0 != index }
+            if let outer {
                 found.append(
-                    "\(title) lies inside \(ManifestHeader.Source.title(outer.name)), or is the same")
+                    "\(title) lies inside \(ManifestHeader.Source.title(sources[outer].name)), or is the same"
+                )
             }
         }
         return found

@@ -16,6 +16,7 @@ enum ExitCode: Int32, CaseIterable {
     case invalidDocument = 65
     case inputMissing = 66
     case unreachable = 69
+    case busy = 71
     case locked = 75
     case interrupted = 130
     case terminated = 143
@@ -41,6 +42,7 @@ enum ExitCode: Int32, CaseIterable {
             "another machine could not be reached, or the connection was lost before a commit; the target is unchanged"
         case .interrupted: "stopped by INT; the old tree or the new one is there, as the message says"
         case .terminated: "stopped by TERM, likewise"
+        case .busy: "serve: as many of them as may run at a time are running already"
         case .locked: "another run is writing to the target"
         }
     }

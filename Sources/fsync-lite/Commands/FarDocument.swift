@@ -23,7 +23,7 @@ final class FarDocument: RemoteRun.Terminal {
 
     var signal: Int32? { TerminationSignal.signal }
 
-    func write(_ bytes: ArraySlice<UInt8>, to stream: RemoteCommand.Stream) {
+    func write(_ bytes: ArraySlice<UInt8>, to stream: RemoteCommand.Stream) -> Bool {
         state.withLock { state in
             do {
                 switch stream {
@@ -34,11 +34,13 @@ final class FarDocument: RemoteRun.Terminal {
                     }
                     try take(bytes)
                 case .errors where showsErrors: try StandardStream.error.write(state.errors.clean(bytes))
-                case .output, .errors, .log, .document: break
+                case .output, .errors: break
+                case .log, .document: return false
                 }
             } catch {
                 if state.failure == nil { state.failure = error }
             }
+            return true
         }
     }
 

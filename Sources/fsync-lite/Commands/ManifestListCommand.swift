@@ -8,7 +8,7 @@ enum ManifestListCommand: Command {
     private static let long = OptionDescription.flag(
         "--long", short: "-l", "with type, mode, owner, size and time")
     private static let json = OptionDescription.flag(OptionDescription.json.name, "one JSON object per line")
-    private static let null = OptionDescription.flag(
+    static let null = OptionDescription.flag(
         "--null", short: "-0", "end each path with NUL, as it is")
 
     static let description = CommandDescription(

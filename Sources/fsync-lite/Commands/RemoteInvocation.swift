@@ -179,7 +179,10 @@ struct RemoteInvocation {
             // Its error is told before a connection is made.
             try source.check()
         }
-        let terminal = FarTerminal(log: options.value(.logFile).map { LocalFile(bytes: $0) })
+        let terminal = FarTerminal(
+            log: options.value(.logFile).map { LocalFile(bytes: $0) },
+            wantsDocument: wantsReport || given.has(PlanCommand.out),
+            isRaw: given.has(ManifestListCommand.null) && !StandardStream.output.isTerminal)
         let result = Result { try run(terminal, wantsReport: wantsReport) }
         if terminal.hasWritten { console.begin() }
         let code: Int32

@@ -8,6 +8,15 @@ enum ServeCommand: Command {
         "--append-only", "let nothing of a target's history go, and loosen no guard")
     private static let restrict = OptionDescription.value(
         "--restrict", "DIR", "for any request, only what lies beneath this directory")
+    private static let timeout = OptionDescription.value(
+        "--timeout", "TIME",
+        "end if the other machine only says for so long that it is there (default: 1h, or 1d if it may be reading all)"
+    )
+    private static let maxMemory = OptionDescription.value(
+        "--max-memory", "SIZE", "end a run that needs more memory (default: half of the machine's)")
+    /// More than a run opens.
+    private static let mostFiles = 1024
+    private static let mostProcesses = 32
 
     static let description = CommandDescription(
         "serve", summary: "Give a directory of this machine to an apply on another one, or be its target.",
@@ -20,8 +29,11 @@ enum ServeCommand: Command {
             With --restrict, a path is beneath that directory, and no symlink leads outside; a target is strictly \
             beneath it, by a path without symlinks. With --append-only an apply keeps all of the history, and so does \
             each other command; prune there.
+            A client can also use up only so much: --timeout, --max-memory, \(mostFiles) open files, and \(mostProcesses) \
+            processes of this user with the same command line at a time. Beyond that it gets a line that says so, and \
+            nothing stays locked.
             """,
-        options: [readOnly, appendOnly, restrict],
+        options: [readOnly, appendOnly, restrict, timeout, maxMemory],
         examples: [
             ("fsync-lite serve --read-only --restrict /srv/www", "In authorized_keys, for a source"),
             ("fsync-lite serve --append-only --restrict /srv/backup", "In authorized_keys, for targets"),
@@ -34,12 +46,25 @@ enum ServeCommand: Command {
                 hint: "on the other machine: fsync-lite apply HOST:PATH TARGET")
         }
         HostProcess.ignoreBrokenPipes()
+        HostProcess.limitOpenFiles(to: mostFiles)
+        guard try HostProcess.countOfSame() <= mostProcesses else {
+            Console.complain(
+                "\(mostProcesses) of this serve are running for this user already: try again later")
+            return .busy
+        }
+        let age = try invocation.options.value(timeout, "give a time such as 30m or 2h", { Age($0) })
+        let memory = try invocation.options.value(
+            maxMemory, "give a number of bytes, or one such as 500M", { Int64(byteCount: $0) })
         let limits = try ServiceLimits(
             isReadOnly: invocation.options.has(readOnly), isAppendOnly: invocation.options.has(appendOnly),
             served: invocation.options.value(restrict).map { try ServedDirectory($0) })
         let order = try Service.greet(
             input: .standardInput(), output: .standardOutput(), beneath: limits.served,
+            timeout: age.map { LineTimeout($0.duration) } ?? .usual,
             onSilence: { HostProcess.exit(ExitCode.unreachable.rawValue) })
+        var say: @Sendable (String) -> Void = { Console.complain($0) }
+        if case .source(let service) = order { say = service.refuse }
+        try limitMemory(to: memory ?? Int64(HostProcess.memory / 2), say)
         switch order {
         case .source(let service):
             guard let reason = try service.run() else { return .done }
@@ -52,6 +77,30 @@ enum ServeCommand: Command {
             let path = try limits.open(inquiry.path, isWriting: false)
             try inquiry.answer { try Target(path: path).fate(of: inquiry.transaction) }
             return .done
+        }
+    }
+
+    /// Ends the run, as a signal would, once it needs more memory.
+    ///
+    /// - Parameter say: tells the client.
+    private static func limitMemory(
+        to limit: Int64, _ say: @escaping @Sendable (String) -> Void
+    ) throws {
+        let pause = Semaphore()
+        try WorkerThread().start {
+            // Where it cannot be read, there is no limit.
+            while (try? HostProcess.ownMemory()).map({ $0 <= limit }) ?? true {
+                _ = pause.wait(atMost: .milliseconds(500))
+            }
+            // Also where the client reads nothing, or the run asks for no signal.
+            try? WorkerThread().start {
+                _ = pause.wait(atMost: .seconds(10))
+                HostProcess.exit(ExitCode.failed.rawValue)
+            }
+            say("the run needs more than \(Amount.bytes(limit)) of memory there: see --max-memory of serve")
+            // The line is written by another thread.
+            _ = pause.wait(atMost: .seconds(1))
+            HostProcess.interrupt(TerminationSignal.terminate)
         }
     }
 

@@ -105,6 +105,9 @@ struct ActionText {
         return isColoured ? "\u{1B}[\(colour)m\(text)\u{1B}[0m" : text
     }
 
+    /// Those of a terminal that are written.
+    static let colours = Action.Verb.allCases.map { style($0).colour }
+
     /// The sign of a verb, and its terminal colour.
     private static func style(_ verb: Action.Verb) -> (sign: String, colour: Int) {
         switch verb {

@@ -1,63 +1,49 @@
 import FileSystem
 
-/// What another machine writes, made harmless for a terminal: line feeds, colours and the controls of a line of progress
-/// stay, and other control characters are escaped.
+/// What another machine writes, made harmless for a terminal: text, line feeds, the colours that this program has, and
+/// the controls of its line of progress stay. The rest is escaped as in a name of this machine.
 struct FarText {
-    private enum State {
-        case plain
-        /// After ESC, and what has come since.
-        case escape([UInt8])
-        /// After the first byte of two that may be a control character (U+0080 to U+009F).
-        case lead
-    }
+    /// Controls that this program writes.
+    private static let controls =
+        (["K"] + ([0] + ActionText.colours).map { "\($0)m" }).map { Array("\u{1B}[\($0)".utf8) }
+    /// A list may be separated by NUL.
+    private static let passed: [UInt8] = [0, UInt8(ascii: "\n"), UInt8(ascii: "\r")]
 
-    private var state = State.plain
+    /// The beginning of a control, or of a character, of which the rest has not come.
+    private var pending: [UInt8] = []
 
     mutating func clean(_ bytes: ArraySlice<UInt8>) -> [UInt8] {
+        var rest = (pending + bytes)[...]
+        pending = []
         var clean: [UInt8] = []
-        clean.reserveCapacity(bytes.count)
-        for byte in bytes {
-            switch state {
-            case .plain: take(byte, &clean)
-            case .lead:
-                state = .plain
-                if (0x80...0x9F).contains(byte) {
-                    clean += escapedText([0xC2, byte]).utf8
-                } else {
-                    clean.append(0xC2)
-                    take(byte, &clean)
-                }
-            case .escape(let begun): takeEscape(byte, after: begun, &clean)
+        clean.reserveCapacity(rest.count)
+        while let first = rest.first {
+            if FarText.passed.contains(first) {
+                clean.append(rest.removeFirst())
+            } else if let control = FarText.controls.first(where: { rest.starts(with: $0) }) {
+                clean += control
+                rest = rest.dropFirst(control.count)
+            } else if FarText.controls.contains(where: { $0.starts(with: rest) }) {
+                break
+            } else {
+                // At least the first byte, which may be an ESC that begins nothing known.
+                let text =
+                    rest.prefix(1) + rest.dropFirst().prefix { !FarText.passed.contains($0) && $0 != 0x1B }
+                let whole = text.dropLast(text.endIndex == rest.endIndex ? FarText.unfinished(text) : 0)
+                if whole.isEmpty { break }
+                clean += escapedText(whole, doublingBackslash: false).utf8
+                rest = rest[whole.endIndex...]
             }
         }
+        pending = Array(rest)
         return clean
     }
 
-    private mutating func take(_ byte: UInt8, _ clean: inout [UInt8]) {
-        switch byte {
-        case 0x1B: state = .escape([])
-        case 0xC2: state = .lead
-        // A list may be separated by NUL.
-        case 0, UInt8(ascii: "\n"), UInt8(ascii: "\r"), 0x20...0x7E, 0x80...: clean.append(byte)
-        default: clean += escapedText([byte]).utf8
-        }
-    }
-
-    /// `ESC [ digits m` and `ESC [ K` are what this program writes.
-    private mutating func takeEscape(_ byte: UInt8, after begun: [UInt8], _ clean: inout [UInt8]) {
-        let digits = UInt8(ascii: "0")...UInt8(ascii: ";")
-        let isInside = begun.isEmpty ? byte == UInt8(ascii: "[") : digits.contains(byte) && begun.count < 16
-        if isInside {
-            state = .escape(begun + [byte])
-            return
-        }
-        state = .plain
-        let isColour = begun.first == UInt8(ascii: "[") && byte == UInt8(ascii: "m")
-        if isColour || begun == [UInt8(ascii: "[")] && byte == UInt8(ascii: "K") {
-            clean += [0x1B] + begun + [byte]
-        } else {
-            clean += escapedText([0x1B] + begun).utf8
-            take(byte, &clean)
-        }
+    /// So many bytes at the end are the beginning of a character.
+    private static func unfinished(_ text: ArraySlice<UInt8>) -> Int {
+        let tail = text.suffix(3)
+        guard let lead = tail.lastIndex(where: { $0 & 0xC0 != 0x80 }), tail[lead] >= 0xC2 else { return 0 }
+        let length = tail[lead] < 0xE0 ? 2 : tail[lead] < 0xF0 ? 3 : tail[lead] < 0xF5 ? 4 : 1
+        return tail.endIndex - lead < length ? tail.endIndex - lead : 0
     }
 }

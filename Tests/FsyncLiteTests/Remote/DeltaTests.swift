@@ -189,7 +189,7 @@ struct DeltaTests {
         #expect(throws: WireError.self) { try end(&open) }
         // Another content than the digest says is asked for once more, whole.
         _ = try open.take(data(1..<1)) { false }
-        open.add([7], at: 0) { false }
+        try open.add([7], at: 0) { false }
         #expect(throws: ReceivedContent.Mismatch.self) { try end(&open) }
     }
 }

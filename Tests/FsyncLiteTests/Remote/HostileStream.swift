@@ -254,6 +254,36 @@ enum HostileStream {
         }
     }
 
+    /// Numbers at the ends of their ranges in place of others, frames without content, and frames many times.
+    static func exaggerate(_ frames: inout [[UInt8]], _ random: inout SplitMix64) {
+        for _ in 0...(random.next() % 3) {
+            guard !frames.isEmpty else { return }
+            let index = Int(random.next() % UInt64(frames.count))
+            let head = WireFormat.headSize
+            switch random.next() % 4 {
+            case 0:
+                let numbers: [UInt64] = [
+                    0, 1, 127, 1 << 16, 1 << 31, 1 << 32 - 1, 1 << 40, 1 << 62, 1 << 63 - 1, .max,
+                ]
+                var number = FrameWriter(.data)
+                number.number(numbers[Int(random.next() % UInt64(numbers.count))])
+                let place = head + Int(random.next() % UInt64(frames[index].count - head + 1))
+                let end = min(place + 1, frames[index].count)
+                frames[index].replaceSubrange(place..<end, with: number.bytes.dropFirst(head))
+                let length = UInt32(frames[index].count - head)
+                for byte in 0..<4 {
+                    frames[index][byte] = UInt8(truncatingIfNeeded: length >> (8 * UInt32(byte)))
+                }
+            case 1: frames[index] = [1, 0, 0, 0, UInt8(random.next() % 18), UInt8(random.next() % 10)]
+            case 2: frames[index] = [2, 0, 0, 0, UInt8(random.next() % 18), UInt8(random.next() % 10), 0]
+            default:
+                frames.insert(
+                    contentsOf: [[UInt8]](repeating: frames[index], count: Int(random.next() % 100)),
+                    at: index)
+            }
+        }
+    }
+
     /// Puts a name that leads elsewhere in place of a sound one of the same length.
     private static func hostileName(_ frame: inout [UInt8], _ random: inout SplitMix64) {
         let names = ["../../", "/etc/p", "..\u{0}\u{0}\u{0}\u{0}", "n0\u{0}\u{1B}[m", "a/../b", "n00000"]

@@ -57,4 +57,162 @@ struct RemoteLinkTests {
         #expect(connection.isAtEnd.wait(atMost: .seconds(60)))
         #expect(throws: SyncError.self) { try link.ask(.scan) }
     }
+
+    /// Says the same for ever, once it was asked.
+    private final class Chatter: Connection {
+        private let piece: [UInt8]
+        private let asked = Semaphore()
+        init(_ piece: [UInt8]) { self.piece = piece }
+
+        func waitForInput(milliseconds: Int32) throws(Errno) -> Bool {
+            guard asked.wait(atMost: .milliseconds(Int64(milliseconds))) else { return false }
+            asked.signal()
+            return true
+        }
+        func read(into buffer: UnsafeMutableRawBufferPointer) throws(Errno) -> Int {
+            buffer.copyBytes(from: piece)
+            return piece.count
+        }
+        func write(_ bytes: [UInt8]) throws(Errno) { asked.signal() }
+        func close() {}
+        func reasonOfEnd(unread: ArraySlice<UInt8>, isGreeted: Bool, _ activity: String) -> String {
+            "the end"
+        }
+    }
+
+    private func message(of body: () throws -> Void) -> String {
+        do {
+            try body()
+            return "nothing"
+        } catch {
+            return "\(error)"
+        }
+    }
+
+    private func link(to connection: any Connection, timeout: LineTimeout = .usual) throws -> RemoteLink {
+        let endpoint = try #require(try Endpoint(Array("far:/".utf8)))
+        return try RemoteLink(endpoint, connection, greeted: FrameParser(), timeout: timeout)
+    }
+
+    @Test func anEndThatOnlySaysThatItIsThereIsGivenUp() throws {
+        let link = try link(to: Chatter(FrameWriter(.ping).frame()), timeout: LineTimeout(.zero))
+        // Nothing is owed before the first question.
+        #expect(!link.isLost)
+        let found = message { _ = try link.ask(.open).next(SilentMonitor()) }
+        #expect(found.contains("only signs of life for 0.0 seconds, while it was opened"), "\(found)")
+    }
+
+    @Test(arguments: [
+        (WireFormat.FrameType.answer, [1, 0] as [UInt8], "an empty piece of an answer"),
+        (.entries, [1], "a frame without entries"),
+    ])
+    func anEmptyFrameEndsTheRun(type: WireFormat.FrameType, payload: [UInt8], reason: String) throws {
+        var frame = FrameWriter(type)
+        frame.raw(payload)
+        let link = try link(to: Chatter(frame.frame()))
+        let answer = try link.ask(.scan)
+        let found = message { while true { _ = try answer.next(SilentMonitor()) } }
+        #expect(found.contains(reason), "\(found)")
+    }
+
+    /// Their heads are more than their content.
+    @Test func smallFramesThatNobodyTakesAreBounded() throws {
+        var frame = FrameWriter(.data)
+        frame.raw([1, 0, 7] as [UInt8])
+        let link = try link(to: Chatter(Array([[UInt8]](repeating: frame.frame(), count: 8000).joined())))
+        let answer = try link.ask(.content)
+        while !link.isLost { _ = Semaphore().wait(atMost: .milliseconds(5)) }
+        #expect(message { try link.check() }.contains("too many frames at a time"))
+        answer.abandon()
+    }
+
+    /// Once this moved all others for each one that was taken: 200,000 took ten seconds.
+    @Test func takingAPartCostsTheSameHoweverManyThereAre() {
+        var queue = Queue<Int>()
+        for number in 0..<1_000_000 { queue.add(number) }
+        for number in 0..<1000 { #expect(queue.take() == number) }
+        queue.add(-1)
+        #expect(queue.count == 999_001)
+        var last: Int?
+        while let next = queue.take() { last = next }
+        #expect(last == -1 && queue.count == 0)
+    }
+}
+
+/// Sizes that the other end announces.
+struct AnnouncedSizeTests {
+    private static let huge = Int64(1) << 62
+
+    private func frame(_ write: (inout FrameWriter) -> Void) -> FrameReader {
+        var frame = FrameWriter(.data)
+        write(&frame)
+        return FrameReader(Array(frame.bytes.dropFirst(WireFormat.headSize)))
+    }
+
+    private func begun(_ size: Int64, countsHoles: Bool) throws -> ReceivedContent {
+        var content = ReceivedContent()
+        try content.begin(
+            frame {
+                $0.size(size)
+                $0.flag(countsHoles)
+            })
+        return content
+    }
+
+    private func end(_ size: Int64) -> [UInt8] {
+        var status = FileStatus(type: .file, modified: FileTime(seconds: 1, nanoseconds: 0))
+        status.size = size
+        var frame = FrameWriter(.answer)
+        frame.byte(0)
+        frame.status(status, device: 0)
+        frame.flag(false)
+        frame.extended(ExtendedAttributes())
+        frame.digest(Digest(SHA256().finish()))
+        return Array(frame.bytes.dropFirst(WireFormat.headSize))
+    }
+
+    /// Its zeros would have been hashed for a century.
+    @Test func aHoleThatIsTooLargeToHashIsRefused() throws {
+        var content = try begun(Self.huge, countsHoles: true)
+        let file = try HostileStream.file("f")
+        #expect(throws: ContentHash.TooManyZeros.self) {
+            _ = try content.end(end(Self.huge), file, HostileStream.selection) { false }
+        }
+        var other = try begun(Self.huge, countsHoles: true)
+        #expect(throws: ContentHash.TooManyZeros.self) {
+            _ = try other.take(
+                frame {
+                    $0.size(Self.huge - 1)
+                    $0.byte(7)
+                }
+            ) { false }
+        }
+    }
+
+    /// Each hole is small, and their sum is not.
+    @Test func holesAreBoundedTogether() throws {
+        var content = try begun(Self.huge, countsHoles: true)
+        var number: Int64 = 0
+        #expect(throws: ContentHash.TooManyZeros.self) {
+            while number < 10 {
+                number += 1
+                _ = try content.take(
+                    frame {
+                        $0.size(number * (300 << 20))
+                        $0.byte(7)
+                    }
+                ) { true }
+            }
+        }
+        #expect(number == 4)
+    }
+
+    /// By their offsets they cost nothing, so the size does not matter.
+    @Test func holesByOffsetAreFree() throws {
+        var content = try begun(Self.huge, countsHoles: false)
+        let file = try HostileStream.file("f")
+        // The digest is that of nothing at all.
+        let copied = try content.end(end(Self.huge), file, HostileStream.selection) { false }
+        #expect(copied.size == Self.huge && copied.digest == nil)
+    }
 }

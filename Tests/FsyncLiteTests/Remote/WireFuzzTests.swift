@@ -29,6 +29,9 @@ struct WireFuzzTests {
             } catch is ReceivedContent.Mismatch {
                 refused += 1
                 #expect(number % 16 > 0, "stream \(number) was sound")
+            } catch is ContentHash.TooManyZeros {
+                refused += 1
+                #expect(number % 16 > 0, "stream \(number) was sound")
             } catch is Unstageable {
                 taken += 1
             } catch let error as SyncError {
@@ -38,6 +41,44 @@ struct WireFuzzTests {
         }
         #expect(taken > WireFuzzTests.streams / 16)
         #expect(refused > WireFuzzTests.streams / 4)
+    }
+
+    /// Numbers at the ends of their ranges, and frames that are empty or come a hundred times: a message costs no more
+    /// time and memory than its bytes.
+    @Test func hostileStreamsCostWhatTheyAreLong() throws {
+        var meter = ThreadMeter()
+        var (frameCount, byteCount, total) = (0, 0, Int64(0))
+        var worst: (cost: Int64, number: Int, bytes: Int) = (0, 0, 0)
+        let highest = WireFuzzTests.highestMemory(isReset: true)
+        for number in 0..<WireFuzzTests.streams {
+            var random = SplitMix64(seed: UInt64(number) &* 0xA24B_AED4_963E_E407 | 1)
+            var frames = HostileStream.frames(&random)
+            HostileStream.exaggerate(&frames, &random)
+            let bytes = frames.flatMap(\.self)
+            (frameCount, byteCount) = (frameCount + frames.count, byteCount + bytes.count)
+            let before = meter.now(isBefore: true).processor
+            // What comes of it is looked at above.
+            _ = try? WireFuzzTests.read(bytes, &random, number)
+            let cost = meter.now().processor - before
+            total += cost
+            if cost > worst.cost { worst = (cost, number, bytes.count) }
+            #expect(cost < 1_000_000_000 + 20_000 * Int64(bytes.count), "stream \(number)")
+        }
+        let grown = WireFuzzTests.highestMemory(isReset: false) - highest
+        if WireFuzzTests.streams > 4000 {
+            print(
+                "\(frameCount) frames, \(byteCount) bytes: \(total / 1_000_000) ms; at most \(worst.cost / 1_000_000) ms for stream",
+                "\(worst.number) of \(worst.bytes) bytes; memory grew by \(grown) KiB")
+            #expect(grown < 64 << 10)
+        }
+    }
+
+    /// In KiB, since it was reset. See `proc_pid_status(5)`.
+    private static func highestMemory(isReset: Bool) -> Int {
+        if isReset { try? "5".write(toFile: "/proc/self/clear_refs", atomically: false, encoding: .utf8) }
+        let lines =
+            (try? String(contentsOfFile: "/proc/self/status", encoding: .utf8))?.split(separator: "\n") ?? []
+        return lines.first { $0.hasPrefix("VmHWM:") }?.split(separator: " ").compactMap { Int($0) }.first ?? 0
     }
 
     /// A command that a stranger asks for is read whole, is the same when it is written again, or is refused.
@@ -124,7 +165,7 @@ struct WireFuzzTests {
                                 let piece = data.prefix(bytes.count - start)
                                 bytes.replaceSubrange(start..<start + piece.count, with: piece)
                             }
-                            content.add(bytes[...], at: range.lowerBound) { false }
+                            try content.add(bytes[...], at: range.lowerBound) { false }
                         }
                     }
                 case .end(let piece, let isLast):

@@ -1,0 +1,82 @@
+import FileSystem
+
+/// How long an end may owe something and send only signs of life.
+package struct LineTimeout: Sendable {
+    let answer: Duration
+    /// A whole tree, or a file of any size, may have to be read for it.
+    let reading: Duration
+
+    package static let usual = LineTimeout(answer: .seconds(3600), reading: .seconds(86_400))
+
+    private init(answer: Duration, reading: Duration) { (self.answer, self.reading) = (answer, reading) }
+
+    package init(_ time: Duration) { self.init(answer: time, reading: time) }
+}
+
+/// Reads what comes from the other end, on a thread of its own.
+struct LineReader {
+    let connection: any Connection
+    /// How long the other end may send only signs of life now; nil if it owes nothing.
+    let patience: () -> Duration?
+    /// What it was doing.
+    let activity: () -> String
+    let isClosed: () -> Bool
+    let onGreeting: () -> Void
+    /// Takes all that came at once.
+    let take: ([Frame]) throws -> Void
+
+    /// The other end says nothing, or nothing but that it is there.
+    struct Silence: Error {
+        let reason: String
+    }
+
+    /// Reads until the line ends.
+    ///
+    /// - Parameter first: what has come after the greeting; nil if neither end has greeted.
+    /// - Returns: why it has ended; nil if it was closed at this end.
+    func read(after first: FrameParser?) throws -> String? {
+        var (parser, isGreeted) = (first ?? FrameParser(), first != nil)
+        // Before the greeting, the user may be typing a password.
+        let mayBeAsked = !isGreeted && HostProcess.hasTerminal
+        var (heard, progress) = (ContinuousClock.now, ContinuousClock.now)
+        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 256 * 1024, alignment: 4096)
+        defer { buffer.deallocate() }
+        while true {
+            if !isGreeted {
+                switch try Greeting.take(&parser) {
+                case .nothing: break
+                case .text: return end(parser, isGreeted)
+                case .others(let reason): return reason
+                case .greeted:
+                    (isGreeted, progress) = (true, .now)
+                    onGreeting()
+                }
+            }
+            var frames: [Frame] = []
+            // What came before something that is not understood counts.
+            let rest = Result { while isGreeted, let frame = try parser.next() { frames.append(frame) } }
+            try take(frames)
+            try rest.get()
+            if isClosed() { return nil }
+            let limit = isGreeted ? patience() : mayBeAsked ? nil : LineTimeout.usual.answer
+            if limit == nil || frames.contains(where: { $0.type != .ping }) { progress = .now }
+            if let limit, ContinuousClock.now - progress > limit {
+                throw Silence(reason: "it sent only signs of life for \(limit)\(activity())")
+            }
+            guard try connection.waitForInput(milliseconds: 500) else {
+                guard isGreeted || !mayBeAsked, ContinuousClock.now - heard > .seconds(WireFormat.patience)
+                else { continue }
+                throw Silence(
+                    reason: "there was no sign of it for \(WireFormat.patience) seconds\(activity())")
+            }
+            heard = .now
+            let count = try connection.read(into: buffer)
+            guard count > 0 else { return end(parser, isGreeted) }
+            parser.append(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
+        }
+    }
+
+    private func end(_ parser: FrameParser, _ isGreeted: Bool) -> String {
+        connection.reasonOfEnd(unread: parser.pending, isGreeted: isGreeted, activity())
+    }
+}

@@ -1,0 +1,17 @@
+/// Elements that are taken in the order in which they were added: each at a constant cost, and with its memory.
+struct Queue<Element> {
+    private var added: [Element] = []
+    /// The next one is the last.
+    private var next: [Element] = []
+
+    var count: Int { added.count + next.count }
+
+    mutating func add(_ element: Element) { added.append(element) }
+
+    mutating func take() -> Element? {
+        if next.isEmpty { (next, added) = (added.reversed(), []) }
+        return next.popLast()
+    }
+}
+
+extension Queue: Sendable where Element: Sendable {}

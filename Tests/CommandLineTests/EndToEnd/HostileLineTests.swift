@@ -1,0 +1,77 @@
+import Foundation
+import TestNeeds
+import TestSupport
+import Testing
+
+/// The other end of the line means harm. `scripts/attack --part wire` has more of it, and measures what it costs.
+@Suite("A hostile other end", .needs(.tool("python3")))
+struct HostileLineTests {
+    private enum Frame {
+        static let output = 11
+    }
+
+    private func scene(_ lines: String) throws -> MirrorScene {
+        let scene = try FarMachine(has: .target).scene(["a": "a"])
+        try scene.mirror()
+        scene.far = try FarMachine(lines, has: .target)
+        return scene
+    }
+
+    private func status(_ scene: MirrorScene) throws -> CommandRun {
+        try CommandRun(
+            ["status", "far:\(scene.target)"] + #require(scene.far).options, in: scene.directory.path)
+    }
+
+    /// The log, and the document.
+    @Test(arguments: [3, 4])
+    func outputThatNobodyAskedForEndsTheRun(stream: Int) throws {
+        let back = """
+            if frame[4] == \(Frame.output):
+                return struct.pack("<I", 7) + bytes([\(Frame.output), \(stream)]) + b"xxxxxx"
+            """
+        let run = try status(scene(FarMachine.relay(back: back)))
+        #expect(run.code == 69 && run.errors.contains("output that was not asked for"), "\(run.errors)")
+    }
+
+    @Test func aLineOfTheLogIsBounded() throws {
+        let back = """
+            if frame[4] == \(Frame.output):
+                return struct.pack("<I", 70001) + bytes([\(Frame.output), 3]) + b"x" * 70000
+            """
+        let scene = try scene(FarMachine.relay(back: back))
+        try scene.append("more", to: "source/a")
+        let run = try scene.apply("--log-file", "log")
+        #expect(run.errors.contains("output that was not asked for"), "\(run.code) \(run.errors)")
+        #expect(try !scene.text("log").contains("xxx"))
+    }
+
+    /// The client's answers become signs of life.
+    private static let pings = FarMachine.relay(
+        there: "if frame[4] in (3, 4): return struct.pack(\"<I\", 0) + bytes([8])")
+
+    /// A run whose client owes it an answer, and what is left of it.
+    private func ended(by option: String) throws -> CommandRun {
+        let scene = try FarMachine(has: .target).scene(["a": "a"])
+        try scene.mirror()
+        try scene.append("more", to: "source/a")
+        let usual = scene.far
+        scene.far = try FarMachine("far=\"$far \(option)\"\n\(Self.pings)", has: .target)
+        let run = try scene.apply()
+        // Nothing is locked.
+        scene.far = usual
+        let next = try scene.apply()
+        #expect(next.code == 0, "\(next.errors)")
+        return run
+    }
+
+    @Test func aClientThatOnlySaysThatItIsThereIsGivenUp() throws {
+        let run = try ended(by: "--timeout 1s")
+        #expect(run.code == 69, "\(run.code) \(run.errors)")
+    }
+
+    @Test func aRunThatNeedsTooMuchMemoryEnds() throws {
+        let run = try ended(by: "--max-memory 1")
+        #expect(
+            run.code != 0 && run.errors.contains("see --max-memory of serve"), "\(run.code) \(run.errors)")
+    }
+}
