@@ -36,8 +36,8 @@ extension FileTime {
 
     /// In nanoseconds; nil for more than a century.
     private func distance(after other: FileTime) -> Int64? {
-        let (seconds, overflow) = self.seconds.subtractingReportingOverflow(other.seconds)
-        guard !overflow, (-(1 << 32)..<1 << 32).contains(seconds) else { return nil }
+        let seconds = self.seconds(since: other)
+        guard (-(1 << 32)..<1 << 32).contains(seconds) else { return nil }
         return seconds * 1_000_000_000 + Int64(nanoseconds) - Int64(other.nanoseconds)
     }
 }

@@ -133,6 +133,7 @@ struct FrameWriter {
         bytes.append(UInt8(rest))
     }
 
+    mutating func size(_ size: ByteCount) { self.size(size.rawCount) }
     mutating func size(_ size: Int64) { number(UInt64(max(size, 0))) }
 
     mutating func bytes(_ value: some Collection<UInt8>) {
@@ -145,7 +146,7 @@ struct FrameWriter {
     mutating func raw(_ value: UnsafeRawBufferPointer) { bytes.append(contentsOf: value) }
 
     mutating func time(_ time: FileTime) {
-        number(UInt64(bitPattern: (time.seconds << 1) ^ (time.seconds >> 63)))
+        number(UInt64(bitPattern: (time.rawSeconds << 1) ^ (time.rawSeconds >> 63)))
         number(UInt32(time.nanoseconds))
     }
 }

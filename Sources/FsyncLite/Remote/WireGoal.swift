@@ -10,7 +10,7 @@ class WireGoal: CopyGoal {
     private(set) var failure: (any Error)?
 
     /// A file with holes up to this size is hashed as a whole, so that it is known where it only grew.
-    private static let largeSize: Int64 = 1 << 30
+    private static let largeSize: ByteCount = 1_073_741_824
     private static let pieceSize: Int64 = 128 * 1024
 
     init(_ link: ServiceLink, _ id: UInt32, keepsHoles: Bool, _ digests: CopyOptions.Digests) {
@@ -49,16 +49,17 @@ class WireGoal: CopyGoal {
         _ source: borrowing FileDescriptor, _ status: FileStatus, keepsHoles: Bool,
         _ copier: inout FileCopier, isCancelled: () -> Bool
     ) throws(Errno) -> Int64 {
+        let size = status.size.rawCount
         guard keepsHoles, status.allocated < status.size else {
-            return try sendData(source, from: 0, to: status.size, isCancelled)
+            return try sendData(source, from: 0, to: size, isCancelled)
         }
         var offset: Int64 = 0
-        while let data = try source.seek(offset, .data), data < status.size {
-            let hole = min(try source.seek(data, .hole) ?? status.size, status.size)
+        while let data = try source.seek(offset, .data), data < size {
+            let hole = min(try source.seek(data, .hole) ?? size, size)
             offset = try sendData(source, from: data, to: hole, isCancelled)
             if offset < hole { return offset }
         }
-        return status.size
+        return size
     }
 
     /// - Returns: where it stopped: at `end` or at the end of the file.
@@ -67,7 +68,7 @@ class WireGoal: CopyGoal {
     ) throws(Errno) -> Int64 {
         var offset = start
         while offset < end {
-            let data = try read(source, offset..<min(offset + WireGoal.pieceSize, end), isCancelled)
+            let data = try read(source, offset..<offset + min(WireGoal.pieceSize, end - offset), isCancelled)
             guard !data.isEmpty else { break }
             try send(data[...], at: offset)
             offset += Int64(data.count)

@@ -91,8 +91,8 @@ extension FrameReader {
         status.links = try number(UInt32.self)
         status.inode = try number()
         status.device = DeviceNumber(major: 0, minor: try number(UInt32.self))
-        status.size = try size()
-        status.allocated = try size()
+        status.size = ByteCount(clamping: try size())
+        status.allocated = ByteCount(clamping: try size())
         status.modified = try time()
         status.changed = try time()
         if try flag() { status.created = try time() }
@@ -156,8 +156,8 @@ extension FrameReader {
         }
         filters.excludesCaches = try flag()
         filters.staysOnFileSystem = try flag()
-        if try flag() { filters.sizes.minimum = try size() }
-        if try flag() { filters.sizes.maximum = try size() }
+        if try flag() { filters.sizes.minimum = ByteCount(clamping: try size()) }
+        if try flag() { filters.sizes.maximum = ByteCount(clamping: try size()) }
         return filters
     }
 }
