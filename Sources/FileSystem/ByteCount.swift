@@ -10,8 +10,8 @@
     @inlinable public init(clamping count: some BinaryInteger) { rawCount = Swift.max(0, Int64(clamping: count)) }
 
     /// nil below zero.
-    @inlinable public init?(exactly count: Int64) {
-        guard count >= 0 else { return nil }
+    public init?(exactly count: Int64) {
+        if count < 0 { return nil }
         rawCount = count
     }
 
@@ -19,6 +19,11 @@
     public init(sum count: Int64) { rawCount = count < 0 ? .max : count }
 
     public static var max: ByteCount { ByteCount(clamping: Int64.max) }
+
+    /// A rate, from seconds above zero.
+    public func per(_ seconds: Double) -> ByteCount {
+        ByteCount(clamping: Int64(Swift.min(Double(rawCount) / seconds, 0x1p62)))
+    }
 
     @inlinable public static func + (left: ByteCount, right: ByteCount) -> ByteCount {
         ByteCount(clamping: left.rawCount.saturatingAdd(right.rawCount))
@@ -42,20 +47,10 @@ extension ByteCount: Comparable, ExpressibleByIntegerLiteral, CustomStringConver
 extension ByteCount: Codable {
     /// Documents have sums only.
     public init(from decoder: any Decoder) throws {
-        self.init(sum: try decoder.singleValueContainer().decode(Int64.self))
+        self.init(sum: try Int64(from: decoder))
     }
 
-    public func encode(to encoder: any Encoder) throws {
-        var container = encoder.singleValueContainer()
-        try container.encode(rawCount)
-    }
-}
-
-extension ByteCount {
-    /// A rate, from seconds above zero.
-    public func per(_ seconds: Double) -> ByteCount {
-        ByteCount(clamping: Int64(min(Double(rawCount) / seconds, 0x1p62)))
-    }
+    public func encode(to encoder: any Encoder) throws { try rawCount.encode(to: encoder) }
 }
 
 extension Sequence<ByteCount> {

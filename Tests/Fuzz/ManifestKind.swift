@@ -79,7 +79,7 @@ private struct ManifestContent: Equatable {
 
     private struct ManifestTotals: Equatable {
         var counts: [Int] = [0, 0, 0, 0]
-        var bytes: Int64 = 0
+        var bytes: ByteCount = 0
 
         init() {}
 
@@ -92,7 +92,7 @@ private struct ManifestContent: Equatable {
             switch file.kind {
             case .file:
                 counts[0] += 1
-                bytes &+= file.size
+                bytes += file.size
             case .directory: counts[1] += 1
             case .symlink: counts[2] += 1
             default: counts[3] += 1

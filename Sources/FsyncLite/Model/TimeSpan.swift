@@ -127,16 +127,12 @@ extension Timestamp {
     /// The first and the last moment at which a local clock shows these seconds; where it skips them, as if it did not.
     fileprivate static func moments(showing civil: Int64) -> (first: Timestamp, last: Timestamp) {
         // No zone changes its offset twice in two days.
-        let (before, after) = (
-            LocalZone.offset(at: civil.saturatingSubtract(86_400)),
-            LocalZone.offset(at: civil.saturatingAdd(86_400))
-        )
-        let found = [before, after].map { ($0, civil.saturatingSubtract($0)) }
-            .filter { LocalZone.offset(at: $1) == $0 }.map(\.1)
-        func moment(_ seconds: Int64?) -> Timestamp {
-            Timestamp(FileTime(seconds: seconds ?? civil.saturatingSubtract(before), nanoseconds: 0))
+        let offsets = [-86_400, 86_400].map { LocalZone.offset(at: civil.saturatingAdd($0)) }
+        let found = offsets.filter { LocalZone.offset(at: civil.saturatingSubtract($0)) == $0 }
+        func moment(_ offset: Int64?) -> Timestamp {
+            Timestamp(FileTime(seconds: civil.saturatingSubtract(offset ?? offsets[0]), nanoseconds: 0))
         }
-        return (moment(found.min()), moment(found.max()))
+        return (moment(found.max()), moment(found.min()))
     }
 
     /// The local time to the second, for people: `2026-11-20 11:00:00`.

@@ -22,17 +22,10 @@ public struct Timestamp: Hashable, Comparable, Sendable {
 
     package init(_ time: FileTime) { fileTime = time }
 
-    /// See `FileTime.advanced`.
+    // As those of `FileTime`.
     func advanced(bySeconds seconds: Int64) -> Timestamp { Timestamp(fileTime.advanced(bySeconds: seconds)) }
-
-    /// See `FileTime.seconds`.
     package func seconds(since other: Timestamp) -> Int64 { fileTime.seconds(since: other.fileTime) }
-
-    /// See `FileTime.milliseconds`.
     package func milliseconds(since other: Timestamp) -> Int64 { fileTime.milliseconds(since: other.fileTime) }
-
-    /// Days since 1970 in UTC.
-    var day: Int64 { rawSeconds.flooredDivision(by: 86_400).quotient }
 
     /// The present time of the clock that stamps files.
     public static var now: Timestamp { Timestamp(.now) }

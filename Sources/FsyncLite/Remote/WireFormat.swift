@@ -133,7 +133,6 @@ struct FrameWriter {
         bytes.append(UInt8(rest))
     }
 
-    mutating func size(_ size: ByteCount) { self.size(size.rawCount) }
     mutating func size(_ size: Int64) { number(UInt64(max(size, 0))) }
 
     mutating func bytes(_ value: some Collection<UInt8>) {

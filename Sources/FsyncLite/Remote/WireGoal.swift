@@ -25,7 +25,7 @@ class WireGoal: CopyGoal {
             countsHoles: hashesAll || status.allocated >= status.size || status.size <= WireGoal.largeSize)
         var frame = FrameWriter(.file)
         frame.number(id)
-        frame.size(status.size)
+        frame.size(status.size.rawCount)
         frame.flag(hash.countsHoles)
         try send(frame)
     }

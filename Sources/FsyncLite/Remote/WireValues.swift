@@ -13,8 +13,8 @@ extension FrameWriter {
         number(status.links)
         number(status.inode)
         number(device)
-        size(status.size)
-        size(status.allocated)
+        size(status.size.rawCount)
+        size(status.allocated.rawCount)
         time(status.modified)
         time(status.changed)
         flag(status.created != nil)
@@ -62,7 +62,7 @@ extension FrameWriter {
         flag(filters.staysOnFileSystem)
         for limit in [filters.sizes.minimum, filters.sizes.maximum] {
             flag(limit != nil)
-            if let limit { size(limit) }
+            if let limit { size(limit.rawCount) }
         }
     }
 }
