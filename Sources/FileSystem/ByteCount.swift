@@ -7,7 +7,9 @@
     public let rawCount: Int64
 
     /// The nearest number of bytes.
-    @inlinable public init(clamping count: some BinaryInteger) { rawCount = Swift.max(0, Int64(clamping: count)) }
+    @inlinable public init(clamping count: some BinaryInteger) {
+        rawCount = Swift.max(0, Int64(clamping: count))
+    }
 
     /// nil below zero.
     public init?(exactly count: Int64) {
@@ -39,7 +41,7 @@
 }
 
 extension ByteCount: Comparable, ExpressibleByIntegerLiteral, CustomStringConvertible {
-    @inlinable public static func < (left: ByteCount, right: ByteCount) -> Bool { left.rawCount < right.rawCount }
+    @inlinable public static func < (left: Self, right: Self) -> Bool { left.rawCount < right.rawCount }
     @inlinable public init(integerLiteral count: Int64) { self.init(clamping: count) }
     public var description: String { "\(rawCount)" }
 }

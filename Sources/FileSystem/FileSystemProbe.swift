@@ -100,13 +100,11 @@ struct FileSystemProbe {
 
     /// The step of times, by what became of one.
     private static func step(from wanted: FileTime, to held: FileTime) -> Int64 {
-        let fraction = Int64(wanted.nanoseconds) - Int64(held.nanoseconds)
-        let difference = wanted.seconds(since: held).saturatingMultiply(1_000_000_000)
-            .saturatingAdd(fraction).magnitude
-        let steps: [UInt64] = [
+        let difference = wanted.nanoseconds(since: held).magnitude
+        let steps: [Int64] = [
             1, 100, 1000, 1_000_000, 10_000_000, 1_000_000_000, 2_000_000_000, 86_400_000_000_000,
         ]
-        return Int64(clamping: difference == 0 ? 1 : steps.first { difference < $0 } ?? steps[steps.count - 1])
+        return difference == 0 ? 1 : steps.first { difference < $0 } ?? steps[steps.count - 1]
     }
 
     private mutating func tryTypes() throws {

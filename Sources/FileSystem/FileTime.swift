@@ -27,6 +27,12 @@ import Glibc
     public func seconds(since other: FileTime) -> Int64 { rawSeconds.saturatingSubtract(other.rawSeconds) }
 
     /// See `seconds(since:)`.
+    public func nanoseconds(since other: FileTime) -> Int64 {
+        seconds(since: other).saturatingMultiply(1_000_000_000)
+            .saturatingAdd(Int64(nanoseconds) - Int64(other.nanoseconds))
+    }
+
+    /// See `seconds(since:)`.
     public func milliseconds(since other: FileTime) -> Int64 {
         let rest = (Int64(nanoseconds) - Int64(other.nanoseconds)) / 1_000_000
         return seconds(since: other).saturatingMultiply(1000).saturatingAdd(rest)

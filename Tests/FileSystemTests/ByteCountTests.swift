@@ -23,9 +23,11 @@ struct ByteCountTests {
     }
 
     @Test func aSumBelowZeroInADocumentHadWrapped() throws {
-        let counts = try JSONDecoder().decode([ByteCount].self, from: Data("[-2, 0, 9223372036854775807]".utf8))
+        let counts = try JSONDecoder().decode(
+            [ByteCount].self, from: Data("[-2, 0, 9223372036854775807]".utf8))
         #expect(counts == [.max, 0, .max])
-        #expect(String(decoding: try JSONEncoder().encode(counts), as: UTF8.self).contains("9223372036854775807"))
+        #expect(
+            String(decoding: try JSONEncoder().encode(counts), as: UTF8.self).contains("9223372036854775807"))
     }
 
     @Test func rateOfAnythingIsANumber() {
@@ -33,7 +35,9 @@ struct ByteCountTests {
     }
 
     @Test func timesStopAtTheirEnds() {
-        let (first, last) = (FileTime(seconds: .min, nanoseconds: 0), FileTime(seconds: .max, nanoseconds: 999_999_999))
+        let (first, last) = (
+            FileTime(seconds: .min, nanoseconds: 0), FileTime(seconds: .max, nanoseconds: 999_999_999)
+        )
         #expect(last.advanced(bySeconds: 1) == last && first.advanced(bySeconds: -1) == first)
         #expect(last.seconds(since: first) == .max && first.seconds(since: last) == .min)
         #expect(last.milliseconds(since: first) == .max && first.milliseconds(since: last) == .min)
@@ -43,9 +47,12 @@ struct ByteCountTests {
     }
 
     @Test func uptimesStopAtTheirEnds() {
-        func clock(_ uptime: Int64, _ boot: String = "a") -> KernelClock { KernelClock(boot: boot, uptime: uptime) }
+        func clock(_ uptime: Int64, _ boot: String = "a") -> KernelClock {
+            KernelClock(boot: boot, uptime: uptime)
+        }
         #expect(clock(.max).milliseconds(since: clock(.min)) == .max)
         #expect(clock(.min).milliseconds(since: clock(.max)) == .min)
-        #expect(clock(5).milliseconds(since: clock(3)) == 2 && clock(5).milliseconds(since: clock(3, "b")) == nil)
+        #expect(
+            clock(5).milliseconds(since: clock(3)) == 2 && clock(5).milliseconds(since: clock(3, "b")) == nil)
     }
 }

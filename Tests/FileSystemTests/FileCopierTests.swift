@@ -76,7 +76,8 @@ struct FileCopierTests {
         let target = try directory.open(name("target"), [.write, .create], permissions: 0o600)
         var copier = FileCopier()
         do throws(Errno) {
-            _ = try copier.copy(source, to: target, size: 1_048_576, allocated: 1_048_576, isCancelled: { true })
+            _ = try copier.copy(
+                source, to: target, size: 1_048_576, allocated: 1_048_576, isCancelled: { true })
             Issue.record("it was not cancelled")
         } catch {
             #expect(error == .cancelled)

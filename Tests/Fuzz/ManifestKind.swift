@@ -140,7 +140,9 @@ private struct ManifestContent: Equatable {
             status.inode = random.inode()
             if !random.oneIn(4) { status.created = random.time() }
             status.changed = random.time()
-            if type == .file { status.size = random.oneIn(12) ? .max : ByteCount(clamping: random.next() % 1_000_000) }
+            if type == .file {
+                status.size = random.oneIn(12) ? .max : ByteCount(clamping: random.next() % 1_000_000)
+            }
             if type != .directory, random.oneIn(5) { status.links = UInt32(random.number(2...9)) }
             if type == .characterDevice || type == .blockDevice {
                 status.represents = DeviceNumber(major: random.account(), minor: random.account())

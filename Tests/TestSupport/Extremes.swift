@@ -6,7 +6,8 @@ package enum Extremes {
     package static let numbers = [
         "0", "1", "-1", "2147483647", "2147483648", "-2147483648", "-2147483649", "4294967295", "4294967296",
         "9223372036854775806", "9223372036854775807", "9223372036854775808", "-9223372036854775807",
-        "-9223372036854775808", "-9223372036854775809", "18446744073709551615", "18446744073709551616", "1e400",
+        "-9223372036854775808", "-9223372036854775809", "18446744073709551615", "18446744073709551616",
+        "1e400",
         "-1e400",
     ]
 
@@ -29,7 +30,8 @@ package enum Extremes {
             }
             let stop = text[start...].firstIndex { marks.contains($0) } ?? text.count
             let digits = text[start..<stop].drop { $0 == UInt8(ascii: "-") }
-            let isVersion = text[..<start].suffix(12).elementsEqual("\"version\" : ".utf8)
+            let isVersion =
+                text[..<start].suffix(12).elementsEqual("\"version\" : ".utf8)
                 || text[..<start].suffix(10).elementsEqual("\"version\":".utf8)
             if !isVersion, !digits.isEmpty, digits.allSatisfy({ (0x30...0x39).contains($0) }) {
                 fields.append((start..<stop, false))
@@ -40,7 +42,9 @@ package enum Extremes {
     }
 
     /// A document with other words in these places, and with the right checksum if it has one.
-    package static func document(_ text: [UInt8], replacing fields: [Range<Int>], with value: String) -> [UInt8] {
+    package static func document(_ text: [UInt8], replacing fields: [Range<Int>], with value: String)
+        -> [UInt8]
+    {
         var changed = text
         for range in fields.sorted(by: { $0.lowerBound > $1.lowerBound }) {
             changed.replaceSubrange(range, with: value.utf8)

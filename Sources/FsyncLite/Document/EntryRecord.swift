@@ -161,6 +161,6 @@ extension DocumentReader {
         if !record.extended.isEmpty {
             record.extended = record.extended.filter { !ExtendedAttributes.derived.contains($0.name) }
         }
-        if record.status.type == .symlink { record.status.size = ByteCount(clamping: record.destination.count) }
+        if record.status.type == .symlink { record.status.size = .init(clamping: record.destination.count) }
     }
 }

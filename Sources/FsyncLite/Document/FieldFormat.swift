@@ -43,10 +43,6 @@ extension FieldFormat<ByteCount> {
                 return size
             })
     }
-
-    static var sum: FieldFormat {
-        FieldFormat(write: { $0.field($1, $2) }, read: { ByteCount(sum: try $0.integer()) })
-    }
 }
 
 extension FieldFormat<UInt16> {

@@ -29,7 +29,9 @@ public struct ManifestSummary: Hashable, Sendable {
     static let fields: [Field<ManifestSummary>] = [
         Field("files", .integer, \.files), Field("directories", .integer, \.directories),
         Field("symlinks", .integer, \.symlinks), Field("others", .integer, \.others),
-        Field("bytes", .sum, \.bytes),
+        Field(
+            "bytes", .integer, isRequired: true, get: { $0.bytes.rawCount },
+            set: { $0.bytes = ByteCount(sum: $1) }),
     ]
 }
 

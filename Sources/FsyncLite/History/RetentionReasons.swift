@@ -55,8 +55,7 @@ extension RetentionPolicy {
         let rules: [(count: Int?, age: Age?, name: String, bucket: (Timestamp) -> String)] = [
             (keepHourly, keepWithinHourly, "hourly", { String("\($0)".prefix(13)) }),
             (keepDaily, keepWithinDaily, "daily", { String("\($0)".prefix(10)) }),
-            // 1970 began on a Thursday.
-            (keepWeekly, keepWithinWeekly, "weekly", { "\($0.advanced(bySeconds: 3 * 86_400).rawSeconds.flooredDivision(by: 7 * 86_400).quotient)" }),
+            (keepWeekly, keepWithinWeekly, "weekly", { "\($0.week)" }),
             (keepMonthly, keepWithinMonthly, "monthly", { String("\($0)".prefix(7)) }),
             (keepYearly, keepWithinYearly, "yearly", { String("\($0)".prefix(4)) }),
         ]

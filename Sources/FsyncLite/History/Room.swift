@@ -127,7 +127,8 @@ private struct ReleasedSpace {
         }
     }
 
-    private func bytes(of path: RelativePath, _ status: FileStatus, _ resolver: PathResolver) throws -> ByteCount
+    private func bytes(of path: RelativePath, _ status: FileStatus, _ resolver: PathResolver) throws
+        -> ByteCount
     {
         guard mayShareBlocks, status.allocated > 0 else { return status.allocated }
         guard status.type == .file, let (directory, name) = try resolver.location(of: path) else { return 0 }

@@ -70,7 +70,8 @@ public struct File: Hashable, Sendable, NamedFile {
     ///   - size: bytes of content; a symlink's is the length of its destination.
     ///   - mode: the twelve permission bits.
     public init(
-        path: RelativePath, kind: FileKind, size: ByteCount = 0, modified: Timestamp, created: Timestamp? = nil,
+        path: RelativePath, kind: FileKind, size: ByteCount = 0, modified: Timestamp,
+        created: Timestamp? = nil,
         mode: UInt16, owner: UInt32 = 0, group: UInt32 = 0, linkCount: UInt32 = 1, inode: UInt64 = 0
     ) {
         var status = FileStatus(type: kind.type, modified: modified.fileTime)

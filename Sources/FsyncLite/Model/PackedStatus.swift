@@ -60,7 +60,7 @@ struct PackedStatus: Hashable, Sendable {
 
     /// nil where it has no room.
     static func pack(_ time: FileTime) -> UInt64? {
-        guard (-(1 << 33)..<1 << 33).contains(time.rawSeconds), (0..<1 << 30).contains(time.nanoseconds) else {
+        guard (-1 << 33..<1 << 33).contains(time.rawSeconds), (0..<1 << 30).contains(time.nanoseconds) else {
             return nil
         }
         return UInt64(bitPattern: time.rawSeconds) << 30 | UInt64(time.nanoseconds)

@@ -22,10 +22,11 @@ public struct Timestamp: Hashable, Comparable, Sendable {
 
     package init(_ time: FileTime) { fileTime = time }
 
-    // As those of `FileTime`.
+    /// See `FileTime.advanced`.
     func advanced(bySeconds seconds: Int64) -> Timestamp { Timestamp(fileTime.advanced(bySeconds: seconds)) }
-    package func seconds(since other: Timestamp) -> Int64 { fileTime.seconds(since: other.fileTime) }
-    package func milliseconds(since other: Timestamp) -> Int64 { fileTime.milliseconds(since: other.fileTime) }
+
+    /// Weeks of UTC, which begin on Monday; 1970 began on a Thursday.
+    var week: Int64 { advanced(bySeconds: 3 * 86_400).rawSeconds.flooredDivision(by: 7 * 86_400).quotient }
 
     /// The present time of the clock that stamps files.
     public static var now: Timestamp { Timestamp(.now) }
@@ -117,12 +118,11 @@ extension Timestamp: CustomStringConvertible {
 extension Timestamp {
     /// The same day of an earlier month, in UTC; if that month is too short, as many days into the next.
     func earlier(months: Int64) -> Timestamp {
-        let (days, secondOfDay) = rawSeconds.flooredDivision(by: 86_400)
+        let days = rawSeconds.flooredDivision(by: 86_400).quotient
         let (year, month, day) = civilDate(daysSince1970: days)
         let (earlierYear, earlierMonth) = (year * 12 + month - 1 - months).flooredDivision(by: 12)
         let start = daysSince1970(year: earlierYear, month: earlierMonth + 1, day: 1) + day - 1
-        let seconds = start.saturatingMultiply(86_400).saturatingAdd(secondOfDay)
-        return Timestamp(FileTime(seconds: seconds, nanoseconds: nanoseconds))
+        return advanced(bySeconds: (start - days) * 86_400)
     }
 }
 

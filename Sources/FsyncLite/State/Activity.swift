@@ -31,7 +31,7 @@ public struct Activity: Hashable, Sendable {
 
     /// Bytes of content per second since the phase began; nil while that is unknown.
     public func bytesPerSecond(now: Timestamp = .now) -> ByteCount? {
-        let seconds = Double(now.milliseconds(since: phaseBegan)) / 1000
+        let seconds = Double(now.fileTime.milliseconds(since: phaseBegan.fileTime)) / 1000
         guard seconds > 0.5, progress.bytes > 0 else { return nil }
         return progress.bytes.per(seconds)
     }

@@ -81,7 +81,7 @@ struct StatusMetrics {
 
     /// Never below zero, also after a clock was set back.
     private static func elapsed(_ from: Timestamp, _ to: Timestamp) -> String {
-        let total = max(0, to.milliseconds(since: from))
+        let total = max(0, to.fileTime.milliseconds(since: from.fileTime))
         return seconds(total / 1000, Int32(total % 1000) * 1_000_000)
     }
 

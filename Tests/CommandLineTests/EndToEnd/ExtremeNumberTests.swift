@@ -35,7 +35,7 @@ struct ExtremeNumberTests {
         #expect(try list.json().number("bytes_held") == .max)
         for command in [
             ["status", "target"], ["status", "--prometheus", "target"], ["snapshot", "list", "target"],
-            ["snapshot", "verify", "target"], ["manifest", "show", "target", "latest~1"],
+            ["snapshot", "verify", "target"], ["snapshot", "find", "target", "0"],
             ["plan", "source", "target"], ["undo", "target", "--dry-run"], ["undo", "target"],
             ["status", "target"], ["manifest", "show", "target"], ["undo", "target"],
             ["snapshot", "prune", "target", "--keep-last", "0"], ["status", "target"],
@@ -44,6 +44,23 @@ struct ExtremeNumberTests {
         }
         #expect(try scene.run("status", "--json", "target").json().number("history_bytes_held") == 0)
         #expect(try scene.text("target/kept") == "1")
+    }
+
+    /// Its last block is the last that a file can have.
+    @Test(.needs(.otherFileSystem), arguments: [false, true]) func lastByteOfTheLongestFileIsMirrored(
+        isFar: Bool
+    ) throws {
+        let scene = try MirrorScene(["kept": "1"], inMemory: true)
+        if isFar { scene.far = try FarMachine(has: .source) }
+        let file = open(scene.path("source/long"), O_RDWR | O_CREAT, 0o600)
+        defer { close(file) }
+        try #require(pwrite(file, "x", 1, .max - 1) == 1)
+        scene.expect(try scene.apply())
+        let copy = open(scene.path("target/long"), O_RDONLY)
+        defer { close(copy) }
+        var byte: UInt8 = 0
+        #expect(lseek(copy, 0, SEEK_END) == .max && pread(copy, &byte, 1, .max - 1) == 1)
+        #expect(byte == UInt8(ascii: "x"))
     }
 
     /// Versions whose sums wrapped wrote a number below zero.
@@ -58,7 +75,8 @@ struct ExtremeNumberTests {
         #expect(wrapped != text)
         try Data(wrapped.utf8).write(to: URL(fileURLWithPath: scene.path(header)))
         for command in [
-            ["status", "target"], ["snapshot", "list", "target"], ["snapshot", "verify", "target"], ["undo", "target"],
+            ["status", "target"], ["snapshot", "list", "target"], ["snapshot", "verify", "target"],
+            ["undo", "target"],
         ] {
             scene.expect(try scene.run(command))
         }
@@ -77,7 +95,8 @@ struct ExtremeNumberTests {
         try scene.mirror()
         for command in [
             ["manifest", "list", "--long", "target"], ["manifest", "show", "target"],
-            ["manifest", "verify", "target"], ["snapshot", "find", "target", "late"], ["undo", "target"],
+            ["manifest", "verify", "target", "source"], ["snapshot", "find", "target", "late"],
+            ["undo", "target"],
         ] {
             scene.expect(try scene.run(command))
         }
@@ -122,7 +141,8 @@ struct ExtremeNumberTests {
             try Data(text.utf8).write(to: URL(fileURLWithPath: scene.path("target/.fsync-lite/activity")))
         case .journal:
             let paused = try PausedCommand(
-                ["apply", "source", "target"], in: scene.directory.path, at: .after("renameat2", of: "journal"))
+                ["apply", "source", "target"], in: scene.directory.path,
+                at: .after("renameat2", of: "journal"))
             #expect(try paused.waitForPause())
         default: break
         }
@@ -158,7 +178,11 @@ struct ExtremeNumberTests {
             }
         }
         // The commands, on a document whose numbers are all the same.
-        for (isTime, values) in [(false, Extremes.numbers), (true, Extremes.times)] {
+        let some = [
+            "-1", "2147483648", "9223372036854775807", "-9223372036854775808", "18446744073709551615",
+            "1e400",
+        ]
+        for (isTime, values) in [(false, some), (true, Extremes.times)] {
             let ranges = fields.filter { $0.isTime == isTime }.map(\.range)
             for value in ranges.isEmpty ? [] : values {
                 let changed = Extremes.document(text, replacing: ranges, with: value)
@@ -166,7 +190,9 @@ struct ExtremeNumberTests {
                     try Data(changed).write(to: file)
                     let run = try scene.run(command)
                     let codes: Set<Int32> = [0, 1, 2, 3, 4, 5, 6, 65, 66]
-                    #expect(codes.contains(run.code), "\(document) \(value) \(command): \(run.code) \(run.errors)")
+                    #expect(
+                        codes.contains(run.code), "\(document) \(value) \(command): \(run.code) \(run.errors)"
+                    )
                 }
             }
         }
@@ -181,9 +207,10 @@ struct ExtremeNumberTests {
         default:
             [
                 ["status", "target"], ["status", "--json", "target"], ["status", "--prometheus", "target"],
-                ["snapshot", "list", "target"], ["snapshot", "verify", "target"], ["plan", "source", "target"],
+                ["snapshot", "list", "target"], ["snapshot", "verify", "target"],
+                ["plan", "source", "target"],
                 ["undo", "target", "--dry-run"], ["snapshot", "prune", "target", "--dry-run"],
-                ["manifest", "list", "--long", "target"], ["manifest", "verify", "target"],
+                ["manifest", "list", "--long", "target"], ["manifest", "verify", "target", "source"],
             ]
         }
     }

@@ -1,5 +1,5 @@
-import Foundation
 import FileSystem
+import Foundation
 import FsyncLite
 import Glibc
 import TestNeeds

@@ -43,8 +43,11 @@ struct RacyCheckTests {
 
     /// What another machine, or a manifest, says of its clock.
     @Test(arguments: [Int64.min, -1, 0, 1, .max]) func clocksAtTheEndsOfTheirRangesAreJudged(end: Int64) {
-        for (time, uptime, window) in [(end, end, 60), (~end, end, Int64.max), (1000, end, 60), (end, 1, .max)] {
-            let far = with(check { $0.previous = (seconds(time), KernelClock(boot: "now", uptime: uptime)) }) {
+        for (time, uptime, window) in [
+            (end, end, 60), (~end, end, Int64.max), (1000, end, 60), (end, 1, .max),
+        ] {
+            let far = with(check { $0.previous = (seconds(time), KernelClock(boot: "now", uptime: uptime)) })
+            {
                 ($0.scanned, $0.window) = (seconds(end), window)
             }
             for changed in [Int64.min, 0, .max] {
