@@ -40,18 +40,13 @@
     }
 }
 
-extension ByteCount: Comparable, ExpressibleByIntegerLiteral, CustomStringConvertible {
+extension ByteCount: Comparable, ExpressibleByIntegerLiteral, CustomStringConvertible, Codable {
     @inlinable public static func < (left: Self, right: Self) -> Bool { left.rawCount < right.rawCount }
     @inlinable public init(integerLiteral count: Int64) { self.init(clamping: count) }
     public var description: String { "\(rawCount)" }
-}
 
-extension ByteCount: Codable {
     /// Documents have sums only.
-    public init(from decoder: any Decoder) throws {
-        self.init(sum: try Int64(from: decoder))
-    }
-
+    public init(from decoder: any Decoder) throws { self.init(sum: try Int64(from: decoder)) }
     public func encode(to encoder: any Encoder) throws { try rawCount.encode(to: encoder) }
 }
 
