@@ -173,7 +173,7 @@ public struct LocalFile: NamedFile, Hashable, Sendable, CustomStringConvertible 
     }
 
     /// Bytes of content.
-    public var size: Int64 { get throws(SyncError) { try status.size } }
+    public var size: Int64 { get throws(SyncError) { try status.size.rawCount } }
 
     /// When the content was last modified.
     public var modificationDate: Date { get throws(SyncError) { try status.modified.date } }
@@ -264,5 +264,5 @@ public struct LocalFile: NamedFile, Hashable, Sendable, CustomStringConvertible 
 
 extension FileTime {
     /// The nearest `Date`, off by a fraction of a microsecond.
-    package var date: Date { Date(timeIntervalSince1970: Double(seconds) + Double(nanoseconds) / 1e9) }
+    package var date: Date { Date(timeIntervalSince1970: Double(rawSeconds) + Double(nanoseconds) / 1e9) }
 }

@@ -29,7 +29,8 @@ public enum FileComparison {
         defer { buffer.deallocate() }
         let ours = try on(.first) { () throws(Errno) in try first.status() }
         let other = try on(.second) { () throws(Errno) in try second.status() }
-        guard min(ours.size, limit) == min(other.size, limit) else { return false }
+        let (size, otherSize) = (ours.size.rawCount, other.size.rawCount)
+        guard min(size, limit) == min(otherSize, limit) else { return false }
         let bothHaveHoles = ours.allocated < ours.size && other.allocated < other.size
         var offset: Int64 = 0
         while true {
@@ -37,7 +38,7 @@ public enum FileComparison {
             if bothHaveHoles {
                 let data = try on(.first) { () throws(Errno) in try first.seek(offset, .data) }
                 let otherData = try on(.second) { () throws(Errno) in try second.seek(offset, .data) }
-                offset = min(data ?? ours.size, otherData ?? ours.size)
+                offset = min(data ?? size, otherData ?? size)
             }
             let room = Int(clamping: min(Int64(half), max(0, limit - offset)))
             let left = UnsafeMutableRawBufferPointer(rebasing: buffer[..<room])

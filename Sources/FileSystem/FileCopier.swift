@@ -50,32 +50,32 @@ public struct FileCopier: ~Copyable {
     ///   - isCancelled: asked between pieces; true ends the copy with `cancelled`.
     /// - Returns: the size of the copy; for a clone the size of the source at that instant.
     public mutating func copy(
-        _ source: borrowing FileDescriptor, to target: borrowing FileDescriptor, size: Int64,
-        allocated: Int64, keepsHoles: Bool = true,
+        _ source: borrowing FileDescriptor, to target: borrowing FileDescriptor, size: ByteCount,
+        allocated: ByteCount, keepsHoles: Bool = true,
         isCancelled: () -> Bool = { false }
     ) throws(Errno) -> Int64 {
-        let copiesHoles = keepsHoles && allocated < size
+        let (copiesHoles, end) = (keepsHoles && allocated < size, size.rawCount)
         hasCloned = false
         if size > 0, canClone, keepsHoles || allocated >= size {
             do throws(Errno) {
                 try FileCopier.clone(source, to: target)
                 hasCloned = true
-                return try target.status().size
+                return try target.status().size.rawCount
             } catch {
                 canClone = false
             }
         }
         guard copiesHoles else {
-            return try copyData(source, to: target, from: 0, to: size, isCancelled)
+            return try copyData(source, to: target, from: 0, to: end, isCancelled)
         }
         var offset: Int64 = 0
-        while let data = try source.seek(offset, .data), data < size {
-            let hole = min(try source.seek(data, .hole) ?? size, size)
+        while let data = try source.seek(offset, .data), data < end {
+            let hole = min(try source.seek(data, .hole) ?? end, end)
             offset = try copyData(source, to: target, from: data, to: hole, isCancelled)
             if offset < hole { return offset }
         }
-        try target.truncate(to: size)
-        return size
+        try target.truncate(to: end)
+        return end
     }
 
     /// Copies a range and returns where it stopped: at `end` or at the end of the file.

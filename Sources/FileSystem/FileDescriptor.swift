@@ -123,9 +123,10 @@ public struct FileDescriptor: ~Copyable, Sendable {
     /// All bytes from the present position to the end; more than `limit` is an error.
     public func readAll(limit: Int = .max) throws(Errno) -> [UInt8] {
         var content = [UInt8]()
-        let expected = Int(clamping: try status().size)
+        let expected = Int(clamping: try status().size.rawCount)
         guard expected <= limit else { throw Errno(rawValue: EFBIG) }
-        content.reserveCapacity(min(expected, limit) + 1)
+        // A sparse file says any size.
+        content.reserveCapacity(min(expected, 16 << 20) + 1)
         while true {
             let room = max(content.capacity - content.count, 64 * 1024)
             let part = try [UInt8](upTo: room) { (buffer) throws(Errno) -> Int in

@@ -17,12 +17,12 @@ extension FileDescriptor {
     /// Bytes on disk that deleting this file certainly frees: 0 if another file shares any of them.
     ///
     /// - Throws: `notSupported` if the file system does not report extents.
-    public func exclusiveBytes() throws(Errno) -> Int64 {
+    public func exclusiveBytes() throws(Errno) -> ByteCount {
         let capacity = 128
         let size = 32 + capacity * 56
         let map = UnsafeMutableRawPointer.allocate(byteCount: size, alignment: 8)
         defer { map.deallocate() }
-        var (bytes, start): (Int64, UInt64) = (0, 0)
+        var (bytes, start): (ByteCount, UInt64) = (0, 0)
         while true {
             map.initializeMemory(as: UInt8.self, repeating: 0, count: size)
             map.storeBytes(of: start, toByteOffset: 0, as: UInt64.self)
@@ -37,7 +37,7 @@ extension FileDescriptor {
                 let length = map.load(fromByteOffset: offset + 16, as: UInt64.self)
                 let flags = ExtentFlags(rawValue: map.load(fromByteOffset: offset + 40, as: UInt32.self))
                 if flags.contains(.shared) { return 0 }
-                if flags.isDisjoint(with: .vague) { bytes &+= Int64(clamping: length) }
+                if flags.isDisjoint(with: .vague) { bytes += ByteCount(clamping: length) }
                 start = map.load(fromByteOffset: offset, as: UInt64.self) &+ length
                 if flags.contains(.last) { return bytes }
             }

@@ -25,14 +25,14 @@ public final class FilePipeline<Worker: FileWorker> {
     private var own: Worker?
     /// The items of the next piece, and their bytes.
     private var collected: [Worker.Item] = []
-    private var bytes: Int64 = 0
+    private var bytes: ByteCount = 0
     /// Values that were not yet taken, and the error that follows them.
     private var ready = Outcome()
     private var readyIndex = 0
     private var helpers = 0
 
     /// Items and bytes of a piece, small enough that all threads end at about the same time.
-    private static var pieceLimits: (items: Int, bytes: Int64) { (32, 8 << 20) }
+    private static var pieceLimits: (items: Int, bytes: ByteCount) { (32, 8_388_608) }
     /// Items of which another machine sends the content: many are on their way in one turn of the line.
     private static var sentItems: Int { 256 }
 
@@ -65,7 +65,7 @@ public final class FilePipeline<Worker: FileWorker> {
     ///
     /// - Parameter bytes: how much `value` will read.
     public func add(
-        _ item: Worker.Item, bytes: Int64 = 0, _ take: (Worker.Value) throws -> Void
+        _ item: Worker.Item, bytes: ByteCount = 0, _ take: (Worker.Value) throws -> Void
     ) throws {
         guard collect(item, bytes) else { return }
         while isFull, let value = try pop() { try take(value) }
@@ -95,9 +95,9 @@ public final class FilePipeline<Worker: FileWorker> {
     }
 
     /// True if the item completes a piece.
-    private func collect(_ item: Worker.Item, _ bytes: Int64) -> Bool {
+    private func collect(_ item: Worker.Item, _ bytes: ByteCount) -> Bool {
         collected.append(item)
-        self.bytes &+= bytes
+        self.bytes += bytes
         guard collected.count >= pieceLimit || self.bytes >= FilePipeline.pieceLimits.bytes else {
             return false
         }

@@ -5,34 +5,6 @@ public enum FileType: UInt8, Sendable, Hashable, CaseIterable {
     case file, directory, symlink, fifo, characterDevice, blockDevice, socket
 }
 
-/// A point in time as the kernel keeps it: seconds since 1970, negative before, and 0..<1e9 nanoseconds.
-public struct FileTime: Hashable, Comparable, Sendable {
-    public var seconds: Int64
-    public var nanoseconds: Int32
-
-    public init(seconds: Int64, nanoseconds: Int32) {
-        self.seconds = seconds
-        self.nanoseconds = nanoseconds
-    }
-
-    public static func < (left: FileTime, right: FileTime) -> Bool {
-        left.seconds != right.seconds ? left.seconds < right.seconds : left.nanoseconds < right.nanoseconds
-    }
-
-    /// The present time of the clock that the kernel stamps files with: a later change never has an earlier time unless
-    /// the clock is set back.
-    public static var now: FileTime {
-        var now = timespec()
-        clock_gettime(CLOCK_REALTIME_COARSE, &now)
-        return FileTime(seconds: Int64(now.tv_sec), nanoseconds: Int32(now.tv_nsec))
-    }
-
-    /// `UTIME_OMIT`, which the Glibc module does not export: the time stays as it is.
-    static let omitted = timespec(tv_sec: 0, tv_nsec: (1 << 30) - 2)
-
-    var raw: timespec { timespec(tv_sec: Int(seconds), tv_nsec: Int(nanoseconds)) }
-}
-
 /// A device number, as in `mknod` and `stat`.
 public struct DeviceNumber: Hashable, Sendable {
     public var major: UInt32
@@ -56,9 +28,9 @@ public struct FileStatus: Sendable, Hashable {
     /// The file system that holds the object.
     public var device = DeviceNumber(major: 0, minor: 0)
     /// Bytes of content; for a symlink the length of its destination.
-    public var size: Int64 = 0
+    public var size: ByteCount = 0
     /// Bytes allocated on disk.
-    public var allocated: Int64 = 0
+    public var allocated: ByteCount = 0
     public var modified: FileTime
     public var changed = FileTime(seconds: 0, nanoseconds: 0)
     /// Birth time; nil if the file system does not report it or never set it (zero in some images).
@@ -101,8 +73,8 @@ public struct FileStatus: Sendable, Hashable {
         links = raw.stx_nlink
         inode = raw.stx_ino
         device = DeviceNumber(major: raw.stx_dev_major, minor: raw.stx_dev_minor)
-        size = Int64(clamping: raw.stx_size)
-        allocated = Int64(clamping: raw.stx_blocks) * 512
+        size = ByteCount(clamping: raw.stx_size)
+        allocated = ByteCount(clamping: raw.stx_blocks) * 512
         modified = FileTime(raw.stx_mtime)
         changed = FileTime(raw.stx_ctime)
         if raw.stx_mask & UInt32(STATX_BTIME) != 0, raw.stx_btime.tv_sec != 0 {
@@ -123,11 +95,5 @@ public struct FileStatus: Sendable, Hashable {
         _ = try retrying { statx(descriptor, name, flags, wanted, &raw) }
         guard let status = FileStatus(raw) else { throw .notSupported }
         return status
-    }
-}
-
-extension FileTime {
-    init(_ raw: statx_timestamp) {
-        self.init(seconds: raw.tv_sec, nanoseconds: Int32(raw.tv_nsec))
     }
 }

@@ -163,9 +163,9 @@ extension FileSystemCapabilities {
 
     /// The nearest time that a disk can hold.
     func held(_ time: FileTime) -> FileTime {
-        times.contains(time.seconds)
+        times.contains(time.rawSeconds)
             ? time
-            : FileTime(seconds: min(max(time.seconds, times.lowerBound), times.upperBound), nanoseconds: 0)
+            : FileTime(seconds: min(max(time.rawSeconds, times.lowerBound), times.upperBound), nanoseconds: 0)
     }
 
     /// What is known of a directory's file system without a probe.

@@ -8,12 +8,12 @@ public struct FileSystemInfo: Sendable, Equatable {
     /// The file system's number in hexadecimal: derived from its UUID on ext4 and btrfs, new at each mount on some
     /// others.
     public var identifier: String
-    public var blockSize: Int64
+    public var blockSize: ByteCount
     /// Bytes that this user can still write.
-    public var availableBytes: Int64
+    public var availableBytes: ByteCount
     /// Bytes to be freed before any can be written, because root has used the reserve of ext4. The kernel does not
     /// report the size of the reserve; the default of mke2fs is assumed, a twentieth.
-    public var missingReserve: Int64 = 0
+    public var missingReserve: ByteCount = 0
     /// Objects that can still be made; nil if there is no limit (btrfs).
     public var availableInodes: Int64?
     public var isReadOnly: Bool
@@ -58,12 +58,10 @@ public struct FileSystemInfo: Sendable, Equatable {
         let (high, low) = raw.f_fsid.__val
         identifier = String(
             UInt64(UInt32(bitPattern: high)) << 32 | UInt64(UInt32(bitPattern: low)), radix: 16)
-        blockSize = Int64(raw.f_frsize == 0 ? raw.f_bsize : raw.f_frsize)
-        let available = Int64(clamping: raw.f_bavail).multipliedReportingOverflow(by: blockSize)
-        availableBytes = available.overflow ? .max : available.partialValue
+        blockSize = ByteCount(clamping: raw.f_frsize == 0 ? raw.f_bsize : raw.f_frsize)
+        availableBytes = blockSize * raw.f_bavail
         if name == "ext4", raw.f_bavail == 0 {
-            let missing = Int64(clamping: raw.f_blocks / 20) - Int64(clamping: raw.f_bfree)
-            missingReserve = max(0, missing.multipliedReportingOverflow(by: blockSize).partialValue)
+            missingReserve = blockSize * (raw.f_blocks / 20) - blockSize * raw.f_bfree
         }
         availableInodes = raw.f_files == 0 ? nil : Int64(clamping: raw.f_ffree)
         isReadOnly = raw.f_flags & Int(ST_RDONLY) != 0

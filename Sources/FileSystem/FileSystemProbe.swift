@@ -100,9 +100,7 @@ struct FileSystemProbe {
 
     /// The step of times, by what became of one.
     private static func step(from wanted: FileTime, to held: FileTime) -> Int64 {
-        let difference =
-            abs(wanted.seconds - held.seconds) * 1_000_000_000
-            + Int64(abs(wanted.nanoseconds - held.nanoseconds))
+        let difference = wanted.nanoseconds(since: held).magnitude
         let steps: [Int64] = [
             1, 100, 1000, 1_000_000, 10_000_000, 1_000_000_000, 2_000_000_000, 86_400_000_000_000,
         ]
@@ -130,7 +128,7 @@ struct FileSystemProbe {
         } else if try !works({
             // It leads nowhere: what follows it fails.
             try ObjectHandle(symlink, in: directory).setModified(FileTime(seconds: 1, nanoseconds: 0))
-        }) || directory.status(of: symlink)?.modified.seconds != 1 {
+        }) || directory.status(of: symlink)?.modified.rawSeconds != 1 {
             found.held.remove(.symlinkAttributes)
         }
         for (number, destination) in ["/x", "../x"].enumerated() where found.held.contains(.symlinks) {

@@ -4,11 +4,16 @@ import Glibc
 public struct KernelClock: Hashable, Sendable {
     /// The ID of the boot that it counts from.
     public var boot: String
-    /// Milliseconds since boot.
-    public var uptime: Int64
+    /// Milliseconds since boot, for codecs. Arithmetic is that of the type.
+    public var rawUptime: Int64
 
     public init(boot: String, uptime: Int64) {
-        (self.boot, self.uptime) = (boot, uptime)
+        (self.boot, rawUptime) = (boot, uptime)
+    }
+
+    /// Milliseconds since another moment, the nearest number of `Int64`; nil if that was before the boot.
+    public func milliseconds(since other: KernelClock) -> Int64? {
+        boot == other.boot ? rawUptime.saturatingSubtract(other.rawUptime) : nil
     }
 
     /// The corresponding C function is `clock_gettime`, with `CLOCK_BOOTTIME`.
@@ -32,9 +37,9 @@ public struct KernelClock: Hashable, Sendable {
         var hundredths: Int64 = 0
         for name in ["dirty_expire_centisecs", "dirty_writeback_centisecs"] {
             let text = try setting(name, in: "/proc/sys/vm")
-            hundredths += Int64(text.filter { $0.isNumber }) ?? 0
+            hundredths = hundredths.saturatingAdd(Int64(text.filter { $0.isNumber }) ?? 0)
         }
-        return 2 * hundredths / 100
+        return hundredths / 50
     }
 
     private static func setting(_ name: String, in directory: String) throws(SystemError) -> String {

@@ -157,7 +157,7 @@ extension FileDescriptor {
     public func digest(
         upTo limit: Int64 = .max, isCancelled: () -> Bool = { false }
     ) throws(Errno) -> SHA256.Value {
-        let room = Int(clamping: min(max(try status().size, 1), 256 * 1024))
+        let room = Int(clamping: min(max(try status().size.rawCount, 1), 256 * 1024))
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: room, alignment: 64)
         defer { buffer.deallocate() }
         var hash = SHA256()

@@ -94,11 +94,10 @@ struct NextManifest {
     /// From the naming of a transaction to the end of its staging. A tick of the clock that stamps files is at most 10
     /// ms.
     private func span(_ id: String) -> Range<Timestamp> {
-        var end = FileTime.now
-        end.nanoseconds += 10_000_000
-        if end.nanoseconds >= 1_000_000_000 {
-            (end.seconds, end.nanoseconds) = (end.seconds + 1, end.nanoseconds - 1_000_000_000)
-        }
+        let now = FileTime.now
+        let (carry, nanoseconds) = (now.nanoseconds + 10_000_000).quotientAndRemainder(
+            dividingBy: 1_000_000_000)
+        let end = FileTime(seconds: now.rawSeconds.saturatingAdd(Int64(carry)), nanoseconds: nanoseconds)
         let named = FileName(id.utf8).flatMap(TransactionID.time) ?? end
         return Timestamp(min(named, end))..<Timestamp(max(named, end))
     }

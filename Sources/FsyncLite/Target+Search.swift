@@ -13,7 +13,7 @@ extension Target {
     private struct Version: Hashable {
         let path: RelativePath
         let type: FileType
-        let size: Int64
+        let size: ByteCount
         let modified: FileTime
         let destination: [UInt8]
 

@@ -17,14 +17,14 @@ private struct StatusDocument: Decodable {
         var directories: Int
         var symlinks: Int
         var others: Int
-        var bytes: Int64
+        var bytes: ByteCount
     }
 
     struct Applied: Decodable {
         var id: String
         var shortId: String
         var created: String
-        var bytesHeld: Int64
+        var bytesHeld: ByteCount
     }
 
     var format: String

@@ -31,7 +31,7 @@ public struct Target: Sendable {
         /// The applies that can be undone, newest first.
         public var history: [Applied]
         /// Bytes of content that the history holds.
-        public var bytesHeld: Int64 { history.reduce(0) { $0 + $1.bytesHeld } }
+        public var bytesHeld: ByteCount { history.map(\.bytesHeld).sum() }
     }
 
     /// An apply whose displaced data is kept.
@@ -42,7 +42,7 @@ public struct Target: Sendable {
         /// ISO 8601.
         public var created: String
         /// Bytes of content that it displaced and that are kept.
-        public var bytesHeld: Int64
+        public var bytesHeld: ByteCount
     }
 
     /// Reads the state; takes no lock and writes nothing.

@@ -71,8 +71,7 @@ struct Tidying {
     private func reduceOldTrees(_ root: TargetRoot, _ state: StateDirectory) throws -> [[UInt8]] {
         try RetiredTree.collect(in: state)
         let scanned = scanned.fileTime
-        var displaced = scanned
-        displaced.seconds -= RetiredTree.gracePeriod
+        let displaced = scanned.advanced(bySeconds: -RetiredTree.gracePeriod)
         let kept = try RetiredTree.reduce(
             in: state, displaced: displaced, looked: hasLooked ? scanned : nil)
         let trees = try root.directory.flatMap(SubvolumeTrees.init(of:))

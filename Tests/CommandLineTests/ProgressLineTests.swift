@@ -1,3 +1,4 @@
+import FileSystem
 import FsyncLite
 import Testing
 
@@ -5,7 +6,7 @@ import Testing
 
 @Suite struct ProgressLineTests {
     private func line(
-        _ phase: SyncProgress.Phase = .staging, bytes: (Int64, Int64?) = (0, nil),
+        _ phase: SyncProgress.Phase = .staging, bytes: (ByteCount, ByteCount?) = (0, nil),
         entries: (Int, Int?) = (0, nil),
         seconds: Double, width: Int
     ) -> String {

@@ -34,7 +34,7 @@ struct FileCopierTests {
         copier.advanced = { advanced += $0 }
         let copied = try copier.copy(
             from, to: target, size: status.size, allocated: status.allocated, keepsHoles: keepsHoles)
-        #expect(copied == status.size)
+        #expect(copied == status.size.rawCount)
         let back = try directory.open(name("target"), [.read])
         return (try back.status(), try FileComparison.haveSameContent(from, back), advanced)
     }
@@ -42,7 +42,7 @@ struct FileCopierTests {
     @Test(arguments: [0, 1, 4096, 256 * 1024, 256 * 1024 + 1, 3_000_001])
     func contentIsCopied(size: Int) throws {
         let (copy, isEqual, advanced) = try copy([(0, size)], size: size, in: directory)
-        #expect(copy.size == Int64(size) && isEqual)
+        #expect(copy.size == ByteCount(clamping: size) && isEqual)
         #expect(advanced == size)
     }
 
@@ -53,20 +53,20 @@ struct FileCopierTests {
     @Test(arguments: layouts) func holesStayHoles(data: [(offset: Int, count: Int)]) throws {
         let (copy, isEqual, _) = try copy(data, size: 8 << 20, in: directory)
         #expect(isEqual)
-        #expect(copy.allocated < 1 << 20)
+        #expect(copy.allocated < 1_048_576)
     }
 
     @Test func holesAreWrittenWhereTheyAreNotWanted() throws {
         let (copy, isEqual, _) = try copy([(0, 4096)], size: 1 << 20, keepsHoles: false, in: directory)
         #expect(isEqual)
-        #expect(copy.allocated >= 1 << 20)
+        #expect(copy.allocated >= 1_048_576)
     }
 
     @Test(.needs(.btrfs)) func clonesShareTheirBlocks() throws {
         let disk = try TemporaryDirectory(inMemory: true)
         try TestDisk.btrfs.mounted(at: disk.path) {
             let (copy, isEqual, advanced) = try copy([(0, 1 << 20)], size: 1 << 20, in: disk.open())
-            #expect(copy.size == 1 << 20 && isEqual && advanced == 0)
+            #expect(copy.size == 1_048_576 && isEqual && advanced == 0)
         }
     }
 
@@ -76,7 +76,8 @@ struct FileCopierTests {
         let target = try directory.open(name("target"), [.write, .create], permissions: 0o600)
         var copier = FileCopier()
         do throws(Errno) {
-            _ = try copier.copy(source, to: target, size: 1 << 20, allocated: 1 << 20, isCancelled: { true })
+            _ = try copier.copy(
+                source, to: target, size: 1_048_576, allocated: 1_048_576, isCancelled: { true })
             Issue.record("it was not cancelled")
         } catch {
             #expect(error == .cancelled)
@@ -89,6 +90,6 @@ struct FileCopierTests {
         let source = try directory.open(name("source"), [.read])
         let target = try directory.open(name("target"), [.write, .create], permissions: 0o600)
         var copier = FileCopier()
-        #expect(try copier.copy(source, to: target, size: 1 << 20, allocated: 1 << 20) == 5000)
+        #expect(try copier.copy(source, to: target, size: 1_048_576, allocated: 1_048_576) == 5000)
     }
 }

@@ -35,7 +35,9 @@ struct FilePipelineTests {
     ) throws {
         let pipeline = FilePipeline(threads: threads) { Squares() }
         var values: [Int] = []
-        for item in 0..<count { try pipeline.add(item, bytes: Int64(item)) { values.append($0) } }
+        for item in 0..<count {
+            try pipeline.add(item, bytes: ByteCount(clamping: item)) { values.append($0) }
+        }
         try pipeline.finish { values.append($0) }
         #expect(values == (0..<count).map { $0 * $0 })
     }

@@ -33,8 +33,10 @@ func randomStatus(_ random: inout SplitMix64) -> FileStatus {
         UInt32.random(in: 0 ... .max, using: &random), UInt32.random(in: 0 ... .max, using: &random),
         UInt32.random(in: 0 ... .max, using: &random)
     )
-    (status.inode, status.size) = (random.next(), Int64.random(in: 0 ... .max, using: &random))
-    status.allocated = Int64.random(in: 0 ... .max, using: &random)
+    (status.inode, status.size) = (
+        random.next(), ByteCount(clamping: Int64.random(in: 0 ... .max, using: &random))
+    )
+    status.allocated = ByteCount(clamping: Int64.random(in: 0 ... .max, using: &random))
     (status.device, status.changed) = (DeviceNumber(major: 7, minor: 9), randomTime(&random))
     if random.oneIn(2) { status.created = randomTime(&random) }
     if random.oneIn(4) { status.represents = DeviceNumber(major: 1, minor: 2) }

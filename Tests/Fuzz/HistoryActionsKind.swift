@@ -54,9 +54,9 @@ extension DocumentKind {
         status.permissions = random.permissions()
         status.inode = random.inode()
         status.changed = random.time()
-        if status.type == .file { status.size = Int64(random.next() % 1_000_000) }
+        if status.type == .file { status.size = ByteCount(clamping: random.next() % 1_000_000) }
         let destination = status.type == .symlink ? random.name() : []
-        if status.type == .symlink { status.size = Int64(destination.count) }
+        if status.type == .symlink { status.size = ByteCount(clamping: destination.count) }
         let verb = random.pick(UndoEntry.Verb.allCases)
         let name = RelativePath(random.name() + [UInt8(ascii: "/")] + random.name())!
         let isRoot = verb == .attributes && random.oneIn(5)

@@ -79,7 +79,7 @@ private struct ManifestContent: Equatable {
 
     private struct ManifestTotals: Equatable {
         var counts: [Int] = [0, 0, 0, 0]
-        var bytes: Int64 = 0
+        var bytes: ByteCount = 0
 
         init() {}
 
@@ -92,7 +92,7 @@ private struct ManifestContent: Equatable {
             switch file.kind {
             case .file:
                 counts[0] += 1
-                bytes &+= file.size
+                bytes += file.size
             case .directory: counts[1] += 1
             case .symlink: counts[2] += 1
             default: counts[3] += 1
@@ -140,13 +140,15 @@ private struct ManifestContent: Equatable {
             status.inode = random.inode()
             if !random.oneIn(4) { status.created = random.time() }
             status.changed = random.time()
-            if type == .file { status.size = random.oneIn(12) ? .max : Int64(random.next() % 1_000_000) }
+            if type == .file {
+                status.size = random.oneIn(12) ? .max : ByteCount(clamping: random.next() % 1_000_000)
+            }
             if type != .directory, random.oneIn(5) { status.links = UInt32(random.number(2...9)) }
             if type == .characterDevice || type == .blockDevice {
                 status.represents = DeviceNumber(major: random.account(), minor: random.account())
             }
             let destination = type == .symlink ? Array("../".utf8) + random.name() : []
-            if type == .symlink { status.size = Int64(destination.count) }
+            if type == .symlink { status.size = ByteCount(clamping: destination.count) }
             var file = File(path: relative, status: status, destination: destination)
             if random.oneIn(4) { file.extended = random.extended() }
             if type == .file, random.oneIn(3) {

@@ -41,7 +41,7 @@ struct Mutation {
             bytes = Array(random.pick(Mutation.hostileValues).utf8)
             return
         }
-        switch random.number(0...19) {
+        switch random.number(0...22) {
         case 0: bytes[index(&random)] ^= 1 << UInt8(random.number(0...7))
         case 1: bytes[index(&random)] = UInt8(truncatingIfNeeded: random.next())
         case 2: bytes.insert(contentsOf: random.pick(Mutation.hostileBytes), at: index(&random))
@@ -74,6 +74,7 @@ struct Mutation {
             }
         case 15, 16, 17: changeMember(&random)
         case 18: spliceTokens(&random)
+        case 19, 20, 21: changeNumbers(&random)
         default:
             if random.oneIn(20) {
                 nest(&random)
@@ -148,6 +149,19 @@ struct Mutation {
             start = end
         }
         return tokens
+    }
+
+    /// Puts numbers and times at the ends of their ranges: one in four of the document, or all of them.
+    private mutating func changeNumbers(_ random: inout SplitMix64) {
+        let isEach = random.oneIn(3)
+        for token in tokens().reversed() where isEach || random.oneIn(4) {
+            let text = bytes[token.range].dropFirst().dropLast()
+            if token.isNumber {
+                bytes.replaceSubrange(token.range, with: Array(random.pick(Extremes.numbers).utf8))
+            } else if token.isString, Timestamp(iso8601: text) != nil {
+                bytes.replaceSubrange(token.range, with: Array("\"\(random.pick(Extremes.times))\"".utf8))
+            }
+        }
     }
 
     private mutating func replaceToken(

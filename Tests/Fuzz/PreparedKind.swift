@@ -213,7 +213,7 @@ private struct PreparedContent: Equatable {
                 transaction.descendants.append(
                     .init(
                         object: number, path: path, identity: random.identity(),
-                        size: Int64(random.next() % 1_000_000), modified: random.time(),
+                        size: ByteCount(clamping: random.next() % 1_000_000), modified: random.time(),
                         changed: random.time()))
             }
         }
@@ -242,7 +242,7 @@ extension SplitMix64 {
         (status.permissions, status.owner, status.group) = (permissions(), account(), account())
         (status.changed, status.inode) = (time(), identity?.inode ?? 0)
         status.created = identity?.created?.fileTime
-        status.size = Int64(next() % 1_000_000)
+        status.size = ByteCount(clamping: next() % 1_000_000)
         return status
     }
 }

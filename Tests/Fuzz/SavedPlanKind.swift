@@ -72,7 +72,7 @@ extension SavedPlan.Step {
     fileprivate init(random: inout SplitMix64, _ path: RelativePath) {
         let verb = random.pick(Action.Verb.allCases)
         let isFile = random.oneIn(2)
-        let size = isFile ? Int64(random.next() % 1_000_000) : nil
+        let size = isFile ? ByteCount(clamping: random.next() % 1_000_000) : nil
         func state(_ random: inout SplitMix64) -> SavedPlan.State {
             SavedPlan.State(
                 size: size, modified: Timestamp(random.time()), changed: Timestamp(random.time()),

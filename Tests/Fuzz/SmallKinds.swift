@@ -46,7 +46,7 @@ extension DocumentKind {
         })
 
     private static func stagedFile(_ random: inout SplitMix64) -> String {
-        func time(_ time: FileTime) -> String { "\(time.seconds).\(time.nanoseconds)" }
+        func time(_ time: FileTime) -> String { "\(time.rawSeconds).\(time.nanoseconds)" }
         let path = random.name() + [UInt8(ascii: "/")] + random.name()
         return [
             Data(path).base64EncodedString(), Data("0/\(random.number(0...9999))".utf8).base64EncodedString(),
@@ -91,7 +91,7 @@ extension DocumentKind {
             try require(content.created.utf8.allSatisfy { $0 >= 0x20 && $0 < 0x7F }, "no time")
             for number in [
                 content.create, content.update, content.attributes, content.move, content.delete,
-                Int(content.bytesHeld),
+                Int(content.bytesHeld.rawCount),
             ] {
                 try require(number >= 0, "a number below zero")
             }

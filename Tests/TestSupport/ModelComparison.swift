@@ -18,7 +18,7 @@ extension ModelTree {
         // A file's names: by the first of them.
         var first: [ID: RelativePath] = [:]
         return lines { object, id, path in
-            let time = FileTime(seconds: object.status.modified.seconds, nanoseconds: 0)
+            let time = FileTime(seconds: object.status.modified.rawSeconds, nanoseconds: 0)
             var status = FileStatus(type: object.status.type, modified: time)
             status.permissions = object.status.permissions
             if withOwners { (status.owner, status.group) = (object.status.owner, object.status.group) }

@@ -145,7 +145,7 @@ extension ModelTree {
         if type == .symlink {
             let destination = ["x", "../y"].randomElement(using: &random)!
             change(id) { $0.destination = Array(destination.utf8) }
-            change(id) { $0.status.size = Int64(destination.utf8.count) }
+            change(id) { $0.status.size = ByteCount(clamping: destination.utf8.count) }
         }
         // Times that many objects share: nothing can be told by them.
         if random.oneIn(2) { modify(id, .model(Int64.random(in: 1...3, using: &random))) }
@@ -157,7 +157,7 @@ extension ModelTree {
         let content = Int.random(in: 0..<1_000_000, using: &random)
         change(id) {
             $0.content = content
-            $0.status.size = Int64(1 + content % 2)
+            $0.status.size = ByteCount(clamping: 1 + content % 2)
         }
     }
 

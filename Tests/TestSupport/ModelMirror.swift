@@ -150,7 +150,7 @@ package struct ModelMirror {
 
     /// A clock that goes as fast as the model's.
     private static func clock(_ time: FileTime) -> KernelClock {
-        KernelClock(boot: "model", uptime: time.seconds * 1000)
+        KernelClock(boot: "model", uptime: time.rawSeconds * 1000)
     }
 
     private mutating func discardHistory() {

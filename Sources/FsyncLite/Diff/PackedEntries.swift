@@ -155,7 +155,7 @@ extension PackedStore {
         put(known.status, like: BaseEntry.expected(source, target))
         if parts.contains(.targetInode) { put(known.targetInode) }
         if parts.contains(.otherTime), let changed = known.targetChanged {
-            put(signed: changed.seconds)
+            put(signed: changed.rawSeconds)
             put(signed: Int64(changed.nanoseconds))
         }
         if parts.contains(.marks) { put(byte: known.marks.rawValue) }

@@ -38,18 +38,16 @@ package struct RacyCheck: Sendable {
     func isSettled(_ source: FileStatus) -> Bool { usesChangeTime && sharesClock && !isYoung(source) }
 
     private func isYoung(_ source: FileStatus) -> Bool {
-        var oldest = scanned
-        oldest.seconds -= window
+        let oldest = scanned.advanced(bySeconds: -window)
         return (usesChangeTime ? source.changed : source.modified) > oldest
     }
 
     /// A window has passed since the entry was found racy.
     private func hasAged(_ source: FileStatus) -> Bool {
-        guard let previous, previous.clock.boot == clock.boot else { return true }
-        let elapsed = clock.uptime - previous.clock.uptime
-        if elapsed >= window * 1000 { return true }
+        guard let previous, let elapsed = clock.milliseconds(since: previous.clock) else { return true }
+        if elapsed >= window.saturatingMultiply(1000) { return true }
         // The manifest may be younger than the mark. Then the time itself decides, unless a clock was set.
-        let shown = (scanned.seconds - previous.scanned.seconds) * 1000
-        return sharesClock && !isYoung(source) && abs(shown - elapsed) < 2000
+        let shown = scanned.seconds(since: previous.scanned).saturatingMultiply(1000)
+        return sharesClock && !isYoung(source) && shown.saturatingSubtract(elapsed).magnitude < 2000
     }
 }

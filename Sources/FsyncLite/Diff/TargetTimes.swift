@@ -16,7 +16,7 @@ package struct TargetTimes: Sendable {
 
     /// - Parameter number: higher at each call.
     mutating func append(_ time: FileTime, of number: UInt32) {
-        let (seconds, overflow) = time.seconds.multipliedReportingOverflow(by: 1_000_000_000)
+        let (seconds, overflow) = time.rawSeconds.multipliedReportingOverflow(by: 1_000_000_000)
         // A time after 2262 is left out, and the entry is compared again.
         guard !overflow else { return }
         let item = Item(number: Int64(number), time: seconds &+ Int64(time.nanoseconds))

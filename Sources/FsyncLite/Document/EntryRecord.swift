@@ -26,9 +26,8 @@ struct EntryRecord {
     static let fields: [Field<EntryRecord>] = [
         Field("path", base64: "path_base64", .bytes, \.path),
         Field("type", .entryType, \.status.type),
-        Field("size", .integer, get: { $0.status.size }, set: { $0.status.size = $1 })
-            .exactly("a size belongs to a file, and a file has one") { $0.status.type == .file }
-            .requiring("a size below zero") { $0.status.size >= 0 },
+        Field("size", .size, get: { $0.status.size }, set: { $0.status.size = $1 })
+            .exactly("a size belongs to a file, and a file has one") { $0.status.type == .file },
         Field(
             "destination", base64: "destination_base64", .bytes, get: { $0.destination },
             set: { $0.destination = $1 }
@@ -162,6 +161,6 @@ extension DocumentReader {
         if !record.extended.isEmpty {
             record.extended = record.extended.filter { !ExtendedAttributes.derived.contains($0.name) }
         }
-        if record.status.type == .symlink { record.status.size = Int64(record.destination.count) }
+        if record.status.type == .symlink { record.status.size = .init(clamping: record.destination.count) }
     }
 }

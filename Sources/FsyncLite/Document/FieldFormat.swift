@@ -32,6 +32,19 @@ extension FieldFormat where Value: FixedWidthInteger & Sendable {
     static var integer: FieldFormat { FieldFormat(write: { $0.field($1, $2) }, read: { try $0.integer() }) }
 }
 
+extension FieldFormat<ByteCount> {
+    static var size: FieldFormat {
+        FieldFormat(
+            write: { $0.field($1, $2) },
+            read: { reader in
+                guard let size = ByteCount(exactly: try reader.integer()) else {
+                    throw reader.error("a size below zero")
+                }
+                return size
+            })
+    }
+}
+
 extension FieldFormat<UInt16> {
     /// Permission bits.
     static var mode: FieldFormat { FieldFormat(write: { $0.field($1, mode: $2) }, read: { try $0.mode() }) }

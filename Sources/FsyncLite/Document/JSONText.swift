@@ -1,3 +1,4 @@
+import FileSystem
 import FoundationEssentials
 
 /// Writes JSON into bytes, with separating commas. Our own keys need no escapes.
@@ -73,6 +74,8 @@ package struct JSONText: Sendable {
         bytes.appendDecimal(UInt64(number.magnitude))
         needsComma = true
     }
+
+    package mutating func field(_ key: StaticString, _ count: ByteCount) { field(key, count.rawCount) }
 
     package mutating func field(_ key: StaticString, _ text: String) {
         self.key(key)

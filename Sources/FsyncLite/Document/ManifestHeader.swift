@@ -171,13 +171,13 @@ extension ManifestHeader {
             \.scanned, blank: Scan(time: .unknown, clock: KernelClock(boot: "", uptime: 0)),
             [
                 Field("scanned", .time, \.time), Field("boot", .text, \.clock.boot),
-                Field("uptime_ms", .integer, \.clock.uptime),
+                Field("uptime_ms", .integer, \.clock.rawUptime),
             ])
         + Field.part(
             \.sourceScanned, blank: Scan(time: .unknown, clock: KernelClock(boot: "", uptime: 0)),
             [
                 Field("source_scanned", .time, \.time), Field("source_boot", .text, \.clock.boot),
-                Field("source_uptime_ms", .integer, \.clock.uptime),
+                Field("source_uptime_ms", .integer, \.clock.rawUptime),
             ])
         + [
             Field("commits", .spans, get: { $0.commits.nonEmpty }, set: { $0.commits = $1 })

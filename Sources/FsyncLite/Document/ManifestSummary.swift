@@ -8,17 +8,17 @@ public struct ManifestSummary: Hashable, Sendable {
     /// FIFOs and device nodes.
     public internal(set) var others = 0
     /// Bytes of content in files.
-    public internal(set) var bytes: Int64 = 0
+    public internal(set) var bytes: ByteCount = 0
 
     public init() {}
 
-    public var entries: Int { files + directories + symlinks + others }
+    public var entries: Int { [directories, symlinks, others].reduce(files) { $0.saturatingAdd($1) } }
 
     mutating func count(_ status: FileStatus) {
         switch status.type {
         case .file:
             files += 1
-            bytes &+= status.size
+            bytes += status.size
         case .directory: directories += 1
         case .symlink: symlinks += 1
         case .fifo, .characterDevice, .blockDevice, .socket: others += 1
@@ -29,7 +29,9 @@ public struct ManifestSummary: Hashable, Sendable {
     static let fields: [Field<ManifestSummary>] = [
         Field("files", .integer, \.files), Field("directories", .integer, \.directories),
         Field("symlinks", .integer, \.symlinks), Field("others", .integer, \.others),
-        Field("bytes", .integer, \.bytes),
+        Field(
+            "bytes", .integer, isRequired: true, get: { $0.bytes.rawCount },
+            set: { $0.bytes = ByteCount(sum: $1) }),
     ]
 }
 

@@ -28,14 +28,14 @@ struct PlainEntry {
         if take("file\",\"size\":") {
             guard let size = number() else { return false }
             record.status.type = .file
-            record.status.size = size
+            record.status.size = ByteCount(clamping: size)
         } else if take("directory\"") {
             record.status.type = .directory
             record.status.size = 0
         } else if take("symlink\",\"destination\":\"") {
             guard let bytes = text() else { return false }
             record.status.type = .symlink
-            record.status.size = Int64(bytes.count)
+            record.status.size = ByteCount(clamping: bytes.count)
             destination = bytes
         } else {
             return false

@@ -11,8 +11,8 @@ public struct FilterDecision: Hashable, Sendable {
         case cacheDirectory
         /// It is in a directory where another file system is mounted.
         case otherFileSystem
-        case belowMinimumSize(Int64)
-        case aboveMaximumSize(Int64)
+        case belowMinimumSize(ByteCount)
+        case aboveMaximumSize(ByteCount)
     }
 
     /// Neither copied nor deleted.

@@ -104,7 +104,7 @@ public struct Filters: Hashable, Sendable {
     /// - Parameter reading: reads the filter data of a directory; called from the root down, and not below an excluded
     ///   one.
     package func explain<Failure: Error>(
-        _ path: RelativePath, type: FileType, size: Int64,
+        _ path: RelativePath, type: FileType, size: ByteCount,
         reading: (RelativePath) throws(Failure) -> FilterDirectory
     ) throws(Failure) -> FilterDecision {
         guard !path.isRoot else { return .includedByDefault }

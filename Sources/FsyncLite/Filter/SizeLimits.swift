@@ -6,11 +6,11 @@ import FileSystem
 /// its size. For a file that only the target has, its own size counts.
 public struct SizeLimits: Hashable, Sendable {
     /// In bytes, inclusive.
-    public var minimum: Int64?
+    public var minimum: ByteCount?
     /// In bytes, inclusive.
-    public var maximum: Int64?
+    public var maximum: ByteCount?
 
-    public init(minimum: Int64? = nil, maximum: Int64? = nil) {
+    public init(minimum: ByteCount? = nil, maximum: ByteCount? = nil) {
         self.minimum = minimum
         self.maximum = maximum
     }
@@ -18,7 +18,7 @@ public struct SizeLimits: Hashable, Sendable {
     public var isEmpty: Bool { minimum == nil && maximum == nil }
 
     /// Why a file of this size is excluded; nil if it is not.
-    package func exclusion(of type: FileType, size: Int64) -> FilterDecision.Cause? {
+    package func exclusion(of type: FileType, size: ByteCount) -> FilterDecision.Cause? {
         guard type == .file else { return nil }
         if let minimum, size < minimum { return .belowMinimumSize(minimum) }
         if let maximum, size > maximum { return .aboveMaximumSize(maximum) }
@@ -26,12 +26,12 @@ public struct SizeLimits: Hashable, Sendable {
     }
 }
 
-extension Int64 {
+extension ByteCount {
     /// Parses a number of bytes as in rsync: digits and a case-insensitive unit. `K`, `M`, `G` and `T`, also `KiB` and
     /// so on, are powers of 1024, `KB` and so on powers of 1000; `B` or nothing are bytes.
     ///
     /// nil for anything else, and on overflow.
-    public init?(byteCount text: some StringProtocol) {
+    public init?(_ text: some StringProtocol) {
         let digits = text.utf8.prefix { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
         var unit = text.utf8.dropFirst(digits.count).map { $0 | 0x20 }
         var scale: Int64 = 1
@@ -48,6 +48,6 @@ extension Int64 {
         guard let number = Int64(String(decoding: digits, as: UTF8.self)) else { return nil }
         let (bytes, overflows) = number.multipliedReportingOverflow(by: scale)
         guard !overflows else { return nil }
-        self = bytes
+        self.init(exactly: bytes)
     }
 }

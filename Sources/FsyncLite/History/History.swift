@@ -192,8 +192,8 @@ struct History {
     var clones: Set<UInt64> { Set(steps.lazy.flatMap { $0.header.clones ?? [] }.map(\.inode)) }
 
     /// Bytes of content that the directories of a step hold.
-    func bytesHeld(_ step: Step) throws -> Int64 {
-        var bytes: Int64 = 0
+    func bytesHeld(_ step: Step) throws -> ByteCount {
+        var bytes: ByteCount = 0
         guard let history = try state.history() else { return bytes }
         for name in step.directories where try history.status(of: name) != nil {
             let scan = try TreeScan(

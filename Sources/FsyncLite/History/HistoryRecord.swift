@@ -37,7 +37,7 @@ package struct HistoryRecord: Sendable {
         package var move: Int
         package var delete: Int
         /// Bytes of displaced content.
-        package var bytesHeld: Int64
+        package var bytesHeld: ByteCount
         package var actions: String?
         /// Other transactions' directories that hold what these entries restore.
         package var holds: [String]?
@@ -96,7 +96,7 @@ package struct HistoryRecord: Sendable {
                 return "this is no transaction: \(escapedText(name.utf8))"
             }
             let numbers = [create, update, attributes, move, delete]
-            return numbers.allSatisfy { $0 >= 0 } && bytesHeld >= 0 ? nil : "a number below zero"
+            return numbers.allSatisfy { $0 >= 0 } ? nil : "a number below zero"
         }
 
         func write(to directory: Directory) throws {
@@ -156,8 +156,8 @@ package struct HistoryRecord: Sendable {
         graph: OperationGraph, originals: [UInt64: UInt64] = [:], opened: [RelativePath: UInt16] = [:]
     ) {
         let difference = plan.difference
-        var bytesHeld: Int64 = 0
-        func hold(_ file: File) { if file.isFile { bytesHeld &+= file.size } }
+        var bytesHeld: ByteCount = 0
+        func hold(_ file: File) { if file.isFile { bytesHeld += file.size } }
         for (file, _) in difference.deleted { hold(file) }
         let matches = difference.matches
         for index in matches.indices where matches.head(at: index).replacesContent {

@@ -55,8 +55,7 @@ extension RetentionPolicy {
         let rules: [(count: Int?, age: Age?, name: String, bucket: (Timestamp) -> String)] = [
             (keepHourly, keepWithinHourly, "hourly", { String("\($0)".prefix(13)) }),
             (keepDaily, keepWithinDaily, "daily", { String("\($0)".prefix(10)) }),
-            // 1970 began on a Thursday.
-            (keepWeekly, keepWithinWeekly, "weekly", { "\((($0.seconds + 3 * 86_400) / 86_400) / 7)" }),
+            (keepWeekly, keepWithinWeekly, "weekly", { "\($0.week)" }),
             (keepMonthly, keepWithinMonthly, "monthly", { String("\($0)".prefix(7)) }),
             (keepYearly, keepWithinYearly, "yearly", { String("\($0)".prefix(4)) }),
         ]

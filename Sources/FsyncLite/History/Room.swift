@@ -6,7 +6,7 @@ struct Room {
     /// What is removed at once, by the names shown to people, and the room that is certain to be freed.
     struct Part {
         var names: [String]
-        var bytes: Int64 = 0
+        var bytes: ByteCount = 0
         var inodes: Int64 = 0
     }
 
@@ -27,7 +27,7 @@ struct Room {
         var released = try ReleasedSpace(directory)
         func take(_ part: Part) {
             parts.append(part)
-            left.bytes -= part.bytes
+            left.bytes = left.bytes - part.bytes
             left.inodes -= part.inodes
         }
         let trees = try oldTrees()
@@ -127,7 +127,8 @@ private struct ReleasedSpace {
         }
     }
 
-    private func bytes(of path: RelativePath, _ status: FileStatus, _ resolver: PathResolver) throws -> Int64
+    private func bytes(of path: RelativePath, _ status: FileStatus, _ resolver: PathResolver) throws
+        -> ByteCount
     {
         guard mayShareBlocks, status.allocated > 0 else { return status.allocated }
         guard status.type == .file, let (directory, name) = try resolver.location(of: path) else { return 0 }

@@ -14,7 +14,7 @@ public struct Snapshot: Hashable, Sendable {
     /// What that apply changed; nil if no longer known.
     public var summary: ActionSummary?
     /// Bytes of content that are kept only to go back to this tree, or further.
-    public var bytesHeld: Int64 = 0
+    public var bytesHeld: ByteCount = 0
     /// The target's retention rules that keep it; empty if none does.
     public var reasons: [String] = []
     /// Why it cannot be restored; nil when it can.

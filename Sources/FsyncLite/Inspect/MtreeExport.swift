@@ -24,12 +24,12 @@ struct MtreeExport {
             text += String(status.permissions, radix: 8).utf8
         }
         // Nanoseconds count forward from the second, also before 1970.
-        append(status.modified.seconds < 0 ? " time=-" : " time=", status.modified.seconds.magnitude)
+        append(status.modified.rawSeconds < 0 ? " time=-" : " time=", status.modified.rawSeconds.magnitude)
         text.append(UInt8(ascii: "."))
         text.appendDecimal(UInt64(status.modified.nanoseconds), digits: 9)
         switch status.type {
         case .file:
-            append(" size=", UInt64(status.size))
+            append(" size=", status.size.rawCount.magnitude)
             if let digest = entry.digest {
                 text += " sha256=".utf8
                 digest.appendDigits(to: &text)

@@ -1,5 +1,3 @@
-import FileSystem
-
 /// A duration as text: `90m`, `26h`, `30d`, `1y6mo`, in seconds (`s`), minutes (`m`), hours, days, weeks, months (`mo`) and
 /// years.
 public struct Age: Hashable, Sendable, CustomStringConvertible {
@@ -20,8 +18,7 @@ public struct Age: Hashable, Sendable, CustomStringConvertible {
 
     /// The time this long before another, as in restic: months and years by the calendar of UTC, the rest by the clock.
     func before(_ time: Timestamp) -> Timestamp {
-        let start = time.earlier(months: months)
-        return Timestamp(FileTime(seconds: start.seconds - clock, nanoseconds: time.nanoseconds))
+        time.earlier(months: months).advanced(bySeconds: -clock)
     }
 
     /// A month has 30 days.

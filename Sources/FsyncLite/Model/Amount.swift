@@ -1,3 +1,5 @@
+import FileSystem
+
 /// Numbers in messages for people.
 package enum Amount {
     /// Such as `1 entry` and `3 entries`; the plural has an `s` if none is given.
@@ -13,9 +15,9 @@ package enum Amount {
     }
 
     /// In decimal units, as disks are sold: `999 B`, `4.2 MB`.
-    package static func bytes(_ bytes: Int64) -> String {
+    package static func bytes(_ bytes: ByteCount) -> String {
         guard bytes >= 1000 else { return "\(bytes) B" }
-        var value = Double(bytes) / 1000
+        var value = Double(bytes.rawCount) / 1000
         var unit = 0
         let units = ["kB", "MB", "GB", "TB", "PB"]
         while value >= 999.95, unit < units.count - 1 {
@@ -27,7 +29,7 @@ package enum Amount {
     }
 
     /// Two sizes of which the first is larger: to the byte if they are the same in units.
-    static func bytes(_ larger: Int64, over smaller: Int64) -> (larger: String, smaller: String) {
+    static func bytes(_ larger: ByteCount, over smaller: ByteCount) -> (larger: String, smaller: String) {
         let (first, second) = (bytes(larger), bytes(smaller))
         return first == second ? ("\(larger) B", "\(smaller) B") : (first, second)
     }

@@ -70,7 +70,8 @@ public struct File: Hashable, Sendable, NamedFile {
     ///   - size: bytes of content; a symlink's is the length of its destination.
     ///   - mode: the twelve permission bits.
     public init(
-        path: RelativePath, kind: FileKind, size: Int64 = 0, modified: Timestamp, created: Timestamp? = nil,
+        path: RelativePath, kind: FileKind, size: ByteCount = 0, modified: Timestamp,
+        created: Timestamp? = nil,
         mode: UInt16, owner: UInt32 = 0, group: UInt32 = 0, linkCount: UInt32 = 1, inode: UInt64 = 0
     ) {
         var status = FileStatus(type: kind.type, modified: modified.fileTime)
@@ -85,7 +86,7 @@ public struct File: Hashable, Sendable, NamedFile {
         switch kind {
         case .symlink(let bytes):
             destination = bytes
-            status.size = Int64(bytes.count)
+            status.size = ByteCount(clamping: bytes.count)
         case .characterDevice(let major, let minor), .blockDevice(let major, let minor):
             status.represents = DeviceNumber(major: major, minor: minor)
         case .file, .directory, .fifo, .socket:
@@ -128,7 +129,7 @@ public struct File: Hashable, Sendable, NamedFile {
     public var isDirectory: Bool { shared.value.status.type == .directory }
 
     /// Bytes of content.
-    public var size: Int64 { shared.value.status.size }
+    public var size: ByteCount { shared.value.status.size }
     /// When the content was last modified, to the nanosecond.
     public var modified: Timestamp { Timestamp(status.modified) }
     /// `modified` as Foundation knows it, a fraction of a microsecond off.

@@ -26,18 +26,11 @@ extension FileTime {
     /// Whether this is what becomes of it in a target whose times have a step, in nanoseconds: the same, or less than a
     /// step earlier.
     func isKept(as held: FileTime, step: Int64) -> Bool {
-        distance(after: held).map { (0..<step).contains($0) } ?? false
+        (0..<step).contains(nanoseconds(since: held))
     }
 
     /// Whether less than a step, in nanoseconds, lies between this and another time.
     func isNear(_ other: FileTime, within step: Int64) -> Bool {
-        distance(after: other).map { abs($0) < step } ?? false
-    }
-
-    /// In nanoseconds; nil for more than a century.
-    private func distance(after other: FileTime) -> Int64? {
-        let (seconds, overflow) = self.seconds.subtractingReportingOverflow(other.seconds)
-        guard !overflow, (-(1 << 32)..<1 << 32).contains(seconds) else { return nil }
-        return seconds * 1_000_000_000 + Int64(nanoseconds) - Int64(other.nanoseconds)
+        nanoseconds(since: other).magnitude < step
     }
 }

@@ -1,4 +1,5 @@
 import FileStorage
+import FileSystem
 
 /// The progress of a run.
 public struct SyncProgress: Hashable, Sendable {
@@ -11,8 +12,8 @@ public struct SyncProgress: Hashable, Sendable {
     public var entries = 0
     public var totalEntries: Int?
     /// Bytes of content done, and their total if known.
-    public var bytes: Int64 = 0
-    public var totalBytes: Int64?
+    public var bytes: ByteCount = 0
+    public var totalBytes: ByteCount?
     /// In the first report of `committing`: the commit that begins next.
     package var commit: Commit?
 

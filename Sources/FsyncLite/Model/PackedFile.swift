@@ -111,8 +111,8 @@ extension PackedStore {
         if times.created != created { parts.insert(.created) }
         put(byte: parts.rawValue)
         if parts.contains(.kind) { put(kind) }
-        if parts.contains(.size) { put(UInt64(bitPattern: status.size)) }
-        if parts.contains(.allocated) { put(UInt64(bitPattern: status.allocated)) }
+        if parts.contains(.size) { put(UInt64(bitPattern: status.size.rawCount)) }
+        if parts.contains(.allocated) { put(UInt64(bitPattern: status.allocated.rawCount)) }
         if parts.contains(.inode) { put(status.inode) }
         if parts.contains(.modified) { put(times.modified, after: near.modified) }
         if parts.contains(.changed) {
@@ -132,8 +132,8 @@ extension PackedStore {
         let near = other == nil ? same : alikeTimes ?? same
         var (status, times) = (known, same)
         if parts.contains(.kind) { kind(&cursor).give(&status) }
-        if parts.contains(.size) { status.size = Int64(bitPattern: cursor.number()) }
-        if parts.contains(.allocated) { status.allocated = Int64(bitPattern: cursor.number()) }
+        if parts.contains(.size) { status.size = ByteCount(clamping: cursor.number()) }
+        if parts.contains(.allocated) { status.allocated = ByteCount(clamping: cursor.number()) }
         if parts.contains(.inode) { status.inode = cursor.number() }
         func time(after other: UInt64) -> UInt64 { other &+ UInt64(bitPattern: cursor.signed()) }
         if parts.contains(.modified) { times.modified = time(after: near.modified) }

@@ -3,8 +3,8 @@ import FileSystem
 /// A status in 72 bytes instead of 112.
 struct PackedStatus: Hashable, Sendable {
     private var inode: UInt64
-    let size: Int64
-    private var allocated: Int64
+    let size: ByteCount
+    private var allocated: ByteCount
     /// Seconds since 1970 in 34 bits, signed, and nanoseconds in 30; of `created`, 0 stands for none.
     private var modified: UInt64
     private var changed: UInt64
@@ -60,10 +60,10 @@ struct PackedStatus: Hashable, Sendable {
 
     /// nil where it has no room.
     static func pack(_ time: FileTime) -> UInt64? {
-        guard (-(1 << 33)..<1 << 33).contains(time.seconds), (0..<1 << 30).contains(time.nanoseconds) else {
+        guard (-1 << 33..<1 << 33).contains(time.rawSeconds), (0..<1 << 30).contains(time.nanoseconds) else {
             return nil
         }
-        return UInt64(bitPattern: time.seconds) << 30 | UInt64(time.nanoseconds)
+        return UInt64(bitPattern: time.rawSeconds) << 30 | UInt64(time.nanoseconds)
     }
 
     static func unpack(_ time: UInt64) -> FileTime {

@@ -26,10 +26,11 @@ public struct TimeSpan: Hashable, Sendable {
             self.init(start: moment, end: moment)
             return
         }
-        let midnight = now.civilSeconds - now.civilSeconds.flooredDivision(by: TimeSpan.day).remainder
+        let civil = now.civilSeconds
+        let midnight = civil.saturatingSubtract(civil.flooredDivision(by: TimeSpan.day).remainder)
         switch text {
         case "today": self.init(localDay: midnight)
-        case "yesterday": self.init(localDay: midnight - TimeSpan.day)
+        case "yesterday": self.init(localDay: midnight.saturatingSubtract(TimeSpan.day))
         default: self.init(date: Array(text.utf8)[...])
         }
     }
@@ -44,7 +45,7 @@ public struct TimeSpan: Hashable, Sendable {
     private init(localDay midnight: Int64) {
         self.init(
             start: Timestamp.moments(showing: midnight).first,
-            end: Timestamp.moments(showing: midnight + TimeSpan.day).first)
+            end: Timestamp.moments(showing: midnight.saturatingAdd(TimeSpan.day)).first)
     }
 
     private init?(date text: ArraySlice<UInt8>) {
@@ -86,8 +87,8 @@ public struct TimeSpan: Hashable, Sendable {
         }
         var (start, end) = moments
         if let fraction {
-            (start.nanoseconds, end.nanoseconds) = (fraction, fraction)
-            end = Timestamp(seconds: end.seconds, nanoseconds: fraction + 1) ?? end.later(by: 1)
+            start = Timestamp(FileTime(seconds: start.rawSeconds, nanoseconds: fraction))
+            end = Timestamp(seconds: end.rawSeconds, nanoseconds: fraction + 1) ?? end.later(by: 1)
         } else {
             end = end.later(by: length)
         }
@@ -117,21 +118,21 @@ public struct TimeSpan: Hashable, Sendable {
 extension Timestamp {
     /// The second of the seconds' own clock after so many.
     fileprivate func later(by seconds: Int64) -> Timestamp {
-        Timestamp(FileTime(seconds: self.seconds + seconds, nanoseconds: 0))
+        Timestamp(FileTime(seconds: rawSeconds.saturatingAdd(seconds), nanoseconds: 0))
     }
 
     /// What a local clock shows, as seconds since it would have shown the beginning of 1970.
-    fileprivate var civilSeconds: Int64 { seconds + LocalZone.offset(at: seconds) }
+    fileprivate var civilSeconds: Int64 { rawSeconds.saturatingAdd(LocalZone.offset(at: rawSeconds)) }
 
     /// The first and the last moment at which a local clock shows these seconds; where it skips them, as if it did not.
     fileprivate static func moments(showing civil: Int64) -> (first: Timestamp, last: Timestamp) {
         // No zone changes its offset twice in two days.
-        let (before, after) = (LocalZone.offset(at: civil - 86_400), LocalZone.offset(at: civil + 86_400))
-        let found = [before, after].map { civil - $0 }.filter { LocalZone.offset(at: $0) == civil - $0 }
-        func moment(_ seconds: Int64?) -> Timestamp {
-            Timestamp(FileTime(seconds: seconds ?? civil - before, nanoseconds: 0))
+        let offsets = [-86_400, 86_400].map { LocalZone.offset(at: civil.saturatingAdd($0)) }
+        let found = offsets.filter { LocalZone.offset(at: civil.saturatingSubtract($0)) == $0 }
+        func moment(_ offset: Int64?) -> Timestamp {
+            Timestamp(FileTime(seconds: civil.saturatingSubtract(offset ?? offsets[0]), nanoseconds: 0))
         }
-        return (moment(found.min()), moment(found.max()))
+        return (moment(found.max()), moment(found.min()))
     }
 
     /// The local time to the second, for people: `2026-11-20 11:00:00`.
@@ -143,7 +144,7 @@ extension Timestamp {
 
     /// The local time to the second with its offset, for logs: `2026-11-20T11:00:00+01:00`.
     public var localISO8601: String {
-        let minutes = LocalZone.offset(at: seconds) / 60
+        let minutes = LocalZone.offset(at: rawSeconds) / 60
         var zone: [UInt8] = [UInt8(ascii: minutes < 0 ? "-" : "+")]
         zone.appendDecimal(minutes.magnitude / 60, digits: 2)
         zone.append(UInt8(ascii: ":"))

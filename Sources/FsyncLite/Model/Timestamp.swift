@@ -6,24 +6,27 @@ import FoundationEssentials
 ///
 /// `Date` has 53 bits and cannot distinguish neighbouring nanoseconds of today, so it is for display only.
 public struct Timestamp: Hashable, Comparable, Sendable {
-    /// Whole seconds since 1970-01-01T00:00:00Z, negative before.
-    public var seconds: Int64
+    package let fileTime: FileTime
+
+    /// Whole seconds since 1970-01-01T00:00:00Z, negative before. They may be any, so they are for codecs and the
+    /// calendar only.
+    public var rawSeconds: Int64 { fileTime.rawSeconds }
     /// The fraction, 0 to 999,999,999, also before 1970.
-    public var nanoseconds: Int32
+    public var nanoseconds: Int32 { fileTime.nanoseconds }
 
     /// nil unless `nanoseconds` is in 0..<1,000,000,000.
     public init?(seconds: Int64, nanoseconds: Int32) {
         guard (0..<1_000_000_000).contains(nanoseconds) else { return nil }
-        self.seconds = seconds
-        self.nanoseconds = nanoseconds
+        self.init(FileTime(seconds: seconds, nanoseconds: nanoseconds))
     }
 
-    package init(_ time: FileTime) {
-        seconds = time.seconds
-        nanoseconds = time.nanoseconds
-    }
+    package init(_ time: FileTime) { fileTime = time }
 
-    package var fileTime: FileTime { FileTime(seconds: seconds, nanoseconds: nanoseconds) }
+    /// See `FileTime.advanced`.
+    func advanced(bySeconds seconds: Int64) -> Timestamp { Timestamp(fileTime.advanced(bySeconds: seconds)) }
+
+    /// Weeks of UTC, which begin on Monday; 1970 began on a Thursday.
+    var week: Int64 { advanced(bySeconds: 3 * 86_400).rawSeconds.flooredDivision(by: 7 * 86_400).quotient }
 
     /// The present time of the clock that stamps files.
     public static var now: Timestamp { Timestamp(.now) }
@@ -49,7 +52,7 @@ extension Timestamp: CustomStringConvertible {
     /// Appends ISO 8601: no fraction for whole seconds, else nine digits. A year outside 0...9999 has a sign and as
     /// many digits as needed.
     package func appendISO8601(to text: inout [UInt8]) {
-        let (days, secondOfDay) = seconds.flooredDivision(by: 86_400)
+        let (days, secondOfDay) = rawSeconds.flooredDivision(by: 86_400)
         let (year, month, day) = civilDate(daysSince1970: days)
         if (0...9999).contains(year) {
             text.appendDecimal(UInt64(year), digits: 4)
@@ -95,7 +98,7 @@ extension Timestamp: CustomStringConvertible {
             let minute = rest.takeDecimal(digits: 2), minute < 60, rest.take(":"),
             let second = rest.takeDecimal(digits: 2), second < 60
         else { return nil }
-        nanoseconds = 0
+        var nanoseconds: Int32 = 0
         if rest.take(".") {
             // Whole seconds have no fraction.
             guard let fraction = rest.takeDecimal(digits: 9), fraction > 0 else { return nil }
@@ -108,18 +111,18 @@ extension Timestamp: CustomStringConvertible {
         let rising = hour * 3600 + minute * 60 + second - (days < 0 ? 86_400 : 0)
         let (sum, overflowAgain) = scaled.addingReportingOverflow(rising)
         guard !overflow, !overflowAgain else { return nil }
-        seconds = sum
+        self.init(FileTime(seconds: sum, nanoseconds: nanoseconds))
     }
 }
 
 extension Timestamp {
     /// The same day of an earlier month, in UTC; if that month is too short, as many days into the next.
     func earlier(months: Int64) -> Timestamp {
-        let (days, secondOfDay) = seconds.flooredDivision(by: 86_400)
+        let days = rawSeconds.flooredDivision(by: 86_400).quotient
         let (year, month, day) = civilDate(daysSince1970: days)
         let (earlierYear, earlierMonth) = (year * 12 + month - 1 - months).flooredDivision(by: 12)
         let start = daysSince1970(year: earlierYear, month: earlierMonth + 1, day: 1) + day - 1
-        return Timestamp(FileTime(seconds: start * 86_400 + secondOfDay, nanoseconds: nanoseconds))
+        return advanced(bySeconds: (start - days) * 86_400)
     }
 }
 

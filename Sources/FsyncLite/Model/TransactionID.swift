@@ -9,7 +9,7 @@ enum TransactionID {
     ///     snapshot must not depend on the clock.
     ///   - isSecret: only who was told the name knows it.
     static func next(after last: String? = nil, isSecret: Bool = false, now: Timestamp = .now) -> String {
-        var microseconds = now.seconds * 1_000_000 + Int64(now.nanoseconds / 1000)
+        var microseconds = microseconds(now)
         if let last, let previous = time(of: last), previous >= microseconds { microseconds = previous + 1 }
         let (seconds, fraction) = microseconds.quotientAndRemainder(dividingBy: 1_000_000)
         let date = Timestamp(seconds: seconds, nanoseconds: 0) ?? now
@@ -42,6 +42,11 @@ enum TransactionID {
             text.replaceSubrange((text.count - 11)..., with: "Z".utf8)
         }
         guard let time = Timestamp(iso8601: text[...]) else { return nil }
-        return time.seconds * 1_000_000 + Int64(time.nanoseconds / 1000)
+        return microseconds(time)
+    }
+
+    /// Since 1970; the nearest that there are.
+    private static func microseconds(_ time: Timestamp) -> Int64 {
+        time.rawSeconds.saturatingMultiply(1_000_000).saturatingAdd(Int64(time.nanoseconds / 1000))
     }
 }

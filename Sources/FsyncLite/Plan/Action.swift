@@ -17,7 +17,7 @@ public struct Action: Hashable, Sendable {
     /// `file`, `directory` and so on, as in a manifest.
     public var type: String
     /// Bytes of content, for files.
-    public var size: Int64?
+    public var size: ByteCount?
     /// The name of the same file that is copied or kept; this entry becomes a hard link to it.
     public var link: RelativePath?
     /// The number of entries in a moved directory, at all depths.
@@ -26,7 +26,7 @@ public struct Action: Hashable, Sendable {
     public var causes: Causes
 
     package init(
-        _ verb: Verb, path: RelativePath, from: RelativePath?, type: String, size: Int64?,
+        _ verb: Verb, path: RelativePath, from: RelativePath?, type: String, size: ByteCount?,
         link: RelativePath?, entries: Int?, causes: Causes
     ) {
         (self.verb, self.path, self.from, self.type) = (verb, path, from, type)
@@ -80,9 +80,9 @@ public struct ActionSummary: Hashable, Sendable {
     /// Entries of the source that could not be read or copied; the target keeps what it has of them.
     public var unmirrored = 0
     /// Bytes of content to copy, for creations and updates.
-    public var bytesToCopy: Int64 = 0
+    public var bytesToCopy: ByteCount = 0
 
-    public var actions: Int { create + update + attributes + move + delete }
+    public var actions: Int { [update, attributes, move, delete].reduce(create) { $0.saturatingAdd($1) } }
 
     mutating func count(_ action: Action) {
         switch action.verb {
@@ -93,7 +93,7 @@ public struct ActionSummary: Hashable, Sendable {
         case .delete: delete += 1
         }
         if action.verb == .create || action.verb == .update, action.link == nil, action.isCopied {
-            bytesToCopy &+= action.size ?? 0
+            bytesToCopy += action.size ?? 0
         }
     }
 }

@@ -11,8 +11,8 @@ public struct Refusal: Hashable, Sendable, CustomStringConvertible {
 
     /// In bytes.
     public struct Room: Hashable, Sendable {
-        public var needed: Int64
-        public var free: Int64
+        public var needed: ByteCount
+        public var free: ByteCount
     }
 
     public init(_ reason: String, option: String? = nil) {
@@ -77,13 +77,13 @@ struct GuardFacts {
     /// Files are linked and need no room.
     var linksFiles = false
     /// Bytes of content to copy, where the statuses of the source do not have them.
-    var contentBytes: Int64?
+    var contentBytes: ByteCount?
     /// Files of this device are cloned and share their blocks with the copies; nil for none.
     var clonedDevice: DeviceNumber?
     /// See `keepNeed`.
     private(set) var keptNeed: RoomNeed?
     /// Bytes that the target's history holds; computed where room is short.
-    var heldBytes: Int64 = 0
+    var heldBytes: ByteCount = 0
     /// What of the history is removed to make room; nil where that is not enough, or room is not short.
     var givingWay: [String]?
     /// The target's root, if it exists.
@@ -280,12 +280,12 @@ struct GuardFacts {
     }
 
     /// The bytes that staged files take, and their number.
-    private var staged: (bytes: Int64, count: Int64) {
-        var (bytes, count): (Int64, Int64) = (0, 0)
+    private var staged: (bytes: ByteCount, count: Int) {
+        var (bytes, count): (ByteCount, Int) = (0, 0)
         func add(_ file: File) {
             guard !linksFiles || !file.isFile else { return }
             count += 1
-            if !isCloned(file) { bytes = bytes &+ min(file.size, max(file.status.allocated, 0)) }
+            if !isCloned(file) { bytes += min(file.size, file.status.allocated) }
         }
         let (created, matches) = (plan.difference.created, plan.difference.matches)
         for (file, _) in created { add(file) }
@@ -299,11 +299,12 @@ struct GuardFacts {
     var need: RoomNeed {
         if let keptNeed { return keptNeed }
         let (content, count) = staged
+        let entry: ByteCount = 256
         let bytes =
-            (contentBytes ?? content) + Int64(plan.difference.sourceCount) * 512 + count * 256
-            + copiedDirectories * info.blockSize
-            + RoomNeed.leastReserve + 16 * info.blockSize + Int64(plan.summary.actions) * 512
-        return RoomNeed(bytes: bytes, inodes: count + copiedDirectories + 16)
+            (contentBytes ?? content) + entry * (2 * plan.difference.sourceCount + count)
+            + info.blockSize * (copiedDirectories + 16)
+            + RoomNeed.leastReserve + entry * (2 * plan.summary.actions)
+        return RoomNeed(bytes: bytes, inodes: Int64(count + copiedDirectories + 16))
     }
 
     /// Computes `need`, which looks at every file, for all that ask for it. What it follows from must not change
@@ -317,8 +318,8 @@ struct GuardFacts {
     }
 
     /// An exchange makes every directory anew, one block each.
-    private var copiedDirectories: Int64 {
-        options.exchanges ? Int64(recorded?.summary.directories ?? 0) : 0
+    private var copiedDirectories: Int {
+        options.exchanges ? recorded?.summary.directories ?? 0 : 0
     }
 
     /// What is missing; zero where there is nothing to do.

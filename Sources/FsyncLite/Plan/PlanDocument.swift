@@ -88,7 +88,7 @@ extension Action {
         Field(
             "type", .word(FileType.allCases.map(\.documentName), \.self) { _ in incomplete.description },
             \.type),
-        Field("size", .integer, \.size), Field("link", base64: "link_base64", .path, \.link),
+        Field("size", .size, \.size), Field("link", base64: "link_base64", .path, \.link),
         Field("entries", .integer, \.entries), Field("causes", .causes, \.causes),
     ]
     static let incomplete: StaticString = "an action has a verb, a path, a type and causes"

@@ -2,9 +2,9 @@ import FileSystem
 
 struct RoomNeed {
     /// The bytes that a commit reserves besides those for its names.
-    static let leastReserve: Int64 = 64 * 1024
+    static let leastReserve: ByteCount = 65_536
 
-    var bytes: Int64
+    var bytes: ByteCount
     var inodes: Int64
 
     func shortage(_ info: FileSystemInfo) -> Shortage {
@@ -16,8 +16,8 @@ struct RoomNeed {
 
 /// The room that an apply needs beyond what is free.
 struct Shortage {
-    var bytes: Int64
+    var bytes: ByteCount
     var inodes: Int64
 
-    var isOver: Bool { bytes <= 0 && inodes <= 0 }
+    var isOver: Bool { bytes == 0 && inodes <= 0 }
 }

@@ -37,12 +37,12 @@ public struct SavedPlan: Hashable, Sendable {
     /// The state of an object: equal states mean the same object, unchanged.
     package struct State: Hashable, Sendable {
         /// Bytes of content, for files.
-        package var size: Int64?
+        package var size: ByteCount?
         package var modified: Timestamp
         package var changed: Timestamp
         package var identity: FileIdentity
 
-        package init(size: Int64?, modified: Timestamp, changed: Timestamp, identity: FileIdentity) {
+        package init(size: ByteCount?, modified: Timestamp, changed: Timestamp, identity: FileIdentity) {
             (self.size, self.modified, self.changed, self.identity) = (size, modified, changed, identity)
         }
 

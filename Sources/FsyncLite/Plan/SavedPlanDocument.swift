@@ -123,7 +123,7 @@ extension FieldFormat<SavedPlan.State> {
     fileprivate static var state: FieldFormat {
         .object(
             [
-                Field("size", .integer, \.size).requiring("a size below zero") { $0.size ?? 0 >= 0 },
+                Field("size", .size, \.size),
                 Field("modified", .time, \.modified), Field("changed", .time, \.changed),
                 Field("inode", .integer, \.identity.inode), Field("created", .time, \.identity.created),
             ], blank: SavedPlan.State(size: nil, modified: .unknown, changed: .unknown, identity: .unknown))

@@ -77,7 +77,7 @@ package enum StepCoding: PackedCoding {
         store.put(Action.Verb.allCases.firstIndex(of: action.verb) ?? 0)
         store.put(FileType.allCases.firstIndex { $0.documentName == action.type } ?? 0)
         store.put(UInt64(action.causes.rawValue))
-        if let size = action.size { store.put(UInt64(bitPattern: size)) }
+        if let size = action.size { store.put(UInt64(bitPattern: size.rawCount)) }
         if let link = action.link { store.put(link.bytes) }
         if let entries = action.entries { store.put(entries) }
         if let source { store.put(source.status) }
@@ -93,7 +93,7 @@ package enum StepCoding: PackedCoding {
         action.verb = Action.Verb.allCases[cursor.integer()]
         action.type = FileType.allCases[cursor.integer()].documentName
         action.causes = Causes(rawValue: UInt16(truncatingIfNeeded: cursor.number()))
-        if parts.contains(.size) { action.size = Int64(bitPattern: cursor.number()) }
+        if parts.contains(.size) { action.size = ByteCount(clamping: cursor.number()) }
         if parts.contains(.link) {
             action.link = RelativePath(validated: Array(cursor.bytes(cursor.integer())))
         }

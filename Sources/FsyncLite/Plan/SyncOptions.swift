@@ -65,7 +65,7 @@ public struct SyncOptions: Hashable, Sendable {
     public var deletesExcluded = false
 
     /// Bytes of content copied per second, more than zero; nil for no limit.
-    public var bandwidth: Int64?
+    public var bandwidth: ByteCount?
     /// Which snapshots are kept afterwards.
     public var retention = RetentionOptions()
 

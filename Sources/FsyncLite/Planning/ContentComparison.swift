@@ -33,7 +33,7 @@ final class ContentComparison {
         var answers: [(index: Int, isSame: Bool)] = []
         func take(_ answer: FileComparer.Answer) {
             progress.entries += 1
-            progress.bytes &+= answer.bytes
+            progress.bytes += answer.bytes
             monitor.report(progress)
             problems += answer.problems
             if answer.isSame, answer.problems.isEmpty, let key = answer.key { log.note(key) }

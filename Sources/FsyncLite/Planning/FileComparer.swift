@@ -17,7 +17,7 @@ final class FileComparer: FileWorker {
         let index: Int
         let isSame: Bool
         let key: Digest?
-        let bytes: Int64
+        let bytes: ByteCount
         let problems: [Problem]
     }
 

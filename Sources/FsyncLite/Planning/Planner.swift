@@ -110,7 +110,7 @@ struct Planner {
             facts.givingWay = parts.flatMap(\.names)
         } else if let state = root.state {
             let history = try History(state)
-            facts.heldBytes = try history.steps.reduce(0) { try $0 + history.bytesHeld($1) }
+            facts.heldBytes = try history.steps.map { try history.bytesHeld($0) }.sum()
         }
         return facts
     }
@@ -118,7 +118,7 @@ struct Planner {
     /// The content that an earlier tree copies, in bytes; nil where statuses say it. A manifest does not record what is
     /// allocated, so the present objects are looked at.
     private func earlierBytes(_ plan: Plan, _ contents: any ContentSource, _ info: FileSystemInfo) throws
-        -> Int64?
+        -> ByteCount?
     {
         guard contents.isEarlier, !contents.linksFiles, let directory = contents.directory,
             let resolver = contents.resolver()
@@ -129,7 +129,7 @@ struct Planner {
             guard file.isFile else { return bytes }
             try monitor.checkCancellation()
             let allocated = try resolver.status(of: file.path)?.allocated ?? 0
-            return bytes &+ min(file.size, max(allocated, 0))
+            return bytes + min(file.size, allocated)
         }
     }
 }

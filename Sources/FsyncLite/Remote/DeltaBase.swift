@@ -28,7 +28,7 @@ struct DeltaBase: ~Copyable {
                     // The file system shares no blocks.
                 }
             }
-            older.append((file, status.size))
+            older.append((file, status.size.rawCount))
         }
     }
 

@@ -134,7 +134,7 @@ struct EntryDecoder {
         if status.type == .symlink {
             destination = try reader.bytes(upTo: 65_535)
             guard !destination.contains(0) else { throw WireError("the destination of a symlink has a NUL") }
-            status.size = Int64(destination.count)
+            status.size = ByteCount(clamping: destination.count)
         }
         let isListed = flags & EntryEncoder.Flags.isListed != 0
         let isTooLarge = flags & EntryEncoder.Flags.isTooLarge != 0

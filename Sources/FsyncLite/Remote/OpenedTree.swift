@@ -88,7 +88,7 @@ struct OpenedTree {
         frame.flag(sharesClock)
         frame.flag(tellsDigests)
         frame.time(scanned.time.fileTime)
-        frame.size(scanned.clock.uptime)
+        frame.size(scanned.clock.rawUptime)
         frame.size(writebackDelay)
         frame.flag(isReadByRoot)
     }

@@ -122,13 +122,14 @@ struct ReceivedContent {
         let extended = try reader.extended(selection)
         let digest = try reader.digest()
         try reader.end()
-        guard attempt > 0, open.isEmpty, status.type == .file, status.size >= position, status.size <= size
+        guard attempt > 0, open.isEmpty, status.type == .file, status.size.rawCount >= position,
+            status.size.rawCount <= size
         else {
             throw WireError("a file of another size than came")
         }
-        endsWithHole = status.size > position
-        try hash.admitHole(upTo: status.size)
-        guard hash.digest(upTo: status.size, isCancelled) == digest else {
+        endsWithHole = status.size.rawCount > position
+        try hash.admitHole(upTo: status.size.rawCount)
+        guard hash.digest(upTo: status.size.rawCount, isCancelled) == digest else {
             if isDelta { throw Mismatch() }
             throw WireError("the content of \(file.path) is not what its digest says")
         }

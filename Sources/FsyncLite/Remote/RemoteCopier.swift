@@ -163,7 +163,7 @@ final class RemoteCopier: FileSource {
             try write(staged) { (descriptor) throws(Errno) in try descriptor.truncate(to: position) }
         }
         if copy.endsWithHole {
-            try write(staged) { [size = result.size] (descriptor) throws(Errno) in
+            try write(staged) { [size = result.size.rawCount] (descriptor) throws(Errno) in
                 try descriptor.truncate(to: size)
             }
         }

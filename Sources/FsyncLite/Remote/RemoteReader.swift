@@ -130,7 +130,7 @@ final class RemoteReader: SourceReader {
 /// The content of a file that only its digest is known of; nil of one that was changing.
 private struct RemoteContent: SourceContent {
     let digest: Digest?
-    let size: Int64
+    let size: ByteCount
 
     func digest(_ isCancelled: () -> Bool) throws(Errno) -> Digest {
         guard let digest else { throw .stale }

@@ -384,7 +384,7 @@ public final class Service {
                     frame.status(copied.status, device: encoder.number(of: copied.status.device))
                     frame.flag(copied.isGrowing)
                     frame.extended(copied.extended)
-                    frame.digest(goal.check(upTo: copied.size))
+                    frame.digest(goal.check(upTo: copied.size.rawCount))
                 } else {
                     throw Unstageable.failed(.changing(path))
                 }

@@ -101,7 +101,7 @@ struct TreeDigests: Sendable {
         put(UInt16(name.count))
         record.append(contentsOf: name)
         record.append(status.type.rawValue)
-        if status.type == .file { put(status.size) }
+        if status.type == .file { put(status.size.rawCount) }
         put(status.inode)
         put(status.created)
         put(status.changed)
@@ -121,7 +121,7 @@ struct TreeDigests: Sendable {
     private mutating func put(_ time: FileTime?) {
         record.append(time == nil ? 0 : 1)
         guard let time else { return }
-        put(time.seconds)
+        put(time.rawSeconds)
         put(time.nanoseconds)
     }
 

@@ -155,7 +155,7 @@ struct FrameWriter {
     mutating func raw(_ value: UnsafeRawBufferPointer) { bytes.append(contentsOf: value) }
 
     mutating func time(_ time: FileTime) {
-        number(UInt64(bitPattern: (time.seconds << 1) ^ (time.seconds >> 63)))
+        number(UInt64(bitPattern: (time.rawSeconds << 1) ^ (time.rawSeconds >> 63)))
         number(UInt32(time.nanoseconds))
     }
 }

@@ -24,15 +24,15 @@ class WireGoal: CopyGoal {
 
     /// Small holes are hashed as zeros, which gives the digest of the content, and shows whether the file only grew.
     private func announce(_ source: borrowing FileDescriptor, _ status: FileStatus) throws(Errno) {
-        let hasHoles = keepsHoles && status.allocated < status.size && status.size > ContentHash.mostZeros
+        let hasHoles = keepsHoles && status.allocated < status.size && status.size.rawCount > ContentHash.mostZeros
         var isSmall = !hasHoles
         if hasHoles, wantsDigest {
-            isSmall = try holes(of: source, upTo: status.size) <= ContentHash.mostZeros
+            isSmall = try holes(of: source, upTo: status.size.rawCount) <= ContentHash.mostZeros
         }
         hash = ContentHash(countsHoles: isSmall)
         var frame = FrameWriter(.file)
         frame.number(id)
-        frame.size(status.size)
+        frame.size(status.size.rawCount)
         frame.flag(hash.countsHoles)
         try send(frame)
     }
@@ -66,16 +66,17 @@ class WireGoal: CopyGoal {
         _ copier: inout FileCopier, isCancelled: () -> Bool
     ) throws(Errno) -> Int64 {
         try announce(source, status)
+        let size = status.size.rawCount
         guard keepsHoles, status.allocated < status.size else {
-            return try sendData(source, from: 0, to: status.size, isCancelled)
+            return try sendData(source, from: 0, to: size, isCancelled)
         }
         var offset: Int64 = 0
-        while let data = try source.seek(offset, .data), data < status.size {
-            let hole = min(try source.seek(data, .hole) ?? status.size, status.size)
+        while let data = try source.seek(offset, .data), data < size {
+            let hole = min(try source.seek(data, .hole) ?? size, size)
             offset = try sendData(source, from: data, to: hole, isCancelled)
             if offset < hole { return offset }
         }
-        return status.size
+        return size
     }
 
     /// - Returns: where it stopped: at `end` or at the end of the file.
@@ -84,7 +85,7 @@ class WireGoal: CopyGoal {
     ) throws(Errno) -> Int64 {
         var offset = start
         while offset < end {
-            let data = try read(source, offset..<min(offset + WireGoal.pieceSize, end), isCancelled)
+            let data = try read(source, offset..<offset + min(WireGoal.pieceSize, end - offset), isCancelled)
             guard !data.isEmpty else { break }
             try send(data[...], at: offset)
             offset += Int64(data.count)

@@ -13,8 +13,8 @@ extension FrameWriter {
         number(status.links)
         number(status.inode)
         number(device)
-        size(status.size)
-        size(status.allocated)
+        size(status.size.rawCount)
+        size(status.allocated.rawCount)
         time(status.modified)
         time(status.changed)
         flag(status.created != nil)
@@ -62,7 +62,7 @@ extension FrameWriter {
         flag(filters.staysOnFileSystem)
         for limit in [filters.sizes.minimum, filters.sizes.maximum] {
             flag(limit != nil)
-            if let limit { size(limit) }
+            if let limit { size(limit.rawCount) }
         }
     }
 }
@@ -91,8 +91,8 @@ extension FrameReader {
         status.links = try number(UInt32.self)
         status.inode = try number()
         status.device = DeviceNumber(major: 0, minor: try number(UInt32.self))
-        status.size = try size()
-        status.allocated = try size()
+        status.size = ByteCount(clamping: try size())
+        status.allocated = ByteCount(clamping: try size())
         status.modified = try time()
         status.changed = try time()
         if try flag() { status.created = try time() }
@@ -159,8 +159,8 @@ extension FrameReader {
         }
         filters.excludesCaches = try flag()
         filters.staysOnFileSystem = try flag()
-        if try flag() { filters.sizes.minimum = try size() }
-        if try flag() { filters.sizes.maximum = try size() }
+        if try flag() { filters.sizes.minimum = ByteCount(clamping: try size()) }
+        if try flag() { filters.sizes.maximum = ByteCount(clamping: try size()) }
         return filters
     }
 }

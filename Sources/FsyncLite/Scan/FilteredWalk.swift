@@ -52,7 +52,7 @@ extension Filters {
     }
 
     /// The decision for a path, by type and size of an entry.
-    typealias Decisions = (RelativePath, FileType, Int64) throws -> FilterDecision
+    typealias Decisions = (RelativePath, FileType, ByteCount) throws -> FilterDecision
 
     /// Decisions for single paths, by the directories of a source.
     func decisions(by rules: DirectoryRules) -> Decisions {

@@ -60,7 +60,7 @@ final class ContentCopier: FileSource {
 
     /// From this size on, the file's status is read again before copying: it costs little next to the copy, and a file
     /// that has grown since the scan is then copied only once.
-    private static let largeSize: Int64 = 1 << 20
+    private static let largeSize: ByteCount = 1_048_576
 
     /// The file's state while it was copied.
     private struct Reading {
@@ -73,7 +73,7 @@ final class ContentCopier: FileSource {
         /// The kernel generates the content, as in proc or sysfs: the copy would differ each time.
         var isSynthetic: Bool
 
-        var isWhole: Bool { copied == after.size && after.isUnchanged(since: before) }
+        var isWhole: Bool { copied == after.size.rawCount && after.isUnchanged(since: before) }
     }
 
     /// - Parameter source: resolves the entries.
@@ -144,7 +144,7 @@ final class ContentCopier: FileSource {
                 try hasFirst(reading.copied, of: opened.descriptor, goal, file)
             else { return nil }
             status = before
-            status.size = reading.copied
+            status.size = ByteCount(clamping: reading.copied)
             // The next run compares it even if size and time agree.
             status.changed = CommitSpans.unexamined
         }

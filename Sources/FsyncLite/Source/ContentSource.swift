@@ -90,7 +90,7 @@ struct CopyOptions: Sendable {
         digests = options.verifiesCopies ? .ofSources : options.recordsDigests ? .ofCopies : .none
         isStrict = options.strict
         self.older = older
-        limit = options.bandwidth.map { RateLimit(bytesPerSecond: $0) }
+        limit = options.bandwidth.map { RateLimit(bytesPerSecond: $0.rawCount) }
     }
 }
 

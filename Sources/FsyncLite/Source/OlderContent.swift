@@ -28,7 +28,7 @@ struct OlderContent: Sendable {
     private let parts: [RelativePath: Place]
 
     /// Up to this size, copying a file whole costs less than to wait for a comparison.
-    private static let smallSize: Int64 = 256 * 1024
+    private static let smallSize: ByteCount = 262_144
 
     /// - Parameters:
     ///   - parts: what an interrupted run has copied.

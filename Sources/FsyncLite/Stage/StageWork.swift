@@ -37,7 +37,7 @@ final class StageWork: Sendable {
         var results = Results(outcomes: OutcomeList(stagedEntries))
         results.progress.totalEntries = stagedEntries.count
         results.progress.totalBytes =
-            stagedEntries.lazy.map(\.file).reduce(0) { $0 &+ ($1.isFile ? $1.size : 0) }
+            stagedEntries.lazy.map(\.file).filter(\.isFile).map(\.size).sum()
         self.results = Mutex(results)
     }
 
@@ -64,13 +64,13 @@ final class StageWork: Sendable {
         /// Items of the present piece whose files are not announced.
         private var unannounced: ArraySlice<Int> = []
         /// The bytes of the present file that were already reported.
-        private var counted: Int64 = 0
+        private var counted: ByteCount = 0
 
         init(_ work: StageWork, _ worker: StageWorker) {
             (self.work, self.worker) = (work, worker)
             worker.onCopy { [unowned self] bytes in
-                counted &+= Int64(bytes)
-                work.report(work.results.withLock { $0.count { $0.bytes &+= Int64(bytes) } })
+                counted += ByteCount(clamping: bytes)
+                work.report(work.results.withLock { $0.count { $0.bytes += ByteCount(clamping: bytes) } })
             }
         }
 
@@ -104,14 +104,14 @@ final class StageWork: Sendable {
     /// - Parameters:
     ///   - file: the entry's own.
     ///   - counted: the bytes of it that were already reported.
-    func end(_ index: Int, _ file: File, _ outcome: Stage.Outcome, counted: Int64 = 0) {
+    func end(_ index: Int, _ file: File, _ outcome: Stage.Outcome, counted: ByteCount = 0) {
         let isAsWanted = outcome.isStaged(as: file)
         report(
             results.withLock { results in
                 results.outcomes.set(index, outcome, isAsWanted: isAsWanted)
                 return results.count { progress in
                     progress.entries += 1
-                    if file.isFile { progress.bytes &+= file.size - counted }
+                    if file.isFile { progress.bytes = progress.bytes - counted + file.size }
                 }
             })
     }

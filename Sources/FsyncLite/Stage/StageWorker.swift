@@ -212,7 +212,7 @@ final class StageWorker {
     }
 
     /// A smaller part is copied again.
-    private static let smallPart: Int64 = 1 << 20
+    private static let smallPart: ByteCount = 1_048_576
 
     /// Lets the next run go on with a file that came from another machine.
     private func notePart(

@@ -11,7 +11,7 @@ package struct StagedFile: Sendable, Equatable {
     package var created: FileTime?
     package var changed: FileTime
     package var modified: FileTime
-    package var size: Int64
+    package var size: ByteCount
     /// The inode of the staged copy.
     package var stagedInode: UInt64
     /// The copy was cut short: only what of it is not in the source is copied again.
@@ -42,7 +42,7 @@ extension StagedFile {
         }
         func append(_ time: FileTime?) {
             if let time {
-                append(time.seconds)
+                append(time.rawSeconds)
                 line.append(UInt8(ascii: "."))
                 append(Int64(time.nanoseconds))
             } else {
@@ -59,7 +59,7 @@ extension StagedFile {
         append(created)
         append(changed)
         append(modified)
-        append(size)
+        append(size.rawCount)
         line.append(UInt8(ascii: " "))
         line.appendDecimal(stagedInode)
         if isPart { line.append(contentsOf: " part".utf8) }
@@ -87,7 +87,7 @@ extension StagedFile {
         guard fields.count == 8 || fields.count == 9 && fields[8] == "part", let source = path(0),
             let location = path(1), let inode = UInt64(fields[2]),
             fields[3] == "-" || time(3) != nil, let changed = time(4), let modified = time(5),
-            let size = Int64(fields[6]), size >= 0, let stagedInode = UInt64(fields[7])
+            let size = Int64(fields[6]).flatMap(ByteCount.init(exactly:)), let stagedInode = UInt64(fields[7])
         else { return nil }
         (self.path, self.location, self.inode, created) = (source, location, inode, time(3))
         (self.changed, self.modified, self.size, self.stagedInode) = (changed, modified, size, stagedInode)

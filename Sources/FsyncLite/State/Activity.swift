@@ -30,11 +30,10 @@ public struct Activity: Hashable, Sendable {
     }
 
     /// Bytes of content per second since the phase began; nil while that is unknown.
-    public func bytesPerSecond(now: Timestamp = .now) -> Int64? {
-        let (start, end) = (phaseBegan, now)
-        let seconds = Double(end.seconds - start.seconds) + Double(end.nanoseconds - start.nanoseconds) / 1e9
+    public func bytesPerSecond(now: Timestamp = .now) -> ByteCount? {
+        let seconds = Double(now.fileTime.milliseconds(since: phaseBegan.fileTime)) / 1000
         guard seconds > 0.5, progress.bytes > 0 else { return nil }
-        return Int64(Double(progress.bytes) / seconds)
+        return progress.bytes.per(seconds)
     }
 }
 
@@ -47,8 +46,8 @@ extension Activity: Codable {
         var phaseBegan: String
         var entries: Int
         var totalEntries: Int?
-        var bytes: Int64
-        var totalBytes: Int64?
+        var bytes: ByteCount
+        var totalBytes: ByteCount?
         var process: Int32
         var boot: String
     }

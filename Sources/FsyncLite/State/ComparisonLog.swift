@@ -108,7 +108,7 @@ extension Match {
         let top = self.source.path.firstComponent
         let source = sources.first { $0.name.map { $0.utf8.elementsEqual(top) } ?? true }
         func text(_ status: FileStatus) -> String {
-            func text(_ time: FileTime?) -> String { time.map { "\($0.seconds).\($0.nanoseconds)" } ?? "-" }
+            func text(_ t: FileTime?) -> String { t.map { "\($0.rawSeconds).\($0.nanoseconds)" } ?? "-" }
             return "\(status.inode) \(status.size) \(text(status.created)) \(text(status.modified)) "
                 + text(status.changed)
         }

@@ -20,7 +20,7 @@ package struct Journal: Sendable {
     package struct ObjectFeatures: Hashable, Sendable {
         package var type: FileType
         /// Of a file or symlink.
-        package var size: Int64
+        package var size: ByteCount
         package var modified: FileTime
 
         init(_ status: FileStatus) {

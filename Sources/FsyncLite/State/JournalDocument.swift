@@ -164,7 +164,7 @@ private struct NumberedFeatures {
         Field(
             "type", .word(FileType.allCases, \.documentName) { "\"\($0)\" is no type of object" },
             \.features.type),
-        Field("size", .integer, \.features.size), Field("modified", .fileTime, \.features.modified),
+        Field("size", .size, \.features.size), Field("modified", .fileTime, \.features.modified),
     ]
 }
 

@@ -34,9 +34,7 @@ extension StateDirectory {
     /// - Parameter began: when the commit began; nil after a recovery, since changes by others after the crash are not
     ///   the commit's.
     package func markCommit(began: FileTime?) throws {
-        var never = FileTime.now
-        never.seconds += 86_400
-        try mark(.mark, began: began ?? never)
+        try mark(.mark, began: began ?? FileTime.now.advanced(bySeconds: 86_400))
     }
 
     /// Records that, since `began`, the linked files were changed only by an exchange, as far as their change times

@@ -66,12 +66,12 @@ package struct PreparedTransaction: Sendable {
         package var path: RelativePath
         package var identity: FileIdentity
         /// With the modification time, what tells of an edit where the change time does not.
-        package var size: Int64
+        package var size: ByteCount
         package var modified: FileTime
         package var changed: FileTime
 
         package init(
-            object: Int, path: RelativePath, identity: FileIdentity, size: Int64, modified: FileTime,
+            object: Int, path: RelativePath, identity: FileIdentity, size: ByteCount, modified: FileTime,
             changed: FileTime
         ) {
             (self.object, self.path, self.identity) = (object, path, identity)
@@ -149,7 +149,6 @@ extension PreparedTransaction {
             try reader.object(PreparedTransaction.object, into: &object)
             object.seen?.inode = object.identity?.inode ?? 0
             object.seen?.created = object.identity?.created?.fileTime
-            guard object.seen?.size ?? 0 >= 0 else { throw reader.error("a size below zero") }
             objects.append(object)
         }
         var moves = try PreparedMoves(objects, name) {
@@ -234,7 +233,7 @@ extension PreparedTransaction {
                     "type", .word(FileType.allCases, \.documentName) { "\"\($0)\" is no type of object" },
                     \.type),
                 Field("mode", .mode, \.permissions), Field("owner", .integer, \.owner),
-                Field("group", .integer, \.group), Field("size", .integer, \.size),
+                Field("group", .integer, \.group), Field("size", .size, \.size),
                 Field("modified", .fileTime, \.modified), Field("changed", .fileTime, \.changed),
             ])
 
@@ -284,7 +283,7 @@ extension PreparedTransaction.Descendant {
     fileprivate static let fields: [Field<Self>] = [
         Field("object", .integer, \.object), Field("path", base64: "path_base64", .pathBelowRoot, \.path),
         Field("inode", .integer, \.identity.inode), Field("created", .time, \.identity.created),
-        Field("size", .integer, \.size).requiring("a size below zero") { $0.size >= 0 },
+        Field("size", .size, \.size),
         Field("modified", .fileTime, \.modified), Field("changed", .fileTime, \.changed),
     ]
 }

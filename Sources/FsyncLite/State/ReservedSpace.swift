@@ -9,7 +9,7 @@ enum ReservedSpace {
         for object in journal.objects.indices {
             let names = [journal.objects.old(object), journal.objects.new(object)]
             let longest = names.lazy.map { $0?.name.bytes.count ?? 0 }.max() ?? 0
-            size += 2 * Int64(longest + 64)
+            size += ByteCount(clamping: 2 * (longest + 64))
         }
         let name = TransactionEntry.reservedSpace
         // A prepared transaction has it already.
@@ -17,7 +17,7 @@ enum ReservedSpace {
         let file = try directory.open(name, [.write, .create, .exclusive, .noFollow], permissions: 0o600)
         try calling("fallocate", directory.path(of: name)) { () throws(Errno) in
             do throws(Errno) {
-                try file.allocate(size)
+                try file.allocate(size.rawCount)
             } catch .notSupported {
                 // The file system cannot reserve space.
             }

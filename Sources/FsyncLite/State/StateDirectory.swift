@@ -239,10 +239,10 @@ package struct StateDirectory: Sendable {
     }
 
     /// Bytes on disk that interrupted runs have staged.
-    package func stagedBytes() throws -> Int64 {
+    package func stagedBytes() throws -> ByteCount {
         guard let stage = try stage() else { return 0 }
         let scan = try TreeScan(stage, TreeScan.Options())
-        var bytes: Int64 = 0
+        var bytes: ByteCount = 0
         // Removing one of several names frees nothing.
         while try scan.advance() { bytes += scan.status.links > 1 ? 0 : scan.status.allocated }
         return bytes

@@ -61,7 +61,7 @@ public struct Verification: Sendable {
         public var entries = 0
         /// Files whose content was compared, and their bytes.
         public var filesRead = 0
-        public var bytesRead: Int64 = 0
+        public var bytesRead: ByteCount = 0
         /// Files that were to be read but have no digest.
         public var withoutDigest = 0
         /// Entries missing from the manifest that are no discrepancies, as it was made with filters.
@@ -141,7 +141,7 @@ public struct Verification: Sendable {
         var reported = 0
         func take(_ outcome: Outcome) throws {
             summary.filesRead += outcome.isRead ? 1 : 0
-            summary.bytesRead &+= outcome.isRead ? outcome.size : 0
+            summary.bytesRead += outcome.isRead ? outcome.size : 0
             if let found = outcome.found { try report(found) }
         }
         /// Reports it after what is found in the files before.
@@ -196,7 +196,7 @@ public struct Verification: Sendable {
         var found: Discrepancy?
         var isRead = false
         /// In bytes, by the record.
-        var size: Int64 = 0
+        var size: ByteCount = 0
     }
 
     /// The copies of files, in the tree and in its source.

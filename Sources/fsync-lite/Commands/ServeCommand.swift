@@ -54,7 +54,7 @@ enum ServeCommand: Command {
         }
         let age = try invocation.options.value(timeout, "give a time such as 30m or 2h", { Age($0) })
         let memory = try invocation.options.value(
-            maxMemory, "give a number of bytes, or one such as 500M", { Int64(byteCount: $0) })
+            maxMemory, "give a number of bytes, or one such as 500M", { ByteCount($0) })
         let limits = try ServiceLimits(
             isReadOnly: invocation.options.has(readOnly), isAppendOnly: invocation.options.has(appendOnly),
             served: invocation.options.value(restrict).map { try ServedDirectory($0) })
@@ -64,7 +64,7 @@ enum ServeCommand: Command {
             onSilence: { HostProcess.exit(ExitCode.unreachable.rawValue) })
         var say: @Sendable (String) -> Void = { Console.complain($0) }
         if case .source(let service) = order { say = service.refuse }
-        try limitMemory(to: memory ?? Int64(HostProcess.memory / 2), say)
+        try limitMemory(to: memory ?? ByteCount(clamping: HostProcess.memory / 2), say)
         switch order {
         case .source(let service):
             guard let reason = try service.run() else { return .done }
@@ -84,12 +84,12 @@ enum ServeCommand: Command {
     ///
     /// - Parameter say: tells the client.
     private static func limitMemory(
-        to limit: Int64, _ say: @escaping @Sendable (String) -> Void
+        to limit: ByteCount, _ say: @escaping @Sendable (String) -> Void
     ) throws {
         let pause = Semaphore()
         try WorkerThread().start {
             // Where it cannot be read, there is no limit.
-            while (try? HostProcess.ownMemory()).map({ $0 <= limit }) ?? true {
+            while (try? HostProcess.ownMemory()).map({ $0 <= limit.rawCount }) ?? true {
                 _ = pause.wait(atMost: .milliseconds(500))
             }
             // Also where the client reads nothing, or the run asks for no signal.

@@ -36,7 +36,7 @@ struct StatusMetrics {
                 $1.map { $0.isPending ? "1" : "0" }
             },
             .ofLastRun("timestamp_seconds", "When the last run began that ended with exit code 0 or 3.") {
-                seconds($0.began.seconds, $0.began.nanoseconds)
+                seconds($0.began.rawSeconds, $0.began.nanoseconds)
             },
             .ofLastRun("age_seconds", "How long ago that was when this was written.") {
                 elapsed($0.began, now)
@@ -81,8 +81,7 @@ struct StatusMetrics {
 
     /// Never below zero, also after a clock was set back.
     private static func elapsed(_ from: Timestamp, _ to: Timestamp) -> String {
-        let nanoseconds = Int64(to.nanoseconds) - Int64(from.nanoseconds)
-        let total = max(0, (to.seconds - from.seconds) * 1000 + nanoseconds / 1_000_000)
+        let total = max(0, to.fileTime.milliseconds(since: from.fileTime))
         return seconds(total / 1000, Int32(total % 1000) * 1_000_000)
     }
 

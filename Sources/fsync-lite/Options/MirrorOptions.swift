@@ -1,3 +1,4 @@
+import FileSystem
 import FsyncLite
 
 /// What `plan` and `apply` may do, what they compare and how they copy.
@@ -84,7 +85,7 @@ extension SyncOptions {
         .value(
             "--bandwidth", "RATE", "copy at most so many bytes a second; RATE is such as 50M",
             "give a number of bytes a second, such as 50M",
-            { Int64(byteCount: $0).flatMap { $0 > 0 ? $0 : nil } }
+            { ByteCount($0).flatMap { $0 > 0 ? $0 : nil } }
         ) { $0.bandwidth = $1 },
     ]
 

@@ -1,3 +1,4 @@
+import FileSystem
 import FsyncLite
 
 /// An option and the property that it sets. Its name is written only here.
@@ -46,10 +47,10 @@ struct OptionField<Owner>: Sendable {
 
     /// A file size in bytes.
     static func size(
-        _ name: String, _ help: String, set: @escaping @Sendable (inout Owner, Int64) -> Void
+        _ name: String, _ help: String, set: @escaping @Sendable (inout Owner, ByteCount) -> Void
     ) -> OptionField {
         let hint = "give a number of bytes, or one such as 10M"
-        return value(name, "SIZE", help, hint, { Int64(byteCount: $0) }, set: set)
+        return value(name, "SIZE", help, hint, { ByteCount($0) }, set: set)
     }
 }
 

@@ -24,7 +24,7 @@ struct ActionText {
         var action: Action
         /// The number of actions below it that the line includes, and the bytes of all their files.
         var below = 0
-        var bytes: Int64 = 0
+        var bytes: ByteCount = 0
     }
 
     func write<Actions: RandomAccessCollection<Action>>(
@@ -65,7 +65,7 @@ struct ActionText {
                 guard next.path.isBelow(action.path) else { break }
                 if next.verb == action.verb {
                     group.below += 1
-                    if next.link == nil { group.bytes &+= next.size ?? 0 }
+                    if next.link == nil { group.bytes += next.size ?? 0 }
                 } else {
                     others.append(end)
                 }

@@ -9,7 +9,7 @@ struct ElapsedTime: CustomStringConvertible {
     ]
 
     init(since time: Timestamp, now: Timestamp = .now) {
-        seconds = max(0, now.seconds - time.seconds)
+        seconds = max(0, now.fileTime.seconds(since: time.fileTime))
     }
 
     var description: String {

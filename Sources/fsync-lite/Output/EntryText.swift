@@ -21,7 +21,7 @@ struct EntryText {
             bytes.appendDecimal(UInt64(status.represents.major))
             bytes.append(UInt8(ascii: ":"))
             bytes.appendDecimal(UInt64(status.represents.minor))
-        case .file, .symlink: bytes.appendDecimal(UInt64(status.size))
+        case .file, .symlink: bytes.appendDecimal(status.size.rawCount.magnitude)
         case .directory, .fifo, .socket: bytes.append(UInt8(ascii: "-"))
         }
         let padding = 12 - (bytes.count - start)

@@ -31,7 +31,7 @@ struct ProgressLine {
     /// The fraction of bytes if there are any, else of entries.
     private var fraction: Double? {
         if let total = progress.totalBytes, total > 0 {
-            return min(1, Double(progress.bytes) / Double(total))
+            return min(1, Double(progress.bytes.rawCount) / Double(total.rawCount))
         }
         guard let total = progress.totalEntries, total > 0 else { return nil }
         return min(1, Double(progress.entries) / Double(total))
@@ -62,7 +62,7 @@ struct ProgressLine {
 
     private var rate: String? {
         guard let seconds, progress.bytes > 0 else { return nil }
-        return "\(Amount.bytes(Int64(Double(progress.bytes) / seconds)))/s"
+        return "\(Amount.bytes(progress.bytes.per(seconds)))/s"
     }
 
     private var timeLeft: String? {

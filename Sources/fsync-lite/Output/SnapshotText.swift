@@ -35,8 +35,8 @@ enum SnapshotText {
         try console.line("rules: \(escapedText("\(rules.policy)".utf8)) (\(rules.origin.rawValue)\(more))")
     }
 
-    private static func bytesHeld(_ snapshots: [Snapshot]) -> Int64 {
-        snapshots.reduce(0) { $0 + $1.bytesHeld }
+    private static func bytesHeld(_ snapshots: [Snapshot]) -> ByteCount {
+        snapshots.map(\.bytesHeld).sum()
     }
 
     /// The document of `--json`.

@@ -1,3 +1,4 @@
+import FileSystem
 import Foundation
 import FsyncLite
 import Glibc
@@ -49,7 +50,7 @@ struct GrowingFileTests {
         #expect(try scene.text("target/z") == "the rest", sourceLocation: sourceLocation)
         #expect(
             run.errors.contains(
-                "note: log grew while it was copied: its first \(Amount.bytes(Int64(target.utf8.count))) are mirrored"
+                "note: log grew while it was copied: its first \(Amount.bytes(ByteCount(clamping: target.utf8.count))) are mirrored"
             ),
             "\(run.errors)", sourceLocation: sourceLocation)
         #expect(run.errors.contains("snapshot of the source"), sourceLocation: sourceLocation)

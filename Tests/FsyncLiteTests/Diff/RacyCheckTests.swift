@@ -41,6 +41,23 @@ struct RacyCheckTests {
         #expect(check().isSettled(entry(changed: 1)))
     }
 
+    /// What another machine, or a manifest, says of its clock.
+    @Test(arguments: [Int64.min, -1, 0, 1, .max]) func clocksAtTheEndsOfTheirRangesAreJudged(end: Int64) {
+        for (time, uptime, window) in [
+            (end, end, 60), (~end, end, Int64.max), (1000, end, 60), (end, 1, .max),
+        ] {
+            let far = with(check { $0.previous = (seconds(time), KernelClock(boot: "now", uptime: uptime)) })
+            {
+                ($0.scanned, $0.window) = (seconds(end), window)
+            }
+            for changed in [Int64.min, 0, .max] {
+                let entry = entry(changed: changed)
+                #expect([.racy, []].contains(marks(entry, far, racy: true)))
+                #expect(marks(entry, far) == (far.isSettled(entry) ? [] : .racy))
+            }
+        }
+    }
+
     @Test func racyEndsAWindowAfterItWasFound() {
         func later(_ milliseconds: Int64, boot: String = "now") -> RacyCheck {
             check { $0.previous = (seconds(900), KernelClock(boot: boot, uptime: 500_000 - milliseconds)) }

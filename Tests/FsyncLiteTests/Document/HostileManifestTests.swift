@@ -32,6 +32,21 @@ struct HostileManifestTests {
         #expect(try scratch.files(ManifestText(path: "\"a\"").bytes).map(\.file.path) == [RelativePath("a")])
     }
 
+    /// Versions whose sums wrapped wrote the sum of two and of three files of 8 EiB as -2 and 2^63 - 3.
+    @Test(arguments: [(2, "-2"), (3, "9223372036854775805"), (2, "9223372036854775807")])
+    func aSumBeyondAllIsTakenAsItWasWritten(count: Int, sum: String) throws {
+        var text = ManifestText()
+        text.entries = ["a", "b", "c"].prefix(count).map {
+            ManifestText.entry([("path", "\"\($0)\""), ("size", "9223372036854775807")])
+        }
+        text.summary = "{\"files\":\(count),\"directories\":0,\"symlinks\":0,\"others\":0,\"bytes\":\(sum)}"
+        let manifest = try scratch.manifest(text.bytes)
+        while try manifest.advance() {}
+        #expect(manifest.summary.bytes == .max)
+        text.summary = text.summary.replacing("\"files\":\(count)", with: "\"files\":9")
+        expectRefusal(text.bytes)
+    }
+
     @Test(arguments: [
         #""""#, #""/a""#, #""a/""#, #""a//b""#, #""..""#, #"".""#, #""a/..""#, #""../a""#, #""./a""#,
         #""\u0000""#, #""a\u0000b""#, #"".fsync-lite""#, #"".fsync-lite/manifest.json""#, #""a/b""#,

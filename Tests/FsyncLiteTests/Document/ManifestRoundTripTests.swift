@@ -39,10 +39,10 @@ struct ManifestRoundTripTests {
             status.inode = numbers[index % numbers.count]
             var destination: [UInt8] = []
             switch status.type {
-            case .file: status.size = index == 0 ? 0 : Int64.max / Int64(index + 20)
+            case .file: status.size = index == 0 ? 0 : ByteCount(clamping: Int64.max / Int64(index + 20))
             case .symlink:
                 destination = names[(index + 1) % names.count] + [0x2F]
-                status.size = Int64(destination.count)
+                status.size = ByteCount(clamping: destination.count)
             case .characterDevice, .blockDevice:
                 status.represents = DeviceNumber(major: .max, minor: UInt32(index))
             default: break
@@ -176,7 +176,7 @@ struct ManifestRoundTripTests {
         func some(_ count: Int) -> [RecordList.Entry] {
             (0..<count).map { _ in
                 var status = FileStatus(type: .file, modified: Self.times[0])
-                status.size = Int64.random(in: 0..<9, using: &random)
+                status.size = ByteCount(clamping: Int.random(in: 0..<9, using: &random))
                 let name = ["a", "b", "c", "a-", "a.", "z", "m", "k", "0", "ab"].randomElement(
                     using: &random)!
                 return .init(

@@ -8,7 +8,7 @@ struct FilterTests {
     private func path(_ text: String) throws -> RelativePath { try #require(RelativePath(text)) }
 
     private func explain(
-        _ filters: Filters, _ text: String, _ type: FileType = .file, size: Int64 = 0,
+        _ filters: Filters, _ text: String, _ type: FileType = .file, size: ByteCount = 0,
         in directories: [String: FilterDirectory] = [:]
     ) throws -> String {
         try filters.explain(path(text), type: type, size: size) { directory in
@@ -190,15 +190,15 @@ struct FilterTests {
         ("3MB", 3_000_000), ("1G", 1_073_741_824), ("1T", 1_099_511_627_776), ("1tb", 1_000_000_000_000),
         ("8388607T", 9_223_370_937_343_148_032),
     ])
-    func readsSizes(_ text: String, _ bytes: Int64) {
-        #expect(Int64(byteCount: text) == bytes)
+    func readsSizes(_ text: String, _ bytes: ByteCount) {
+        #expect(ByteCount(text) == bytes)
     }
 
     @Test(arguments: [
         "", "K", "-1", "+1", "1.5G", "1 K", "1KK", "1Ki", "1iB", "1X", "8388608T", "99999999999999999999",
     ])
     func refusesWhatIsNoSize(_ text: String) {
-        #expect(Int64(byteCount: text) == nil)
+        #expect(ByteCount(text) == nil)
     }
 
     // MARK: Summary

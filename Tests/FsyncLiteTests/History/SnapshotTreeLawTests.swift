@@ -142,7 +142,7 @@ struct SnapshotTreeLawTests {
     }
 
     private static func entry(
-        _ text: String, _ type: FileType, _ inode: UInt64, size: Int64 = 0
+        _ text: String, _ type: FileType, _ inode: UInt64, size: ByteCount = 0
     ) throws -> File {
         var status = FileStatus(type: type, modified: FileTime(seconds: 1, nanoseconds: 0))
         (status.inode, status.size) = (inode, size)

@@ -10,7 +10,7 @@ struct AgeTests {
     func unitsAreTheSameEverywhere(text: String, seconds: Int64) throws {
         let age = try #require(Age(text))
         let now = try #require(Timestamp(text: "2026-11-22T07:17:00Z"))
-        #expect(now.seconds - age.before(now).seconds == seconds && age.description == text)
+        #expect(now.fileTime.seconds(since: age.before(now).fileTime) == seconds && age.description == text)
     }
 
     @Test(arguments: [
@@ -19,5 +19,23 @@ struct AgeTests {
     ])
     func noAge(text: String) {
         #expect(Age(text) == nil)
+    }
+
+    /// A file system, a document and another machine may say any.
+    @Test(arguments: [Int64.min, .min + 1, -1, .max - 1, .max]) func timesAtTheEndsHaveTexts(second: Int64)
+        throws
+    {
+        let time = try #require(Timestamp(seconds: second, nanoseconds: 5))
+        for text in ["1s", "100y", "999999y11mo"] { #expect(try #require(Age(text)).before(time) <= time) }
+        #expect(Timestamp(text: time.description) == time)
+        #expect(!time.localText.isEmpty && !time.localISO8601.isEmpty)
+        for text in ["today", "yesterday", "1d"] {
+            let span = try #require(TimeSpan(text, now: time))
+            #expect(span.start <= span.end)
+        }
+        var policy = RetentionPolicy()
+        (policy.keepWeekly, policy.keepHourly, policy.keepWithin) = (1, 1, Age("1y"))
+        let snapshots = [Snapshot(id: "b", created: time), Snapshot(id: "a", created: time)]
+        #expect(!policy.reasons(for: snapshots, began: time)[0].isEmpty)
     }
 }

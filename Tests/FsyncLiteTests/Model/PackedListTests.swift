@@ -139,7 +139,7 @@ struct PackedListTests {
     /// As most are: near others.
     private func plainStatus(_ random: inout SplitMix64) -> FileStatus {
         with(status(random.oneIn(4) ? .directory : .file)) {
-            ($0.inode, $0.size) = (random.next() % 1000, Int64(random.next() % 5000))
+            ($0.inode, $0.size) = (random.next() % 1000, ByteCount(clamping: random.next() % 5000))
             ($0.allocated, $0.permissions) = (4096, 0o644)
             ($0.modified, $0.changed) = (seconds(1_700_000_000), seconds(1_700_000_001))
             $0.created = random.oneIn(2) ? seconds(1_600_000_000) : nil

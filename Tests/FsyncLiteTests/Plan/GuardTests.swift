@@ -254,7 +254,7 @@ extension GuardFacts {
         let directory = try TemporaryDirectory()
         var info = try FileSystemInfo(of: LocalFile(directory.path).directory())
         (info.name, info.isReadOnly, info.blockSize) = ("ext4", false, 4096)
-        (info.availableBytes, info.availableInodes) = (1 << 30, 1 << 20)
+        (info.availableBytes, info.availableInodes) = (1_073_741_824, 1 << 20)
         var guards = GuardFacts(
             plan: Plan(Difference(), root: nil), options: SyncOptions(), sources: [lastSource], info: info,
             mounts: [], locked: [:], collisions: [], rotten: [])

@@ -42,7 +42,7 @@ enum HostileStream {
                 seconds: Int64(bitPattern: random.next()), nanoseconds: Int32(random.next() % 1_000_000_000)))
         status.permissions = UInt16(random.next() % 0o10000)
         status.inode = random.next()
-        status.size = Int64(random.next() >> 1)
+        status.size = ByteCount(clamping: random.next() >> 1)
         if random.next() % 2 == 0 { status.created = FileTime(seconds: 5, nanoseconds: 6) }
         return status
     }
@@ -201,7 +201,7 @@ enum HostileStream {
         }
         if isDelta, !bytes.isEmpty { frames.append(data(id, at: bytes.count, [])) }
         var status = status(.file, &random)
-        status.size = Int64(bytes.count)
+        status.size = ByteCount(clamping: bytes.count)
         var hash = SHA256()
         hash.update(bytes)
         let digest = Digest(hash.finish())

@@ -29,7 +29,8 @@ struct TreeDigestsTests {
         let before = digests(Self.files)
         let changes: [(inout FileStatus) -> Void] = [
             { $0.size += 1 }, { $0.inode += 1 }, { $0.created = nil }, { $0.created?.nanoseconds += 1 },
-            { $0.changed.nanoseconds += 1 }, { $0.modified.seconds -= 1 }, { $0.links += 1 },
+            { $0.changed.nanoseconds += 1 }, { $0.modified = $0.modified.advanced(bySeconds: -1) },
+            { $0.links += 1 },
             { $0.permissions ^= 1 }, { $0.owner += 1 }, { $0.group += 1 }, { $0.type = .fifo },
         ]
         for (index, change) in changes.enumerated() {
@@ -192,7 +193,7 @@ private func entry(_ name: String, _ type: FileType, _ inode: UInt64) -> File {
 private func line(_ file: File) -> String {
     let status = file.status
     return
-        "\(file.path) \(status.type) \(status.size) \(status.inode) \(status.changed.seconds) \(file.destination)"
+        "\(file.path) \(status.type) \(status.size) \(status.inode) \(status.changed.rawSeconds) \(file.destination)"
 }
 
 private func described(_ files: [File]) -> [String] { files.map(line) }
@@ -232,7 +233,9 @@ private func edited(_ files: [File], _ random: inout SplitMix64) -> [File] {
         guard let index = files.indices.randomElement(using: &random) else { break }
         let old = files[index].path
         switch random.next() % 4 {
-        case 0: files[index] = files[index].with(with(files[index].status) { $0.changed.seconds += 100 })
+        case 0:
+            files[index] = files[index].with(
+                with(files[index].status) { $0.changed = $0.changed.advanced(bySeconds: 100) })
         case 1: files.removeAll { $0.path == old || $0.path.isBelow(old) }
         case 2:
             let directory = files.filter { $0.isDirectory && $0.path != old && !$0.path.isBelow(old) }
