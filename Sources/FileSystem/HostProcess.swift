@@ -104,10 +104,13 @@ public enum HostProcess {
         do throws(SystemError) {
             let directory = try Directory.open(path: Array("/proc/\(process)".utf8))
             let lines = String(decoding: try bytes(FileName("status"), in: directory), as: UTF8.self)
-            let fields = lines.split(separator: "\n").first { $0.hasPrefix("Uid:") }?.split(separator: "\t") ?? []
+            let fields =
+                lines.split(separator: "\n").first { $0.hasPrefix("Uid:") }?.split(separator: "\t") ?? []
             return fields.count > 2 ? UInt32(fields[2]) : nil
         } catch {
-            guard [.noSuchFile, .accessDenied, Errno(rawValue: ESRCH)].contains(error.errno) else { throw error }
+            guard [.noSuchFile, .accessDenied, Errno(rawValue: ESRCH)].contains(error.errno) else {
+                throw error
+            }
             return nil
         }
     }

@@ -149,15 +149,37 @@ public struct SHA256: Sendable {
 }
 
 extension FileDescriptor {
+    /// The most bytes of holes that are hashed of a file. Anybody can make a file of 8 EiB, which would take centuries.
+    /// This takes less than an hour.
+    private static let mostZeros: Int64 = 1 << 40
+
+    /// The bytes of the file that are in holes.
+    public func holes(upTo size: Int64) throws(Errno) -> Int64 {
+        var (holes, offset): (Int64, Int64) = (0, 0)
+        while let data = try seek(offset, .data), data < size {
+            holes += data - offset
+            offset = min(try seek(data, .hole) ?? size, size)
+        }
+        return holes + size - offset
+    }
+
     /// The digest of the file's content; holes count as zeros.
     ///
+    /// - Throws: `overflow` for a file with more than 1 TiB of holes.
     /// - Parameters:
     ///   - limit: the number of bytes to read from the start.
     ///   - isCancelled: asked between reads; true ends it with `cancelled`.
     public func digest(
         upTo limit: Int64 = .max, isCancelled: () -> Bool = { false }
     ) throws(Errno) -> SHA256.Value {
-        let room = Int(clamping: min(max(try status().size.rawCount, 1), 256 * 1024))
+        let status = try status()
+        let size = status.size.rawCount
+        if status.allocated < status.size, size > FileDescriptor.mostZeros,
+            try holes(upTo: min(size, limit)) > FileDescriptor.mostZeros
+        {
+            throw .overflow
+        }
+        let room = Int(clamping: min(max(size, 1), 256 * 1024))
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: room, alignment: 64)
         defer { buffer.deallocate() }
         var hash = SHA256()

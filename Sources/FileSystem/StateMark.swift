@@ -19,7 +19,9 @@ public enum StateMark: Sendable {
 
 extension ExtendedAttributes {
     /// The names that no mirror reads or sets.
-    public static func isReserved(_ name: some Collection<UInt8>) -> Bool { name.starts(with: "user.fsync-lite.".utf8) }
+    public static func isReserved(_ name: some Collection<UInt8>) -> Bool {
+        name.starts(with: "user.fsync-lite.".utf8)
+    }
 
     fileprivate static let stateMark: StaticString = "user.fsync-lite.state"
 }
@@ -33,7 +35,8 @@ extension Directory {
                     try [UInt8](upTo: 64) { (buffer) throws(Errno) in
                         try retrying {
                             fgetxattr(
-                                descriptor, ExtendedAttributes.stateMark.pointer, buffer.baseAddress, buffer.count)
+                                descriptor, ExtendedAttributes.stateMark.pointer, buffer.baseAddress,
+                                buffer.count)
                         }
                     }
                 }
@@ -83,5 +86,7 @@ extension ObjectHandle {
 
 extension StaticString {
     /// A literal ends with a NUL.
-    fileprivate var pointer: UnsafePointer<CChar> { UnsafeRawPointer(utf8Start).assumingMemoryBound(to: CChar.self) }
+    fileprivate var pointer: UnsafePointer<CChar> {
+        UnsafeRawPointer(utf8Start).assumingMemoryBound(to: CChar.self)
+    }
 }

@@ -174,6 +174,34 @@ public struct Target: Sendable {
         return direction == .forward ? .finished(conflicts) : .undone(conflicts)
     }
 
+    /// Marks the state of the target as made by its owner: as after a copy without extended attributes.
+    ///
+    /// - Throws: `SyncError`: `inputMissing` without a state, `refused` where it cannot be marked.
+    public func claim() throws {
+        let root = try LocalFile(bytes: path).directory("the target").asTarget()
+        guard let state = try StateDirectory.found(of: root) else {
+            throw SyncError(.inputMissing, path: path, "there is no .fsync-lite of this user")
+        }
+        try state.directory.markAsState()
+        guard try state.directory.stateMark() == .state else {
+            throw SyncError(
+                .refused, path: state.directory.path,
+                "its file system keeps no mark; move the target out of the tree of another one")
+        }
+        try state.directory.sync()
+    }
+
+    /// Checks for a client that may not do everything here that the state has a mark.
+    ///
+    /// - Throws: `SyncError` with code `refused`, for the owner of the state.
+    package func checkMark() throws {
+        guard let state = try TargetRoot(path).state, state.mark == .missing else { return }
+        throw SyncError(
+            .refused, path: path,
+            "its state has no mark; on that machine, as its owner: fsync-lite recover --claim \(escapedText(path))"
+        )
+    }
+
     func open() throws -> (TargetRoot, StateDirectory) {
         let root = try TargetRoot(path)
         guard root.directory != nil else {

@@ -27,14 +27,16 @@ public struct Problem: Hashable, Sendable {
     static func reserved(_ path: RelativePath) -> Problem {
         Problem(
             path: path, code: .reserved,
-            message: "the target's file system keeps no extended attributes, and this could be taken for the state of a target"
+            message:
+                "the target's file system keeps no extended attributes, and this could be taken for the state of a target"
         )
     }
 
     static func otherTarget(_ path: RelativePath) -> Problem {
         Problem(
             path: path, code: .reserved,
-            message: "it is another target, and is left as it is; move it out of this one, or delete it with --delete-targets"
+            message:
+                "it is another target, and is left as it is; move it out of this one, or delete it with --delete-targets"
         )
     }
 

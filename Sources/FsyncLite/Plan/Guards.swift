@@ -131,7 +131,9 @@ struct GuardFacts {
                     : "another file system or subvolume begins in the target, at \(path); move it away")
         }
         if options.exchanges, let first = targets.first {
-            refuse("\(first) is another target, whose state an exchange would copy; move it out, or leave --exchange out")
+            refuse(
+                "\(first) is another target, whose state an exchange would copy; move it out, or leave --exchange out"
+            )
         }
         for (first, second) in collisions {
             refuse(

@@ -168,7 +168,8 @@ struct DirectorySource: PlanSource {
             root.capabilities == nil && keepsMarks
             ? try scan(sourceScan, rules, into: &merge)
             : try scan(
-                HeldEntries(sourceScan, in: root.capabilities, keepsMarks: keepsMarks, noting: leftOut), rules, into: &merge)
+                HeldEntries(sourceScan, in: root.capabilities, keepsMarks: keepsMarks, noting: leftOut),
+                rules, into: &merge)
         findings = sourceScan.findings
         findings.problems += target?.problems.filter { !findings.problems.contains($0) } ?? []
         return target

@@ -6,7 +6,8 @@ import FileSystem
 extension TargetRoot {
     /// The refusal of a directory in the state of a target, or with a reserved name: as it is, or once it is made.
     func enclosingStateRefusal() throws -> Refusal? {
-        let isReserved = path.split(separator: UInt8(ascii: "/")).contains(where: FileName.isReservedWhenFolded)
+        let isReserved = path.split(separator: UInt8(ascii: "/")).contains(
+            where: FileName.isReservedWhenFolded)
         return try isReserved || anchor().liesInState()
             ? Refusal("\(LocalFile(bytes: path)) lies in the state of a target; give another directory") : nil
     }
@@ -15,7 +16,8 @@ extension TargetRoot {
     func enclosingTargetRefusal() throws -> Refusal? {
         try enclosingTarget().map {
             Refusal(
-                "\(LocalFile(bytes: path)) lies in the target \(LocalFile(bytes: $0)); give another directory")
+                "\(LocalFile(bytes: path)) lies in the target \(LocalFile(bytes: $0)); give another directory"
+            )
         }
     }
 

@@ -188,7 +188,9 @@ struct SnapshotSource: PlanSource {
         defer { if isInPlace { tree.forgetTouched() } }
         let entries = tree.entries(over: try manifest())
         let keepsMarks = try root.keepsMarks()
-        guard root.capabilities != nil || !keepsMarks, !isInPlace else { return try scan(entries, into: &merge) }
+        guard root.capabilities != nil || !keepsMarks, !isInPlace else {
+            return try scan(entries, into: &merge)
+        }
         let held = HeldEntries(entries, in: root.capabilities, keepsMarks: keepsMarks, noting: leftOut)
         return try scan(held, into: &merge)
     }

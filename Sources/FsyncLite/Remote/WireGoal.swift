@@ -24,10 +24,11 @@ class WireGoal: CopyGoal {
 
     /// Small holes are hashed as zeros, which gives the digest of the content, and shows whether the file only grew.
     private func announce(_ source: borrowing FileDescriptor, _ status: FileStatus) throws(Errno) {
-        let hasHoles = keepsHoles && status.allocated < status.size && status.size.rawCount > ContentHash.mostZeros
+        let hasHoles =
+            keepsHoles && status.allocated < status.size && status.size.rawCount > ContentHash.mostZeros
         var isSmall = !hasHoles
         if hasHoles, wantsDigest {
-            isSmall = try holes(of: source, upTo: status.size.rawCount) <= ContentHash.mostZeros
+            isSmall = try source.holes(upTo: status.size.rawCount) <= ContentHash.mostZeros
         }
         hash = ContentHash(countsHoles: isSmall)
         var frame = FrameWriter(.file)
@@ -35,15 +36,6 @@ class WireGoal: CopyGoal {
         frame.size(status.size.rawCount)
         frame.flag(hash.countsHoles)
         try send(frame)
-    }
-
-    private func holes(of source: borrowing FileDescriptor, upTo size: Int64) throws(Errno) -> Int64 {
-        var (holes, offset): (Int64, Int64) = (0, 0)
-        while let data = try source.seek(offset, .data), data < size {
-            holes += data - offset
-            offset = min(try source.seek(data, .hole) ?? size, size)
-        }
-        return holes + size - offset
     }
 
     func send(_ frame: consuming FrameWriter) throws(Errno) {

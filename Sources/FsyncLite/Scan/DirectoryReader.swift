@@ -48,7 +48,8 @@ final class DirectoryReader {
         let targets = try targets(listing, opened)
         return (
             ListedDirectory(
-                listing, status, filter: scope, role: role, targets: targets, prefix: parent.prefix + bytes.count + 1),
+                listing, status, filter: scope, role: role, targets: targets,
+                prefix: parent.prefix + bytes.count + 1),
             opened
         )
     }
@@ -91,7 +92,8 @@ final class DirectoryReader {
 
     /// Excluded directories, mount points of a target, the state and `lost+found` are not read.
     private func isEntered(_ index: Int, _ status: FileStatus, of listed: ListedDirectory) -> Bool {
-        if options.single != nil || listed.isTooLong(index, options) || listed.targets.entries.contains(index) {
+        if options.single != nil || listed.isTooLong(index, options) || listed.targets.entries.contains(index)
+        {
             return false
         }
         if listed.targets.isOne, listed.role == .inner { return false }

@@ -34,7 +34,8 @@ extension FileName {
     /// The same where the file system takes other spellings for this name.
     static func isReservedWhenFolded(_ name: ArraySlice<UInt8>) -> Bool {
         isReserved(name)
-            || String(validating: name, as: UTF8.self).map { isReserved(Array($0.foldedName.utf8)[...]) } ?? false
+            || String(validating: name, as: UTF8.self).map { isReserved(Array($0.foldedName.utf8)[...]) }
+                ?? false
     }
 }
 
@@ -69,7 +70,9 @@ extension Directory {
     /// directory that is not that user's, or a mirror made it.
     func isTarget() throws -> Bool {
         if try holdsState(.state, of: status()) { return true }
-        guard let (parent, name) = try location(), let beside = FileName.state(beside: name) else { return false }
+        guard let (parent, name) = try location(), let beside = FileName.state(beside: name) else {
+            return false
+        }
         return try parent.holdsState(beside, of: status())
     }
 
@@ -89,7 +92,8 @@ extension Directory {
 
     /// It has a state of this user with a mark.
     func holdsMarkedState(_ name: FileName) throws(SystemError) -> Bool {
-        guard let status = try status(of: name), status.type == .directory, status.owner == Account.effectiveUser
+        guard let status = try status(of: name), status.type == .directory,
+            status.owner == Account.effectiveUser
         else { return false }
         return try directory(name).stateMark() == .state
     }

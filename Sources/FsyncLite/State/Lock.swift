@@ -39,7 +39,7 @@ extension TargetRoot {
     func lock(_ state: StateDirectory) throws {
         do {
             try state.directory.lock()
-        } catch where error.errno == .wouldBlock {
+        } catch  where error.errno == .wouldBlock {
             throw SyncError(.locked, path: path, "another fsync-lite is writing to this target")
         }
         // RACE: another run may have moved or removed it before the lock was taken. Two runs would then write to one
@@ -70,7 +70,8 @@ extension Directory {
         guard !isOwn else {
             throw SyncError(.locked, path: target, "another fsync-lite is writing to this target")
         }
-        return "a process of another user holds a lock on \(escapedText(path)); the lock on its state is what counts"
+        return
+            "a process of another user holds a lock on \(escapedText(path)); the lock on its state is what counts"
     }
 
     /// The processes that hold a lock on this directory, by the kernel's list. Those of another container may be missing.
@@ -81,7 +82,8 @@ extension Directory {
         // For example `1: FLOCK  ADVISORY  WRITE 4242 08:01:131073 0 EOF`. The device is another one on btrfs.
         return String(decoding: list, as: UTF8.self).split(separator: "\n").compactMap { line in
             let fields = line.split(separator: " ")
-            guard fields.count > 5, fields[1] == "FLOCK", fields[5].split(separator: ":").last == "\(status.inode)"
+            guard fields.count > 5, fields[1] == "FLOCK",
+                fields[5].split(separator: ":").last == "\(status.inode)"
             else { return nil }
             return Int32(fields[4])
         }

@@ -51,7 +51,9 @@ package struct StateDirectory: Sendable {
     /// The one beside a target. In a directory of several users, each of them may take that name: that of another user,
     /// or one that was mirrored, is none.
     init?(beside name: FileName, in parent: Directory) throws {
-        guard let status = try parent.status(of: name), status.owner == Account.effectiveUser else { return nil }
+        guard let status = try parent.status(of: name), status.owner == Account.effectiveUser else {
+            return nil
+        }
         guard let found = try StateDirectory(name, in: parent, isBeside: true), found.mark != .mirrored
         else { return nil }
         self = found

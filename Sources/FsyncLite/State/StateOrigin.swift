@@ -16,7 +16,8 @@ extension StateDirectory {
         let claim = "if it is yours: fsync-lite recover --claim \(escapedText(root.path))"
         guard mark != .mirrored else {
             throw SyncError(
-                .refused, path: directory.path, "a mirror made this directory, and it is no state; move it away, or \(claim)")
+                .refused, path: directory.path,
+                "a mirror made this directory, and it is no state; move it away, or \(claim)")
         }
         if let outer = try root.enclosingTarget() {
             throw SyncError(
@@ -30,7 +31,8 @@ extension StateDirectory {
         guard try mark == .unsupported || root.fileSystem != nil || names(root) else {
             throw SyncError(
                 .refused, path: directory.path,
-                "it has no mark of a state, and nothing in it shows that it belongs to this directory; \(claim)")
+                "it has no mark of a state, and nothing in it shows that it belongs to this directory; \(claim)"
+            )
         }
     }
 
@@ -62,34 +64,5 @@ extension TargetRoot {
     func nestingNote() throws -> String? {
         guard state != nil, let outer = try enclosingTarget() else { return nil }
         return "this target lies in another one, \(LocalFile(bytes: outer))"
-    }
-}
-
-extension Target {
-    /// Marks the state of the target as made by its owner: as after a copy without extended attributes.
-    ///
-    /// - Throws: `SyncError`: `inputMissing` without a state, `refused` where it cannot be marked.
-    public func claim() throws {
-        let root = try LocalFile(bytes: path).directory("the target").asTarget()
-        guard let state = try StateDirectory.found(of: root) else {
-            throw SyncError(.inputMissing, path: path, "there is no .fsync-lite of this user")
-        }
-        try state.directory.markAsState()
-        guard try state.directory.stateMark() == .state else {
-            throw SyncError(
-                .refused, path: state.directory.path,
-                "its file system keeps no mark; move the target out of the tree of another one")
-        }
-        try state.directory.sync()
-    }
-
-    /// Checks for a client that may not do everything here that the state has a mark.
-    ///
-    /// - Throws: `SyncError` with code `refused`, for the owner of the state.
-    package func checkMark() throws {
-        guard let state = try TargetRoot(path).state, state.mark == .missing else { return }
-        throw SyncError(
-            .refused, path: path,
-            "its state has no mark; on that machine, as its owner: fsync-lite recover --claim \(escapedText(path))")
     }
 }

@@ -41,7 +41,10 @@ struct ServiceLimits {
             throw SyncError(
                 .refused, "\(rule.name) is a rule of retention, and the key for that machine is append-only")
         }
-        let guards = SyncOptions.loosening + [RecoverCommand.trustState, RecoverCommand.breakLock, RecoverCommand.claim]
+        let guards =
+            SyncOptions.loosening + [
+                RecoverCommand.trustState, RecoverCommand.breakLock, RecoverCommand.claim,
+            ]
         if let loose = (options + sent.defaults + planned).first(where: { option in
             option.values != nil && guards.contains { $0.name == option.name }
         }) {

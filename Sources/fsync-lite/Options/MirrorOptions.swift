@@ -10,7 +10,9 @@ extension SyncOptions {
 
     /// The guards that let an apply take more away.
     static var loosening: [OptionDescription] {
-        let names = ["--adopt", "--allow-empty-source", "--change-source", "--delete-targets", "--max-delete"]
+        let names = [
+            "--adopt", "--allow-empty-source", "--change-source", "--delete-targets", "--max-delete",
+        ]
         return guards.map(\.option).filter { names.contains($0.name) } + [.changeTarget]
     }
 

@@ -32,7 +32,9 @@ struct ChangeTimeTests {
             under: ["strace", "-f", "-qq", "-e", "trace=/xattr", "-o", scene.path("calls")])
         #expect(run.output.contains("nothing to do"), "\(run.errors)")
         // The mark of the state is read, and nothing else.
-        let calls = try scene.text("calls").split(separator: "\n").filter { !$0.contains("user.fsync-lite.state") }
+        let calls = try scene.text("calls").split(separator: "\n").filter {
+            !$0.contains("user.fsync-lite.state")
+        }
         for name in ["user.", "\"a\"", "\"b\"", "\"link\""] {
             #expect(!calls.contains { $0.contains(name) })
         }

@@ -44,10 +44,13 @@ struct MirroredStateTests {
         for words in Self.commands(on: target) {
             let run = try scene.run(words)
             #expect(
-                run.code == 4 && run.errors.contains("recover --claim"), "\(words): \(run.code) \(run.errors)",
+                run.code == 4 && run.errors.contains("recover --claim"),
+                "\(words): \(run.code) \(run.errors)",
                 sourceLocation: sourceLocation)
         }
-        #expect(try TreeSnapshot(scene.path(target)).differences(from: before) == [], sourceLocation: sourceLocation)
+        #expect(
+            try TreeSnapshot(scene.path(target)).differences(from: before) == [],
+            sourceLocation: sourceLocation)
     }
 
     @Test(.needs(.tool("getfattr", package: "attr")))
@@ -194,7 +197,9 @@ struct MirroredStateTests {
 
     // MARK: Names
 
-    @Test(arguments: [".m.fsync-lite", ".m.fsync-lite-trees", "x/.fsync-lite/y", ".M.Fsync-Lite", ".fsync-l\u{AD}ite"])
+    @Test(arguments: [
+        ".m.fsync-lite", ".m.fsync-lite-trees", "x/.fsync-lite/y", ".M.Fsync-Lite", ".fsync-l\u{AD}ite",
+    ])
     func noTargetIsMadeUnderAReservedName(name: String) throws {
         let scene = try MirrorScene(["a": "1"])
         let run = try scene.run("apply", "source", name, "--create-parents")
@@ -226,13 +231,15 @@ struct MirroredStateTests {
     @Test(.needs(.exfat))
     func aDiskWithoutAttributesGetsNoEntryWithTheNameOfAState() throws {
         let scene = try MirrorScene(
-            ["k": [".fsync-lite": ["journal": "{}"], "a": "1"], ".K.Fsync-Lite": ["journal": "{}"]], inMemory: true)
+            ["k": [".fsync-lite": ["journal": "{}"], "a": "1"], ".K.Fsync-Lite": ["journal": "{}"]],
+            inMemory: true)
         try scene.build([:], at: "target")
         try TestDisk.exfat.mounted(at: scene.target) {
             let run = try scene.run("apply", "source", "target/m", "--weak-commit")
             #expect(run.code == 3, "\(run.errors)")
             for name in ["k/.fsync-lite", ".K.Fsync-Lite"] {
-                #expect(run.errors.contains("\(name): ") && !scene.exists("target/m/\(name)"), "\(run.errors)")
+                #expect(
+                    run.errors.contains("\(name): ") && !scene.exists("target/m/\(name)"), "\(run.errors)")
             }
             #expect(try scene.text("target/m/k/a") == "1")
             #expect(try scene.run("apply", "source", "target/m", "--weak-commit").code == 3)
@@ -249,13 +256,16 @@ struct MirroredStateTests {
             try scene.build([:], at: "target/m")
             guard HostCommand.works("chattr", "+F", scene.path("target/m")) else { return }
             let run = try scene.run("apply", "source", "target/m")
-            #expect(run.code == 4 && run.errors.contains("one name in the target"), "\(run.code) \(run.errors)")
+            #expect(
+                run.code == 4 && run.errors.contains("one name in the target"), "\(run.code) \(run.errors)")
         }
     }
 
     // MARK: Keys
 
-    @Test(.needs(.tool("setfattr", package: "attr")), arguments: ["--append-only", "--read-only", "--restrict ."])
+    @Test(
+        .needs(.tool("setfattr", package: "attr")),
+        arguments: ["--append-only", "--read-only", "--restrict ."])
     func aKeyFollowsNoStateWithoutMark(key: String) throws {
         let scene = try MirrorScene(["a": "1"])
         try scene.mirror()
@@ -283,7 +293,8 @@ struct MirroredStateTests {
         let scene = try MirrorScene(["a": "1"])
         try scene.mirror()
         let far = try FarMachine(
-            #"cd "\#(scene.directory.path)"; exec "\#(BuiltCommand.path())" serve --append-only"#, has: .target)
+            #"cd "\#(scene.directory.path)"; exec "\#(BuiltCommand.path())" serve --append-only"#,
+            has: .target)
         let run = try CommandRun(
             ["apply", "source", "far:target", "--delete-targets"] + far.options, in: scene.directory.path)
         #expect(run.code == 4 && run.errors.contains("append-only"), "\(run.errors)")
@@ -308,7 +319,8 @@ struct TargetLockTests {
             try HostCommand.run("mkfifo", "-m", "666", ready, gate)
             let process = try SpawnedProcess(
                 OrdinaryUser.prefix + [
-                    program, "--shared", scene.target, "sh", "-c", "echo > \"$0\"; read line < \"$1\"; :", ready, gate,
+                    program, "--shared", scene.target, "sh", "-c", "echo > \"$0\"; read line < \"$1\"; :",
+                    ready, gate,
                 ])
             _ = try FileHandle(forReadingFrom: URL(fileURLWithPath: ready)).readToEnd()
             let opened = try FileHandle(forWritingTo: URL(fileURLWithPath: gate))

@@ -1,0 +1,75 @@
+import FileSystem
+import Foundation
+import Glibc
+import TestSupport
+import Testing
+
+@testable import FsyncLite
+
+/// A forged state with a journal of its own making: nothing outside of its target moves.
+struct StateOriginTests {
+    /// A target `m` with a history, and in its tree `k` with `.k.fsync-lite` beside it, as a client mirrors them. The
+    /// journal's root is `m`, and its work is to move the history of `m` into the trash of the forged state.
+    private func forged() throws -> (directory: TemporaryDirectory, history: String, state: StateDirectory) {
+        let directory = try TemporaryDirectory(inMemory: true)
+        let name = FileName("20260101T000000.000000Z-0000")
+        try
+            ([
+                ".fsync-lite": .directory(["history": ["old": "version"]], mode: 0o700, modified: nil),
+                "k": [:],
+                ".k.fsync-lite": .directory(
+                    ["stage": ["\(name)": ["0": [:]]], "history": [:], "trash": [:]], mode: 0o700,
+                    modified: nil),
+            ] as TreeLiteral).build(at: directory.path)
+        let root = try directory.open()
+        func location(_ name: FileName, in parent: Int) -> OperationGraph.Location {
+            OperationGraph.Location(parent: parent, name: name)
+        }
+        var objects = OperationGraph.ownObjects(name)
+        objects += [
+            OperationGraph.Object(fixed: location(.state, in: OperationGraph.root)),
+            OperationGraph.Object(fixed: location(FileName("trash"), in: OperationGraph.state)),
+            OperationGraph.Object(
+                old: location(FileName("history"), in: 5), new: location(FileName("gone"), in: 6)),
+        ]
+        let state = try #require(
+            try StateDirectory.found(of: root.directory(FileName("k"))), "there is no forged state")
+        var journal = Journal(
+            id: name.description, root: try root.status().identity, began: .now, objects: .init(objects),
+            operations: .init([.rename(7), .rename(OperationGraph.transaction)]), attributes: [])
+        let found = JournalObjects(journal, root: root, state: state)
+        for index in objects.indices where index > OperationGraph.state {
+            journal.objects[index].identity = try found.look(index).status.identity
+        }
+        try journal.write(to: state)
+        return (directory, "\(directory.path)/.fsync-lite/history/old", state)
+    }
+
+    @Test func aMirroredStateIsNotFollowed() throws {
+        let (directory, history, _) = try forged()
+        let target = Target(path: Array("\(directory.path)/k".utf8))
+        #expect {
+            _ = try target.recover()
+        } throws: {
+            let error = $0 as? SyncError
+            return error?.code == .refused && error?.message.contains("may have mirrored it") == true
+        }
+        #expect(throws: SyncError.self) { _ = try target.status() }
+        #expect(FileManager.default.fileExists(atPath: history))
+    }
+
+    /// On a stolen disk it has the mark.
+    @Test func aJournalNamesNothingOutsideOfItsTarget() throws {
+        let (directory, history, state) = try forged()
+        try state.directory.markAsState()
+        let target = Target(path: Array("\(directory.path)/k".utf8))
+        #expect {
+            _ = try target.recover()
+        } throws: {
+            let error = $0 as? SyncError
+            return error?.code == .invalidDocument
+                && error?.message.contains("outside of its own target") == true
+        }
+        #expect(FileManager.default.fileExists(atPath: history))
+    }
+}
