@@ -19,7 +19,8 @@ struct StateOriginTests {
                 ".fsync-lite": .directory(["history": ["old": "version"]], mode: 0o700, modified: nil),
                 "k": [:],
                 ".k.fsync-lite": .directory(
-                    ["stage": ["20260101T000000.000000Z-0000": ["0": [:]]], "history": [:], "trash": [:]], mode: 0o700,
+                    ["stage": ["20260101T000000.000000Z-0000": ["0": [:]]], "history": [:], "trash": [:]],
+                    mode: 0o700,
                     modified: nil),
             ] as TreeLiteral).build(at: directory.path)
         let root = try directory.open()
