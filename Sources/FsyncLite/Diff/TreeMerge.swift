@@ -38,8 +38,9 @@ package struct TreeMerge {
     /// Finds names that are one name to the target.
     private(set) var folding: NameFolding?
     /// Directories on the way to the present path whose object changed: what they hold is kept as a match even if it
-    /// is settled.
-    private var unsettled: [RelativePath] = []
+    /// is settled. These are the lengths of their paths, each of which begins that of the last one.
+    private var unsettled: [Int] = []
+    private var unsettledPath = RelativePath.root
     /// A source directory that could not be listed: the target keeps everything below it.
     private var unlisted: RelativePath?
     /// Another target in the tree of this one, which stays as it is.
@@ -235,7 +236,7 @@ package struct TreeMerge {
             let file = source.file
             addArrival(source, file, base)
             departures.append((target.file(at: file.path), base))
-            if isDirectory || target.status.type == .directory { unsettled.append(source.path) }
+            if isDirectory || target.status.type == .directory { addUnsettled(source.path) }
             return
         }
         let isLinkedAlike = linkIndex.admit(source.status, target.status, at: source.path, as: base)
@@ -302,24 +303,36 @@ package struct TreeMerge {
         }
         addArrival(source, source.file, base)
         guard source.status.type == .directory else { return }
-        unsettled.append(source.path)
+        addUnsettled(source.path)
         if !source.isListed { unlisted = source.path }
     }
 
     private mutating func takeDeparture(_ target: some EntryStream, _ base: BaseEntry?) {
         departures.append((target.file, base))
-        if target.status.type == .directory { unsettled.append(target.path) }
+        if target.status.type == .directory { addUnsettled(target.path) }
     }
 
     private func isProtected(_ path: RelativePath) -> Bool {
         unlisted.map { path.isBelow($0) } ?? false
     }
 
-    private mutating func leaveUnsettled(_ path: RelativePath) {
-        while let last = unsettled.last, !path.isBelow(last) { unsettled.removeLast() }
+    private mutating func addUnsettled(_ path: RelativePath) {
+        unsettled.append(path.bytes.count)
+        unsettledPath = path
     }
 
+    private mutating func leaveUnsettled(_ path: RelativePath) {
+        guard !unsettled.isEmpty else { return }
+        let shared = path.firstDifference(from: unsettledPath)
+        while let length = unsettled.last,
+            shared < length || path.bytes.count <= length || path.bytes[length] != UInt8(ascii: "/")
+        {
+            unsettled.removeLast()
+        }
+    }
+
+    /// - Parameter path: the present one.
     private func isBelowUnsettled(_ path: RelativePath) -> Bool {
-        unsettled.last.map { $0 == path.parent } ?? false
+        unsettled.last.map { path.bytes.lastIndex(of: UInt8(ascii: "/")) == $0 } ?? false
     }
 }
