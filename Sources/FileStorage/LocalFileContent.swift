@@ -178,8 +178,7 @@ extension LocalFile {
     /// - Throws: `refused` if another user made this, and the directory is one where that user may.
     private func checkOwner(_ status: FileStatus, in directory: Directory) throws(SyncError) {
         let holder = try reporting { () throws(SystemError) in try directory.status() }
-        guard LocalFile.isForeign(status), LocalFile.isForeign(holder) || holder.permissions & 0o002 != 0
-        else { return }
+        guard LocalFile.isPlanted(status, in: holder) else { return }
         throw SyncError(
             .refused, path: bytes,
             "it belongs to user \(status.owner), who may have put it there to read what is written, or to lead it elsewhere; name another file, or remove it"
@@ -187,7 +186,7 @@ extension LocalFile {
     }
 
     /// It belongs to neither root nor the present user.
-    private static func isForeign(_ status: FileStatus) -> Bool {
+    static func isForeign(_ status: FileStatus) -> Bool {
         ![0, Account.effectiveUser].contains(status.owner)
     }
 

@@ -1,5 +1,7 @@
 import FileSystem
 
+// What another user may have put in the way.
+
 extension LocalFile {
     /// For root, who takes commands and paths only from files that nobody else can change: looks at each name on the way
     /// from `/`, and at what symlinks lead to. In a sticky directory, others cannot change root's files. Another user's
@@ -8,7 +10,17 @@ extension LocalFile {
     /// - Parameter hint: another way out than to give the file to root.
     /// - Throws: `refused` with the owner. No error if there is nothing at the path.
     package func checkIsRoots(_ hint: String = "") throws(SyncError) {
-        let found = try reporting { () throws(SystemError) in try othersFile() }
+        guard Account.isRoot else { return }
+        let found = try reporting { () throws(SystemError) in
+            try walk { status, _ in
+                // A terminal belongs to its user.
+                guard status.type != .characterDevice else { return false }
+                let isSafe =
+                    status.permissions & 0o022 == 0 || status.type == .symlink
+                    || status.type == .directory && status.permissions & 0o1000 != 0
+                return status.owner != 0 || !isSafe
+            }.unsafe
+        }
         guard let (path, owner) = found else { return }
         let text = escapedText(path)
         throw SyncError(
@@ -18,34 +30,55 @@ extension LocalFile {
                 + (owner == 0 ? "chmod go-w \(text)" : "chown root \(text)"))
     }
 
-    /// The first name on the way that another user could change, and its owner.
-    private func othersFile() throws(SystemError) -> (path: [UInt8], owner: UInt32)? {
-        guard Account.isRoot, try !HostProcess.isInUserNamespace() else { return nil }
+    /// Refuses a symlink on the way that another user made where that user may: it can lead anywhere.
+    ///
+    /// - Returns: the directory that the path leads to; nil for another file, for none, and in a user namespace.
+    package func checkLinks() throws(SyncError) -> Directory? {
+        let way = try reporting { () throws(SystemError) in
+            try walk { $0.type == .symlink && LocalFile.isPlanted($0, in: $1) }
+        }
+        guard let (path, owner) = way.unsafe else { return way.end }
+        throw SyncError(
+            .refused, path: path,
+            "this symlink belongs to user \(owner), who can lead it elsewhere; name the directory itself")
+    }
+
+    /// Another user made this, in a directory where that user may.
+    static func isPlanted(_ status: FileStatus, in holder: FileStatus) -> Bool {
+        isForeign(status) && (isForeign(holder) || holder.permissions & 0o002 != 0)
+    }
+
+    /// Looks at each name on the way from `/`, and at what symlinks lead to.
+    ///
+    /// - Parameter isUnsafe: gets the status of a name and of its directory.
+    /// - Returns: the first unsafe name and its owner, or the directory at the end.
+    private func walk(
+        until isUnsafe: (FileStatus, FileStatus) -> Bool
+    ) throws(SystemError) -> (unsafe: (path: [UInt8], owner: UInt32)?, end: Directory?) {
+        guard try !HostProcess.isInUserNamespace() else { return (nil, nil) }
         let slash = UInt8(ascii: "/")
         let whole = bytes.first == slash ? bytes : try HostProcess.workingDirectory() + [slash] + bytes
         var rest = Array(whole.split(separator: slash).reversed())
-        let top = try Directory.open(path: [slash])
+        let top = try Directory.open(path: [slash], .pathOnly)
         var (directory, links) = (top, 0)
         while let next = rest.popLast() {
             if next.elementsEqual("..".utf8) { directory = try directory.parent() }
             // `.` is no name, either.
             guard let name = FileName(next) else { continue }
-            // A terminal belongs to its user.
-            guard let status = try directory.status(of: name), status.type != .characterDevice else { break }
-            let isSafe =
-                status.permissions & 0o022 == 0 || status.type == .symlink
-                || status.type == .directory && status.permissions & 0o1000 != 0
-            guard status.owner == 0, isSafe else { return (directory.path(of: name), status.owner) }
+            guard let status = try directory.status(of: name) else { return (nil, nil) }
+            guard try !isUnsafe(status, directory.status()) else {
+                return ((directory.path(of: name), status.owner), nil)
+            }
             if status.type == .directory {
-                directory = try directory.directory(name)
+                directory = try directory.directory(name, .pathOnly)
             } else {
-                guard status.type == .symlink, links < 40 else { break }
+                guard status.type == .symlink, links < 40 else { return (nil, nil) }
                 let destination = try directory.destination(of: name)
                 if destination.first == slash { directory = top }
                 rest += destination.split(separator: slash).reversed()
                 links += 1
             }
         }
-        return nil
+        return (nil, directory)
     }
 }

@@ -72,8 +72,10 @@ public final class Directory: Sendable {
     }
 
     /// Opens a directory in this one; a symlink under this name is an error.
-    public func directory(_ name: FileName) throws(SystemError) -> Directory {
-        let descriptor = try open(name, [.read, .directory, .noFollow])
+    public func directory(
+        _ name: FileName, _ flags: FileDescriptor.Flags = .read
+    ) throws(SystemError) -> Directory {
+        let descriptor = try open(name, [flags, .directory, .noFollow])
         return Directory(path: path(of: name), descriptor: descriptor, on: fileSystem)
     }
 

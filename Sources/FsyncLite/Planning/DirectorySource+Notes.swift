@@ -84,12 +84,14 @@ extension DirectorySource {
 }
 
 extension FilterSummary {
-    /// The changed lines, for people.
+    /// The changed lines, for people: the first of them.
     fileprivate func changes(to later: FilterSummary) -> String {
+        let (before, after) = (Set(lines), Set(later.lines))
         let changes =
-            later.lines.filter { !lines.contains($0) }.map { "+ \($0)" }
-            + lines.filter { !later.lines.contains($0) }.map { "- \($0)" }
+            later.lines.filter { !before.contains($0) }.map { "+ \($0)" }
+            + lines.filter { !after.contains($0) }.map { "- \($0)" }
         return "the filters are not those of last time: "
-            + (changes.isEmpty ? "their order is another" : changes.joined(separator: ", "))
+            + (changes.isEmpty
+                ? "their order is another" : Amount.list(Array(changes.prefix(20)), of: changes.count))
     }
 }

@@ -33,12 +33,21 @@ extension PathCopy {
     /// The refusals of directories to copy into that are targets, or the state of one.
     func targetRefusals(_ difference: Difference) throws -> [Refusal] {
         let resolver = PathResolver(directory)
-        return try difference.matches.map(\.target).filter(\.isDirectory).compactMap { file in
-            let isState = file.path.fileName?.isReserved ?? false
-            guard try isState || resolver.directory(file.path).isTarget() else { return nil }
-            return Refusal(
-                "\(file.path) there is \(isState ? "the state of a target" : "a target"); give another directory"
-            )
+        // Beside a target, it would be in the way of the state.
+        let states = try difference.created.compactMap { file, _ -> Refusal? in
+            guard let name = file.path.fileName, name.isReserved, let tree = name.treeOfState,
+                let path = file.path.parent?.appending(tree),
+                try resolver.status(of: path)?.type == .directory, try resolver.directory(path).isTarget()
+            else { return nil }
+            return Refusal("\(file.path) would be beside a target as its state; give another directory")
         }
+        return try states
+            + difference.matches.map(\.target).filter(\.isDirectory).compactMap { file in
+                let isState = file.path.fileName?.isReserved ?? false
+                guard try isState || resolver.directory(file.path).isTarget() else { return nil }
+                return Refusal(
+                    "\(file.path) there is \(isState ? "the state of a target" : "a target"); give another directory"
+                )
+            }
     }
 }

@@ -109,9 +109,9 @@ struct SnapshotSource: PlanSource {
             return plan
         }
         guard !isInPlace else {
-            guard options.exchanges else { return nil }
             let refusals =
-                try root.exchangeRefusals() + [root.stateRefusal(exchanges: true)].compactMap(\.self)
+                try (options.exchanges ? root.exchangeRefusals() : [])
+                + [root.stateRefusal(exchanges: options.exchanges)].compactMap(\.self)
             return refusals.isEmpty ? nil : Plan(refusing: refusals)
         }
         var refusals = try Preconditions.refusals(

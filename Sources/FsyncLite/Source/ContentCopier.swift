@@ -118,8 +118,15 @@ final class ContentCopier: FileSource {
         } catch {
             switch error {
             case .cancelled: throw SyncError(.interrupted, "interrupted; the target is unchanged")
-            case .noSpace, .quotaExceeded, .readOnlyFileSystem, .fileTooLarge:
+            case .noSpace, .quotaExceeded, .readOnlyFileSystem:
                 throw SystemError("write", goal.path, error)
+            case .fileTooLarge:
+                throw Unstageable.failed(
+                    Problem(
+                        path: file.path, code: .unsupported,
+                        message:
+                            "the target's file system, or a limit of this process, takes no file of this size"
+                    ))
             default:
                 // The name may lead to another type by now, which must not be read like a file.
                 guard attempt > 1 else { return nil }

@@ -51,7 +51,9 @@ package struct StateDirectory: Sendable {
     /// The one beside a target. In a directory of several users, each of them may take that name: that of another user,
     /// or one that was mirrored, is none.
     init?(beside name: FileName, in parent: Directory) throws {
-        guard let status = try parent.status(of: name), status.owner == Account.effectiveUser else {
+        guard let status = try parent.status(of: name), status.owner == Account.effectiveUser,
+            status.type == .directory
+        else {
             return nil
         }
         guard let found = try StateDirectory(name, in: parent, isBeside: true), found.mark != .mirrored
@@ -116,7 +118,8 @@ package struct StateDirectory: Sendable {
         guard status.owner == Account.effectiveUser else {
             throw SyncError(
                 .refused, path: path,
-                "it belongs to user \(status.owner), not to \(Account.effectiveUser); run as its owner")
+                "it belongs to user \(status.owner), not to \(Account.effectiveUser); run as its owner, or move it away if that user put it there"
+            )
         }
         guard status.permissions & 0o022 == 0 else {
             throw SyncError(.refused, path: path, "others may write to it; take that away: chmod go-w")

@@ -44,8 +44,17 @@ extension TargetRoot {
     func stateRefusal(exchanges: Bool) throws -> Refusal? {
         let beside = exchanges && !isSubvolume
         guard let directory, let state, state.isBeside != beside,
-            try FileSystemInfo(of: directory).hasDomains, let (holder, _) = try directory.location(.read)
+            let (holder, name) = try directory.location(.read)
         else { return nil }
+        if let goal = beside ? FileName.state(beside: name) : .state,
+            let other = try (beside ? holder : directory).status(of: goal)
+        {
+            let path = (beside ? holder : directory).path(of: goal)
+            return Refusal(
+                "\(escapedText(path)) belongs to user \(other.owner) and has the name that the state gets; move it away"
+            )
+        }
+        guard try FileSystemInfo(of: directory).hasDomains else { return nil }
         let own = try state.directory.domain()
         for location in [directory, holder] {
             let demand = try location.domain()

@@ -25,7 +25,10 @@ struct TargetRoot {
         var (attempt, isSettled) = (0, false)
         repeat {
             attempt += 1
+            let way = try LocalFile(bytes: path).checkLinks()
             directory = try TargetRoot.openIfPresent(path)?.asTarget()
+            // RACE: a symlink may have come since it was looked for. The whole mirror would be written behind it.
+            if let way, let directory, try !way.isSame(as: directory) { continue }
             state = try directory.flatMap { try StateDirectory(of: $0) }
             // RACE: an exchange may have put another directory here meanwhile, to which the state belongs.
             let (now, found) = (try TargetRoot.openIfPresent(path), directory)

@@ -35,6 +35,11 @@ struct ServiceLimits {
             throw SyncError(
                 .refused, "\(name) lets snapshots go, and the key for that machine is append-only")
         }
+        if invocation.options.has(SnapshotRestoreCommand.overwrite) {
+            throw SyncError(
+                .refused,
+                "--overwrite replaces files that no history has, and the key for that machine is append-only")
+        }
         let options = sent.options + (sent.job?.options ?? [])
         let rules = OptionDescription.retention
         if let rule = options.first(where: { option in rules.contains { $0.name == option.name } }) {

@@ -13,7 +13,7 @@ enum SnapshotRestoreCommand: Command {
     private static let toSource = OptionDescription.flag(
         "--to-source", "copy it to where TARGET was mirrored from")
     private static let inPlace = OptionDescription.flag("--in-place", "take the target back")
-    private static let overwrite = OptionDescription.flag(
+    static let overwrite = OptionDescription.flag(
         "--overwrite", "replace files that are there with other content")
     private static let link = OptionDescription.flag(
         "--link", "link files instead of copying them, to look at and not to write to")

@@ -43,13 +43,28 @@ struct Hook: CustomStringConvertible {
         self.moment = moment
     }
 
+    /// Root runs no program of another user, and none that is given to an interpreter as its first word.
+    private func check() throws {
+        if words[0].contains("/") {
+            try LocalFile(words[0]).checkIsRoots()
+        } else {
+            // The first that is there is run.
+            for directory in ChildProcess.searchPath.split(separator: ":", omittingEmptySubsequences: false) {
+                let program = LocalFile(directory.isEmpty ? words[0] : "\(directory)/\(words[0])")
+                try program.checkIsRoots("take that directory out of PATH, or: ")
+                if try program.exists { break }
+            }
+        }
+        if words.count > 1, words[1].hasPrefix("/") { try LocalFile(words[1]).checkIsRoots() }
+    }
+
     /// Runs the command.
     ///
     /// - Returns: the error; nil on success.
     func run(report: [UInt8]) -> String? {
         let name = "\(moment.rawValue): \(escapedText(words[0].utf8))"
         do {
-            if words[0].contains("/") { try LocalFile(words[0]).checkIsRoots() }
+            try check()
             let code = try ChildProcess(words).run(input: report)
             return code == 0 ? nil : "\(name): exit code \(code)"
         } catch let errno as Errno where errno == .noSuchFile && !words[0].contains("/") {

@@ -289,6 +289,63 @@ struct MirroredStateTests {
         withExtendedLifetime(far) {}
     }
 
+    @Test func anAppendOnlyKeyReplacesNoFileThatNoHistoryHas() throws {
+        let scene = try MirrorScene(["notes": "evil"])
+        try scene.mirror()
+        try scene.build(["notes": "owner's"], at: "mine")
+        let far = try FarMachine(
+            #"cd "\#(scene.directory.path)"; exec "\#(BuiltCommand.path())" serve --append-only"#,
+            has: .target)
+        let run = try CommandRun(
+            ["snapshot", "restore", "far:target", "latest", "notes", "--overwrite", "--to", "far:mine"]
+                + far.options,
+            in: scene.directory.path)
+        #expect(run.code == 4 && run.errors.contains("append-only"), "\(run.errors)")
+        #expect(try scene.text("mine/notes") == "owner's")
+    }
+
+    @Test func aRestorePutsNoStateBesideATarget() throws {
+        let scene = try MirrorScene([".db.fsync-lite": ["journal": "{}"]])
+        try scene.mirror()
+        try scene.build(["a": "1"], at: "content")
+        #expect(try scene.run("apply", "content", "group/db", "--create-parents").code == 0)
+        let run = try scene.run("snapshot", "restore", "target", "latest", ".db.fsync-lite", "--to", "group")
+        #expect(run.code == 4 && run.errors.contains("beside a target"), "\(run.code) \(run.errors)")
+        #expect(!scene.exists("group/.db.fsync-lite"))
+    }
+
+    @Test func whatStandsWhereTheStateGoesIsNamedBefore() throws {
+        let scene = try MirrorScene(["a": "1"])
+        try scene.mirror()
+        try scene.append("2", to: "source/a")
+        try HostCommand.run("ln", "-s", "/etc", scene.path(".target.fsync-lite"))
+        let run = try scene.plan("--exchange")
+        #expect(run.code == 4 && run.errors.contains(".target.fsync-lite"), "\(run.code) \(run.errors)")
+        try scene.mirror()
+    }
+
+    @Test(.needs(.root), .needs(.otherUser))
+    func aTargetIsNotMadeBehindTheSymlinkOfAnotherUser() throws {
+        let scene = try MirrorScene(["a": "1"])
+        try scene.build(["empty": [:]], at: "closed")
+        try HostCommand.run("chmod", "1777", scene.directory.path)
+        for (link, target) in [("target", "target"), ("way", "way/empty")] {
+            let goal = link == "way" ? "closed" : "closed/empty"
+            try HostCommand.run("ln", "-s", scene.path(goal), scene.path(link))
+            try HostCommand.run("chown", "-h", "65534", scene.path(link))
+            let run = try scene.run("apply", "source", target)
+            #expect(
+                run.code == 4 && run.errors.contains("symlink belongs to user 65534"),
+                "\(run.code) \(run.errors)")
+            #expect(!scene.exists("closed/empty/a"))
+            // That of root is followed.
+            try HostCommand.run("chown", "-h", "0", scene.path(link))
+            #expect(try scene.run("apply", "source", target).code == 0)
+            try HostCommand.run("rm", "-r", scene.path("closed/empty"), scene.path(link))
+            try scene.build([:], at: "closed/empty")
+        }
+    }
+
     @Test func anAppendOnlyKeyDeletesNoTarget() throws {
         let scene = try MirrorScene(["a": "1"])
         try scene.mirror()

@@ -9,6 +9,37 @@ import Testing
 struct OtherUsersFilesTests {
     private static let user: UInt32 = 1234
 
+    // MARK: Hooks
+
+    /// Found by PATH, or given to an interpreter.
+    @Test(.needs(.root), arguments: [["hook"], ["sh", "DIR/hook"]])
+    func aProgramOfAnotherUserIsNoHook(words: [String]) throws {
+        let scene = try MirrorScene(["a": "1"])
+        try scene.mirror()
+        try scene.append("2", to: "source/a")
+        try scene.build(
+            ["hook": .file("#!/bin/sh\ntouch \(scene.path("mark"))\n", mode: 0o755)], at: "theirs")
+        let line = words.map { "\"\($0.replacingOccurrences(of: "DIR", with: scene.path("theirs")))\"" }
+        try scene.build(
+            [
+                "settings.json": .file(
+                    #"{"jobs": {"j": {"source": "\#(scene.source)", "target": "\#(scene.target)", "before": [\#(line.joined(separator: ", "))]}}}"#,
+                    mode: 0o600)
+            ], at: "own")
+        let search = "\(scene.path("theirs")):/usr/bin:/bin"
+        func run() throws -> CommandRun {
+            try CommandRun(
+                ["run", "j", "--settings", "own/settings.json"], in: scene.directory.path,
+                environment: ["PATH": search])
+        }
+        try scene.setOwner(Self.user, Self.user, of: "theirs")
+        let refused = try run()
+        #expect(refused.code != 0 && refused.errors.contains("belongs to user 1234"), "\(refused.errors)")
+        #expect(try !scene.exists("mark") && scene.text("target/a") == "1")
+        try scene.setOwner(0, 0, of: "theirs")
+        #expect(try run().code == 0 && scene.exists("mark"))
+    }
+
     // MARK: Settings
 
     /// Settings with a hook that leaves a mark, in the home of a user, and a source.
