@@ -120,6 +120,8 @@ struct TargetRoot {
 
     /// In a state that is made for it, so that a kill leaves nothing else in a target that has none yet.
     private static func probe(beginning directory: Directory) throws {
+        // A kill leaves it empty.
+        guard try directory.status(of: .state) == nil else { return try directory.directory(.state).probe() }
         let before = try directory.status().modified
         try directory.makeDirectory(FileName.state)
         let result = Result { try directory.directory(FileName.state).probe() }
