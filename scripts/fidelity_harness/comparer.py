@@ -13,14 +13,14 @@ Aspect = dict[bytes, bytes]
 run = functools.partial(command.run, seconds=3600)
 
 
-def find(tree: str, form: str, *conditions: str, left_out: Collection[str] = ("./.fsync-lite", "./level")) -> bytes:
+def find(tree: str, form: str, *conditions: str, left_out: Collection[str] = ("./.fsync-lite", "./lvl")) -> bytes:
     prune = [word for path in left_out for word in ("-path", path, "-prune", "-o")]
     return run(["find", ".", "-mindepth", "1", *prune, *conditions, "-printf", form], cwd=tree, check=True).output
 
 
 def depth(tree: str) -> Aspect:
     """The levels, which most tools cannot name by a path."""
-    text = find(tree, "%d %y %m %T@\\n", "-path", "./level*", left_out=["./.fsync-lite"])
+    text = find(tree, "%d %y %m %T@\\n", "-path", "./lvl*", left_out=["./.fsync-lite"])
     return dict(line.split(b" ", 1) for line in text.splitlines())
 
 

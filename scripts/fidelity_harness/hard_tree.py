@@ -121,11 +121,11 @@ def make(root: str, *, levels: int = 2000, with_huge: bool = True) -> None:
     for destination in [b"nowhere", b"/etc/passwd", b"../..", b"\xff", b"d" * 1000]:
         os.symlink(destination, path("others", b"to " + destination[:20].replace(b"/", b"_")))
 
-    # Beyond PATH_MAX and what a recursive walk's stack holds.
+    # Beyond PATH_MAX and what a recursive walk's stack holds, and within the longest path that is mirrored.
     here = os.open(path("."), os.O_RDONLY)
     for _ in range(levels):
-        os.mkdir(b"level", dir_fd=here)
-        here, above = os.open(b"level", os.O_RDONLY | os.O_DIRECTORY, dir_fd=here), here
+        os.mkdir(b"lvl", dir_fd=here)
+        here, above = os.open(b"lvl", os.O_RDONLY | os.O_DIRECTORY, dir_fd=here), here
         os.close(above)
     bottom = os.open(b"bottom", os.O_CREAT | os.O_WRONLY, dir_fd=here)
     os.write(bottom, b"here")
