@@ -144,7 +144,8 @@ struct SubvolumeTests {
         try onSubvolume { scene in
             try scene.mirror()
             var codes: Set<Int32> = []
-            for number in 1...8 {
+            // Until it holds the lock.
+            for number in 1...14 {
                 try scene.append("\(number)", to: "source/edited")
                 let run = try PausedCommand.run(
                     ["apply", "source", "target"], in: scene.directory.path,
