@@ -54,9 +54,7 @@ struct NextManifest {
     func rewrite(in state: StateDirectory) throws -> String? {
         guard let old = planned.header else { return nil }
         var header = try header(old.id, root: planned.plan.root)
-        (header.created, header.revision, header.rootIdentity, header.exchanged) = (
-            old.created, old.revision + 1, old.rootIdentity, old.exchanged
-        )
+        (header.created, header.revision, header.exchanged) = (old.created, old.revision + 1, old.exchanged)
         header.commits = try commits(state)
         do {
             return try write(
@@ -118,6 +116,7 @@ struct NextManifest {
         // The source was not scanned: what the last scan found is kept.
         if !planned.isOfSource, var header = planned.header {
             (header.id, header.revision, header.rootEntry) = (id, 0, rootEntry)
+            header.rootIdentity = try target.status().identity
             if let earlier = planned.earlier {
                 (header.filters, header.attributes) = (earlier.filters, earlier.attributes)
                 header.sources = earlier.sources
@@ -136,7 +135,7 @@ struct NextManifest {
         header.exchanged = planned.exchanges
         header.retention = options.retention.kept(over: planned.header?.retention)
         header.targetFileSystem = try target.fileSystemUUID()
-        header.rootEntry = rootEntry
+        (header.rootEntry, header.rootIdentity) = (rootEntry, try target.status().identity)
         header.rootOmitted = root?.source.omitted ?? []
         if !header.rootOmitted.isEmpty {
             header.rootChanged = (root?.source.status.changed).map(Timestamp.init)

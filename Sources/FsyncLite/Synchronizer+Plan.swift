@@ -43,7 +43,7 @@ extension Synchronizer {
         let rules = try options.retention.rules(kept: planned.header?.retention, state.settings().rules)
         let plan = planned.plan
         return try Retention(state).expiring(
-            rules.policy, after: plan.summary.actions > 0 ? plan.summary : nil,
+            rules.policy, after: plan.summary.actions > 0 || planned.isStep ? plan.summary : nil,
             began: Timestamp(planned.scanned.time.fileTime), without: plan.givingWay)
     }
 

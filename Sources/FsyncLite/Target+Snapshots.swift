@@ -14,15 +14,32 @@ extension Target {
     /// The same without what takes a look at their data: the bytes that they hold, and the rules that keep them.
     package func names() throws -> [Snapshot] { try history().snapshots() }
 
-    /// The snapshot to which an undo returns: the one before the newest step that changed something. Nil where no step
-    /// is kept.
-    package func beforeNewestChange() throws -> String? {
+    /// The tree that the last applies found, to which an undo of them returns.
+    ///
+    /// - Parameter called: what messages that name a command call the target.
+    /// - Throws: `SyncError`: `inputMissing` where no apply is kept, `refused` where fewer are, one by one.
+    package func found(byLast count: Int, called: [UInt8]) throws -> String {
         let history = try history()
-        guard !history.steps.isEmpty else {
-            if let damage = history.damage { throw damage }
-            return nil
+        let (steps, kept) = (history.steps.count, history.unbroken)
+        guard count > kept else { return "latest~\(count)" }
+        if kept == steps, let damage = history.damage { throw damage }
+        guard steps > 0 else {
+            throw SyncError(
+                .inputMissing, path: path,
+                "there is nothing to undo: no apply is kept, since keep_last 0 turns the history off")
         }
-        return "latest~\(try history.newestChange(before: history.state.manifest(of: path).header) + 1)"
+        let name = escapedText(called)
+        let possible =
+            kept == 0
+            ? "the tree before the last apply is not kept"
+            : "only \(Amount.of(kept, "apply", "applies")) can be taken back: fsync-lite undo --steps \(kept) \(name)"
+        guard kept < steps else { throw SyncError(.refused, path: path, possible) }
+        let next = try history.snapshots()[kept + 1]
+        let time = next.created.map { " of \($0.localText)" } ?? ""
+        throw SyncError(
+            .refused, path: path,
+            "\(possible); the next older tree is \(next.shortID)\(time), and all changes since then would go. See "
+                + "them: fsync-lite snapshot restore --in-place --dry-run \(name) \(next.shortID)")
     }
 
     /// The rules that keep snapshots.
@@ -102,14 +119,25 @@ extension Target {
     ///
     /// - Parameters:
     ///   - policy: which snapshots are kept.
+    ///   - dropsDamaged: what cannot be read goes too, with all that is older.
     ///   - isDryRun: removes nothing.
     /// - Returns: all snapshots; those without a reason are (or would be) removed.
-    public func prune(_ policy: RetentionPolicy, isDryRun: Bool = false) throws -> [Snapshot] {
-        if isDryRun { return try snapshots(history(), policy) }
+    public func prune(
+        _ policy: RetentionPolicy, dropsDamaged: Bool = false, isDryRun: Bool = false
+    ) throws -> [Snapshot] {
+        func going(_ history: inout History) throws -> [Snapshot] {
+            if dropsDamaged { try history.dropDamaged() }
+            return try snapshots(history, policy)
+        }
+        if isDryRun {
+            var history = try history()
+            return try going(&history)
+        }
         return try writing { history in
+            var history = history
+            let before = try going(&history)
             if let damage = history.damage { throw damage }
-            let before = try snapshots(history, policy)
-            try Retention(history.state).apply(policy, began: policy.clock)
+            try Retention(history.state).apply(policy, to: history, began: policy.clock)
             return before
         }
     }

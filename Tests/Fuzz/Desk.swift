@@ -23,6 +23,7 @@ struct Desk: Sendable {
             }
         }
         root = try Directory.open(path: Array(path.utf8))
+        try Directory.open(path: Array(state.utf8)).markAsState()
         guard let state = try StateDirectory(of: root) else { throw Failure("open", state) }
         self.state = state
     }

@@ -236,7 +236,7 @@ extension ComparisonPolicy {
 
     /// The manifest's entry needs an update although there is nothing to do.
     func isStale(_ base: BaseStatus, _ source: FileStatus, _ target: FileStatus) -> Bool {
-        base.differs(from: target)
+        targetIsCopy || base.differs(from: target)
             || (source.type != .directory && base.status.links != source.links)
             || (keepsIdentity
                 && (base.status.identity != source.identity || base.status.changed != source.changed))

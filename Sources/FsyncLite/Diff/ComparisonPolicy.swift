@@ -22,6 +22,8 @@ package struct ComparisonPolicy: Sendable {
     package var alwaysComparesContent = false
     /// Without owner where only root could set it.
     package var attributes = MirroredAttributes.all
+    /// The target is a copy of the one that the manifest is of: inodes prove nothing there, and are recorded anew.
+    package var targetIsCopy = false
     /// Nanoseconds between two modification times that the target can tell apart.
     package var timeStep: Int64 = 1
     /// The target keeps change times; otherwise size and modification time tell of an edit there.

@@ -49,7 +49,7 @@ package struct ManifestFindings {
     mutating func base(
         _ manifest: some EntryStream, _ target: some EntryStream, isExcluded: Bool
     ) -> (BaseEntry?, isResting: Bool) {
-        let base = BaseEntry(manifest)
+        let base = BaseEntry(manifest, at: policy.targetIsCopy ? target.status.inode : manifest.targetInode)
         if !base.isUncovered, !base.differs(from: target.status),
             policy.commitSpans?.accounts(for: target.status.changed) ?? false
         {

@@ -67,7 +67,14 @@ package struct BaseEntry: Hashable, Sendable {
     }
 
     init(_ manifest: some EntryStream) {
-        self.init(manifest.base, manifest.extended, manifest.digest)
+        self.init(manifest, at: manifest.targetInode)
+    }
+
+    /// - Parameter inode: of the object in the target.
+    init(_ manifest: some EntryStream, at inode: UInt64) {
+        var base = manifest.base
+        base.targetInode = inode
+        self.init(base, manifest.extended, manifest.digest)
     }
 
     /// A tree as its own base.

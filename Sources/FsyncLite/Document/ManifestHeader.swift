@@ -42,7 +42,7 @@ public struct ManifestHeader: Hashable, Sendable {
         }
     }
 
-    /// The identity of the mirror's root, if the state is beside it.
+    /// The identity of the mirror's root; nil in a manifest of an earlier version whose state is inside.
     package var rootIdentity: FileIdentity?
 
     /// The UUID of the mirror's file system, where the kernel tells one.

@@ -63,6 +63,20 @@ struct History {
             "it is missing, and there are older records")
     }
 
+    /// Cuts the chain before the first record that cannot be read.
+    mutating func dropDamaged() throws {
+        damage = nil
+        let bad = try steps.firstIndex { step in
+            do {
+                _ = try actions(step)
+                return false
+            } catch let error as SyncError where error.code == .invalidDocument {
+                return true
+            }
+        }
+        if let bad { steps.removeSubrange(bad...) }
+    }
+
     func directory(_ step: Step) throws -> Directory {
         try state.transaction(step.name)
     }
@@ -74,7 +88,7 @@ struct History {
             oldest = Snapshot(
                 id: header.previous ?? Snapshot.initialID,
                 created: header.previousCreated.flatMap(Timestamp.init(iso8601:)),
-                label: header.previousLabel)
+                utcOffset: header.previousUtcOffset, label: header.previousLabel)
         } else if let header = try state.manifest()?.header {
             oldest = Snapshot(id: header.id, created: header.created)
         } else {
@@ -85,8 +99,8 @@ struct History {
             steps.map { step in
                 let header = step.header
                 return Snapshot(
-                    id: header.id, created: Timestamp(iso8601: header.created), label: header.label,
-                    summary: header.summary)
+                    id: header.id, created: Timestamp(iso8601: header.created),
+                    utcOffset: header.utcOffset, label: header.label, summary: header.summary)
             } + [oldest]
         SnapshotName.shorten(&snapshots)
         return snapshots
@@ -157,35 +171,12 @@ struct History {
         return found
     }
 
-    /// The newest step that changed an entry, its coverage, or what is mirrored; the newest of all where none did.
-    func newestChange(before present: ManifestHeader) throws -> Int {
-        var (filters, without) = (present.filters.lines, present.attributes.missingNames)
-        for (index, step) in steps.enumerated() {
-            let header = step.header
-            if try header.summary.actions > 0
-                || header.previous != nil
-                    && (header.previousFilters ?? filters, header.previousWithout ?? without) != (
-                        filters, without
-                    )
-                || !actions(step).actions.isEmpty
-            {
-                return index
-            }
-            (filters, without) = (header.previousFilters ?? filters, header.previousWithout ?? without)
-        }
-        return 0
-    }
+    /// The number of the newest steps that are single applies: none between them was pruned.
+    var unbroken: Int { steps.prefix { $0.header.actions == nil }.count }
 
-    /// The paths of entries that were made in the target between applies, and that the steps newer than this one found
-    /// there and took into the manifest.
-    func taken(before index: Int) throws -> Set<RelativePath> {
-        var paths: Set<RelativePath> = []
-        for step in steps.prefix(index) {
-            for change in try actions(step).drift where change.verb == .delete {
-                paths.insert(change.file.path)
-            }
-        }
-        return paths
+    /// The paths of what was changed by hand between two applies of the newest steps, as the later one found it.
+    func changedByHand(amongNewest count: Int) throws -> Set<RelativePath> {
+        try Set(steps.prefix(count).dropLast().flatMap { try actions($0).drift.map(\.file.path) })
     }
 
     /// The inodes of clones that replace files with names in the history.

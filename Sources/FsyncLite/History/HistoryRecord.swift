@@ -20,9 +20,12 @@ package struct HistoryRecord: Sendable {
         package var id: String
         /// ISO 8601.
         package var created: String
+        /// See `Snapshot`.
+        package var utcOffset: Int64?
         /// The previous snapshot; nil if there was no manifest.
         package var previous: String?
         package var previousCreated: String?
+        package var previousUtcOffset: Int64?
         package var previousLabel: String?
         /// The filters of the previous snapshot, and the attributes that it did not mirror; nil if not recorded.
         package var previousFilters: [String]?
@@ -75,6 +78,7 @@ package struct HistoryRecord: Sendable {
 
         /// Why the header is invalid; nil if it is valid.
         private func fault(of transaction: FileName) -> String? {
+            let day: Int64 = 86_400
             if format != Header.formatName { return "this is no \(Header.formatName) document" }
             if version != 1 { return "version \(version) is not one that this fsync-lite reads (1)" }
             if !id.utf8.elementsEqual(transaction.bytes) { return "the id is another transaction's" }
@@ -82,6 +86,9 @@ package struct HistoryRecord: Sendable {
             for time in ([created, previousCreated] + sources.map(\.created)).compactMap(\.self)
             where Timestamp(iso8601: time) == nil {
                 return "this is no time: \(escapedText(time.utf8))"
+            }
+            if ![utcOffset, previousUtcOffset].allSatisfy({ (-day...day).contains($0 ?? 0) }) {
+                return "this is no offset from UTC"
             }
             if (previousWithout ?? []).contains(where: { MirroredAttributes.named($0) == nil }) {
                 return "this is no attribute: \(escapedText((previousWithout ?? []).joined().utf8))"
@@ -165,8 +172,9 @@ package struct HistoryRecord: Sendable {
         }
         let summary = plan.summary
         header = Header(
-            id: id, created: created.description, previous: previous?.id,
-            previousCreated: previous?.created?.description, previousLabel: previous?.label,
+            id: id, created: created.description, utcOffset: LocalZone.offset(at: created.rawSeconds),
+            previous: previous?.id, previousCreated: previous?.created?.description,
+            previousUtcOffset: previous?.utcOffset, previousLabel: previous?.label,
             previousFilters: manifest?.filters.lines, previousWithout: manifest?.attributes.missingNames,
             previousSources: manifest?.sources.nonEmpty?.map(Header.Source.init),
             create: summary.create, update: summary.update, attributes: summary.attributes,
@@ -185,8 +193,9 @@ package struct HistoryRecord: Sendable {
         actions = UndoList(entries)
         self.drift = Array(drift)
         self.header = header
-        (self.header.previous, self.header.previousCreated, self.header.previousLabel) = (
-            oldest.previous, oldest.previousCreated, oldest.previousLabel
+        (self.header.previous, self.header.previousLabel) = (oldest.previous, oldest.previousLabel)
+        (self.header.previousCreated, self.header.previousUtcOffset) = (
+            oldest.previousCreated, oldest.previousUtcOffset
         )
         (self.header.previousFilters, self.header.previousWithout, self.header.previousSources) = (
             oldest.previousFilters, oldest.previousWithout, oldest.previousSources

@@ -19,7 +19,14 @@ struct Retention {
     func apply(
         _ policy: RetentionPolicy, after run: String? = nil, began: Timestamp? = nil
     ) throws -> [(snapshot: Snapshot, isKept: Bool)] {
-        let history = try History(state)
+        try apply(policy, to: History(state), after: run, began: began)
+    }
+
+    /// - Parameter history: what is not in it goes.
+    @discardableResult
+    func apply(
+        _ policy: RetentionPolicy, to history: History, after run: String? = nil, began: Timestamp? = nil
+    ) throws -> [(snapshot: Snapshot, isKept: Bool)] {
         let snapshots = try history.snapshots()
         let before = run != nil && snapshots.first?.id == run ? 1 : 0
         let reasons = policy.reasons(for: snapshots, newestBefore: before, began: began)

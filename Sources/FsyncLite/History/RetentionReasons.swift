@@ -1,3 +1,5 @@
+import FileSystem
+
 extension RetentionPolicy {
     /// The clock of a run that is no apply. Without a rule of age it does not matter.
     var clock: Timestamp? {
@@ -31,6 +33,7 @@ extension RetentionPolicy {
                 reasons[index].append("label \(label)")
             }
         }
+        if !isOff, snapshots.count > 1, reasons[1].isEmpty { reasons[1].append("before the present") }
         // The record that leads to the present tree holds its label, and the tree before it.
         if let label = snapshots.first?.label, snapshots.count > 1, reasons.dropFirst().allSatisfy(\.isEmpty)
         {
@@ -41,28 +44,25 @@ extension RetentionPolicy {
     }
 
     private func addLast(to reasons: inout [[String]], _ snapshots: [Snapshot]) {
-        var left = keepLast ?? 0
-        for index in snapshots.indices.dropFirst() where left > 0 {
-            reasons[index].append("last")
-            // An apply that displaced and created nothing leads to the same content.
-            if snapshots[index - 1].summary?.actions != 0 { left -= 1 }
-        }
+        for index in snapshots.indices.dropFirst().prefix(keepLast ?? 0) { reasons[index].append("last") }
     }
 
     private func addCalendar(
         to reasons: inout [[String]], _ snapshots: [Snapshot], _ newest: Timestamp?
     ) {
-        let rules: [(count: Int?, age: Age?, name: String, bucket: (Timestamp) -> String)] = [
-            (keepHourly, keepWithinHourly, "hourly", { String("\($0)".prefix(13)) }),
-            (keepDaily, keepWithinDaily, "daily", { String("\($0)".prefix(10)) }),
-            (keepWeekly, keepWithinWeekly, "weekly", { "\($0.week)" }),
-            (keepMonthly, keepWithinMonthly, "monthly", { String("\($0)".prefix(7)) }),
-            (keepYearly, keepWithinYearly, "yearly", { String("\($0)".prefix(4)) }),
+        let rules: [(count: Int?, age: Age?, name: String, bucket: (LocalTime) -> String)] = [
+            (keepHourly, keepWithinHourly, "hourly", { "\($0.civil)".prefix(13) + " \($0.offset)" }),
+            (keepDaily, keepWithinDaily, "daily", { String("\($0.civil)".prefix(10)) }),
+            (keepWeekly, keepWithinWeekly, "weekly", { "\($0.civil.week)" }),
+            (keepMonthly, keepWithinMonthly, "monthly", { String("\($0.civil)".prefix(7)) }),
+            (keepYearly, keepWithinYearly, "yearly", { String("\($0.civil)".prefix(4)) }),
         ]
+        let times = snapshots.map(LocalTime.init)
+        let oldest = times.lastIndex { $0 != nil }
         for (count, age, name, bucket) in rules {
             var last: String?
             for index in snapshots.indices where isWithin(age, index, snapshots, newest) {
-                let own = snapshots[index].created.map(bucket)
+                let own = times[index].map(bucket)
                 if let own, own != last {
                     reasons[index].append("\(name) within \(age.map(\.description) ?? "")")
                 }
@@ -71,10 +71,10 @@ extension RetentionPolicy {
             last = nil
             var left = count ?? 0
             for index in snapshots.indices where left > 0 {
-                let own = snapshots[index].created.map(bucket)
+                let own = times[index].map(bucket)
                 if let own, own != last {
                     reasons[index].append(name)
-                } else if index > 0, index == snapshots.count - 1 {
+                } else if index > 0, index == oldest {
                     reasons[index].append("oldest \(name)")
                 } else {
                     continue
@@ -97,5 +97,20 @@ extension RetentionPolicy {
     private static func time(of index: Int, in snapshots: [Snapshot]) -> Timestamp? {
         guard snapshots.indices.contains(index) else { return nil }
         return snapshots[index].created ?? (index > 0 ? snapshots[index - 1].created : nil)
+    }
+}
+
+/// What a local clock showed when the run was planned that made a snapshot. The hour that comes twice in autumn has two
+/// offsets.
+private struct LocalTime {
+    /// As if UTC showed it.
+    let civil: Timestamp
+    /// Seconds east of UTC.
+    let offset: Int64
+
+    init?(_ snapshot: Snapshot) {
+        guard let created = snapshot.created else { return nil }
+        offset = snapshot.utcOffset ?? LocalZone.offset(at: created.rawSeconds)
+        civil = created.advanced(bySeconds: offset)
     }
 }

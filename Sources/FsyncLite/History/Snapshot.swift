@@ -9,6 +9,8 @@ public struct Snapshot: Hashable, Sendable {
     public internal(set) var shortID: String
     /// When that apply began; nil for `initial`.
     public var created: Timestamp?
+    /// Seconds east of UTC, in the zone of the machine and the moment that the apply was planned; nil if not recorded.
+    var utcOffset: Int64?
     /// The user's name for it.
     public var label: String?
     /// What that apply changed; nil if no longer known.
@@ -21,9 +23,11 @@ public struct Snapshot: Hashable, Sendable {
     public var damage: String?
 
     package init(
-        id: String, created: Timestamp? = nil, label: String? = nil, summary: ActionSummary? = nil
+        id: String, created: Timestamp? = nil, utcOffset: Int64? = nil, label: String? = nil,
+        summary: ActionSummary? = nil
     ) {
-        (self.id, self.created, self.label, self.summary) = (id, created, label, summary)
+        (self.id, self.created, self.utcOffset) = (id, created, utcOffset)
+        (self.label, self.summary) = (label, summary)
         shortID = SnapshotName.short(id)
     }
 

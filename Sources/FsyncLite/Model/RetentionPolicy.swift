@@ -2,9 +2,10 @@ import FileSystem
 
 /// The snapshots to keep: those that at least one rule keeps.
 ///
-/// The present tree is always kept and is the first of each calendar rule. `keepLast` counts the snapshots before it,
-/// which is the number of applies that can be undone. Calendar days are those of UTC, weeks begin on Monday. A calendar
-/// rule that has counts left at the oldest snapshot keeps it too.
+/// The present tree is always kept and is the first of each calendar rule. The one before it is kept too, so that the
+/// last apply can be undone, unless `keepLast` is 0 and there is no other rule. `keepLast` counts the snapshots before
+/// the present one. Hours, days and months are those of the zone in which a snapshot's own run was planned; weeks begin
+/// on Monday. A calendar rule that has counts left at the oldest snapshot with a time keeps it too.
 public struct RetentionPolicy: Hashable, Sendable {
     public var keepLast: Int?
     /// Keeps the newest snapshot of each of the last N hours, days and so on that have one.
@@ -32,10 +33,20 @@ public struct RetentionPolicy: Hashable, Sendable {
     public static func within(_ text: String) -> Age? { Age(text).flatMap { $0.countsMinutes ? nil : $0 } }
 
     /// Whether it has no rules: neither to keep snapshots nor to keep none.
-    public var isEmpty: Bool {
+    public var isEmpty: Bool { withoutLabels == RetentionPolicy() }
+
+    /// Whether it keeps no history: `keepLast` is 0, and there is no other rule.
+    package var isOff: Bool {
+        var off = RetentionPolicy()
+        off.keepLast = 0
+        return withoutLabels == off
+    }
+
+    /// Without a rule that only keeps labels from being one.
+    private var withoutLabels: RetentionPolicy {
         var rules = self
         (rules.keepLabel, rules.keepsLabelled) = (keepLabel == [] ? nil : keepLabel, false)
-        return rules == RetentionPolicy()
+        return rules
     }
 
     /// Keeps all snapshots.

@@ -61,11 +61,43 @@ enum TransactionEntry {
 }
 
 extension SyncError {
-    /// The state of a target that can only begin anew: this error is about its manifest or its history.
-    package var damagedState: [UInt8]? {
-        guard code == .invalidDocument, let path else { return nil }
-        let parts = [StateEntry.manifest, .history].map { FileName.state.bytes + "/".utf8 + $0.name.bytes }
-        guard let part = parts.lazy.compactMap(path.firstRange).first else { return nil }
-        return Array(path[..<(part.lowerBound + FileName.state.bytes.count)])
+    /// What goes on, and loses least, where a document of a target's state is damaged; nil for any other error.
+    package var wayOut: [String] {
+        guard code == .invalidDocument, let path,
+            let marker = path.firstRange(of: FileName.state.bytes + "/".utf8)
+        else { return [] }
+        let state = LocalFile(bytes: Array(path[..<(marker.upperBound - 1)]))
+        let parts = path[marker.upperBound...].split(separator: UInt8(ascii: "/")).map(Array.init)
+        guard
+            let entry = parts.first.flatMap({ String(validating: $0, as: UTF8.self) }).flatMap(
+                StateEntry.init)
+        else { return [] }
+        let beside = FileName(state.bytes.suffix { $0 != UInt8(ascii: "/") })?.treeOfState
+        let target = "\(beside.map { state.parent + $0.bytes } ?? state.parent)"
+        func aside(_ entries: StateEntry...) -> String {
+            let paths = entries.map { "\(state)/\($0.rawValue)" }.joined(separator: " ")
+            return "mkdir \(state)/damaged && mv \(paths) \(state)/damaged"
+        }
+        switch entry {
+        case .manifest:
+            return [
+                "the history is in other documents: move this one aside, and apply to \(target) with --adopt",
+                "next: \(aside(.manifest))",
+            ]
+        case .journal, .journalBack:
+            return [
+                "how a commit was to end is not known: move it aside with what it had moved, and apply to \(target) anew",
+                "next: \(aside(entry, .stage))",
+            ]
+        case .history:
+            return [
+                "newer snapshots can be had; this makes an end to those that cannot, and to the older ones",
+                "next: fsync-lite snapshot prune --damaged \(target)",
+            ]
+        case .stage where parts.count == 3 && parts[2].elementsEqual(TransactionEntry.prepared.bytes):
+            return ["next: fsync-lite abandon \(target) \(escapedText(parts[1]))"]
+        case .lastRun: return ["the next apply writes it anew"]
+        default: return []
+        }
     }
 }

@@ -25,7 +25,7 @@ public struct Timestamp: Hashable, Comparable, Sendable {
     /// See `FileTime.advanced`.
     func advanced(bySeconds seconds: Int64) -> Timestamp { Timestamp(fileTime.advanced(bySeconds: seconds)) }
 
-    /// Weeks of UTC, which begin on Monday; 1970 began on a Thursday.
+    /// Weeks, which begin on Monday; 1970 began on a Thursday.
     var week: Int64 { advanced(bySeconds: 3 * 86_400).rawSeconds.flooredDivision(by: 7 * 86_400).quotient }
 
     /// The present time of the clock that stamps files.
@@ -116,13 +116,14 @@ extension Timestamp: CustomStringConvertible {
 }
 
 extension Timestamp {
-    /// The same day of an earlier month, in UTC; if that month is too short, as many days into the next.
+    /// The same day of an earlier month, in UTC, or that month's last day.
     func earlier(months: Int64) -> Timestamp {
         let days = rawSeconds.flooredDivision(by: 86_400).quotient
         let (year, month, day) = civilDate(daysSince1970: days)
         let (earlierYear, earlierMonth) = (year * 12 + month - 1 - months).flooredDivision(by: 12)
-        let start = daysSince1970(year: earlierYear, month: earlierMonth + 1, day: 1) + day - 1
-        return advanced(bySeconds: (start - days) * 86_400)
+        let earlierDay = min(day, daysInMonth(earlierMonth + 1, year: earlierYear))
+        let earlier = daysSince1970(year: earlierYear, month: earlierMonth + 1, day: earlierDay)
+        return advanced(bySeconds: (earlier - days) * 86_400)
     }
 }
 

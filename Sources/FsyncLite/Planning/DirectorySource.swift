@@ -90,6 +90,7 @@ struct DirectorySource: PlanSource {
         policy.suspects = options.repairs
         policy.merging.folding = try root.anchor().foldsNames() ? [.ofCase, .ofForms] : []
         policy.adapt(to: root.capabilities)
+        policy.targetIsCopy = root.isCopy(of: header)
         policy.linkLimit = try FileSystemInfo(of: root.anchor()).linkLimit
         policy.alwaysInspects = header?.attributes != policy.attributes
         if let header, let state = root.state {
@@ -136,7 +137,8 @@ struct DirectorySource: PlanSource {
     /// The manifest covers enough of the target to do without a scan.
     private func isTargetKnown(_ policy: ComparisonPolicy) -> Bool {
         guard let header else { return false }
-        return !policy.alwaysComparesContent && !policy.alwaysInspects && options.repairs.isEmpty
+        return !policy.targetIsCopy && !policy.alwaysComparesContent && !policy.alwaysInspects
+            && options.repairs.isEmpty
             && header.scanned != nil && header.filters == options.filters.summary
             // Excluded entries are in no manifest.
             && (!options.deletesExcluded || options.filters.isEmpty)
@@ -361,7 +363,7 @@ struct DirectorySource: PlanSource {
                 ?? true
         isRecordOutdated =
             difference.matches.contains { $0.isStale(policy) } || keptRules != header?.retention
-            || hasMoved || isSourceRenamed
+            || hasMoved || isSourceRenamed || header.map { $0.rootIdentity == nil } ?? false
             || manifest.map { options.recordsDigests && $0.digests < $0.summary.files } ?? false
     }
 

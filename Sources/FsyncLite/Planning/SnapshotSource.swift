@@ -26,8 +26,6 @@ struct SnapshotSource: PlanSource {
     /// What changed in the target since the last apply, and stays.
     private var kept: Set<RelativePath> = []
     private var leavesStrangers = false
-    /// Entries that no apply brought, and that the manifest has all the same.
-    private let taken: Set<RelativePath>
     /// Entries that the other directory cannot hold.
     private let leftOut = LeftOutEntries()
 
@@ -64,15 +62,12 @@ struct SnapshotSource: PlanSource {
             root: isInPlace ? nil : header.rootEntry, paths: restoration.paths, withoutRest: !isInPlace,
             withUncovered: isInPlace)
         self.tree = tree
-        // An undo goes past steps without a change.
-        taken = restoration.keepsDrift && index > 0 ? try history.taken(before: index - 1) : []
-        if !restoration.keepsDrift {
-            notes = SnapshotSource.note(of: drift, in: tree, within: restoration.paths)
-        } else if step?.actions != nil {
-            let snapshot = snapshots[index]
-            let time = snapshot.created.map { " of \($0.localText)" } ?? ""
-            notes = ["the trees between were pruned; this goes back to \(snapshot.shortID)\(time)"]
-        }
+        notes =
+            restoration.keepsDrift
+            ? SnapshotSource.note(
+                "changed in the target between these applies, and taken back with them",
+                try history.changedByHand(amongNewest: index))
+            : SnapshotSource.note(of: drift, in: tree, within: restoration.paths)
         earlierTree = EarlierTree(
             directory, earlier: tree.root, linksFiles: restoration.linksFiles,
             location: { [changed = tree.changed] in changed.location(of: $0) })
@@ -169,6 +164,7 @@ struct SnapshotSource: PlanSource {
         var policy = ComparisonPolicy()
         policy.attributes = options.attributes
         policy.adapt(to: root.capabilities)
+        policy.targetIsCopy = isInPlace && root.isCopy(of: header)
         if isInPlace {
             policy.earlier = ComparisonPolicy.Earlier(
                 changed: tree.changed,
@@ -247,7 +243,7 @@ struct SnapshotSource: PlanSource {
             let replaced = try tree.replaced(
                 manifest(withUncovered: true), written: written, in: earlierTree.root)
             problems = difference.arriving.filter { file in
-                replaced.contains(file.path) && file.digest == nil
+                !holder.isCopy(of: header) && replaced.contains(file.path) && file.digest == nil
             }.map { .replaced($0.path) }
         }
         changesCoverage = difference.changesCoverage(except: kept)
@@ -266,7 +262,7 @@ struct SnapshotSource: PlanSource {
         let staying: [String]
         (problems, staying, kept) = try difference.settleDrift(
             tree, filters: restoration.paths.isEmpty ? Filters(earlier.filters) : nil,
-            isKept: restoration.keepsDrift, taken: taken, look: { try present.status(of: $0) })
+            isKept: restoration.keepsDrift, look: { try present.status(of: $0) })
         notes += staying
         leavesStrangers = !staying.isEmpty
         problems += lost
@@ -287,14 +283,14 @@ struct SnapshotSource: PlanSource {
             case .attributes: !$0.wasUncovered && !$0.file.isDirectory
             default: !$0.wasUncovered
             }
-        }.map(\.file.path).filter { path in
-            paths.isEmpty || path.isWithin(paths)
-        }
-        guard let first = changed.min() else { return [] }
-        return [
-            "changed in the target after this snapshot was made, and restored as the next run found it: "
-                + Amount.list([first.description], of: changed.count)
-        ]
+        }.map(\.file.path)
+        return note(
+            "changed in the target after this snapshot was made, and restored as the next run found it",
+            Set(changed.filter { paths.isEmpty || $0.isWithin(paths) }))
+    }
+
+    private static func note(_ what: String, _ paths: Set<RelativePath>) -> [String] {
+        paths.min().map { ["\(what): \(Amount.list([$0.description], of: paths.count))"] } ?? []
     }
 
     func rereadSource(of difference: inout Difference) throws {}

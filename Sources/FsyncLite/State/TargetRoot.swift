@@ -69,6 +69,12 @@ struct TargetRoot {
         }
     }
 
+    /// Whether the root is another object than the one that the manifest is of, as in a copy of a target.
+    func isCopy(of header: ManifestHeader?) -> Bool {
+        guard let recorded = header?.rootIdentity, let original else { return false }
+        return original.identity != recorded
+    }
+
     private static func openIfPresent(_ path: [UInt8]) throws(SyncError) -> Directory? {
         do {
             return try LocalFile(bytes: path).directory("the target")

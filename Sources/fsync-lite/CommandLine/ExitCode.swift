@@ -63,11 +63,7 @@ enum ExitCode: Int32, CaseIterable {
             return
         }
         complain("\(error)")
-        if let state = (error as? SyncError)?.damagedState {
-            complain(
-                "to begin anew: move \(LocalFile(bytes: state)), which holds the history, elsewhere, and apply with --adopt"
-            )
-        }
+        for line in (error as? SyncError)?.wayOut ?? [] { complain(line) }
     }
 
     init(_ error: SyncError) {

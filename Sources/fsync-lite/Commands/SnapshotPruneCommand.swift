@@ -3,6 +3,9 @@ import FsyncLite
 enum SnapshotPruneCommand: Command {
     static var remoteTarget: ArgumentDescription? { .target }
 
+    private static let damaged = OptionDescription.flag(
+        "--damaged", "make an end to snapshots that cannot be read, and to all that are older")
+
     static let description = CommandDescription(
         "snapshot prune", summary: "Let go of snapshots that no rule keeps.",
         discussion: """
@@ -10,7 +13,7 @@ enum SnapshotPruneCommand: Command {
             --keep-label names those that do. Rules that are given here hold for this command only. Without any, those are used that an apply would go by: snapshot list shows them.
             """,
         arguments: [.target],
-        options: RetentionPolicy.options + [.dryRun, .json, .quiet, .settingsFile]
+        options: RetentionPolicy.options + [damaged, .dryRun, .json, .quiet, .settingsFile]
             + OptionDescription.remote,
         examples: [
             (
@@ -28,7 +31,8 @@ enum SnapshotPruneCommand: Command {
             ? invocation.target().retention(RetentionOptions(settingsFor: path, invocation))
             : RetentionRules(given: given)
         let isDryRun = options.has(.dryRun)
-        let snapshots = try invocation.target().prune(rules.policy, isDryRun: isDryRun)
+        let snapshots = try invocation.target().prune(
+            rules.policy, dropsDamaged: options.has(damaged), isDryRun: isDryRun)
         if options.has(.json) {
             try SnapshotText.writeDocument(path, snapshots, rules, to: &console)
         } else if !options.has(.quiet) {

@@ -134,8 +134,7 @@ struct RetentionTests {
             verify.code == 65 && verify.errors.contains("\(names[number])/header.json"), "\(verify.errors)")
         let undo = try scene.run("undo", "target", "--dry-run")
         #expect(undo.code == (number == 4 ? 65 : 0), "\(undo.errors)")
-        #expect(
-            number < 4 || undo.errors.contains("move target/.fsync-lite, which holds the history, elsewhere"))
+        #expect(number < 4 || undo.errors.contains("next: fsync-lite snapshot prune --damaged target"))
         #expect(try scene.run("snapshot", "list", "target").code == 65)
         _ = try scene.run("snapshot", "prune", "target", "--keep-last", "0")
         try change(scene, ["--keep-last", "1"])
@@ -347,7 +346,7 @@ struct RetentionTests {
         #expect(!scene.exists("target/b"))
     }
 
-    @Test func anUndoPastWhatWasPrunedSaysSo() throws {
+    @Test func anUndoGoesPastNothingThatWasPruned() throws {
         let scene = try MirrorScene(["a": "0"])
         for step in 0..<4 {
             try scene.append("\(step)", to: "source/a")
@@ -358,9 +357,42 @@ struct RetentionTests {
         #expect(try scene.run("snapshot", "prune", "target", "--keep-last", "0").code == 0)
         for options in [["--dry-run"], []] {
             let run = try scene.run(["undo", "target"] + options)
-            #expect(run.code == 0 && run.errors.contains("the trees between were pruned"), "\(run.errors)")
+            #expect(run.code == 4 && run.errors.contains("the tree before the last apply is not kept"))
+            #expect(run.errors.contains("fsync-lite snapshot restore --in-place --dry-run target "))
         }
+        try scene.expectMirrored()
+        #expect(try scene.run("snapshot", "restore", "target", "latest~1", "--in-place").code == 0)
         #expect(try scene.text("target/a") == "00")
+    }
+
+    /// The rules that people of restic write first.
+    @Test(arguments: [
+        ["--keep-daily", "7", "--keep-weekly", "4"], ["--keep-hourly", "1"], ["--keep-within", "1h"],
+        ["--keep-monthly", "12", "--keep-last", "0"],
+    ])
+    func anUndoTakesOneApplyBackWhateverIsKept(rules: [String]) throws {
+        let scene = try MirrorScene(["a": "0"])
+        #expect(try scene.run(["apply", "source", "target"] + rules).code == 0)
+        for step in 1...3 {
+            try scene.build(["a": .file("\(step)")], at: "source")
+            try scene.mirror()
+        }
+        #expect(try scene.run("undo", "target").code == 0)
+        #expect(try scene.text("target/a") == "2")
+        #expect(try scene.run("undo", "target").code == 0)
+        #expect(try scene.text("target/a") == "3")
+    }
+
+    @Test func theZoneOfTheRunDecidesAboutItsDay() throws {
+        let scene = try MirrorScene(["a": "0"])
+        let run = try CommandRun(
+            ["apply", "source", "target"], in: scene.directory.path, environment: ["TZ": "AAA-13"])
+        #expect(run.code == 0)
+        let records = scene.path("target/.fsync-lite/history")
+        let record = try #require(try FileManager.default.contentsOfDirectory(atPath: records).first)
+        #expect(
+            try scene.text("target/.fsync-lite/history/\(record)/header.json").contains(
+                "\"utc_offset\" : 46800"))
     }
 
     /// A label keeps a snapshot in `prune`, too, unless its rules name labels.

@@ -421,7 +421,59 @@ struct UndoTests {
         #expect(try scene.apply().code == 0)
         let undo = try scene.run("undo", "target")
         #expect(undo.code == 66)
-        #expect(undo.errors.contains("there is nothing to undo"))
+        #expect(undo.errors.contains("keep_last 0 turns the history off"))
+    }
+
+    // MARK: Several steps
+
+    @Test func stepsAreTakenBackTogether() throws {
+        let scene = try MirrorScene(["a": "0", "dir/stays": "s"])
+        try scene.mirror()
+        let trees = try (1...3).map { step in
+            let tree = try TreeSnapshot(scene.path("target"))
+            try scene.append("\(step)", to: "source/a")
+            try scene.build(["x": .file("\(step)")], at: "source/new\(step)")
+            try scene.mirror()
+            return tree
+        }
+        let last = try TreeSnapshot(scene.path("target"))
+        #expect(try scene.run("undo", "--steps", "3", "target").code == 0)
+        #expect(try TreeSnapshot(scene.path("target")).differences(from: trees[0]).isEmpty)
+        #expect(try scene.run("undo", "target").code == 0)
+        #expect(try TreeSnapshot(scene.path("target")).differences(from: last).isEmpty)
+    }
+
+    @Test func whatWasChangedByHandBetweenStepsGoesToTheHistory() throws {
+        let scene = try MirrorScene(["a": "0", "b": "b"])
+        try scene.mirror()
+        try scene.build(["a": "1"], at: "source")
+        try scene.mirror()
+        try scene.build(["hand": "made"], at: "target")
+        try scene.build(["a": "2", "hand": "made"], at: "source")
+        try scene.mirror()
+        let undo = try scene.run("undo", "--steps", "2", "target")
+        #expect(undo.code == 0)
+        #expect(
+            undo.errors.contains("changed in the target between these applies")
+                && undo.errors.contains("hand"))
+        #expect(try scene.text("target/a") == "0")
+        #expect(!scene.exists("target/hand"))
+        #expect(try scene.run("undo", "target").code == 0)
+        #expect(try scene.text("target/hand") == "made")
+    }
+
+    @Test func moreStepsThanAreKeptAreRefused() throws {
+        let scene = try MirrorScene(["a": "0"])
+        try scene.mirror()
+        try scene.build(["a": "1"], at: "source")
+        try scene.mirror()
+        let undo = try scene.run("undo", "--steps", "3", "target")
+        #expect(undo.code == 4)
+        #expect(undo.errors.contains("only 2 applies can be taken back: fsync-lite undo --steps 2 target"))
+        try scene.expectMirrored()
+        for steps in ["0", "-1", "x", "99999999999999999999"] {
+            #expect(try scene.run("undo", "--steps", steps, "target").code == 64)
+        }
     }
 
     private func inode(of path: String) throws -> UInt64? {

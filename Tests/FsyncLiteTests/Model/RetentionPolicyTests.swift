@@ -6,14 +6,19 @@ import Testing
 
 struct RetentionPolicyTests {
     /// Newest first, in times such as `2026-11-20T09:00`.
-    private func kept(_ times: [String], labels: [Int: String] = [:], _ policy: RetentionPolicy) -> [String] {
+    private func kept(
+        _ times: [String], labels: [Int: String] = [:], offsets: [Int: Int64] = [:], _ policy: RetentionPolicy
+    ) -> [String] {
         let snapshots = times.enumerated().map { index, time in
-            var snapshot = Snapshot(id: time, created: time.isEmpty ? nil : Timestamp(text: "\(time):00Z"))
-            snapshot.label = labels[index]
-            return snapshot
+            Snapshot(
+                id: time, created: time.isEmpty ? nil : Timestamp(text: "\(time):00Z"),
+                utcOffset: offsets[index] ?? 0, label: labels[index])
         }
         return policy.reasons(for: snapshots).map { $0.joined(separator: ", ") }
     }
+
+    /// Why the tree before the present one is kept where no rule asks for it.
+    private let previous = "before the present"
 
     private func policy(_ change: (inout RetentionPolicy) -> Void) -> RetentionPolicy {
         var policy = RetentionPolicy()
@@ -32,17 +37,18 @@ struct RetentionPolicyTests {
             "2026-11-20T12:00", "2026-11-20T11:00", "2026-11-18T23:00", "2026-11-18T22:00",
             "2026-11-01T10:00",
         ]
-        #expect(kept(times, policy { $0.keepDaily = 2 }) == ["present, daily", "", "daily", "", ""])
+        #expect(kept(times, policy { $0.keepDaily = 2 }) == ["present, daily", previous, "daily", "", ""])
         #expect(
             kept(times, policy { ($0.keepDaily, $0.keepMonthly, $0.keepYearly) = (3, 5, 1) })
-                == ["present, daily, monthly, yearly", "", "daily", "", "daily, oldest monthly"])
+                == ["present, daily, monthly, yearly", previous, "daily", "", "daily, oldest monthly"])
     }
 
     @Test func weeksBeginOnMonday() {
         // 2026-11-16 is a Monday.
         let times = ["2026-11-17T00:00", "2026-11-16T00:00", "2026-11-15T23:59", "2026-11-09T00:00"]
         #expect(
-            kept(times, policy { $0.keepWeekly = 9 }) == ["present, weekly", "", "weekly", "oldest weekly"])
+            kept(times, policy { $0.keepWeekly = 9 })
+                == ["present, weekly", previous, "weekly", "oldest weekly"])
     }
 
     @Test func hoursAreThoseOfTheClock() {
@@ -66,13 +72,13 @@ struct RetentionPolicyTests {
         let daily = "daily within 2d"
         #expect(
             kept(times, policy { $0.keepWithinDaily = Age("2d") })
-                == ["present, \(daily)", "", daily, daily, "", "", ""])
+                == ["present, \(daily)", previous, daily, daily, "", "", ""])
         #expect(
             kept(times, policy { ($0.keepWithinHourly, $0.keepDaily) = (Age("1h"), 1) })
                 == ["present, hourly within 1h, daily", "hourly within 1h", "", "", "", "", ""])
     }
 
-    /// As restic counts: a month is as long as the calendar has it.
+    /// A month is as long as the calendar has it: March 31 less one month is February 28.
     @Test func agesInMonthsGoByTheCalendar() {
         let times = [
             "2026-03-31T12:00", "2026-03-01T12:00", "2026-02-28T12:00", "2025-03-31T12:00",
@@ -80,7 +86,7 @@ struct RetentionPolicyTests {
         ]
         #expect(
             kept(times, policy { $0.keepWithin = .init("1mo") })
-                == ["present, within 1mo", "", "", "", ""])
+                == ["present, within 1mo", "within 1mo", "within 1mo", "", ""])
         let january = ["2026-01-15T12:00", "2025-12-15T12:00", "2025-12-15T11:59", "2025-11-15T12:00"]
         #expect(
             kept(january, policy { $0.keepWithin = .init("1mo") })
@@ -96,7 +102,8 @@ struct RetentionPolicyTests {
     @Test func labels() {
         let times = ["2026-11-20T12:00", "2026-11-20T11:00", "2026-11-20T10:00"]
         let labels = [1: "a", 2: "b"]
-        #expect(kept(times, labels: labels, policy { $0.keepLabel = ["b"] }) == ["present", "", "label b"])
+        #expect(
+            kept(times, labels: labels, policy { $0.keepLabel = ["b"] }) == ["present", previous, "label b"])
         let rules = RetentionOptions().rules(kept: nil, Settings(keepLast: 1).rules).policy
         #expect(kept(times, labels: labels, rules) == ["present", "last, label a", "label b"])
         var settings = Settings(keepLast: 1)
@@ -107,11 +114,13 @@ struct RetentionPolicyTests {
 
     @Test func theOldestStaysWhileARuleHasCountsLeft() {
         let times = ["2026-11-20T12:00", "2026-11-20T11:00", "2026-11-20T10:00"]
-        #expect(kept(times, policy { $0.keepDaily = 1 }) == ["present, daily", "", ""])
-        #expect(kept(times, policy { $0.keepDaily = 2 }) == ["present, daily", "", "oldest daily"])
-        // Also what the first apply found, of which no time is known.
+        #expect(kept(times, policy { $0.keepDaily = 1 }) == ["present, daily", previous, ""])
+        #expect(kept(times, policy { $0.keepDaily = 2 }) == ["present, daily", previous, "oldest daily"])
+        // What the first apply found has no time, and is not kept in place of a tree that has one.
         #expect(
-            kept(times + [""], policy { $0.keepDaily = 2 }) == ["present, daily", "", "", "oldest daily"])
+            kept(times + [""], policy { $0.keepDaily = 2 })
+                == ["present, daily", previous, "oldest daily", ""])
+        #expect(kept([times[0], ""], policy { $0.keepDaily = 2 }) == ["present, daily", previous])
         #expect(kept([times[0]], policy { $0.keepYearly = 9 }) == ["present, yearly"])
     }
 
@@ -120,7 +129,7 @@ struct RetentionPolicyTests {
         let kept7 = kept(times, policy { $0.keepWithin = .init("7d") })
         #expect(kept7 == ["present, within 7d", "within 7d", "within 7d"])
         #expect(
-            kept(times, policy { $0.keepWithin = .init("1d") }) == ["present, within 1d", "", ""])
+            kept(times, policy { $0.keepWithin = .init("1d") }) == ["present, within 1d", previous, ""])
     }
 
     /// Newest first; the run that asks has made the first.
@@ -146,14 +155,86 @@ struct RetentionPolicyTests {
                 == ["present, within 7d", "last, within 7d", "within 7d", "within 7d", "within 7d", ""])
     }
 
-    @Test func whatDisplacedAndCreatedNothingDoesNotCountAsOneOfTheLast() {
-        var changed = ActionSummary()
-        changed.update = 1
-        let summaries = [ActionSummary(), changed, ActionSummary(), changed, nil]
-        let snapshots = summaries.map { Snapshot(id: "", summary: $0) }
-        let reasons = policy { $0.keepLast = 1 }.reasons(for: snapshots)
-        #expect(reasons == [["present"], ["last"], ["last"], [], []])
-        #expect(policy { $0.keepLast = 0 }.reasons(for: snapshots) == [["present"], [], [], [], []])
+    /// A change of filters alone is a step too.
+    @Test func eachSnapshotCountsAsOneOfTheLast() {
+        let snapshots = [ActionSummary(), nil, ActionSummary()].map { Snapshot(id: "", summary: $0) }
+        #expect(policy { $0.keepLast = 1 }.reasons(for: snapshots) == [["present"], ["last"], []])
+    }
+
+    // MARK: The tree before the present one
+
+    @Test(arguments: [
+        \RetentionPolicy.keepHourly, \.keepDaily, \.keepWeekly, \.keepMonthly, \.keepYearly,
+    ])
+    func theTreeBeforeIsKeptByAnyRule(rule: WritableKeyPath<RetentionPolicy, Int?> & Sendable) {
+        let times = ["2026-11-20T12:03", "2026-11-20T12:02", "2026-11-20T12:01", ""]
+        for count in [0, 1, 7] {
+            var rules = policy { $0[keyPath: rule] = count }
+            #expect(kept(times, rules)[1] == previous)
+            rules.keepLast = 0
+            #expect(kept(times, rules)[1] == previous)
+        }
+    }
+
+    @Test func theTreeBeforeIsKeptByRulesOfAgeAndOfLabels() {
+        let times = ["2026-11-20T12:00", "2026-10-20T12:00", "2026-09-20T12:00"]
+        #expect(kept(times, policy { $0.keepWithin = Age("1d") })[1] == previous)
+        #expect(kept(times, policy { $0.keepWithinDaily = Age("1d") })[1] == previous)
+        #expect(kept(times, labels: [2: "a"], policy { $0.keepLabel = ["a"] })[1] == previous)
+    }
+
+    @Test func onlyTheHistorySwitchedOffLacksIt() {
+        #expect(policy { $0.keepLast = 0 }.isOff)
+        #expect(policy { ($0.keepLast, $0.keepLabel, $0.keepsLabelled) = (0, [], true) }.isOff)
+        #expect(!policy { $0.keepLast = 1 }.isOff && !RetentionPolicy().isOff)
+        #expect(!policy { ($0.keepLast, $0.keepDaily) = (0, 1) }.isOff)
+    }
+
+    // MARK: Zones
+
+    /// Each time is on the clock of the zone in which its own run was planned.
+    @Test func daysAndWeeksAreThoseOfTheZoneOfTheRun() {
+        // In Auckland it is 2026-11-21, 01:00, and 2026-11-20, 23:00.
+        let times = ["2026-11-20T12:00", "2026-11-20T10:00", "2026-11-20T09:00"]
+        let auckland: [Int: Int64] = [0: 46_800, 1: 46_800, 2: 46_800]
+        #expect(
+            kept(times, offsets: auckland, policy { $0.keepDaily = 2 })
+                == ["present, daily", "daily", ""])
+        #expect(
+            kept(times, offsets: [:], policy { $0.keepDaily = 2 })
+                == ["present, daily", previous, "oldest daily"])
+        // Sunday, 23:30 in UTC, is Monday in Berlin.
+        let weeks = ["2026-11-16T10:00", "2026-11-15T23:30", "2026-11-15T22:30"]
+        let berlin: [Int: Int64] = [0: 3600, 1: 3600, 2: 3600]
+        #expect(
+            kept(weeks, offsets: berlin, policy { $0.keepWeekly = 2 })
+                == ["present, weekly", previous, "weekly"])
+        // Another zone of the newest run moves no older snapshot.
+        #expect(
+            kept(weeks, offsets: [0: -36_000, 1: 3600, 2: 3600], policy { $0.keepWeekly = 3 })
+                == ["present, weekly", previous, "weekly"])
+    }
+
+    @Test func theHourThatComesTwiceInAutumnIsTwoHours() {
+        // 02:30 in Berlin, before and after the clock goes back.
+        let times = ["2026-10-25T03:30", "2026-10-25T01:30", "2026-10-25T00:30", "2026-10-24T23:00"]
+        let offsets: [Int: Int64] = [0: 3600, 1: 3600, 2: 7200, 3: 7200]
+        #expect(
+            kept(times, offsets: offsets, policy { $0.keepHourly = 3 })
+                == ["present, hourly", "hourly", "hourly", ""])
+        #expect(
+            kept(times, offsets: offsets, policy { $0.keepDaily = 2 })
+                == ["present, daily", previous, "", "oldest daily"])
+    }
+
+    @Test(arguments: [
+        ("2026-03-31", "1mo", "2026-02-28"), ("2024-03-31", "1mo", "2024-02-29"),
+        ("2024-02-29", "1y", "2023-02-28"), ("2026-01-31", "2mo", "2025-11-30"),
+        ("2026-03-28", "1mo", "2026-02-28"),
+    ])
+    func monthsClamp(day: String, age: String, earlier: String) throws {
+        let time = try #require(Timestamp(text: "\(day)T12:00:00Z"))
+        #expect(Age(age)?.before(time).description == "\(earlier)T12:00:00Z")
     }
 
     // MARK: Where rules stand

@@ -1,0 +1,191 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// Each message names the command that loses least, and that command goes on.
+@Suite("A document of the state that is damaged")
+struct DamagedStateTests {
+    enum Damage: CaseIterable {
+        case empty, cut, flipped
+
+        func apply(to path: String) throws {
+            var bytes = FileManager.default.contents(atPath: path) ?? []
+            switch self {
+            case .empty: bytes = []
+            case .cut: bytes = bytes.prefix(bytes.count / 2)
+            case .flipped: bytes[bytes.count / 2] ^= 0x55
+            }
+            try Data(bytes).write(to: URL(fileURLWithPath: path))
+        }
+    }
+
+    /// A target with three snapshots: `a` is 0, 01 and 012.
+    private func scene() throws -> MirrorScene {
+        let scene = try MirrorScene(["a": "0", "b": "b"])
+        try scene.mirror()
+        for step in 1...2 {
+            try scene.append("\(step)", to: "source/a")
+            try scene.mirror()
+        }
+        return scene
+    }
+
+    private func records(_ scene: MirrorScene) throws -> [String] {
+        try FileManager.default.contentsOfDirectory(atPath: scene.path("target/.fsync-lite/history")).sorted()
+    }
+
+    /// Runs the command that a message ends with.
+    private func goOn(_ run: CommandRun, in scene: MirrorScene) throws {
+        let line = try #require(run.errors.split(separator: "\n").last { $0.contains("next: ") })
+        let command = line.split(separator: "next: ", maxSplits: 1)[1]
+        let word = "fsync-lite "
+        if command.hasPrefix(word) {
+            let next = try scene.run(command.dropFirst(word.count).split(separator: " ").map(String.init))
+            #expect(next.code == 0, "\(next.errors)")
+        } else {
+            try HostCommand.run("sh", "-c", "cd \(scene.directory.path) && \(command)")
+        }
+    }
+
+    @Test(arguments: Damage.allCases) func ofTheManifestTheHistoryStays(damage: Damage) throws {
+        let scene = try scene()
+        try damage.apply(to: scene.path("target/.fsync-lite/manifest.json"))
+        let run = try scene.apply()
+        #expect(run.code == 65 && run.errors.contains("--adopt"))
+        try goOn(run, in: scene)
+        try scene.mirror("--adopt")
+        #expect(try scene.run("snapshot", "restore", "target", "latest~3", "a", "--to", "old").code == 0)
+        #expect(try scene.text("old/a") == "0")
+        #expect(try scene.run("snapshot", "verify", "target").code == 0)
+    }
+
+    @Test(arguments: Damage.allCases, [0, 1, 2], ["header.json", "actions.json"])
+    func ofTheHistoryOnlyWhatIsOlderGoes(damage: Damage, number: Int, document: String) throws {
+        let scene = try scene()
+        let record = try records(scene)[number]
+        try damage.apply(to: scene.path("target/.fsync-lite/history/\(record)/\(document)"))
+        let run = try scene.run("snapshot", "restore", "target", "initial", "--to", "none")
+        #expect(run.code == 65 || run.code == 66)
+        let verify = try scene.run("snapshot", "verify", "target")
+        #expect(verify.code == 65)
+        let prune = try scene.run("snapshot", "prune", "target", "--damaged")
+        #expect(prune.code == 0, "\(prune.errors)")
+        #expect(try scene.run("snapshot", "verify", "target").code == 0)
+        let left = try scene.run("snapshot", "list", "target", "--json").json().objects("snapshots").count
+        #expect(left == 3 - number)
+        try scene.append("3", to: "source/a")
+        try scene.mirror()
+        #expect(try scene.run("undo", "target").code == 0)
+        #expect(try scene.text("target/a") == "012")
+    }
+
+    @Test func aDryRunOfThePruningRemovesNothing() throws {
+        let scene = try scene()
+        let names = try records(scene)
+        try Damage.empty.apply(to: scene.path("target/.fsync-lite/history/\(names[0])/header.json"))
+        #expect(try scene.run("snapshot", "prune", "target", "--damaged", "--dry-run").code == 0)
+        #expect(try records(scene) == names)
+        let undo = try scene.run("snapshot", "prune", "target", "--keep-last", "1")
+        #expect(undo.code == 65)
+        try goOn(undo, in: scene)
+        #expect(try records(scene) == Array(names.dropFirst()))
+    }
+
+    @Test(arguments: Damage.allCases) func ofAJournalTheNextApplyBeginsAnew(damage: Damage) throws {
+        let scene = try scene()
+        try scene.append("3", to: "source/a")
+        try scene.append("3", to: "source/b")
+        let command = try PausedCommand(
+            ["apply", "source", "target"], in: scene.directory.path, at: .after("renameat2", number: 2))
+        try #require(try command.waitForPause())
+        command.kill()
+        let journal = scene.path("target/.fsync-lite/journal")
+        try #require(FileManager.default.fileExists(atPath: journal))
+        try damage.apply(to: journal)
+        let run = try scene.run("recover", "target")
+        #expect(run.code == 65)
+        try goOn(run, in: scene)
+        try scene.mirror()
+        #expect(try scene.run("snapshot", "verify", "target").code == 0)
+    }
+
+    @Test(arguments: Damage.allCases) func ofThePreparedCommitItIsAbandoned(damage: Damage) throws {
+        let scene = try scene()
+        try scene.append("3", to: "source/a")
+        let id = try scene.apply("--prepare").output.trimmingCharacters(in: .newlines)
+        try damage.apply(to: scene.path("target/.fsync-lite/stage/\(id)/prepared.json"))
+        let run = try scene.run("commit", "target", id)
+        #expect(run.code == 65, "\(run.errors)")
+        try goOn(run, in: scene)
+        try scene.mirror()
+    }
+
+    @Test func ofTheLastRunNothingIsLost() throws {
+        let scene = try scene()
+        try Damage.cut.apply(to: scene.path("target/.fsync-lite/last-run"))
+        let status = try scene.run("status", "target")
+        #expect(status.code == 65 && status.errors.contains("the next apply writes it anew"))
+        try scene.mirror()
+        #expect(try scene.run("status", "target").code == 0)
+    }
+}
+
+@Suite("A copy of a target is a target")
+struct CopiedTargetTests {
+    private func scene() throws -> MirrorScene {
+        let scene = try MirrorScene(["a": "0", "dir/b": "b", "dir/c": "c"])
+        try FileManager.default.linkItem(atPath: scene.path("source/a"), toPath: scene.path("source/linked"))
+        try scene.mirror()
+        try scene.append("1", to: "source/a")
+        try scene.remove("source/dir/c")
+        try scene.mirror()
+        try HostCommand.run("cp", "-a", scene.target, scene.path("copy"))
+        return scene
+    }
+
+    @Test func theUndoOfACopyIsThatOfTheTarget() throws {
+        let scene = try scene()
+        #expect(try scene.run("undo", "target").code == 0)
+        let undo = try scene.run("undo", "copy")
+        #expect(undo.code == 0, "\(undo.errors)")
+        let differences = try TreeSnapshot(scene.path("copy")).differences(from: TreeSnapshot(scene.target))
+        #expect(differences == [])
+        // The inodes are those of the copy now.
+        try scene.append("by hand", to: "copy/dir/b")
+        #expect(try scene.run("undo", "copy").code == 3)
+        #expect(try scene.text("copy/dir/b") == "bby hand")
+    }
+
+    @Test func whatWasEditedInACopyIsAnEdit() throws {
+        let scene = try scene()
+        try scene.append("by hand", to: "copy/a")
+        let undo = try scene.run("undo", "copy")
+        #expect(undo.code == 3 && undo.errors.contains("a: it was changed in the target since"))
+        #expect(try scene.text("copy/a") == "01by hand")
+        #expect(try scene.text("copy/dir/c") == "c")
+    }
+
+    @Test func theNextRunRecordsTheInodesOfTheCopy() throws {
+        let scene = try scene()
+        let run = try scene.run("apply", "source", "copy")
+        #expect(run.code == 0 && run.output.contains("nothing to do"), "\(run.output)\(run.errors)")
+        #expect(!run.errors.contains("made in the target"))
+        let manifest = try scene.text("copy/.fsync-lite/manifest.json")
+        let inode = try #require(
+            try FileManager.default.attributesOfItem(atPath: scene.path("copy/dir/b"))[.systemFileNumber]
+                as? UInt64)
+        #expect(manifest.contains("\"target_inode\":\(inode)"))
+        // An object that takes a file's place is seen again.
+        try scene.remove("copy/dir/b")
+        try HostCommand.run("cp", "-a", scene.path("source/dir/b"), scene.path("copy/dir/b"))
+        #expect(try scene.run("undo", "copy").code == 3)
+    }
+
+    @Test func aSnapshotOfACopyIsRestoredWithoutDoubt() throws {
+        let scene = try scene()
+        let run = try scene.run("snapshot", "restore", "copy", "latest~1", "--to", "old")
+        #expect(run.code == 0, "\(run.errors)")
+        #expect(try scene.text("old/a") == "0")
+        #expect(try scene.text("old/dir/c") == "c")
+    }
+}
