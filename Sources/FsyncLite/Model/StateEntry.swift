@@ -72,7 +72,8 @@ extension SyncError {
             let entry = parts.first.flatMap({ String(validating: $0, as: UTF8.self) }).flatMap(
                 StateEntry.init)
         else { return [] }
-        let beside = FileName(state.bytes.suffix { $0 != UInt8(ascii: "/") })?.treeOfState
+        let beside = path[..<(marker.upperBound - 1)].split(separator: UInt8(ascii: "/")).last
+            .flatMap { FileName($0) }?.treeOfState
         let target = "\(beside.map { state.parent + $0.bytes } ?? state.parent)"
         func aside(_ entries: StateEntry...) -> String {
             let paths = entries.map { "\(state)/\($0.rawValue)" }.joined(separator: " ")
