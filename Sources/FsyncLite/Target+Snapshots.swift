@@ -20,10 +20,11 @@ extension Target {
     /// - Throws: `SyncError`: `inputMissing` where no apply is kept, `refused` where fewer are, one by one.
     package func found(byLast count: Int, called: [UInt8]) throws -> String {
         let history = try history()
-        let (steps, kept) = (history.steps.count, history.unbroken)
-        guard count > kept else { return "latest~\(count)" }
-        if kept == steps, let damage = history.damage { throw damage }
-        guard steps > 0 else {
+        let steps = try history.undoable(from: history.state.manifest(of: path).header)
+        guard count > steps.count else { return "latest~\(steps[count - 1] + 1)" }
+        let (kept, next) = (steps.count, history.steps.firstIndex { $0.header.actions != nil })
+        if next == nil, let damage = history.damage { throw damage }
+        guard kept > 0 || next != nil else {
             throw SyncError(
                 .inputMissing, path: path,
                 "there is nothing to undo: no apply is kept, since keep_last 0 turns the history off")
@@ -33,13 +34,13 @@ extension Target {
             kept == 0
             ? "the tree before the last apply is not kept"
             : "only \(Amount.of(kept, "apply", "applies")) can be taken back: fsync-lite undo --steps \(kept) \(name)"
-        guard kept < steps else { throw SyncError(.refused, path: path, possible) }
-        let next = try history.snapshots()[kept + 1]
-        let time = next.created.map { " of \($0.localText)" } ?? ""
+        guard let next else { throw SyncError(.refused, path: path, possible) }
+        let tree = try history.snapshots()[next + 1]
+        let time = tree.created.map { " of \($0.localText)" } ?? ""
         throw SyncError(
             .refused, path: path,
-            "\(possible); the next older tree is \(next.shortID)\(time), and all changes since then would go. See "
-                + "them: fsync-lite snapshot restore --in-place --dry-run \(name) \(next.shortID)")
+            "\(possible); the next older tree is \(tree.shortID)\(time), and all changes since then would go. See "
+                + "them: fsync-lite snapshot restore --in-place --dry-run \(name) \(tree.shortID)")
     }
 
     /// The rules that keep snapshots.

@@ -171,12 +171,45 @@ struct History {
         return found
     }
 
-    /// The number of the newest steps that are single applies: none between them was pruned.
-    var unbroken: Int { steps.prefix { $0.header.actions == nil }.count }
+    /// The newest steps that can be taken back one by one: none of the applies between them was pruned, and each changed
+    /// an entry, its coverage, or what is mirrored. A run that only found what was changed by hand is none.
+    ///
+    /// - Returns: their indices.
+    func undoable(from present: ManifestHeader) throws -> [Int] {
+        var (filters, without) = (present.filters.lines, present.attributes.missingNames)
+        var found: [Int] = []
+        for (index, step) in steps.enumerated() {
+            let header = step.header
+            guard header.actions == nil else { break }
+            if try header.summary.actions > 0 || header.previous == nil
+                || (header.previousFilters ?? filters, header.previousWithout ?? without) != (
+                    filters, without
+                )
+                || !actions(step).actions.isEmpty
+            {
+                found.append(index)
+            }
+            (filters, without) = (header.previousFilters ?? filters, header.previousWithout ?? without)
+        }
+        return found
+    }
 
-    /// The paths of what was changed by hand between two applies of the newest steps, as the later one found it.
-    func changedByHand(amongNewest count: Int) throws -> Set<RelativePath> {
-        try Set(steps.prefix(count).dropLast().flatMap { try actions($0).drift.map(\.file.path) })
+    /// The paths of entries that were made in the target between applies, and that the steps newer than this one found
+    /// there and took into the manifest.
+    func taken(before index: Int) throws -> Set<RelativePath> {
+        try Set(
+            steps.prefix(index).flatMap {
+                try actions($0).drift.filter { $0.verb == .delete }.map(\.file.path)
+            })
+    }
+
+    /// The paths of what was changed by hand between these steps, newest first, as the newer one found it.
+    func changedByHand(between steps: some Collection<Step>) throws -> Set<RelativePath> {
+        try Set(
+            steps.dropLast().flatMap { step in
+                try actions(step).drift.filter { $0.verb != .attributes || !$0.file.isDirectory }.map(
+                    \.file.path)
+            })
     }
 
     /// The inodes of clones that replace files with names in the history.

@@ -8,13 +8,14 @@ extension Difference {
     /// - Parameters:
     ///   - filters: those of the restored tree, if they decide by path alone; else nil.
     ///   - isKept: changed entries stay and are listed; otherwise they go to the history.
+    ///   - taken: entries that no apply brought, and that the manifest has all the same. They stay.
     ///   - look: the status of an entry of the target; nil if there is none.
     mutating func settleDrift(
-        _ tree: SnapshotTree, filters: Filters?, isKept: Bool,
+        _ tree: SnapshotTree, filters: Filters?, isKept: Bool, taken: Set<RelativePath>,
         look: (RelativePath) throws -> FileStatus?
     ) throws -> (problems: [Problem], notes: [String], kept: Set<RelativePath>) {
         let homeless = try leaveHomeless(tree, look)
-        var settlement = DriftSettlement(self, tree, isKept: isKept)
+        var settlement = DriftSettlement(self, tree, isKept: isKept, taken)
         var problems = homeless
         try edit { difference in
             settlement.forgetUncovered(in: &difference)
@@ -82,17 +83,19 @@ private struct DriftSettlement {
     private var needed: Set<RelativePath> = []
     /// Entries that no apply brought.
     private var foreign: Set<RelativePath> = []
+    /// The same, and the manifest has them.
+    private let taken: Set<RelativePath>
     /// Entries that become uncovered: directories that would be deleted, and edited entries.
     private var resting: Set<RelativePath> = []
-    /// Changed entries that would be deleted, and the paths to which their directories carry them.
+    /// Changed and taken entries that would be deleted, and the paths to which their directories carry them.
     private var edited: [RelativePath: RelativePath] = [:]
     /// Changed entries, to be listed, by the path that they have afterwards.
     private(set) var listed: Set<RelativePath> = []
     /// Changed objects that stay, by their path in the earlier tree.
     private(set) var kept: Set<RelativePath> = []
 
-    init(_ difference: Difference, _ tree: SnapshotTree, isKept: Bool) {
-        (self.tree, self.isKept) = (tree, isKept)
+    init(_ difference: Difference, _ tree: SnapshotTree, isKept: Bool, _ taken: Set<RelativePath>) {
+        (self.tree, self.isKept, self.taken) = (tree, isKept, taken)
         uncovering = difference.policy.uncovering
         for (file, _) in difference.created where isRestored(file) && tree.isChanged(file.path) {
             needed.formUnion(file.path.ancestors)
@@ -119,9 +122,10 @@ private struct DriftSettlement {
             && (!isDirectory
                 || difference.created.index(of: carried).map { !difference.created.isDirectory(at: $0) }
                     ?? false)
-        if isKept, isEdited {
+        let isTaken = taken.contains(path)
+        if isTaken || (isKept && isEdited) {
             edited[path] = carried
-            listed.insert(carried)
+            if !isTaken { listed.insert(carried) }
         } else if isDirectory {
             resting.insert(path)
         }
@@ -209,7 +213,7 @@ private struct DriftSettlement {
             if isKept {
                 let isListed = !match.source.isDirectory || match.hasOtherAccess
                 guard isListed || !tree.isChanged(match.source.path) else { continue }
-                if isListed { listed.insert(match.source.path) }
+                if isListed, !taken.contains(match.target.path) { listed.insert(match.source.path) }
             } else {
                 guard isLost(match) else { continue }
                 problems.append(.lost(match.source.path))
@@ -340,12 +344,13 @@ private struct DriftSettlement {
     /// Names the first entry that no apply brought, of those that stay and of those that go to the history.
     func notes(on difference: Difference) -> [String] {
         let moves = MoveMap(difference)
+        let strangers = foreign.union(edited.keys.lazy.filter(taken.contains))
         let going =
-            difference.deleted.lazy.map(\.file.path).filter(foreign.contains)
+            difference.deleted.lazy.map(\.file.path).filter(strangers.contains)
             + difference.matches.lazy.filter {
                 $0.replacesContent && $0.base == nil && !$0.target.path.isInState && !$0.target.isDirectory
             }.map(\.target.path)
-        let staying = foreign.subtracting(going).map(moves.carriedPath(of:))
+        let staying = strangers.subtracting(going).map(moves.carriedPath(of:))
         let what = "what filters left out, or no apply brought here,"
         return [(staying, "stays"), (Array(going), "goes to the history")].compactMap { paths, verb in
             paths.min().map { "\(what) \(verb): \(Amount.list([$0.description], of: paths.count))" }

@@ -26,6 +26,8 @@ struct SnapshotSource: PlanSource {
     /// What changed in the target since the last apply, and stays.
     private var kept: Set<RelativePath> = []
     private var leavesStrangers = false
+    /// Entries that no apply brought, and that the manifest has all the same.
+    private let taken: Set<RelativePath>
     /// Entries that the other directory cannot hold.
     private let leftOut = LeftOutEntries()
 
@@ -62,11 +64,14 @@ struct SnapshotSource: PlanSource {
             root: isInPlace ? nil : header.rootEntry, paths: restoration.paths, withoutRest: !isInPlace,
             withUncovered: isInPlace)
         self.tree = tree
+        // An undo goes past runs that only found what was changed by hand.
+        let first = restoration.keepsDrift && index > 0 ? try history.undoable(from: header).first ?? 0 : 0
+        taken = try history.taken(before: first)
         notes =
             restoration.keepsDrift
             ? SnapshotSource.note(
                 "changed in the target between these applies, and taken back with them",
-                try history.changedByHand(amongNewest: index))
+                try history.changedByHand(between: history.steps[first..<max(first, index)]))
             : SnapshotSource.note(of: drift, in: tree, within: restoration.paths)
         earlierTree = EarlierTree(
             directory, earlier: tree.root, linksFiles: restoration.linksFiles,
@@ -262,7 +267,7 @@ struct SnapshotSource: PlanSource {
         let staying: [String]
         (problems, staying, kept) = try difference.settleDrift(
             tree, filters: restoration.paths.isEmpty ? Filters(earlier.filters) : nil,
-            isKept: restoration.keepsDrift, look: { try present.status(of: $0) })
+            isKept: restoration.keepsDrift, taken: taken, look: { try present.status(of: $0) })
         notes += staying
         leavesStrangers = !staying.isEmpty
         problems += lost

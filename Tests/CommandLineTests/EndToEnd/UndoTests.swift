@@ -427,7 +427,7 @@ struct UndoTests {
     // MARK: Several steps
 
     @Test func stepsAreTakenBackTogether() throws {
-        let scene = try MirrorScene(["a": "0", "dir/stays": "s"])
+        let scene = try MirrorScene(["a": "0", "dir": ["stays": "s"]])
         try scene.mirror()
         let trees = try (1...3).map { step in
             let tree = try TreeSnapshot(scene.path("target"))
