@@ -77,7 +77,7 @@ extension SyncError {
         let target = "\(beside.map { state.parent + $0.bytes } ?? state.parent)"
         func aside(_ entries: StateEntry...) -> String {
             let paths = entries.map { "\(state)/\($0.rawValue)" }.joined(separator: " ")
-            return "mkdir \(state)/damaged && mv \(paths) \(state)/damaged"
+            return "mkdir -p \(state)/damaged && mv \(paths) \(state)/damaged"
         }
         switch entry {
         case .manifest:

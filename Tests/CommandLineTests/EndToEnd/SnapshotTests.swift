@@ -147,7 +147,7 @@ struct SnapshotTests {
         #expect(try scene.run("snapshot", "verify", "target").code == 65)
         let run = try scene.apply()
         #expect(run.code == 65)
-        #expect(run.errors.contains("next: mkdir target/.fsync-lite/damaged && mv "))
+        #expect(run.errors.contains("next: mkdir -p target/.fsync-lite/damaged && mv "))
         try scene.remove("target/.fsync-lite/manifest.json")
         #expect(try scene.apply().errors.contains("its manifest is missing"))
         #expect(try scene.run("undo", "target").errors.contains("the manifest is gone"))
