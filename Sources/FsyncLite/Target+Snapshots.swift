@@ -20,7 +20,7 @@ extension Target {
     /// - Throws: `SyncError`: `inputMissing` where no apply is kept, `refused` where fewer are, one by one.
     package func found(byLast count: Int, called: [UInt8]) throws -> String {
         let history = try history()
-        let steps = try history.undoable(from: history.state.manifest(of: path).header)
+        let steps = try history.undoable(count, from: history.state.manifest(of: path).header)
         guard count > steps.count else { return "latest~\(steps[count - 1] + 1)" }
         let (kept, next) = (steps.count, history.steps.firstIndex { $0.header.actions != nil })
         if next == nil, let damage = history.damage { throw damage }
@@ -126,18 +126,14 @@ extension Target {
     public func prune(
         _ policy: RetentionPolicy, dropsDamaged: Bool = false, isDryRun: Bool = false
     ) throws -> [Snapshot] {
-        func going(_ history: inout History) throws -> [Snapshot] {
-            if dropsDamaged { try history.dropDamaged() }
-            return try snapshots(history, policy)
+        func found(_ history: History) throws -> History {
+            try dropsDamaged ? history.withoutDamaged() : history
         }
-        if isDryRun {
-            var history = try history()
-            return try going(&history)
-        }
+        if isDryRun { return try snapshots(found(history()), policy) }
         return try writing { history in
-            var history = history
-            let before = try going(&history)
+            let history = try found(history)
             if let damage = history.damage { throw damage }
+            let before = try snapshots(history, policy)
             try Retention(history.state).apply(policy, to: history, began: policy.clock)
             return before
         }

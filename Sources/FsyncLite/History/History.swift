@@ -63,9 +63,10 @@ struct History {
             "it is missing, and there are older records")
     }
 
-    /// Cuts the chain before the first record that cannot be read.
-    mutating func dropDamaged() throws {
-        damage = nil
+    /// The same, cut before the first record that cannot be read.
+    func withoutDamaged() throws -> History {
+        var whole = self
+        whole.damage = nil
         let bad = try steps.firstIndex { step in
             do {
                 _ = try actions(step)
@@ -74,7 +75,8 @@ struct History {
                 return true
             }
         }
-        if let bad { steps.removeSubrange(bad...) }
+        if let bad { whole.steps.removeSubrange(bad...) }
+        return whole
     }
 
     func directory(_ step: Step) throws -> Directory {
@@ -174,13 +176,14 @@ struct History {
     /// The newest steps that can be taken back one by one: none of the applies between them was pruned, and each changed
     /// an entry, its coverage, or what is mirrored. A run that only found what was changed by hand is none.
     ///
+    /// - Parameter count: no more than so many are looked for, and no record is read beyond the last.
     /// - Returns: their indices.
-    func undoable(from present: ManifestHeader) throws -> [Int] {
+    func undoable(_ count: Int, from present: ManifestHeader) throws -> [Int] {
         var (filters, without) = (present.filters.lines, present.attributes.missingNames)
         var found: [Int] = []
         for (index, step) in steps.enumerated() {
             let header = step.header
-            guard header.actions == nil else { break }
+            guard found.count < count, header.actions == nil else { break }
             if try header.summary.actions > 0 || header.previous == nil
                 || (header.previousFilters ?? filters, header.previousWithout ?? without) != (
                     filters, without

@@ -36,7 +36,7 @@ public struct RetentionPolicy: Hashable, Sendable {
     public var isEmpty: Bool { withoutLabels == RetentionPolicy() }
 
     /// Whether it keeps no history: `keepLast` is 0, and there is no other rule.
-    package var isOff: Bool {
+    var isOff: Bool {
         var off = RetentionPolicy()
         off.keepLast = 0
         return withoutLabels == off

@@ -61,23 +61,26 @@ enum TransactionEntry {
 }
 
 extension SyncError {
-    /// What goes on, and loses least, where a document of a target's state is damaged; nil for any other error.
-    package var wayOut: [String] {
+    /// What goes on, and loses least, where a document of a target's state is damaged, in lines; none for another error.
+    ///
+    /// - Parameter word: a path as a shell reads it.
+    package func wayOut(_ word: ([UInt8]) -> String) -> [String] {
         guard code == .invalidDocument, let path,
             let marker = path.firstRange(of: FileName.state.bytes + "/".utf8)
         else { return [] }
-        let state = LocalFile(bytes: Array(path[..<(marker.upperBound - 1)]))
+        let statePath = path[..<(marker.upperBound - 1)]
+        let state = LocalFile(bytes: Array(statePath))
         let parts = path[marker.upperBound...].split(separator: UInt8(ascii: "/")).map(Array.init)
         guard
             let entry = parts.first.flatMap({ String(validating: $0, as: UTF8.self) }).flatMap(
                 StateEntry.init)
         else { return [] }
-        let beside = path[..<(marker.upperBound - 1)].split(separator: UInt8(ascii: "/")).last
-            .flatMap { FileName($0) }?.treeOfState
-        let target = "\(beside.map { state.parent + $0.bytes } ?? state.parent)"
+        let name = statePath.split(separator: UInt8(ascii: "/")).last.flatMap { FileName($0) }
+        let target = word((name?.treeOfState.map { state.parent + $0.bytes } ?? state.parent).bytes)
         func aside(_ entries: StateEntry...) -> String {
-            let paths = entries.map { "\(state)/\($0.rawValue)" }.joined(separator: " ")
-            return "mkdir -p \(state)/damaged && mv \(paths) \(state)/damaged"
+            let paths = entries.map { word((state + $0.rawValue).bytes) }.joined(separator: " ")
+            let damaged = word((state + "damaged").bytes)
+            return "mkdir -p \(damaged) && mv \(paths) \(damaged)"
         }
         switch entry {
         case .manifest:
@@ -96,7 +99,7 @@ extension SyncError {
                 "next: fsync-lite snapshot prune --damaged \(target)",
             ]
         case .stage where parts.count == 3 && parts[2].elementsEqual(TransactionEntry.prepared.bytes):
-            return ["next: fsync-lite abandon \(target) \(escapedText(parts[1]))"]
+            return ["next: fsync-lite abandon \(target) \(word(parts[1]))"]
         case .lastRun: return ["the next apply writes it anew"]
         default: return []
         }

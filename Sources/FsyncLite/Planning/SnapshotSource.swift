@@ -65,7 +65,7 @@ struct SnapshotSource: PlanSource {
             withUncovered: isInPlace)
         self.tree = tree
         // An undo goes past runs that only found what was changed by hand.
-        let first = restoration.keepsDrift && index > 0 ? try history.undoable(from: header).first ?? 0 : 0
+        let first = restoration.keepsDrift && index > 0 ? try history.undoable(1, from: header).first ?? 0 : 0
         taken = try history.taken(before: first)
         notes =
             restoration.keepsDrift
@@ -243,13 +243,15 @@ struct SnapshotSource: PlanSource {
                 try copy.settle(&difference, options.attributes.extended, monitor)
                 pathCopy = copy
             }
-            // Of files with a digest, the stage finds it out.
-            let written = try state.status(of: .manifest)?.modified
-            let replaced = try tree.replaced(
-                manifest(withUncovered: true), written: written, in: earlierTree.root)
-            problems = difference.arriving.filter { file in
-                !holder.isCopy(of: header) && replaced.contains(file.path) && file.digest == nil
-            }.map { .replaced($0.path) }
+            // Of files with a digest, the stage finds it out. In a copy of a target, inodes do not tell.
+            if !holder.isCopy(of: header) {
+                let written = try state.status(of: .manifest)?.modified
+                let replaced = try tree.replaced(
+                    manifest(withUncovered: true), written: written, in: earlierTree.root)
+                problems = difference.arriving.filter { file in
+                    replaced.contains(file.path) && file.digest == nil
+                }.map { .replaced($0.path) }
+            }
         }
         changesCoverage = difference.changesCoverage(except: kept)
     }

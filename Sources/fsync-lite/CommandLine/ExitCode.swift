@@ -63,7 +63,7 @@ enum ExitCode: Int32, CaseIterable {
             return
         }
         complain("\(error)")
-        for line in (error as? SyncError)?.wayOut ?? [] { complain(line) }
+        for line in (error as? SyncError)?.wayOut(Shell.word) ?? [] { complain(line) }
     }
 
     init(_ error: SyncError) {

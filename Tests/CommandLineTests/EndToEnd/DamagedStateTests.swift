@@ -59,6 +59,15 @@ struct DamagedStateTests {
         #expect(try scene.run("snapshot", "verify", "target").code == 0)
     }
 
+    /// The command is one for a shell.
+    @Test func ofATargetWithABlankInItsPath() throws {
+        let scene = try scene()
+        try scene.move("target", to: "my target")
+        try Damage.empty.apply(to: scene.path("my target/.fsync-lite/manifest.json"))
+        try goOn(scene.run("status", "my target"), in: scene)
+        #expect(try scene.run("apply", "source", "my target", "--adopt").code == 0)
+    }
+
     @Test(arguments: [0, 1, 2], ["header.json", "actions.json"])
     func ofTheHistoryOnlyWhatIsOlderGoes(number: Int, document: String) throws {
         for damage in Damage.allCases { try ofTheHistory(damage, number, document) }
@@ -89,9 +98,9 @@ struct DamagedStateTests {
         try Damage.empty.apply(to: scene.path("target/.fsync-lite/history/\(names[0])/header.json"))
         #expect(try scene.run("snapshot", "prune", "target", "--damaged", "--dry-run").code == 0)
         #expect(try records(scene) == names)
-        let undo = try scene.run("snapshot", "prune", "target", "--keep-last", "1")
-        #expect(undo.code == 65)
-        try goOn(undo, in: scene)
+        let prune = try scene.run("snapshot", "prune", "target", "--keep-last", "1")
+        #expect(prune.code == 65)
+        try goOn(prune, in: scene)
         #expect(try records(scene) == Array(names.dropFirst()))
     }
 
@@ -131,65 +140,5 @@ struct DamagedStateTests {
         #expect(status.code == 65 && status.errors.contains("the next apply writes it anew"))
         try scene.mirror()
         #expect(try scene.run("status", "target").code == 0)
-    }
-}
-
-@Suite("A copy of a target is a target")
-struct CopiedTargetTests {
-    private func scene() throws -> MirrorScene {
-        let scene = try MirrorScene(["a": "0", "dir": ["b": "b", "c": "c"]])
-        try FileManager.default.linkItem(atPath: scene.path("source/a"), toPath: scene.path("source/linked"))
-        try scene.mirror()
-        try scene.append("1", to: "source/a")
-        try scene.remove("source/dir/c")
-        try scene.mirror()
-        try HostCommand.run("cp", "-a", scene.target, scene.path("copy"))
-        return scene
-    }
-
-    @Test func theUndoOfACopyIsThatOfTheTarget() throws {
-        let scene = try scene()
-        #expect(try scene.run("undo", "target").code == 0)
-        let undo = try scene.run("undo", "copy")
-        #expect(undo.code == 0, "\(undo.errors)")
-        let differences = try TreeSnapshot(scene.path("copy")).differences(from: TreeSnapshot(scene.target))
-        #expect(differences == [])
-        // The inodes are those of the copy now.
-        try scene.append("by hand", to: "copy/dir/b")
-        #expect(try scene.run("undo", "copy").code == 3)
-        #expect(try scene.text("copy/dir/b") == "bby hand")
-    }
-
-    @Test func whatWasEditedInACopyIsAnEdit() throws {
-        let scene = try scene()
-        try scene.append("by hand", to: "copy/a")
-        let undo = try scene.run("undo", "copy")
-        #expect(undo.code == 3 && undo.errors.contains("a: it was changed in the target since"))
-        #expect(try scene.text("copy/a") == "01by hand")
-        #expect(try scene.text("copy/dir/c") == "c")
-    }
-
-    @Test func theNextRunRecordsTheInodesOfTheCopy() throws {
-        let scene = try scene()
-        let run = try scene.run("apply", "source", "copy")
-        #expect(run.code == 0 && run.output.contains("nothing to do"), "\(run.output)\(run.errors)")
-        #expect(!run.errors.contains("made in the target"))
-        let manifest = try scene.text("copy/.fsync-lite/manifest.json")
-        let inode = try #require(
-            try FileManager.default.attributesOfItem(atPath: scene.path("copy/dir/b"))[.systemFileNumber]
-                as? UInt64)
-        #expect(manifest.contains("\"target_inode\":\(inode)"))
-        // An object that takes a file's place is seen again.
-        try scene.remove("copy/dir/b")
-        try HostCommand.run("cp", "-a", scene.path("source/dir/b"), scene.path("copy/dir/b"))
-        #expect(try scene.run("undo", "copy").code == 3)
-    }
-
-    @Test func aSnapshotOfACopyIsRestoredWithoutDoubt() throws {
-        let scene = try scene()
-        let run = try scene.run("snapshot", "restore", "copy", "latest~1", "--to", "old")
-        #expect(run.code == 0, "\(run.errors)")
-        #expect(try scene.text("old/a") == "0")
-        #expect(try scene.text("old/dir/c") == "c")
     }
 }
