@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 # The tool's own at the root of a target; also what it never mirrors from a source.
 RESERVED = b".fsync-lite"
 
-# XFS shows an ACL a second time under these.
-SECOND_VIEWS = ("trusted.SGI_ACL_FILE", "trusted.SGI_ACL_DEFAULT")
+# XFS shows an ACL a second time under these. The mark of a state is given anew by each tool, and never copied.
+UNSEEN = ("trusted.SGI_ACL_FILE", "trusted.SGI_ACL_DEFAULT", "user.fsync-lite.state")
 
 TYPES = {
     stat.S_IFREG: "file",
@@ -136,7 +136,7 @@ def _entry(path: bytes, status: os.stat_result, contents: bool, xattrs: bool) ->
 
 def _xattrs(path: bytes) -> tuple[tuple[str, bytes], ...]:
     names = sorted(os.listxattr(path, follow_symlinks=False))
-    return tuple((name, os.getxattr(path, name, follow_symlinks=False)) for name in names if name not in SECOND_VIEWS)
+    return tuple((name, os.getxattr(path, name, follow_symlinks=False)) for name in names if name not in UNSEEN)
 
 
 # --- Comparing --------------------------------------------------------------------------------
