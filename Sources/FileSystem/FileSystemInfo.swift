@@ -38,7 +38,10 @@ public struct FileSystemInfo: Sendable, Equatable {
 
     /// A change of an entry always moves its change time, and inodes with equal birth times are one object: then a digest
     /// of all of them stands for a directory.
-    public var tellsChanges: Bool { ["ext4", "xfs", "btrfs", "tmpfs"].contains(name) }
+    public var tellsChanges: Bool { FileSystemInfo.tellingChanges.contains(name) }
+
+    static let tellingChanges: Set = ["ext4", "xfs", "btrfs", "tmpfs"]
+    static func name(_ magic: UInt32) -> String? { names[magic] }
 
     private static let local: Set = ["ext4", "xfs", "btrfs", "tmpfs", "zfs", "f2fs", "bcachefs", "overlay"]
     private static let remote: Set = ["nfs", "ceph"]
@@ -54,7 +57,7 @@ public struct FileSystemInfo: Sendable, Equatable {
             }
         }
         let magic = UInt32(truncatingIfNeeded: raw.f_type)
-        name = FileSystemInfo.names[magic] ?? "0x" + String(magic, radix: 16)
+        name = FileSystemInfo.name(magic) ?? "0x" + String(magic, radix: 16)
         let (high, low) = raw.f_fsid.__val
         identifier = String(
             UInt64(UInt32(bitPattern: high)) << 32 | UInt64(UInt32(bitPattern: low)), radix: 16)

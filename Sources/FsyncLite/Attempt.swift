@@ -54,7 +54,7 @@ struct Attempt {
             state, for: graph.stagedEntries.lazy.map(\.file), options.settableAttributes)
         stage = try Stage(
             name, in: state, graph: graph, source: planned.contents, root: directory,
-            previous: previous, options: options, monitor: monitor)
+            previous: previous, options: options, probes: plan.difference.policy.probes, monitor: monitor)
         (self.planned, self.state, target) = (planned, state, directory)
         (self.options, self.monitor) = (options, monitor)
     }

@@ -123,7 +123,7 @@ package struct ModelMirror {
             let record = before[path].map {
                 BaseEntry(status: $0.file.status, targetInode: 0, marks: $0.marks)
             }
-            entry.marks = difference.policy.marks(of: entry.file.status, base: record?.known)
+            entry.marks = difference.policy.marks(of: entry.file, base: record?.known)
             return entry
         }.sorted { $0.file < $1.file }
     }

@@ -190,7 +190,7 @@ extension ComparisonPolicy {
 
     /// The source's object is the recorded one, unchanged by every time its file system keeps.
     private func isAsRecorded(_ source: FileStatus, _ base: BaseStatus) -> Bool {
-        base.isSettled && isUnchanged(source, base.status)
+        base.isSettled && isUnchanged(source, base.status) && isLasting(base)
     }
 
     private func isUnchanged(_ source: FileStatus, _ recorded: FileStatus) -> Bool {
@@ -235,15 +235,25 @@ extension ComparisonPolicy {
     }
 
     /// The manifest's entry needs an update although there is nothing to do.
-    func isStale(_ base: BaseStatus, _ source: FileStatus, _ target: FileStatus) -> Bool {
+    ///
+    /// - Parameter isSettled: the source's entry was found settled.
+    func isStale(
+        _ base: BaseStatus, _ source: FileStatus, _ target: FileStatus, isSettled: Bool = false
+    ) -> Bool {
         targetIsCopy || base.differs(from: target)
             || (source.type != .directory && base.status.links != source.links)
             || (keepsIdentity
                 && (base.status.identity != source.identity || base.status.changed != source.changed))
-            || base.status.changed == CommitSpans.unexamined
+            || base.status.changed == CommitSpans.unexamined || !isLasting(base)
             || (!trustsTarget && usesTargetChangeTime
                 && base.targetChanged.map { $0 != target.changed } ?? false)
-            || marks(of: source, recorded: base.status.changed, base.marks) != base.marks
+            || marks(of: source, isSettled: isSettled, base.status.changed, base.marks) != base.marks
+    }
+
+    /// The content that was read of the source's entry is on its disk: a power cut can leave an earlier one under the
+    /// same times.
+    private func isLasting(_ base: BaseStatus) -> Bool {
+        lastingUntil.map { base.status.type != .file || base.status.changed < $0 } ?? true
     }
 
     /// The status to record for an object that is not compared: unexamined unless the base vouches for it, until an
@@ -257,12 +267,15 @@ extension ComparisonPolicy {
     func movesLater(_ target: FileStatus) -> Bool { hasOldTrees && target.links > 1 }
 
     /// The marks of the entry in the new manifest.
-    package func marks(of source: FileStatus, base: BaseStatus?) -> EntryMarks {
-        marks(of: source, recorded: base?.status.changed, base?.marks ?? [])
+    package func marks(of source: File, base: BaseStatus?) -> EntryMarks {
+        marks(of: source.status, isSettled: source.isSettled, base?.status.changed, base?.marks ?? [])
     }
 
-    private func marks(of source: FileStatus, recorded: FileTime?, _ marks: EntryMarks) -> EntryMarks {
-        racyCheck?.marks(of: source, recorded: recorded, marks) ?? marks.subtracting(.uncovered)
+    private func marks(
+        of source: FileStatus, isSettled: Bool, _ recorded: FileTime?, _ marks: EntryMarks
+    ) -> EntryMarks {
+        racyCheck?.marks(of: source, isSettled: isSettled, recorded: recorded, marks)
+            ?? marks.subtracting(.uncovered)
     }
 }
 
@@ -326,7 +339,7 @@ extension Match {
 
     /// The manifest's entry needs an update although there is nothing to do.
     func isStale(_ policy: ComparisonPolicy) -> Bool {
-        base.map { policy.isStale($0.known, source.status, target.status) } ?? true
+        base.map { policy.isStale($0.known, source.status, target.status, isSettled: source.isSettled) } ?? true
     }
 
     /// Sets the extended attributes of both sides. Those that are not mirrored stay as the target has them.

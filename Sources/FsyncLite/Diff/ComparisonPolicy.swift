@@ -14,6 +14,11 @@ package struct ComparisonPolicy: Sendable {
     /// Old trees of exchanges exist; their removal moves the change times of files with several names.
     package var hasOldTrees = false
     package var racyCheck: RacyCheck?
+    /// Probes the files that it finds racy, as they are read; nil where nothing is read.
+    var probes: SettlingProbes?
+    /// Files of the base that changed since then may have been read before they were on the disk, which has lost power
+    /// since; nil where it has not.
+    package var lastingUntil: FileTime?
     /// Entries of the target that the manifest lacks may have been excluded before, so they are no drift.
     package var mayWiden = false
     /// The filters of the manifest, if they decide by path alone; else nil.

@@ -3,17 +3,31 @@ import FileSystem
 // Decisions that need a look at the objects.
 
 extension Difference {
+    /// What a comparison of contents has found.
+    package struct Answer {
+        /// That was given with the match.
+        package var index: Int
+        /// Both files hold the same.
+        package var isSame: Bool
+        /// The source's file cannot change any more without a new time.
+        package var isSettled = false
+
+        package init(index: Int, isSame: Bool, isSettled: Bool = false) {
+            (self.index, self.isSame, self.isSettled) = (index, isSame, isSettled)
+        }
+    }
+
     /// Decides the matches that need an inspection or a content comparison.
     ///
     /// - Parameters:
     ///   - inspect: reads the extended attributes of source and target.
     ///   - lookUp: reads those of an entry of the target.
-    ///   - compare: begins to compare the contents of a match, and returns answers that are ready, in order: the index
-    ///     that was given with a match, and whether both files hold the same. nil asks for the remaining answers.
+    ///   - compare: begins to compare the contents of a match, and returns answers that are ready, in order.
+    ///     nil asks for the remaining answers.
     package mutating func settle(
         inspect: (Match) throws -> (source: ExtendedAttributes, target: ExtendedAttributes),
         lookUp: (File) throws -> ExtendedAttributes,
-        compare: ((index: Int, match: Match)?) throws -> [(index: Int, isSame: Bool)]
+        compare: ((index: Int, match: Match)?) throws -> [Answer]
     ) rethrows {
         try edit { try $0.decide(inspect, lookUp, compare) }
     }
@@ -21,17 +35,19 @@ extension Difference {
     private mutating func decide(
         _ inspect: (Match) throws -> (source: ExtendedAttributes, target: ExtendedAttributes),
         _ lookUp: (File) throws -> ExtendedAttributes,
-        _ compare: ((index: Int, match: Match)?) throws -> [(index: Int, isSame: Bool)]
+        _ compare: ((index: Int, match: Match)?) throws -> [Answer]
     ) rethrows {
         try settleExtended(lookUp)
         // The other names of pairs of files, by the index of the match that is compared.
         var compared: [[LinkedFile]: Int] = [:]
         var otherNames: [Int: [Int]] = [:]
         var differing: Set<Int> = []
-        func note(_ answers: [(index: Int, isSame: Bool)]) {
-            for answer in answers where !answer.isSame {
-                differing.insert(answer.index)
-                for index in [answer.index] + otherNames[answer.index, default: []] { replaceContent(index) }
+        func note(_ answers: [Answer]) {
+            for answer in answers where !answer.isSame || answer.isSettled {
+                if !answer.isSame { differing.insert(answer.index) }
+                for index in [answer.index] + otherNames[answer.index, default: []] {
+                    if answer.isSame { matches[index].source.isSettled = true } else { replaceContent(index) }
+                }
             }
         }
         for index in matches.indices where matches.head(at: index).isOpen {
@@ -70,7 +86,7 @@ extension Difference {
     ) rethrows {
         try settle(inspect: inspect, lookUp: lookUp) { (request) throws in
             guard let (index, match) = request else { return [] }
-            return [(index, try haveSameContent(match))]
+            return [Answer(index: index, isSame: try haveSameContent(match))]
         }
     }
 

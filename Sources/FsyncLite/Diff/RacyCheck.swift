@@ -3,8 +3,9 @@ import FileSystem
 /// Finds *racy* entries (as in git): changed so shortly before a scan that a later change may not show in any time.
 ///
 /// A store to a mapped page moves the times at the first fault only, and later stores do not until the page is written
-/// back. So an entry that changed less than a window before the scan stays racy until a scan at least a window later
-/// finds the same change time and equal content.
+/// back. So a file that changed less than a window before the scan stays racy until a scan at least a window later
+/// finds the same change time and equal content, or until it is found settled when it is read (`SettlingProbe`). What
+/// is no file has no mapping.
 package struct RacyCheck: Sendable {
     /// The start of the scan, by the clock that stamps files.
     package var scanned: FileTime
@@ -17,6 +18,8 @@ package struct RacyCheck: Sendable {
     package var sharesClock = true
     /// Change times count; otherwise modification times do.
     package var usesChangeTime = true
+    /// Devices on which each change moves the change time, by the clock of the scan.
+    package var tellingDevices: Set<DeviceNumber> = []
 
     package static let shortestWindow: Int64 = 60
 
@@ -27,9 +30,13 @@ package struct RacyCheck: Sendable {
     /// The marks of an entry in the new manifest.
     ///
     /// - Parameters:
+    ///   - isSettled: as found when it was read.
     ///   - recorded: the change time in the previous manifest; nil for a new entry.
     ///   - marks: those in it.
-    func marks(of source: FileStatus, recorded: FileTime?, _ marks: EntryMarks) -> EntryMarks {
+    func marks(
+        of source: FileStatus, isSettled: Bool = false, recorded: FileTime?, _ marks: EntryMarks
+    ) -> EntryMarks {
+        if isSettled { return [] }
         if recorded == source.changed { return marks.contains(.racy) && !hasAged(source) ? .racy : [] }
         return isYoung(source) || (usesChangeTime && !sharesClock) ? .racy : []
     }
@@ -37,7 +44,13 @@ package struct RacyCheck: Sendable {
     /// A later write shows in the entry's times.
     func isSettled(_ source: FileStatus) -> Bool { usesChangeTime && sharesClock && !isYoung(source) }
 
+    /// A probe can settle a file that would be racy otherwise.
+    func isWorthProbing(_ source: FileStatus) -> Bool { usesChangeTime && sharesClock && isYoung(source) }
+
     private func isYoung(_ source: FileStatus) -> Bool {
+        if source.type != .file, usesChangeTime, tellingDevices.contains(source.device) {
+            return !source.changed.isOlder(than: scanned)
+        }
         let oldest = scanned.advanced(bySeconds: -window)
         return (usesChangeTime ? source.changed : source.modified) > oldest
     }

@@ -14,6 +14,7 @@ public struct File: Hashable, Sendable, NamedFile {
         var status: PackedStatus
         var omitted: Omissions = []
         var isGrowing = false
+        var isSettled = false
         /// nil where all of it is empty.
         var rest: Shared<Rest>?
     }
@@ -64,6 +65,11 @@ public struct File: Hashable, Sendable, NamedFile {
     package var isGrowing: Bool {
         get { shared.value.isGrowing }
         set { if newValue != isGrowing { self = with { $0.isGrowing = newValue } } }
+    }
+    /// What was read of it cannot change any more without a new time: see `SettlingProbe`.
+    package var isSettled: Bool {
+        get { shared.value.isSettled }
+        set { if newValue != isSettled { self = with { $0.isSettled = newValue } } }
     }
 
     /// - Parameters:
@@ -180,6 +186,12 @@ public struct File: Hashable, Sendable, NamedFile {
         var status = status
         (status.inode, status.created) = (identity.inode, identity.created?.fileTime)
         return with(status)
+    }
+
+    func marked(isSettled: Bool) -> File {
+        var file = self
+        file.isSettled = isSettled
+        return file
     }
 
     /// With the extended attributes, digest and omissions of another name of the same file.

@@ -76,6 +76,7 @@ private struct FileParts: OptionSet {
     static let destination = FileParts(rawValue: 4)
     static let extended = FileParts(rawValue: 8)
     static let digest = FileParts(rawValue: 16)
+    static let settled = FileParts(rawValue: 32)
 }
 
 extension PackedStore {
@@ -169,6 +170,7 @@ extension PackedStore {
         )
         if !omitted.isEmpty { parts.insert(.omitted) }
         if file.isGrowing { parts.insert(.growing) }
+        if file.isSettled { parts.insert(.settled) }
         if !destination.isEmpty { parts.insert(.destination) }
         if !extended.isEmpty { parts.insert(.extended) }
         if digest != nil { parts.insert(.digest) }
@@ -192,6 +194,7 @@ extension PackedStore {
             path: path, status: status, destination: destination, extended: extended, omitted: omitted,
             digest: digest)
         if parts.contains(.growing) { file.isGrowing = true }
+        if parts.contains(.settled) { file.isSettled = true }
         return file
     }
 

@@ -14,11 +14,11 @@ final class ContentComparison {
 
     init(
         source: any ContentSource, target: Directory, threads: Int, log: ComparisonLog,
-        key: @escaping (Match) -> Digest?, monitor: any Monitor
+        probes: SettlingProbes?, key: @escaping (Match) -> Digest?, monitor: any Monitor
     ) {
         (self.log, self.key, self.monitor) = (log, key, monitor)
         pipeline = FilePipeline(threads: threads, filesPerItem: source.directory == nil ? 1 : 2) {
-            FileComparer(source, target, monitor)
+            FileComparer(source, target, probes, monitor)
         }
     }
 
@@ -29,15 +29,17 @@ final class ContentComparison {
     ///
     /// The answer is true also where the source's file cannot be opened: what is not known to differ stays, and the
     /// problem is listed. It is false where the target's cannot be read: it is replaced.
-    func compare(_ request: (index: Int, match: Match)?) throws -> [(index: Int, isSame: Bool)] {
-        var answers: [(index: Int, isSame: Bool)] = []
+    func compare(_ request: (index: Int, match: Match)?) throws -> [Difference.Answer] {
+        var answers: [Difference.Answer] = []
         func take(_ answer: FileComparer.Answer) {
             progress.entries += 1
             progress.bytes += answer.bytes
             monitor.report(progress)
             problems += answer.problems
             if answer.isSame, answer.problems.isEmpty, let key = answer.key { log.note(key) }
-            answers.append((answer.index, answer.isSame))
+            answers.append(
+                Difference.Answer(
+                    index: answer.index, isSame: answer.isSame, isSettled: answer.isSettled))
         }
         do {
             try monitor.checkCancellation()

@@ -105,7 +105,12 @@ struct DirectorySource: PlanSource {
                     || options.deletesExcluded
             } ?? false
         policy.earlierFilters = header.flatMap { Filters($0.filters) }
-        policy.racyCheck = racyCheck()
+        let racyCheck = racyCheck()
+        policy.racyCheck = racyCheck
+        policy.probes = SettlingProbes(racyCheck)
+        if let previous = racyCheck.previous, previous.clock.boot != racyCheck.clock.boot {
+            policy.lastingUntil = previous.scanned.advanced(bySeconds: -racyCheck.window)
+        }
         // Without a manifest, equal times do not mean equal content.
         policy.alwaysComparesContent = policy.commitSpans == nil || options.comparesContent
         // Inodes of another disk cannot be compared.
@@ -130,6 +135,7 @@ struct DirectorySource: PlanSource {
             window: max(RacyCheck.shortestWindow, facts.writebackDelay))
         check.previous = (header?.sourceScanned ?? header?.scanned).map { ($0.time.fileTime, $0.clock) }
         check.sharesClock = facts.sharesClock
+        check.tellingDevices = facts.tellingDevices
         check.usesChangeTime = keepsIdentity && !options.ignoresChangeTime
         return check
     }
@@ -262,7 +268,7 @@ struct DirectorySource: PlanSource {
         let sources = identities
         let contents = ContentComparison(
             source: tree, target: target, threads: tree.threads(options),
-            log: log,
+            log: log, probes: policy.probes,
             key: { match in
                 racyCheck?.isSettled(match.source.status) ?? false ? match.comparisonKey(of: sources) : nil
             }, monitor: monitor)

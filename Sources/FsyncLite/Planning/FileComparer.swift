@@ -16,6 +16,8 @@ final class FileComparer: FileWorker {
     struct Answer: Sendable {
         let index: Int
         let isSame: Bool
+        /// The source's file was read, and is settled.
+        let isSettled: Bool
         let key: Digest?
         let bytes: ByteCount
         let problems: [Problem]
@@ -25,9 +27,13 @@ final class FileComparer: FileWorker {
     private let target: PathResolver
     private var announcedTarget: AnnouncedFiles
     private let monitor: any Monitor
+    private let probes: SettlingProbes?
     private var problems: [Problem] = []
 
-    init(_ source: any ContentSource, _ target: Directory, _ monitor: any Monitor) {
+    init(
+        _ source: any ContentSource, _ target: Directory, _ probes: SettlingProbes?, _ monitor: any Monitor
+    ) {
+        self.probes = probes
         self.source = source.reader(monitor)
         self.target = PathResolver(target)
         announcedTarget = AnnouncedFiles(self.target)
@@ -43,10 +49,12 @@ final class FileComparer: FileWorker {
 
     func value(of item: Item) throws -> Answer {
         try monitor.checkCancellation()
-        let isSame =
-            try item.isKnown || (item.isOfRecord ? isAsRecorded(item.match) : areEqual(item.match))
+        let (isSame, isSettled) =
+            item.isKnown
+            ? (true, false)
+            : item.isOfRecord ? (try isAsRecorded(item.match), false) : try compare(item.match)
         return Answer(
-            index: item.index, isSame: isSame, key: item.key, bytes: item.match.source.size,
+            index: item.index, isSame: isSame, isSettled: isSettled, key: item.key, bytes: item.match.source.size,
             problems: takeProblems())
     }
 
@@ -66,9 +74,21 @@ final class FileComparer: FileWorker {
         return (!match.sourceStands || match.targetStands, !match.targetStands)
     }
 
-    private func areEqual(_ match: Match) throws -> Bool {
-        guard let source = try openSource(match.source.path) else { return true }
-        guard let target = try openTarget(match.target.path) else { return false }
+    /// Compares two files, and finds whether the source's is settled, as the scan saw it.
+    private func compare(_ match: Match) throws -> (isSame: Bool, isSettled: Bool) {
+        guard let source = try openSource(match.source.path) else { return (true, false) }
+        guard let target = try openTarget(match.target.path) else { return (false, false) }
+        let probe = try probes.flatMap { try source.probe($0, match.source) }
+        let isSame = try areEqual(match, source, target)
+        guard isSame, problems.isEmpty, let probe, FileComparer.sidesToRead(match).source,
+            probe.status.isUnchanged(since: match.source.status)
+        else { return (isSame, false) }
+        return (true, try source.isSettled(by: probe))
+    }
+
+    private func areEqual(
+        _ match: Match, _ source: any SourceContent, _ target: AnnouncedFile
+    ) throws -> Bool {
         do throws(FileComparison.Failure) {
             // A side for which the base's digest still stands is not read. The digest stays recorded where the source
             // has not changed since, by size and modification time.

@@ -132,6 +132,9 @@ private struct RemoteContent: SourceContent {
     let digest: Digest?
     let size: ByteCount
 
+    func probe(_ probes: SettlingProbes, _ file: File) -> SettlingProbe? { nil }
+    func isSettled(by probe: SettlingProbe) -> Bool { false }
+
     func digest(_ isCancelled: () -> Bool) throws(Errno) -> Digest {
         guard let digest else { throw .stale }
         return digest

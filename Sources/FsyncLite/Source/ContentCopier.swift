@@ -72,6 +72,7 @@ final class ContentCopier: FileSource {
         var digest: Digest?
         /// The kernel generates the content, as in proc or sysfs: the copy would differ each time.
         var isSynthetic: Bool
+        var isSettled: Bool
 
         var isWhole: Bool { copied == after.size.rawCount && after.isUnchanged(since: before) }
     }
@@ -160,6 +161,7 @@ final class ContentCopier: FileSource {
         }
         var result = file.with(status)
         (result.extended, result.digest, result.isGrowing) = (reading.extended, digest, !reading.isWhole)
+        result.isSettled = reading.isSettled && reading.isWhole
         return result
     }
 
@@ -169,7 +171,8 @@ final class ContentCopier: FileSource {
         _ source: borrowing FileDescriptor, _ file: File, to goal: borrowing Goal, _ attempt: Int,
         _ isAsScanned: Bool
     ) throws(Errno) -> Reading? {
-        let before = isAsScanned ? file.status : try source.status()
+        let probe = isEarlier ? nil : try options.probes?.probe(file.path, file.status, source)
+        let before = if let probe { probe.status } else { isAsScanned ? file.status : try source.status() }
         guard before.type == .file, !isEarlier || before.hasSameContent(as: file.status) else {
             return nil
         }
@@ -188,7 +191,7 @@ final class ContentCopier: FileSource {
         if after.size == 0, try source.isReadable(at: 0) { isSynthetic = try source.status().size == 0 }
         return Reading(
             before: before, after: after, copied: copied, extended: extended, digest: digest,
-            isSynthetic: isSynthetic)
+            isSynthetic: isSynthetic, isSettled: probe?.settles(after) ?? false)
     }
 
     /// Whether the name still leads to the file. A rotated log continues to grow under another name.

@@ -41,6 +41,10 @@ protocol SourceReader: AnyObject {
 
 /// The content of a file of a source.
 protocol SourceContent {
+    /// Probes it before it is read; nil where that is not asked for, or not possible.
+    func probe(_ probes: SettlingProbes, _ file: File) throws(Errno) -> SettlingProbe?
+    /// Whether it is settled after it was read.
+    func isSettled(by probe: SettlingProbe) throws(Errno) -> Bool
     func digest(_ isCancelled: () -> Bool) throws(Errno) -> Digest
     func isSame(
         as other: borrowing FileDescriptor, _ isCancelled: () -> Bool
@@ -75,6 +79,9 @@ struct CopyOptions: Sendable {
     /// The data rate of all threads together.
     var limit: RateLimit?
 
+    /// Finds which files are settled; nil where no one asks.
+    var probes: SettlingProbes?
+
     /// What the target has of files that are copied.
     var older: OlderContent?
 
@@ -85,11 +92,11 @@ struct CopyOptions: Sendable {
         (self.attributes, self.extended) = (attributes, extended)
     }
 
-    init(_ options: SyncOptions, older: OlderContent? = nil) {
+    init(_ options: SyncOptions, _ probes: SettlingProbes?, older: OlderContent? = nil) {
         self.init(options.settableAttributes, options.settableAttributes.extended)
         digests = options.verifiesCopies ? .ofSources : options.recordsDigests ? .ofCopies : .none
         isStrict = options.strict
-        self.older = older
+        (self.probes, self.older) = (probes, older)
         limit = options.bandwidth.map { RateLimit(bytesPerSecond: $0.rawCount) }
     }
 }

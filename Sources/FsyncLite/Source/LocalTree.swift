@@ -19,14 +19,16 @@ struct LocalTree: SourceTree {
             throw SyncError.pendingCommit(root.path)
         }
         let infos = try root.roots.map { root throws(SystemError) in try FileSystemInfo(of: root) }
+        let devices = try root.roots.map { try $0.status().device }
         facts = SourceFacts(
             identities: try zip(source.directories, zip(root.roots, infos)).map { source, root in
                 ManifestHeader.Source(
                     name: source.name, path: try LocalFile(bytes: source.path).absolute(),
                     identity: try root.0.status().identity, fileSystem: root.1.identifier)
             },
-            devices: try root.roots.map { try $0.status().device },
+            devices: devices,
             keepsIdentity: infos.map(\.keepsIdentity), sharesClock: infos.allSatisfy(\.sharesClock),
+            tellingDevices: Set(zip(devices, infos).filter(\.1.tellsChanges).map(\.0)),
             tellsDigests: !root.isJoined && infos.allSatisfy(\.tellsChanges),
             scanned: scanned, writebackDelay: try KernelClock.writebackDelay(),
             isReadByRoot: Account.isRoot)
@@ -137,6 +139,14 @@ final class LocalReader: SourceReader {
 
 private struct LocalContent: SourceContent {
     let file: AnnouncedFile
+
+    func probe(_ probes: SettlingProbes, _ scanned: File) throws(Errno) -> SettlingProbe? {
+        try probes.probe(scanned.path, scanned.status, file.descriptor)
+    }
+
+    func isSettled(by probe: SettlingProbe) throws(Errno) -> Bool {
+        try probe.settles(file.descriptor.status())
+    }
 
     func digest(_ isCancelled: () -> Bool) throws(Errno) -> Digest {
         Digest(try file.descriptor.digest(isCancelled: isCancelled))

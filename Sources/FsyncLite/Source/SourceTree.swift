@@ -56,6 +56,8 @@ struct SourceFacts: Sendable {
     var keepsIdentity: [Bool]
     /// Its change times come from the clock of `scanned`.
     var sharesClock: Bool
+    /// See `RacyCheck`.
+    var tellingDevices: Set<DeviceNumber> = []
     /// It can tell by digests of directories that all is as it was recorded.
     var tellsDigests = false
     /// When it was opened, by the clock that stamps its files.

@@ -3,7 +3,7 @@ import FileSystem
 /// The outcomes of staging, by entry; nine bytes for an entry that was staged as wanted.
 struct OutcomeList: RandomAccessCollection, Sendable {
     private enum Kind: UInt8 {
-        case none, asWanted, other
+        case none, asWanted, settledAsWanted, other
     }
 
     private let entries: OperationGraph.StagedList
@@ -25,7 +25,9 @@ struct OutcomeList: RandomAccessCollection, Sendable {
     subscript(index: Int) -> Stage.Outcome? {
         switch kinds[index] {
         case .none: nil
-        case .asWanted: .staged(entries.file(at: index), inode: values[index])
+        case .asWanted, .settledAsWanted:
+            .staged(
+                entries.file(at: index).marked(isSettled: kinds[index] == .settledAsWanted), inode: values[index])
         case .other: others[Int(values[index])]
         }
     }
@@ -45,8 +47,8 @@ struct OutcomeList: RandomAccessCollection, Sendable {
 
     /// - Parameter isAsWanted: see `Stage.Outcome.isStaged`.
     mutating func set(_ index: Int, _ outcome: Stage.Outcome, isAsWanted: Bool) {
-        if isAsWanted, case .staged(_, let inode) = outcome {
-            (kinds[index], values[index]) = (.asWanted, inode)
+        if isAsWanted, case .staged(let file, let inode) = outcome {
+            (kinds[index], values[index]) = (file.isSettled ? .settledAsWanted : .asWanted, inode)
         } else {
             (kinds[index], values[index]) = (.other, UInt64(others.count))
             others.append(outcome)
@@ -58,6 +60,6 @@ extension Stage.Outcome {
     /// The entry's own file was staged, and nothing of it is missing.
     func isStaged(as file: File) -> Bool {
         guard case .staged(let staged, _) = self else { return false }
-        return staged == file && staged.omitted.isEmpty && !staged.isGrowing
+        return staged.marked(isSettled: file.isSettled) == file && staged.omitted.isEmpty && !staged.isGrowing
     }
 }

@@ -164,7 +164,7 @@ extension ManifestUpdate {
                 ?? Match(source: file.recorded(as: target), target: target)
             set(
                 match.held.moved(to: file.path), targetInode: target.status.inode,
-                marks: difference.policy.marks(of: match.source.status, base: match.base?.known),
+                marks: difference.policy.marks(of: match.source, base: match.base?.known),
                 at: target.path)
         }
     }

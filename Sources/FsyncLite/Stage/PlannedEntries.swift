@@ -36,7 +36,7 @@ struct PlannedEntries: Sendable {
         return ManifestUpdate.Entry(
             file: match.held, targetInode: target.inode,
             targetChanged: stays && !policy.movesLater(target) ? target.changed : nil,
-            marks: policy.marks(of: match.source.status, base: match.base?.known),
+            marks: policy.marks(of: match.source, base: match.base?.known),
             location: match.target.path)
     }
 
@@ -44,6 +44,6 @@ struct PlannedEntries: Sendable {
     func staged(_ index: Int) -> ManifestUpdate.Entry? {
         guard case .staged(let file, let inode)? = outcomes[index] else { return nil }
         return ManifestUpdate.Entry(
-            file: file, targetInode: inode, marks: difference.policy.marks(of: file.status, base: nil))
+            file: file, targetInode: inode, marks: difference.policy.marks(of: file, base: nil))
     }
 }

@@ -22,6 +22,7 @@ final class Stage {
     let graph: OperationGraph
     private let hasDomains: Bool
     let options: SyncOptions
+    private let probes: SettlingProbes?
     let monitor: any Monitor
     /// The outcome of each staged entry.
     private(set) var outcomes = OutcomeList()
@@ -37,8 +38,10 @@ final class Stage {
     ///   - previous: the stages of interrupted runs.
     init(
         _ name: FileName, in state: StateDirectory, graph: OperationGraph, source: any ContentSource,
-        root: Directory, previous: PreviousStage?, options: SyncOptions, monitor: any Monitor
+        root: Directory, previous: PreviousStage?, options: SyncOptions, probes: SettlingProbes?,
+        monitor: any Monitor
     ) throws {
+        self.probes = probes
         let stages = try state.makeStage()
         _ = try state.makeHistory()
         try stages.makeDirectory(name)
@@ -125,7 +128,7 @@ final class Stage {
         let (source, directory, log, monitor) = (source, directory, log, monitor)
         let staged = graph.stagedEntries
         let copyOptions = CopyOptions(
-            options,
+            options, probes,
             older: OlderContent(in: target, parts: previous?.parts ?? [:]) { staged.replaced(by: $0) })
         let makeWorker: @Sendable () -> StageWorker = {
             StageWorker(source: source, stage: directory, copyOptions, log: log, monitor: monitor)
