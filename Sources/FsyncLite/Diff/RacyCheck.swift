@@ -36,7 +36,7 @@ package struct RacyCheck: Sendable {
     func marks(
         of source: FileStatus, isSettled: Bool = false, recorded: FileTime?, _ marks: EntryMarks
     ) -> EntryMarks {
-        if isSettled { return [] }
+        if isSettled, usesChangeTime, sharesClock { return [] }
         if recorded == source.changed { return marks.contains(.racy) && !hasAged(source) ? .racy : [] }
         return isYoung(source) || (usesChangeTime && !sharesClock) ? .racy : []
     }
@@ -44,12 +44,15 @@ package struct RacyCheck: Sendable {
     /// A later write shows in the entry's times.
     func isSettled(_ source: FileStatus) -> Bool { usesChangeTime && sharesClock && !isYoung(source) }
 
+    /// A change since the scan began would show in the change time.
+    func isBeforeScan(_ source: FileStatus) -> Bool { source.changed.isOlder(than: scanned) }
+
     /// A probe can settle a file that would be racy otherwise.
     func isWorthProbing(_ source: FileStatus) -> Bool { usesChangeTime && sharesClock && isYoung(source) }
 
     private func isYoung(_ source: FileStatus) -> Bool {
         if source.type != .file, usesChangeTime, tellingDevices.contains(source.device) {
-            return !source.changed.isOlder(than: scanned)
+            return !isBeforeScan(source)
         }
         let oldest = scanned.advanced(bySeconds: -window)
         return (usesChangeTime ? source.changed : source.modified) > oldest

@@ -129,13 +129,8 @@ struct DirectorySource: PlanSource {
     var isJoined: Bool { identities.contains { $0.name != nil } }
 
     private func racyCheck() -> RacyCheck {
-        let facts = tree.facts
-        var check = RacyCheck(
-            scanned: facts.scanned.time.fileTime, clock: facts.scanned.clock,
-            window: max(RacyCheck.shortestWindow, facts.writebackDelay))
+        var check = tree.facts.racyCheck
         check.previous = (header?.sourceScanned ?? header?.scanned).map { ($0.time.fileTime, $0.clock) }
-        check.sharesClock = facts.sharesClock
-        check.tellingDevices = facts.tellingDevices
         check.usesChangeTime = keepsIdentity && !options.ignoresChangeTime
         return check
     }

@@ -27,14 +27,14 @@ final class FileComparer: FileWorker {
     private let target: PathResolver
     private var announcedTarget: AnnouncedFiles
     private let monitor: any Monitor
-    private let probes: SettlingProbes?
+    private let check: RacyCheck?
     private var problems: [Problem] = []
 
     init(
         _ source: any ContentSource, _ target: Directory, _ probes: SettlingProbes?, _ monitor: any Monitor
     ) {
-        self.probes = probes
-        self.source = source.reader(monitor)
+        check = probes?.check
+        self.source = source.reader(monitor, probes)
         self.target = PathResolver(target)
         announcedTarget = AnnouncedFiles(self.target)
         self.monitor = monitor
@@ -78,12 +78,15 @@ final class FileComparer: FileWorker {
     private func compare(_ match: Match) throws -> (isSame: Bool, isSettled: Bool) {
         guard let source = try openSource(match.source.path) else { return (true, false) }
         guard let target = try openTarget(match.target.path) else { return (false, false) }
-        let probe = try probes.flatMap { try source.probe($0, match.source) }
         let isSame = try areEqual(match, source, target)
-        guard isSame, problems.isEmpty, let probe, FileComparer.sidesToRead(match).source,
-            probe.status.isUnchanged(since: match.source.status)
+        guard isSame, problems.isEmpty, FileComparer.sidesToRead(match).source,
+            let settled = try source.settledStatus()
         else { return (isSame, false) }
-        return (true, try source.isSettled(by: probe))
+        // The attributes were read after the scan began.
+        return (
+            true,
+            settled.isUnchanged(since: match.source.status) && check?.isBeforeScan(settled) ?? false
+        )
     }
 
     private func areEqual(

@@ -118,7 +118,7 @@ struct ReceivedContent {
         default: throw WireError("an unknown result")
         }
         let status = try reader.status()
-        let isGrowing = try reader.flag()
+        let (isGrowing, isSettled) = (try reader.flag(), try reader.flag())
         let extended = try reader.extended(selection)
         let digest = try reader.digest()
         try reader.end()
@@ -135,6 +135,7 @@ struct ReceivedContent {
         }
         var result = file.with(isGrowing ? status.unexamined : status)
         (result.extended, result.isGrowing) = (extended, isGrowing)
+        result.isSettled = isSettled && !isGrowing
         result.digest = hash.countsHoles ? digest : nil
         return result
     }

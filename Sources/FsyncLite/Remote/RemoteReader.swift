@@ -100,9 +100,10 @@ final class RemoteReader: SourceReader {
 
     func content(of path: RelativePath) throws -> any SourceContent {
         switch try digests.result(of: path) {
-        case .found(let digest, let status): RemoteContent(digest: digest, size: status.size)
+        case .found(let digest, let status, let isSettled):
+            RemoteContent(digest: digest, status: status, isSettled: isSettled)
         // The copy, or the next run, finds what it is.
-        case .changing: RemoteContent(digest: nil, size: 0)
+        case .changing: RemoteContent(digest: nil, status: nil, isSettled: false)
         case .gone: throw SystemError("openat", path.bytes, .noSuchFile)
         case .unreadable(let errno): throw SystemError("openat", path.bytes, errno)
         }
@@ -130,10 +131,10 @@ final class RemoteReader: SourceReader {
 /// The content of a file that only its digest is known of; nil of one that was changing.
 private struct RemoteContent: SourceContent {
     let digest: Digest?
-    let size: ByteCount
+    let status: FileStatus?
+    let isSettled: Bool
 
-    func probe(_ probes: SettlingProbes, _ file: File) -> SettlingProbe? { nil }
-    func isSettled(by probe: SettlingProbe) -> Bool { false }
+    func settledStatus() -> FileStatus? { isSettled ? status : nil }
 
     func digest(_ isCancelled: () -> Bool) throws(Errno) -> Digest {
         guard let digest else { throw .stale }
@@ -144,7 +145,7 @@ private struct RemoteContent: SourceContent {
         as other: borrowing FileDescriptor, _ isCancelled: () -> Bool
     ) throws(FileComparison.Failure) -> Bool {
         do throws(Errno) {
-            guard let digest, try other.status().size == size else { return false }
+            guard let digest, try other.status().size == status?.size else { return false }
             return Digest(try other.digest(isCancelled: isCancelled)) == digest
         } catch {
             throw FileComparison.Failure(side: .second, errno: error)
@@ -155,7 +156,7 @@ private struct RemoteContent: SourceContent {
 /// Digests of files that the far end computes, for one thread.
 final class RemoteDigests: DigestSource {
     enum Found {
-        case found(Digest, FileStatus)
+        case found(Digest, FileStatus, isSettled: Bool)
         case gone
         case changing
         case unreadable(Errno)
@@ -167,7 +168,7 @@ final class RemoteDigests: DigestSource {
                 let digest = try reader.digest()
                 let status = try reader.status()
                 guard status.type == .file else { throw WireError("the digest of what is no file") }
-                self = .found(digest, status)
+                self = .found(digest, status, isSettled: try reader.flag())
             case 1: self = .gone
             case 2: self = .changing
             case 3: self = .unreadable(Errno(name: try reader.text()))
@@ -206,9 +207,9 @@ final class RemoteDigests: DigestSource {
         return try tree.link.reading { try Found(answer.end(monitor)) }
     }
 
-    func digest(of path: RelativePath) throws -> (digest: Digest, status: FileStatus)? {
+    func digest(of path: RelativePath) throws -> DigestReader.Found? {
         switch try result(of: path) {
-        case .found(let digest, let status): (digest, status)
+        case .found(let digest, let status, let isSettled): (digest, status, isSettled)
         case .gone, .changing: nil
         case .unreadable(let errno): throw SystemError("read", path.bytes, errno)
         }

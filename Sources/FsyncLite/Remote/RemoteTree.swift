@@ -71,7 +71,10 @@ final class RemoteTree: SourceTree {
     var roots: [FileStatus] { opened.roots.map(\.status) }
 
     func resolver() -> PathResolver? { nil }
-    func reader(_ monitor: any Monitor) -> any SourceReader { RemoteReader(self, monitor) }
+    /// The far end probes its files by itself.
+    func reader(_ monitor: any Monitor, _ probes: SettlingProbes?) -> any SourceReader {
+        RemoteReader(self, monitor)
+    }
     func digests(_ monitor: any Monitor) -> any DigestSource { RemoteDigests(self, monitor) }
 
     func copier(_ options: CopyOptions, _ monitor: any Monitor) -> any FileSource {

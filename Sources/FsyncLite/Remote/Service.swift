@@ -130,9 +130,11 @@ public final class Service {
             case .nothing: throw SyncError(.refused, "there is no source")
             }
             tree = try LocalTree(source, scanned: scanned, root)
+            let probes = SettlingProbes(tree.facts.racyCheck)
+            options.probes = probes
             self.options = options
             self.reader = tree.reader(monitor)
-            digests = tree.digests(monitor)
+            digests = DigestReader(tree.root, monitor: monitor, probes: probes)
             copier = ContentCopier(PathResolver(tree.root), options, monitor: monitor)
         }
 
@@ -330,10 +332,11 @@ public final class Service {
                     frame.byte(1)
                     return try end(id, frame)
                 }
-                if let (digest, status) = try digests.digest(of: path) {
+                if let found = try digests.digest(of: path) {
                     frame.byte(0)
-                    frame.digest(digest)
-                    frame.status(status, device: encoder.number(of: status.device))
+                    frame.digest(found.digest)
+                    frame.status(found.status, device: encoder.number(of: found.status.device))
+                    frame.flag(found.isSettled)
                 } else {
                     // Gone, or changing.
                     let obstacle = try PathResolver(tree.root).status(of: path)
@@ -383,6 +386,7 @@ public final class Service {
                     frame.byte(0)
                     frame.status(copied.status, device: encoder.number(of: copied.status.device))
                     frame.flag(copied.isGrowing)
+                    frame.flag(copied.isSettled)
                     frame.extended(copied.extended)
                     frame.digest(goal.check(upTo: copied.size.rawCount))
                 } else {

@@ -6,9 +6,18 @@ final class DigestReader {
     private var announced: AnnouncedFiles
     private let monitor: any Monitor
     private let bypassesCache: Bool
+    private let probes: SettlingProbes?
 
-    /// - Parameter bypassesCache: drops the cached pages of each file first.
-    init(_ root: Directory, monitor: any Monitor, bypassesCache: Bool = false) {
+    /// `isSettled`: as found while it was read; false without probes.
+    typealias Found = (digest: Digest, status: FileStatus, isSettled: Bool)
+
+    /// - Parameters:
+    ///   - bypassesCache: drops the cached pages of each file first.
+    ///   - probes: find which files are settled.
+    init(
+        _ root: Directory, monitor: any Monitor, bypassesCache: Bool = false, probes: SettlingProbes? = nil
+    ) {
+        self.probes = probes
         tree = PathResolver(root)
         announced = AnnouncedFiles(tree)
         self.monitor = monitor
@@ -23,7 +32,7 @@ final class DigestReader {
     /// The same; a file that cannot be read is a problem in the list.
     func digest(
         of path: RelativePath, problems: inout [Problem]
-    ) throws -> (digest: Digest, status: FileStatus)? {
+    ) throws -> Found? {
         do {
             if let found = try digest(of: path) { return found }
             problems.append(Problem(path: path, code: .changing, message: "it changed while it was read"))
@@ -37,7 +46,7 @@ final class DigestReader {
     /// or if it was still changing after three attempts.
     ///
     /// - Throws: `SystemError` if it cannot be read, `SyncError` with code `interrupted`.
-    func digest(of path: RelativePath) throws -> (digest: Digest, status: FileStatus)? {
+    func digest(of path: RelativePath) throws -> Found? {
         do throws(SystemError) {
             // A file that was replaced or changed since it was announced is opened once more.
             if let file = announced.take(path),
@@ -64,14 +73,18 @@ final class DigestReader {
 
     private func digest(
         of file: borrowing FileDescriptor, _ path: RelativePath, attempts: Int
-    ) throws(SystemError) -> (digest: Digest, status: FileStatus)? {
+    ) throws(SystemError) -> Found? {
         do throws(Errno) {
             for _ in 1...attempts {
-                let before = try file.status()
-                guard before.type == .file else { return nil }
+                let seen = try file.status()
+                guard seen.type == .file else { return nil }
+                let probe = try probes?.probe(path, seen, file)
+                let before = probe?.status ?? seen
                 let value = try file.digest { monitor.isCancelled }
                 let after = try file.status()
-                if after.isUnchanged(since: before) { return (Digest(value), after) }
+                if after.isUnchanged(since: before) {
+                    return (Digest(value), after, probe?.settles(after) ?? false)
+                }
             }
             return nil
         } catch {
@@ -96,11 +109,11 @@ struct EntryDigests: FileWorker {
     func value(of file: File) throws -> (file: File, problems: [Problem]) {
         guard EntryDigests.lacksDigest(file) else { return (file, []) }
         var problems: [Problem] = []
-        guard let (digest, status) = try reader.digest(of: file.path, problems: &problems) else {
+        guard let found = try reader.digest(of: file.path, problems: &problems) else {
             return (file, problems)
         }
-        var file = file.with(status)
-        file.digest = digest
+        var file = file.with(found.status)
+        file.digest = found.digest
         return (file, [])
     }
 

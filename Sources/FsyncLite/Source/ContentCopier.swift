@@ -171,8 +171,9 @@ final class ContentCopier: FileSource {
         _ source: borrowing FileDescriptor, _ file: File, to goal: borrowing Goal, _ attempt: Int,
         _ isAsScanned: Bool
     ) throws(Errno) -> Reading? {
-        let probe = isEarlier ? nil : try options.probes?.probe(file.path, file.status, source)
-        let before = if let probe { probe.status } else { isAsScanned ? file.status : try source.status() }
+        let seen = isAsScanned ? file.status : try source.status()
+        let probe = isEarlier ? nil : try options.probes?.probe(file.path, seen, source)
+        let before = probe?.status ?? seen
         guard before.type == .file, !isEarlier || before.hasSameContent(as: file.status) else {
             return nil
         }

@@ -15,13 +15,15 @@ protocol ContentSource: Sendable {
     func rootFile(_ selection: ExtendedAttributes.Selection) throws -> File?
     /// Finds entries in `directory`; nil without one. For one thread, as the following.
     func resolver() -> PathResolver?
-    func reader(_ monitor: any Monitor) -> any SourceReader
+    /// - Parameter probes: find which files are settled when their content is read.
+    func reader(_ monitor: any Monitor, _ probes: SettlingProbes?) -> any SourceReader
     func digests(_ monitor: any Monitor) -> any DigestSource
     func copier(_ options: CopyOptions, _ monitor: any Monitor) -> any FileSource
 }
 
 extension ContentSource {
     func threads(_ options: SyncOptions) -> Int { options.copyThreads }
+    func reader(_ monitor: any Monitor) -> any SourceReader { reader(monitor, nil) }
 }
 
 /// Reads single entries of a source, on one thread.
@@ -41,10 +43,8 @@ protocol SourceReader: AnyObject {
 
 /// The content of a file of a source.
 protocol SourceContent {
-    /// Probes it before it is read; nil where that is not asked for, or not possible.
-    func probe(_ probes: SettlingProbes, _ file: File) throws(Errno) -> SettlingProbe?
-    /// Whether it is settled after it was read.
-    func isSettled(by probe: SettlingProbe) throws(Errno) -> Bool
+    /// The status for which it is settled, after it was read; nil if it is not, or no one asked.
+    func settledStatus() throws(Errno) -> FileStatus?
     func digest(_ isCancelled: () -> Bool) throws(Errno) -> Digest
     func isSame(
         as other: borrowing FileDescriptor, _ isCancelled: () -> Bool
@@ -56,7 +56,7 @@ protocol DigestSource: AnyObject {
     /// Files whose digests are asked for next, in this order.
     func announce(_ paths: [RelativePath])
     /// See `DigestReader`.
-    func digest(of path: RelativePath) throws -> (digest: Digest, status: FileStatus)?
+    func digest(of path: RelativePath) throws -> DigestReader.Found?
 }
 
 /// How files are copied.
@@ -158,7 +158,9 @@ struct EarlierTree: ContentSource {
     var paths: PathResolver { PathResolver(root, locations: location) }
 
     func resolver() -> PathResolver? { paths }
-    func reader(_ monitor: any Monitor) -> any SourceReader { LocalReader(paths, isEarlier: true) }
+    func reader(_ monitor: any Monitor, _ probes: SettlingProbes?) -> any SourceReader {
+        LocalReader(paths, isEarlier: true)
+    }
     func digests(_ monitor: any Monitor) -> any DigestSource { DigestReader(root, monitor: monitor) }
 
     func copier(_ options: CopyOptions, _ monitor: any Monitor) -> any FileSource {

@@ -66,7 +66,9 @@ struct LocalTree: SourceTree {
     }
 
     func resolver() -> PathResolver? { PathResolver(root) }
-    func reader(_ monitor: any Monitor) -> any SourceReader { LocalReader(PathResolver(root)) }
+    func reader(_ monitor: any Monitor, _ probes: SettlingProbes?) -> any SourceReader {
+        LocalReader(PathResolver(root), probes)
+    }
     func digests(_ monitor: any Monitor) -> any DigestSource { DigestReader(root, monitor: monitor) }
 
     func copier(_ options: CopyOptions, _ monitor: any Monitor) -> any FileSource {
@@ -96,10 +98,11 @@ final class LocalReader: SourceReader {
     private let tree: PathResolver
     private var announced: AnnouncedFiles
     private let isEarlier: Bool
+    private let probes: SettlingProbes?
 
     /// - Parameter isEarlier: the extended attributes of entries are known.
-    init(_ tree: PathResolver, isEarlier: Bool = false) {
-        (self.tree, self.isEarlier) = (tree, isEarlier)
+    init(_ tree: PathResolver, _ probes: SettlingProbes? = nil, isEarlier: Bool = false) {
+        (self.tree, self.probes, self.isEarlier) = (tree, probes, isEarlier)
         announced = AnnouncedFiles(tree)
     }
 
@@ -114,7 +117,13 @@ final class LocalReader: SourceReader {
     }
 
     func content(of path: RelativePath) throws -> any SourceContent {
-        LocalContent(file: try announced.take(path) ?? open(path))
+        let file = try announced.take(path) ?? open(path)
+        let probe = try probes.flatMap { probes in
+            try calling("statx", path.bytes) { () throws(Errno) in
+                try probes.probe(path, file.descriptor.status(), file.descriptor)
+            }
+        }
+        return LocalContent(file: file, probe: probe)
     }
 
     func obstacles(to paths: [RelativePath]) throws -> [Errno?] {
@@ -139,13 +148,11 @@ final class LocalReader: SourceReader {
 
 private struct LocalContent: SourceContent {
     let file: AnnouncedFile
+    let probe: SettlingProbe?
 
-    func probe(_ probes: SettlingProbes, _ scanned: File) throws(Errno) -> SettlingProbe? {
-        try probes.probe(scanned.path, scanned.status, file.descriptor)
-    }
-
-    func isSettled(by probe: SettlingProbe) throws(Errno) -> Bool {
-        try probe.settles(file.descriptor.status())
+    func settledStatus() throws(Errno) -> FileStatus? {
+        guard let probe, try probe.settles(file.descriptor.status()) else { return nil }
+        return probe.status
     }
 
     func digest(_ isCancelled: () -> Bool) throws(Errno) -> Digest {

@@ -11,7 +11,7 @@ package final class SettlingProbes: Sendable {
         package var written: [RelativePath] = []
     }
 
-    private let check: RacyCheck
+    let check: RacyCheck
     private let found = Mutex(Refused())
 
     package var refused: Refused { found.withLock(\.self) }
@@ -21,13 +21,13 @@ package final class SettlingProbes: Sendable {
     }
 
     /// - Parameters:
-    ///   - scanned: as a scan saw it.
+    ///   - status: of the file, a moment ago.
     ///   - file: open for reading only; its content is read next.
     /// - Returns: nil for a file that needs no probe.
     func probe(
-        _ path: RelativePath, _ scanned: FileStatus, _ file: borrowing FileDescriptor
+        _ path: RelativePath, _ status: FileStatus, _ file: borrowing FileDescriptor
     ) throws(Errno) -> SettlingProbe? {
-        guard check.isWorthProbing(scanned) else { return nil }
+        guard check.isWorthProbing(status) else { return nil }
         let probe = try SettlingProbe(file)
         if let refusal = probe.refusal {
             found.withLock {

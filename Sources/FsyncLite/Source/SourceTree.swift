@@ -69,6 +69,16 @@ struct SourceFacts: Sendable {
     /// On another machine, with a clock of its own.
     var isRemote = false
 
+    /// Of a first scan.
+    var racyCheck: RacyCheck {
+        var check = RacyCheck(
+            scanned: scanned.time.fileTime, clock: scanned.clock,
+            window: max(RacyCheck.shortestWindow, writebackDelay))
+        (check.sharesClock, check.tellingDevices) = (sharesClock, tellingDevices)
+        check.usesChangeTime = keepsIdentity.allSatisfy(\.self)
+        return check
+    }
+
     /// What a source cannot see is no reason to remove it: another machine's user may be no root, where this one is.
     func completing(
         _ found: ExtendedAttributes, by target: @autoclosure () throws -> ExtendedAttributes

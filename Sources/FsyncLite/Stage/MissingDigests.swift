@@ -61,7 +61,7 @@ final class MissingDigests {
         func value(of entry: ManifestUpdate.Entry) throws -> (entry: ManifestUpdate.Entry, reason: String?) {
             guard let location = Worker.location(entry) else { return (entry, nil) }
             do {
-                guard let (digest, status) = try target.digest(of: location),
+                guard let (digest, status, _) = try target.digest(of: location),
                     // 0 where the file system has no inodes that last.
                     [0, status.inode].contains(entry.targetInode),
                     status.changed < scanned

@@ -255,7 +255,7 @@ public struct Verification: Sendable {
         ) throws -> Finding {
             if let obstacle = copy?.obstacle(to: recorded.path) { return .unreadable(obstacle) }
             do {
-                guard let (found, status) = try reader.digest(of: recorded.path),
+                guard let (found, status, _) = try reader.digest(of: recorded.path),
                     status.size == recorded.status.size,
                     status.modified == recorded.status.modified || recorded.omitted.contains(.modified)
                 else { return .unrelated }

@@ -25,6 +25,33 @@ struct RacyCheckTests {
         #expect(marks(entry(changed: 990), check { $0.window = 10 }) == [])
     }
 
+    /// As far as change times count.
+    @Test func whatWasFoundSettledIsNotRacy() {
+        let young = entry(changed: 2000)
+        func marks(_ check: RacyCheck, recorded: FileTime? = nil, _ marks: EntryMarks = []) -> EntryMarks {
+            check.marks(of: young, isSettled: true, recorded: recorded, marks)
+        }
+        #expect(marks(check()) == [])
+        #expect(marks(check(), recorded: young.changed, .racy) == [])
+        #expect(marks(check { $0.sharesClock = false }) == .racy)
+        #expect(marks(check { $0.usesChangeTime = false }) == [])
+    }
+
+    /// It has no mapping.
+    @Test func whatIsNoFileIsRacyOnlyForTheMomentOfTheScan() {
+        var link = with(status(.symlink)) { $0.device = DeviceNumber(major: 8, minor: 1) }
+        let telling = check { $0.tellingDevices = [DeviceNumber(major: 8, minor: 1)] }
+        for (changed, racy) in [
+            (FileTime(seconds: 999, nanoseconds: 999_999_999), false), (seconds(1000), true),
+            // Of a file system that keeps whole seconds.
+            (seconds(999), true), (seconds(998), false),
+        ] {
+            link.changed = changed
+            #expect(telling.marks(of: link, recorded: nil, []) == (racy ? .racy : []))
+            #expect(check().marks(of: link, recorded: nil, []) == .racy)
+        }
+    }
+
     @Test func withoutChangeTimesTheModificationTimeTells() {
         let blind = check { $0.usesChangeTime = false }
         #expect(marks(entry(changed: 999, modified: 940), blind) == [])

@@ -107,6 +107,7 @@ enum HostileStream {
             frame.byte(0)
             frame.digest(Digest(SHA256().finish()))
             frame.status(status, device: 0)
+            frame.flag(true)
         }
         return frames + content(6, &random) + content(7, &random, isDelta: true) + lists(&random)
     }
@@ -209,7 +210,7 @@ enum HostileStream {
             + answer(id, &random) { frame in
                 frame.byte(0)
                 frame.status(status, device: 0)
-                frame.flag(false)
+                for _ in 0..<2 { frame.flag(false) }
                 frame.extended(ExtendedAttributes())
                 frame.digest(digest)
             }

@@ -1,0 +1,128 @@
+import Foundation
+import Glibc
+import TestNeeds
+import TestSupport
+import Testing
+
+/// Right after the first run, nothing that it read is read again.
+@Suite("The second run")
+struct SecondRunTests {
+    private func racy(_ scene: MirrorScene) throws -> [String] {
+        try scene.text("target/.fsync-lite/manifest.json").split(separator: "\n")
+            .filter { $0.contains("\"racy\":true") }
+            .compactMap { $0.split(separator: "\"").dropFirst(3).first.map(String.init) }
+    }
+
+    private func scene(inMemory: Bool) throws -> MirrorScene {
+        let scene = try MirrorScene(
+            [
+                "a": "a", "d": ["b": "b", "l": .symlink("b"), "e": .directory([:])], "pipe": .fifo(mode: 0o600),
+            ],
+            inMemory: inMemory)
+        ClockTick.pass()
+        return scene
+    }
+
+    @Test(arguments: [false, true]) func nothingIsRacyAfterAFirstCopy(inMemory: Bool) throws {
+        let scene = try scene(inMemory: inMemory)
+        try scene.mirror()
+        #expect(try racy(scene) == [])
+        try scene.append("more", to: "source/a")
+        ClockTick.pass()
+        try scene.mirror()
+        #expect(try racy(scene) == [])
+    }
+
+    /// The content of a file that only looks new is compared once, and then no more.
+    @Test(arguments: [false, true]) func whatWasComparedIsSettledToo(inMemory: Bool) throws {
+        let scene = try scene(inMemory: inMemory)
+        try scene.mirror()
+        try scene.setMode(0o640, of: "source/d/b")
+        ClockTick.pass()
+        try scene.mirror()
+        #expect(try racy(scene) == [])
+        // Put back: only the change time is new.
+        try scene.editInSecret("source/a", "A")
+        ClockTick.pass()
+        try scene.mirror()
+        #expect(try racy(scene) == [])
+        #expect(try scene.text("target/a") == "A")
+    }
+
+    @Test(.needs(.strace)) func theSecondRunOpensNoFileOfTheSource() throws {
+        let scene = try scene(inMemory: false)
+        try scene.mirror()
+        let run = try CommandRun(
+            ["apply", scene.source, scene.target], in: scene.directory.path,
+            under: ["strace", "-f", "-e", "trace=openat", "-o", scene.path("calls")])
+        #expect(run.output.contains("nothing to do"))
+        #expect(try !scene.text("calls").contains("\"b\""))
+    }
+
+    /// As long as a program can still write, the minute of before holds.
+    @Test func aFileThatIsOpenForWritingStaysRacyAndIsFound() throws {
+        let scene = try scene(inMemory: false)
+        let writer = open(scene.path("source/a"), O_WRONLY)
+        #expect(write(writer, "1", 1) == 1)
+        ClockTick.pass()
+        try scene.mirror()
+        #expect(try racy(scene) == ["a"])
+        #expect(write(writer, "2", 1) == 1)
+        close(writer)
+        ClockTick.pass()
+        try scene.mirror()
+        #expect(try scene.text("target/a") == "12")
+        #expect(try racy(scene) == [])
+    }
+
+    @Test(arguments: [false, true]) func aFileThatIsMappedStaysRacyAndIsFound(inMemory: Bool) throws {
+        let scene = try scene(inMemory: inMemory)
+        do {
+            let mapped = try MappedFile(scene.path("source/a"))
+            ClockTick.pass()
+            try scene.mirror()
+            #expect(try racy(scene) == ["a"])
+            mapped.store("A")
+        }
+        ClockTick.pass()
+        try scene.mirror()
+        #expect(try scene.text("target/a") == "A")
+        #expect(try racy(scene) == [])
+    }
+
+    /// Each end probes its own files.
+    @Test func aSourceOrTargetOnAnotherMachineIsSettledToo() throws {
+        for side in [FarMachine.Side.source, .target] {
+            let scene = try scene(inMemory: false)
+            scene.far = try FarMachine(has: side)
+            try scene.mirror()
+            #expect(try racy(scene) == [])
+            try scene.editInSecret("source/a", "A")
+            ClockTick.pass()
+            try scene.mirror()
+            #expect(try racy(scene) == [])
+        }
+    }
+
+    /// A power cut can leave earlier content under the same times: what was young is compared once.
+    @Test(.needs(.mounts, .strace)) func afterANewStartOfTheMachineWhatWasYoungIsComparedOnce() throws {
+        let scene = try scene(inMemory: false)
+        try Data("00000000-0000-4000-8000-000000000000\n".utf8)
+            .write(to: URL(fileURLWithPath: scene.path("boot")))
+        let before = [
+            "unshare", "--mount", "sh", "-c",
+            #"mount --bind "$1" /proc/sys/kernel/random/boot_id && shift && exec "$@""#, "sh", scene.path("boot"),
+        ]
+        func opened(under prefix: [String]) throws -> Bool {
+            let run = try CommandRun(
+                ["apply", scene.source, scene.target], in: scene.directory.path,
+                under: prefix + ["strace", "-f", "-e", "trace=openat", "-o", scene.path("calls")])
+            #expect(run.code == 0, "\(run.errors)")
+            return try scene.text("calls").contains("\"a\", O_RDONLY")
+        }
+        _ = try opened(under: before)
+        #expect(try !opened(under: before))
+        #expect(try opened(under: []))
+        #expect(try !opened(under: []))
+    }
+}
