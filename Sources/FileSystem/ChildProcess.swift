@@ -74,7 +74,8 @@ public struct ChildProcess: Sendable {
         }
         posix_spawnattr_setflags(&attributes, Int16(flags))
         var process = pid_t()
-        let failure = posix_spawnp(&process, command, &actions, &attributes, arguments, own + inherited + [nil])
+        let failure = posix_spawnp(
+            &process, command, &actions, &attributes, arguments, own + inherited + [nil])
         guard failure == 0 else { throw Errno(rawValue: failure) }
         return process
     }

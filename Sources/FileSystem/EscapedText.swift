@@ -64,7 +64,9 @@ public func unescaped(_ text: some Sequence<UInt8>) -> [UInt8]? {
 
 /// What was typed, or what it shows if it is `escapedText` of bytes that need `\xHH`: names come back as they were listed.
 public func readAsShown(_ typed: [UInt8]) -> [UInt8] {
-    guard zip(typed, typed.dropFirst()).contains(where: { $0 == UInt8(ascii: "\\") && $1 == UInt8(ascii: "x") }),
+    guard
+        zip(typed, typed.dropFirst()).contains(where: { $0 == UInt8(ascii: "\\") && $1 == UInt8(ascii: "x") }
+        ),
         let bytes = unescaped(typed), escapedText(bytes).utf8.elementsEqual(typed)
     else { return typed }
     return bytes

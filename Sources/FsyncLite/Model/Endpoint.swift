@@ -40,10 +40,12 @@ public struct Endpoint: Hashable, Sendable {
                 else { throw Fault(reason: "the address in brackets does not end with ]:") }
                 end = close + 1
             } else if let address = Endpoint.bareAddress(head) {
-                let path = address.upperBound < text.count ? text[address.upperBound...] : Array(":PATH".utf8)[...]
+                let path =
+                    address.upperBound < text.count ? text[address.upperBound...] : Array(":PATH".utf8)[...]
                 throw Fault(
                     reason: "an address with colons stands in brackets: "
-                        + escapedText(text[..<address.lowerBound] + "[".utf8 + text[address] + "]".utf8 + path))
+                        + escapedText(
+                            text[..<address.lowerBound] + "[".utf8 + text[address] + "]".utf8 + path))
             }
             (authority, rest) = (text[..<end], text[(end + 1)...])
         }

@@ -47,7 +47,8 @@ extension DirectorySource {
         if let (first, count) = opened {
             let others = count > 1 ? " and \(count - 1) more" : ""
             notes.append(
-                "the mirror's owner may read \(first)\(others), which in the source only others than the owner may")
+                "the mirror's owner may read \(first)\(others), which in the source only others than the owner may"
+            )
         }
         return notes
     }

@@ -58,7 +58,8 @@ package struct ServedDirectory: Sendable {
         guard !names.isEmpty, names.allSatisfy({ FileName($0) != nil }) else {
             throw SyncError(
                 .refused, path: path,
-                "a target is strictly beneath what is served, \(escapedText(directory.path)), by a path without ..")
+                "a target is strictly beneath what is served, \(escapedText(directory.path)), by a path without .."
+            )
         }
         guard try !isWriting || directory.keepsOthersOut() else {
             throw SyncError(

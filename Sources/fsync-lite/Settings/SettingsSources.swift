@@ -109,7 +109,8 @@ struct SettingsSources {
             let place = SettingsSources.directory.map { "in \($0)" } ?? "without HOME and XDG_CONFIG_HOME"
             return UsageError(
                 "there are no settings \(place), so there are no jobs",
-                hint: "fsync-lite settings init writes settings to begin with, and --settings FILE reads others; "
+                hint:
+                    "fsync-lite settings init writes settings to begin with, and --settings FILE reads others; "
                     + "cron, sudo and systemd may set another HOME")
         }
         return UsageError(

@@ -49,7 +49,8 @@ struct FarPathTests {
             ["status", target], ["snapshot", "list", target], ["snapshot", "find", target, "a"],
             ["manifest", "show", target], ["manifest", "list", target],
             ["manifest", "list", "\(target)@latest~1"], ["snapshot", "verify", target],
-            ["snapshot", "restore", target, "latest~1", "--to", "nas:c:d"], ["manifest", "diff", target, "source"],
+            ["snapshot", "restore", target, "latest~1", "--to", "nas:c:d"],
+            ["manifest", "diff", target, "source"],
         ] {
             let run = try CommandRun(words + machine.far.options, in: scene.directory.path)
             #expect(run.code == 0, "\(words): \(run.code) \(run.errors)")
@@ -108,7 +109,9 @@ struct FarPathTests {
         try scene.build([:], at: "bin")
         let far = try FarMachine("echo 'ssh: could not resolve hostname 2026' >&2; exit 255")
         let ssh = reason == "no ssh" ? "\(scene.path("bin"))/ssh" : far.ssh
-        for words in [["apply", "2026:alps", "t"], ["apply", "source", "2026:alps"], ["status", "2026:alps"]] {
+        for words in [
+            ["apply", "2026:alps", "t"], ["apply", "source", "2026:alps"], ["status", "2026:alps"],
+        ] {
             let run = try CommandRun(words + ["--ssh", ssh], in: scene.directory.path)
             #expect(run.code == 69 && run.errors.contains("write ./2026:alps"), "\(words): \(run.errors)")
         }
@@ -172,7 +175,8 @@ struct FarPathTests {
         let scene = try MirrorScene(["a": "a"])
         scene.far = nil
         for words in [
-            ["apply", "source", "~/m"], ["apply", "source", "~"], ["apply", "source", "target", "--log-file=~/log"],
+            ["apply", "source", "~/m"], ["apply", "source", "~"],
+            ["apply", "source", "target", "--log-file=~/log"],
             ["plan", "source", "target", "--out=~/plan"], ["manifest", "create", "source", "-o", "~/m.json"],
         ] {
             let run = try scene.run(words)
@@ -207,7 +211,8 @@ struct FarPathTests {
         }
         for path in ["\(scene.path("far"))/there", scene.path("source"), "/nowhere", "\(real)2"] {
             try machine.expect(4, "apply", "far:\(path)", "copy", says: "outside of what is served: \(real)")
-            try machine.expect(4, "apply", "source", "far:\(path)/m", says: "outside of what is served: \(real)")
+            try machine.expect(
+                4, "apply", "source", "far:\(path)/m", says: "outside of what is served: \(real)")
         }
         try machine.expect(4, "apply", "source", "far:in/../m", says: "without ..")
     }
@@ -243,7 +248,8 @@ struct ClosedStreamTests {
                 mode: 0o600), at: "settings.json")
         let run = try CommandRun(
             [
-                "run", "j", "--verbose", "--create-target", "--log-file", "log", "--settings", "settings.json",
+                "run", "j", "--verbose", "--create-target", "--log-file", "log", "--settings",
+                "settings.json",
             ], in: scene.directory.path, under: ClosedStreamTests.closed)
         #expect(run.code == 0)
         #expect(try scene.text("one") == String(repeating: "/dev/null\n", count: 3))

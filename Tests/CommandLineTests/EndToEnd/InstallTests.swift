@@ -89,7 +89,9 @@ struct InstallTests {
             """)
         for run in [try machine.push(), try machine.apply("far:\(machine.scene.source)", "copy")] {
             #expect(run.code == 69, "\(run.errors)")
-            for text in ["put it there with --install", "--remote-command", complaint.trimmingCharacters(in: ["."])] {
+            for text in [
+                "put it there with --install", "--remote-command", complaint.trimmingCharacters(in: ["."]),
+            ] {
                 #expect(text.isEmpty || run.errors.contains(text), "\(text): \(run.errors)")
             }
         }
@@ -113,7 +115,8 @@ struct InstallTests {
         var machine = try Machine()
         try machine.use(#"exec tcsh -c "$far""#)
         let without = try machine.push()
-        #expect(without.code == 69 && without.errors.contains("put it there with --install"), "\(without.errors)")
+        #expect(
+            without.code == 69 && without.errors.contains("put it there with --install"), "\(without.errors)")
         #expect(try machine.push("--install").code == 0)
         #expect(try machine.leftovers == ["fsync-lite"])
         #expect(try machine.push().output.contains("nothing to do"))

@@ -37,7 +37,8 @@ struct EndpointTests {
     @Test(arguments: [
         "nas:", ":/x", "-oProxyCommand=x:/y", "me@-x:/y", "a b:/x", "a;b:/x", "$(x):/y", "a\nb:/x", "@nas:/x",
         "[fe80::1/x]:", "ssh://nas", "ssh://nas:0/x", "ssh://nas:99999/x", "ssh://nas:x/y", "a'b:/x",
-        "nas:~root", "ssh://nas/~root/x", "2001:db8::1:m", "me@fe80::1%eth0:m", "ssh://2001:db8::1/x", "::1:x",
+        "nas:~root", "ssh://nas/~root/x", "2001:db8::1:m", "me@fe80::1%eth0:m", "ssh://2001:db8::1/x",
+        "::1:x",
     ])
     func whatSshOrAShellWouldReadOtherwiseIsRefused(_ text: String) {
         #expect(throws: Endpoint.Fault.self) { try Self.endpoint(text) }
