@@ -48,7 +48,9 @@ final class RemoteTree: SourceTree {
                     fileSystem: "\(machine):\(root.fileSystem)")
             },
             devices: found.roots.map(\.status.device), keepsIdentity: found.roots.map(\.keepsIdentity),
-            sharesClock: found.sharesClock, tellsDigests: found.tellsDigests, scanned: found.scanned,
+            sharesClock: found.sharesClock,
+            tellingDevices: found.tellsDigests ? Set(found.roots.map(\.status.device)) : [],
+            tellsDigests: found.tellsDigests, scanned: found.scanned,
             writebackDelay: found.writebackDelay, isReadByRoot: found.isReadByRoot, isRemote: true)
         opened = found
     }

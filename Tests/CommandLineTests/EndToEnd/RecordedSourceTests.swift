@@ -31,15 +31,35 @@ struct RecordedSourceTests {
 
     // MARK: What it costs
 
-    /// A stream costs less than lists of all directories.
+    /// A stream costs less than lists of all directories. A file of each is open for writing, so it stays racy.
     @Test func whereLittleIsKnownEverythingIsListedAtOnce() throws {
         let recording = try WireRecording(has: .source)
         let scene = try recording.far.scene(Self.tree)
+        var writers: [Int32] = []
+        defer { for writer in writers { close(writer) } }
+        for number in 0..<50 {
+            let directory = scene.path("source/d\(number)")
+            let name = try #require(FileManager.default.contentsOfDirectory(atPath: directory).first)
+            writers.append(open("\(directory)/\(name)", O_WRONLY))
+        }
+        ClockTick.pass()
         try scene.mirror()
         #expect(try recording.last().requests.starts(with: ["open", "scan"]))
         try scene.mirror()
         let requests = try recording.last().requests
         #expect(requests.starts(with: ["open", "digests", "scan"]) && !requests.contains("list"))
+    }
+
+    @Test(arguments: [FarMachine.Side.source, .target])
+    func rightAfterTheFirstRunNothingIsListed(side: FarMachine.Side) throws {
+        let recording = try WireRecording(has: side)
+        let scene = try recording.far.scene(Self.tree)
+        ClockTick.pass()
+        try scene.mirror()
+        #expect(try scene.mirror().output.hasPrefix("nothing to do"))
+        let connection = try recording.last()
+        #expect(connection.requests == ["open", "digests"])
+        #expect(connection.bytes.up < 1000 && connection.bytes.down < 1000, "\(connection.bytes)")
     }
 
     @Test(arguments: [FarMachine.Side.source, .target])
@@ -189,6 +209,7 @@ struct RecordedSourceTests {
                 under: minutes.map { LaterRun.prefix(minutes: $0) } ?? [])
         }
         for round in 0..<4 {
+            ClockTick.pass()
             // The first makes the mirror, the second finds what is racy no more, the third tries digests.
             for minutes in [nil, 100 * round + 10, nil] as [Int?] {
                 var said: [[String]] = []

@@ -90,6 +90,24 @@ struct SecondRunTests {
         #expect(try racy(scene) == [])
     }
 
+    /// What `Safety.md` says of tmpfs: the page was read through the mapping before the store.
+    @Test func aStoreThatMovesNoTimeOnTmpfsIsFoundByChecksum() throws {
+        let scene = try scene(inMemory: true)
+        try scene.mirror()
+        do {
+            let file = open(scene.path("source/a"), O_RDWR)
+            let memory = try #require(mmap(nil, 1, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0))
+            close(file)
+            let byte = memory.assumingMemoryBound(to: UInt8.self)
+            #expect(byte.pointee == UInt8(ascii: "a"))
+            byte.pointee = UInt8(ascii: "A")
+            munmap(memory, 1)
+        }
+        _ = try scene.apply()
+        try scene.mirror("--checksum")
+        #expect(try scene.text("target/a") == "A")
+    }
+
     /// Each end probes its own files.
     @Test func aSourceOrTargetOnAnotherMachineIsSettledToo() throws {
         for side in [FarMachine.Side.source, .target] {
