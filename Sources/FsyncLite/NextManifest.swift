@@ -136,7 +136,7 @@ struct NextManifest {
         header.retention = options.retention.kept(over: planned.header?.retention)
         header.targetFileSystem = try target.fileSystemUUID()
         (header.rootEntry, header.rootIdentity) = (rootEntry, try target.status().identity)
-        header.rootOmitted = root?.source.omitted ?? []
+        header.rootOmitted = root?.source.omitted.subtracting(.unread) ?? []
         if !header.rootOmitted.isEmpty {
             header.rootChanged = (root?.source.status.changed).map(Timestamp.init)
         }
