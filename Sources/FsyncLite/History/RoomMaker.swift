@@ -56,7 +56,7 @@ struct RoomMaker {
         let lack = need.inodesText(info) ?? need.bytesText(info)
         return SyncError(
             error.code, path: error.path,
-            "\(error.message); \(lack) in the target, or fewer where a quota ends"
+            "\(error.message); \(lack) in the target, or less where a quota is set"
                 + (hasHistory ? "; snapshot prune --keep-last 0 frees what the history holds" : ""),
             errno: error.errno)
     }
