@@ -309,7 +309,7 @@ struct GuardFacts {
         let directories = copiedDirectories
         bytes +=
             info.room(for: .directory, size: 0, allocated: 0, keepsHoles: true)
-            * (directories + count / OperationGraph.slotsPerDirectory + 16)
+            * (directories + count / OperationGraph.slotsPerDirectory)
         let entry: ByteCount = 256
         bytes += entry * (2 * difference.sourceCount + count) + info.blockSize * 16
         bytes += RoomNeed.leastReserve + entry * (2 * plan.summary.actions)

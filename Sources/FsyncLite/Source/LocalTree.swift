@@ -63,7 +63,7 @@ struct LocalTree: SourceTree {
         guard !root.isJoined else { return nil }
         do {
             return try File(rootOf: root, selection)
-        } catch where !Errno.exhausted.contains(error.errno) {
+        } catch  where !Errno.exhausted.contains(error.errno) {
             return File(path: .root, status: try root.status(), destination: []).withoutAttributes()
         }
     }

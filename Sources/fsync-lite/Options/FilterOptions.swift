@@ -11,7 +11,8 @@ extension SyncOptions {
         "--include", "PATTERN", "take in what matches, although an earlier pattern leaves it out",
         repeatable: true)
     fileprivate static let excludeFrom = OptionDescription.value(
-        "--exclude-from", "FILE", "patterns from a file, one per line, as in a .gitignore; - for standard input",
+        "--exclude-from", "FILE",
+        "patterns from a file, one per line, as in a .gitignore; - for standard input",
         repeatable: true)
     private static let ignoreFile = OptionDescription.value(
         "--ignore-file", "NAME", "patterns from the file of this name in each directory of the source")

@@ -119,7 +119,8 @@ struct RoomTests {
         try write(3 << 20, to: scene.path("source/d/big"))
         let command = try BuiltCommand.path()
         for (option, code) in [("", 1), ("--keep-going", 3)] {
-            let line = "ulimit -f 1024; exec '\(command)' apply \(scene.source) \(scene.target) \(option) 2>&1"
+            let line =
+                "ulimit -f 1024; exec '\(command)' apply \(scene.source) \(scene.target) \(option) 2>&1"
             let run = try HostCommand.result(["bash", "-c", line])
             let text = String(decoding: run.output, as: UTF8.self)
             #expect(run.code == code, "\(text)")
