@@ -10,8 +10,10 @@ enum StatusCommand: Command {
     private static let maxAge = OptionDescription.value(
         "--max-age", "AGE",
         "exit 2 when the last run is older, complete or not; AGE is such as 26h, 7d or yesterday")
-    private static let all = OptionDescription.flag("--all", "every job that is not disabled, in one table")
-        .replacingArguments()
+    private static let all = OptionDescription.flag(
+        "--all", "every job that is not disabled, in one table, and the targets that you have written to"
+    )
+    .replacingArguments()
     private static let prometheus = OptionDescription.flag(
         "--prometheus", "as metrics, for a textfile collector; of every job, unless TARGET is given")
     private static let targets = ArgumentDescription(
@@ -53,6 +55,7 @@ enum StatusCommand: Command {
         let settings = isAll ? try SettingsSources(invocation) : nil
         let jobs = try settings?.enabledJobs() ?? []
         if let settings, jobs.isEmpty { Console.complain(settings.nothingEnabled) }
+        let known = isAll ? KnownTarget.all() : []
         let asked =
             try isAll
             ? jobs.map { StatusQuery($0, path: $0.target, invocation) }
@@ -63,8 +66,9 @@ enum StatusCommand: Command {
             return .done
         } else if isAll || asked.count > 1 {
             try options.has(.json)
-                ? StatusDocument.write(asked, limit, to: &console)
+                ? StatusDocument.write(asked, limit, known, to: &console)
                 : StatusTable(asked, limit).write(to: &console)
+            if !options.has(.json), !known.isEmpty { try StatusTable(known).write(to: &console) }
         } else {
             let status = try asked[0].status.get()
             if options.has(.json) {

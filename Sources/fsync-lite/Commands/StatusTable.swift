@@ -1,3 +1,4 @@
+import FileStorage
 import FsyncLite
 
 /// How several targets stand, one per line.
@@ -9,6 +10,13 @@ struct StatusTable {
         rows =
             [[isOfJobs ? "job" : "target", "last run", "result", "age", "size", "next"]]
             + asked.map { [$0.name] + StatusTable.cells($0) + [$0.next(limit) ?? "-"] }
+    }
+
+    /// Targets that this user has written to.
+    init(_ known: [KnownTarget]) {
+        rows =
+            [["known target", "last apply", "now"]]
+            + known.map { ["\(LocalFile(bytes: $0.path))", $0.lastApply.localText, $0.presence.words] }
     }
 
     private static func cells(_ asked: StatusQuery) -> [String] {
