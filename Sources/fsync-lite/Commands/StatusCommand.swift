@@ -53,9 +53,9 @@ enum StatusCommand: Command {
                 "'status' is missing TARGET", hint: "give a directory or a job, or --all for every job")
         }
         let settings = isAll ? try SettingsSources(invocation) : nil
-        let jobs = try settings?.enabledJobs() ?? []
-        if let settings, jobs.isEmpty { Console.complain(settings.nothingEnabled) }
         let known = isAll ? KnownTarget.all() : []
+        let jobs = try settings.map { try enabledJobs($0, orOnly: known) } ?? []
+        if let settings, jobs.isEmpty, known.isEmpty { Console.complain(settings.nothingEnabled) }
         let asked =
             try isAll
             ? jobs.map { StatusQuery($0, path: $0.target, invocation) }
@@ -67,8 +67,7 @@ enum StatusCommand: Command {
         } else if isAll || asked.count > 1 {
             try options.has(.json)
                 ? StatusDocument.write(asked, limit, known, to: &console)
-                : StatusTable(asked, limit).write(to: &console)
-            if !options.has(.json), !known.isEmpty { try StatusTable(known).write(to: &console) }
+                : StatusTable.write(asked, limit, known, to: &console)
         } else {
             let status = try asked[0].status.get()
             if options.has(.json) {
@@ -82,6 +81,17 @@ enum StatusCommand: Command {
         }
         let codes = asked.map { code(of: $0, limit) }
         return codes.first { $0 != .done } ?? .done
+    }
+
+    /// The jobs to ask for; none is no error where there are known targets.
+    private static func enabledJobs(_ settings: SettingsSources, orOnly known: [KnownTarget]) throws -> [Job]
+    {
+        do {
+            return try settings.enabledJobs()
+        } catch let error as UsageError {
+            guard !known.isEmpty else { throw error }
+            return []
+        }
     }
 
     /// A job or a path. A target in the working directory keeps its name.

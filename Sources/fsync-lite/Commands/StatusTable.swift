@@ -12,6 +12,14 @@ struct StatusTable {
             + asked.map { [$0.name] + StatusTable.cells($0) + [$0.next(limit) ?? "-"] }
     }
 
+    /// Several targets, and those that this user has written to in a table of their own.
+    static func write(
+        _ asked: [StatusQuery], _ limit: TimeSpan?, _ known: [KnownTarget], to console: inout Console
+    ) throws {
+        if !asked.isEmpty || known.isEmpty { try StatusTable(asked, limit).write(to: &console) }
+        if !known.isEmpty { try StatusTable(known).write(to: &console) }
+    }
+
     /// Targets that this user has written to.
     init(_ known: [KnownTarget]) {
         rows =
