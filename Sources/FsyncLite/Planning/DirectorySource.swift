@@ -24,6 +24,8 @@ struct DirectorySource: PlanSource {
     let leftOut = LeftOutEntries()
     private(set) var problems: [Problem] = []
     private var passedOver: [RelativePath] = []
+    /// See `TreeMerge`.
+    private(set) var opened: (first: RelativePath, count: Int)?
     private var isRecordOutdated = false
     private var isStep = false
     /// Number of files that were read only for a moved change time, and were equal.
@@ -209,6 +211,7 @@ struct DirectorySource: PlanSource {
     mutating func settle(_ difference: inout Difference, _ merge: TreeMerge) throws {
         try leaveExcluded(merge.excludedBelowMoving, in: &difference)
         try rereadSource(of: &difference)
+        opened = merge.opened
         let unread = findings.problems + leftOut.problems
         difference.sourceCount += leftOut.problems.count
         problems = unread

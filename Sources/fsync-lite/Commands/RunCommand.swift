@@ -139,7 +139,7 @@ extension Job {
     ///
     /// - Returns: the error; nil on success.
     fileprivate func run(_ moment: Hook.Moment, _ report: [UInt8] = []) -> String? {
-        hooks.first { $0.moment == moment }.flatMap { $0.run(report: report) }
+        hooks.first { $0.moment == moment }.flatMap { $0.run(of: name, report: report) }
     }
 }
 

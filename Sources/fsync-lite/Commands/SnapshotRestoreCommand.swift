@@ -56,7 +56,7 @@ enum SnapshotRestoreCommand: Command {
         let target = try invocation.argument(.target)
         var restoration = Restoration(
             target: target, snapshot: try invocation.text(.snapshot),
-            paths: try invocation.values(path).map { try RelativePath(argument: $0) },
+            paths: try invocation.values(path).map { try RelativePath(argument: $0, in: target) },
             destination: given.has(toSource) ? try source(of: target, invocation.client) : given.value(to))
         restoration.name = invocation.targetOfClient
         restoration.isToSource = given.has(toSource)
@@ -79,7 +79,7 @@ enum SnapshotRestoreCommand: Command {
 
     /// Where a target was mirrored from.
     private static func source(of target: [UInt8], _ client: Client?) throws -> [UInt8] {
-        guard let named = client?.command.arguments.first, let endpoint = try SyncRun.endpoint(named, .target)
+        guard let named = client?.command.arguments.first, let endpoint = try Endpoint(argument: named)
         else { return try Target(path: target).source().path }
         let copy = escapedText(endpoint.location(of: Array("DIR".utf8)))
         return try Target(path: target).source(

@@ -73,9 +73,7 @@ enum StatusCommand: Command {
             if options.has(.json) {
                 try StatusDocument.write(asked[0], status, to: &console)
             } else {
-                if asked[0].job != nil {
-                    try console.line("target     \(LocalFile(bytes: asked[0].target.path))")
-                }
+                try console.line("target     \(LocalFile(bytes: asked[0].shownTarget))")
                 try write(status, to: &console)
             }
         }
@@ -96,12 +94,22 @@ enum StatusCommand: Command {
 
     /// A job or a path. A target in the working directory keeps its name.
     private static func query(_ name: [UInt8], _ invocation: Invocation) throws -> StatusQuery {
+        func job() throws -> Job? {
+            guard !name.contains(UInt8(ascii: "/")) else { return nil }
+            return try SettingsSources(invocation).jobs().first { $0.name.utf8.elementsEqual(name) }
+        }
         // An error of the path is told when its status is asked for.
-        guard !name.contains(UInt8(ascii: "/")), (try? Target(path: name).hasState()) != true,
-            let job = try SettingsSources(invocation).jobs().first(where: { $0.name.utf8.elementsEqual(name) }
-            )
-        else { return StatusQuery(nil, path: name, invocation) }
-        return StatusQuery(job, path: job.target, invocation)
+        guard (try? Target(path: name).hasState()) == true else {
+            return try job().map { StatusQuery($0, path: $0.target, invocation) }
+                ?? StatusQuery(nil, path: name, invocation)
+        }
+        // Settings with an error matter to no directory.
+        if let other = try? job(), try LocalFile(bytes: name).absolute() != other.target {
+            Console.complain(
+                "note: \(quoted(name)) is the target here, and not the job of this name; for that: "
+                    + "fsync-lite status \(Shell.word(other.target))")
+        }
+        return StatusQuery(nil, path: name, invocation)
     }
 
     /// Tells what is wrong with a target.

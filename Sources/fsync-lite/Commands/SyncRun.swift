@@ -67,7 +67,7 @@ struct SyncRun {
             given = try saved.options(from: file, beside: invocation)
             if client != nil {
                 source = .directory(saved.source)
-                target = try invocation.argument(SyncRun.target)
+                target = try SyncRun.target(of: invocation)
             } else {
                 source = try SyncRun.source(saved.source, given)
                 target = try SyncRun.target(saved.target)
@@ -81,7 +81,7 @@ struct SyncRun {
                     try job.map { try SyncRun.source($0.source, given) }
                     ?? SyncRun.source(invocation.argument(SyncRun.source), given)
             }
-            target = try job?.target ?? SyncRun.target(invocation.argument(SyncRun.target))
+            target = try job?.target ?? SyncRun.target(of: invocation)
             saved = nil
             settable += OptionDescription.planning
         }
@@ -126,6 +126,12 @@ struct SyncRun {
         return .remote(endpoint, try RemoteAccess(given))
     }
 
+    private static func target(of invocation: Invocation) throws -> [UInt8] {
+        let path = try invocation.argument(target)
+        // That of a client is a path here, whatever is in it.
+        return try invocation.client == nil ? target(path) : path
+    }
+
     private static func target(_ path: [UInt8]) throws -> [UInt8] {
         guard let endpoint = try endpoint(path, target) else { return path }
         throw UsageError(
@@ -147,15 +153,7 @@ struct SyncRun {
         {
             return nil
         }
-        do throws(Endpoint.Fault) {
-            return try Endpoint(path)
-        } catch {
-            throw UsageError(
-                "\(quoted(path)) names another machine, but \(error.reason)",
-                hint:
-                    "give host:path, user@host:path, [address]:path or ssh://user@host:port/path\nfor a local directory "
-                    + "of that name, write ./ before it")
-        }
+        return try Endpoint(argument: path)
     }
 
     /// What a run shows; by settings, an apply is quiet and a plan is not.

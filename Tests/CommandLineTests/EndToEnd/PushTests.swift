@@ -253,7 +253,7 @@ struct PushTests {
         for path in [
             "/tmp/x", "..", "../out", "sub/..", "link", "link/x", "own/x", ".", restriction,
             "\(restriction)/..",
-            scene.path("there/in2/x"), scene.path("there/out"), "./sub",
+            scene.path("there/in2/x"), scene.path("there/out"),
         ] {
             let run = try apply(scene, path, "--adopt", "--create-parents")
             #expect(run.code == 4, "\(path): \(run.errors)")
@@ -328,7 +328,7 @@ struct PushTests {
             let remote = try CommandRun(words + [there] + rest + far.options, in: scene.directory.path)
             let local = try CommandRun(words + [scene.target] + rest, in: scene.directory.path)
             #expect(remote.code == local.code, "\(words): \(remote.errors)")
-            #expect(remote.output == local.output, "\(words)")
+            #expect(remote.output.replacing(there, with: scene.target) == local.output, "\(words)")
             #expect(remote.errors == local.errors, "\(words)")
         }
         for words in [
