@@ -171,7 +171,7 @@ def content(*frames: Callable[[int], bytes], then: Callable[[Line], None] = lamb
 def sparse_end(size: int) -> Callable[[int], bytes]:
     # The digest of nothing: by offsets it is right.
     digest = hashlib.sha256().digest()
-    end = b"\0" + status("file", size=size, allocated=0, inode=9) + b"\0\0" + number(0) + digest
+    end = b"\0" + status("file", size=size, allocated=0, inode=9) + b"\0" + number(0) + digest
     return lambda id: frame(ANSWER, number(id) + b"\1" + end)
 
 

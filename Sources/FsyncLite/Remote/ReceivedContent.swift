@@ -118,7 +118,9 @@ struct ReceivedContent {
         default: throw WireError("an unknown result")
         }
         let status = try reader.status()
-        let (isGrowing, isSettled) = (try reader.flag(), try reader.flag())
+        let marks = try reader.byte()
+        guard marks <= 7 else { throw WireError("a file with unknown marks") }
+        let (isGrowing, isSettled) = (marks & 1 != 0, marks & 4 != 0)
         let extended = try reader.extended(selection)
         let digest = try reader.digest()
         try reader.end()
@@ -137,6 +139,6 @@ struct ReceivedContent {
         (result.extended, result.isGrowing) = (extended, isGrowing)
         result.isSettled = isSettled && !isGrowing
         result.digest = hash.countsHoles ? digest : nil
-        return result
+        return marks & 2 != 0 ? result.withoutAttributes() : result
     }
 }

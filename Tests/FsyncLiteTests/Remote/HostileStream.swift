@@ -210,7 +210,7 @@ enum HostileStream {
             + answer(id, &random) { frame in
                 frame.byte(0)
                 frame.status(status, device: 0)
-                for _ in 0..<2 { frame.flag(false) }
+                frame.flag(false)
                 frame.extended(ExtendedAttributes())
                 frame.digest(digest)
             }

@@ -165,7 +165,7 @@ struct AnnouncedSizeTests {
         var frame = FrameWriter(.answer)
         frame.byte(0)
         frame.status(status, device: 0)
-        for _ in 0..<2 { frame.flag(false) }
+        frame.flag(false)
         frame.extended(ExtendedAttributes())
         frame.digest(Digest(SHA256().finish()))
         return Array(frame.bytes.dropFirst(WireFormat.headSize))
