@@ -22,7 +22,8 @@ struct SettlingProbeTests {
     }
 
     @Test(arguments: places) func aFileThatWasJustClosedIsSettled(inMemory: Bool) throws {
-        let (_, directory, name) = try made("content", inMemory: inMemory)
+        let (place, directory, name) = try made("content", inMemory: inMemory)
+        defer { withExtendedLifetime(place) {} }
         let file = try directory.open(name, [.read, .noFollow])
         let probe = try SettlingProbe(file)
         #expect(probe.refusal == nil)
