@@ -180,12 +180,6 @@ public struct Tree: Sendable {
     /// The version of a target's manifest, which an apply replaces; nil for other trees.
     func manifestVersion() throws -> StateDirectory.ManifestVersion? { try state?.manifestVersion() }
 
-    /// When commits changed the change times of a target; nil for other trees.
-    func commitSpans() throws -> CommitSpans? {
-        guard let state, let manifest = try state.manifest() else { return nil }
-        return try state.commitSpans(manifest.header)
-    }
-
     /// Writes a manifest of a live directory.
     ///
     /// - Parameter withDigests: files are read for their digests.

@@ -12,18 +12,27 @@ struct EditDetection: Sendable {
 
     /// By the name of a source; that of a single root is empty.
     private var records: [ArraySlice<UInt8>: Record] = [:]
-    private var policy = ComparisonPolicy()
+    var policy = ComparisonPolicy()
 
-    /// - Parameter commits: when commits changed the change times of the tree, if the manifest is its present one.
-    init(in tree: Directory, _ header: ManifestHeader?, commits: CommitSpans?) throws {
+    init(in tree: Directory, _ header: ManifestHeader?) throws {
         guard let header, try FileSystemInfo(of: tree).keepsIdentity else { return }
         let identity = try tree.status().identity
-        policy.commitSpans = commits
         if identity == header.rootIdentity {
             records[[]] = .ofTarget
+            // A state that is not to be believed tells nothing.
+            policy.commitSpans = try? EditDetection.commits(in: tree, header)
         } else if identity == header.source?.identity {
             records[[]] = .ofSource
         }
+    }
+
+    /// When commits changed the change times of a target; nil if the manifest is not its present one.
+    private static func commits(in target: Directory, _ header: ManifestHeader) throws -> CommitSpans? {
+        guard let state = try StateDirectory(of: target.asTarget()),
+            let present = try state.manifest()?.header,
+            present.id == header.id, present.revision == header.revision
+        else { return nil }
+        return try state.commitSpans(present)
     }
 
     init(in source: SourceFacts, _ header: ManifestHeader?) {

@@ -133,7 +133,7 @@ public struct Verification: Sendable {
         let scan = try TreeScan(
             root, Tree.options(.source.prefetching(), policy.attributes), monitor: monitor)
         let (monitor, other) = (monitor, try source.map { try open($0, header) })
-        let edits = try EditDetection(in: root, header, commits: manifest.commitSpans())
+        let edits = try EditDetection(in: root, header)
         let copies = FilePipeline(
             threads: readsContent ? Processors.defaultThreads : 1, filesPerItem: other == nil ? 1 : 2
         ) {

@@ -112,12 +112,13 @@ struct LockHolderTests {
         try withTarget { scene in
             var lock = try Lock(of: getpid())
             lock.host = "nas"
+            let text = try lock.text
             let run = try PausedCommand.run(
                 ["apply", "source", "target/m", "--weak-commit"], in: scene.directory.path,
                 at: .after("mkdirat", of: "stage")
-            ) { try plant(lock.text, scene) }
+            ) { try plant(text, scene) }
             #expect(run.code == 0, "\(run.errors)")
-            #expect(try scene.text("target/m/.fsync-lite/lock") == lock.text)
+            #expect(try scene.text("target/m/.fsync-lite/lock") == text)
         }
     }
 }

@@ -168,8 +168,14 @@ final class MirrorScene {
     }
 
     /// The same as a disk does that loses bits: no change time moves. So the manifest gets the one that the file has now.
-    func rot(_ name: String, _ content: String) throws {
+    ///
+    /// - Parameter others: its other names.
+    func rot(_ name: String, _ content: String, alsoCalled others: String...) throws {
         try editInSecret(name, content)
+        for name in [name] + others { try record(name) }
+    }
+
+    private func record(_ name: String) throws {
         var status = stat()
         guard lstat(path(name), &status) == 0 else { throw failure("lstat", name) }
         let changed = Timestamp(

@@ -377,10 +377,11 @@ struct SourcesTests {
         let run = try scene.run(verify + sources)
         #expect(run.code == 0 && run.output.contains("2 repaired"), "\(run.output)\(run.errors)")
         #expect(try scene.text("target/home/joe/a") == "one" && scene.text("source/etc/hosts") == "h")
-        try scene.editInSecret("source/home/d/a", "ONE")
+        try scene.editInSecret("source/home/joe/b", "TWO")
         let edited = try scene.run(verify + sources)
         #expect(
-            edited.code == 2 && edited.output.contains("edited home/d/a  (in the source"), "\(edited.output)")
+            edited.code == 2 && edited.output.contains("edited home/joe/b  (in the source"),
+            "\(edited.output)")
         for given in [["--source", scene.source], ["--source", "etc=\(scene.source)/etc"]] {
             let run = try scene.run(verify + given)
             #expect(

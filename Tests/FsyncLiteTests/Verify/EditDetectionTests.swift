@@ -37,7 +37,8 @@ struct EditDetectionTests {
     private func isEdited(
         _ header: ManifestHeader?, _ record: BaseStatus, commits: CommitSpans? = nil
     ) throws -> Bool {
-        try EditDetection(in: root, header, commits: commits).isEdited(found, at: path("f"), since: record)
+        let detection = with(try EditDetection(in: root, header)) { $0.policy.commitSpans = commits }
+        return detection.isEdited(found, at: path("f"), since: record)
     }
 
     @Test func inTheSourceItsChangeTimeTells() throws {
