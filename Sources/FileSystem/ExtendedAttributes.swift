@@ -73,6 +73,20 @@ public struct ExtendedAttributes: Hashable, Sendable {
         other.isEmpty ? self : ExtendedAttributes(attributes + other.attributes)
     }
 
+    /// With the owner's rights of these permissions in the access ACL: the kernel keeps the two the same.
+    public func givingOwner(_ permissions: UInt16) -> ExtendedAttributes {
+        var attributes = attributes
+        for index in attributes.indices where attributes[index].name == ExtendedAttributes.acl + "access".utf8
+        {
+            // After a version of four bytes, eight for each entry: tag, rights, and a user or group.
+            for entry in stride(from: 4, to: attributes[index].value.count - 7, by: 8)
+            where attributes[index].value[entry] == 1 && attributes[index].value[entry + 1] == 0 {
+                attributes[index].value[entry + 2] = UInt8(permissions >> 6 & 7)
+            }
+        }
+        return ExtendedAttributes(attributes)
+    }
+
     public subscript(name: [UInt8]) -> [UInt8]? { attributes.first { $0.name == name }?.value }
 }
 

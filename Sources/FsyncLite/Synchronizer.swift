@@ -130,10 +130,7 @@ public struct Synchronizer: Sendable {
             report.error = SyncError(
                 .stale, path: target, "the saved plan no longer fits, and nothing was done")
         } else if prepares, !planned.plan.givingWay.isEmpty {
-            report.refusals.append(
-                Refusal(
-                    "there is room only if snapshots go, and none goes before a commit: prune some, or apply at once"
-                ))
+            report.refusals.append(.spaceForPrepared)
         } else if report.refusals.isEmpty, report.problems.contains(where: options.stops) {
             report.outcome = .failed
         }

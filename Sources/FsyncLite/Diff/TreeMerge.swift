@@ -35,6 +35,9 @@ package struct TreeMerge {
     /// Attributes that the target could not hold and that are not tried again.
     private(set) var omissions = OmissionList()
 
+    /// New entries that their owner in the source may not read, and that their owner in the target may.
+    private(set) var opened: (first: RelativePath, count: Int)?
+
     /// Finds names that are one name to the target.
     private(set) var folding: NameFolding?
     /// Directories on the way to the present path whose object changed: what they hold is kept as a match even if it
@@ -301,10 +304,20 @@ package struct TreeMerge {
                 .refused,
                 "the source has more new entries than half of this machine's memory holds: \(arrivals.count)")
         }
-        addArrival(source, source.file, base)
+        addArrival(source, arriving(source), base)
         guard source.status.type == .directory else { return }
         addUnsettled(source.path)
         if !source.isListed { unlisted = source.path }
+    }
+
+    /// As it is made: by this user, where its owner is not kept.
+    private mutating func arriving(_ source: some EntryStream) -> File {
+        var status = source.status
+        guard !policy.attributes.contains(.owner), policy.attributes.contains(.mode),
+            status.open(to: Account.effectiveUser)
+        else { return source.file }
+        opened = (opened?.first ?? source.path, (opened?.count ?? 0) + 1)
+        return source.file.with(status)
     }
 
     private mutating func takeDeparture(_ target: some EntryStream, _ base: BaseEntry?) {

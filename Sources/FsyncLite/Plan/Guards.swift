@@ -1,34 +1,5 @@
+import FileStorage
 import FileSystem
-
-/// A reason to refuse a plan, found before anything was written.
-public struct Refusal: Hashable, Sendable, CustomStringConvertible {
-    /// What was found.
-    public var reason: String
-    /// The option that overrides the refusal; nil if there is none.
-    public var option: String?
-    /// The room that is needed and that is free, where the latter is too small.
-    public var bytes: Room?
-
-    /// In bytes.
-    public struct Room: Hashable, Sendable {
-        public var needed: ByteCount
-        public var free: ByteCount
-    }
-
-    public init(_ reason: String, option: String? = nil) {
-        self.reason = reason
-        self.option = option
-    }
-
-    public var description: String { reason }
-
-    /// The same where no option overrides it.
-    var withoutOption: Refusal {
-        var refusal = self
-        refusal.option = nil
-        return refusal
-    }
-}
 
 /// The maximum number of deletions in a plan.
 public enum DeleteLimit: Hashable, Sendable {
@@ -111,52 +82,35 @@ struct GuardFacts {
     func refusals() -> [Refusal] {
         let difference = plan.difference
         var found: [Refusal] = []
-        func refuse(_ reason: String, option: String? = nil) { found.append(Refusal(reason, option: option)) }
         found += lossRefusals()
         if recorded == nil, difference.targetCount > 0, !options.adopt {
             if let stateElsewhere {
-                refuse(GuardFacts.renamed(stateElsewhere))
+                found.append(.renamedTarget(stateElsewhere))
             } else {
-                refuse(
-                    "the target holds \(Amount.entries(difference.targetCount)) and "
-                        + (hasHistory ? "its manifest is missing" : "was never written by fsync-lite")
-                        + (plan.adopted.map { "; \($0)" } ?? ""), option: "--adopt")
+                found.append(
+                    .foreignTarget(difference.targetCount, hasHistory: hasHistory, plan.adopted))
             }
         }
         if !options.changeSource { found += recorded?.header.sources.compactMap(changeRefusal) ?? [] }
         for (path, isMountPoint) in mounts {
-            refuse(
-                isMountPoint
-                    ? "something is mounted in the target, at \(path); unmount it"
-                    : "another file system or subvolume begins in the target, at \(path); move it away")
+            found.append(isMountPoint ? .mountInTarget(path) : .fileSystemInTarget(path))
         }
         if options.exchanges, let first = targets.first {
-            refuse(
-                "\(first) is another target, whose state an exchange would copy; move it out, or leave --exchange out"
-            )
+            found.append(.targetInExchange(first))
         }
         for (first, second) in collisions {
-            refuse(
-                "\(first) and \(second) are one name in the target, which does not tell case or Unicode forms apart",
-                option: "--exclude")
+            found.append(.nameCollision(first, second))
         }
         for path in difference.collisions {
-            refuse(
-                "\(path) in the target is excluded, or holds what is, and something else of the source would take its place",
-                option: options.deletesExcluded ? nil : "--delete-excluded")
+            found.append(.excludedInTheWay(path))
         }
         if options.keepsDeleted {
             for path in difference.deletedTrees {
-                refuse(
-                    "\(path) in the target holds entries that --no-delete keeps, and something else of the source would "
-                        + "take its place; leave --no-delete out, or that path with --exclude")
+                found.append(.undeletedInTheWay(path))
             }
         }
         for path in rotten {
-            refuse(
-                "\(path) in the source is not what was recorded of it, although its size and modification time are: "
-                    + "it has rotted, or its time was put back; manifest verify --source tells the good copy",
-                option: "--trust-source")
+            found.append(.rottenSource(path))
         }
         return found + lockRefusals() + capacityRefusals()
     }
@@ -215,9 +169,7 @@ struct GuardFacts {
     private func refusals(of losses: [Loss]) -> [Refusal] {
         var found: [Refusal] = []
         if !options.allowEmptySource {
-            found = losses.compactMap(\.emptied).map {
-                Refusal("\($0): is a disk missing?", option: "--allow-empty-source")
-            }
+            found = losses.compactMap(\.emptied).map(Refusal.emptySource)
         }
         let beyond = losses.filter {
             // An empty source is guarded above; an explicit limit still holds.
@@ -227,9 +179,7 @@ struct GuardFacts {
         let most = beyond.map(\.deleted).max() ?? 0
         return found
             + beyond.map {
-                Refusal(
-                    "\($0.deleted) of the target's \(Amount.entries($0.of))\($0.source) would be deleted",
-                    option: "--max-delete \(most)")
+                .manyDeletions($0.deleted, of: $0.of, $0.source, most: most)
             }
     }
 
@@ -238,17 +188,13 @@ struct GuardFacts {
         guard let source = sources.first(where: { $0.name == last.name }) else {
             // Under another name it is moved.
             guard !sources.contains(where: { $0.isSameDirectory(as: last) }) else { return nil }
-            return Refusal(
-                "\(last.title) (\(escapedText(last.path))) is no longer mirrored here: what the target has of it would be deleted",
-                option: "--change-source")
+            return .sourceLeftOut(last.title, last.path)
         }
         let isElsewhere = last.fileSystem != source.fileSystem
         guard last.identity != source.identity, isElsewhere || !last.isSpelled(like: source) else {
             return nil
         }
-        return Refusal(
-            "\(source.title) is another directory\(isElsewhere ? ", on another file system," : "") than last time "
-                + "(\(escapedText(last.path)))", option: "--change-source")
+        return .otherSource(source.title, last.path, isElsewhere: isElsewhere)
     }
 
     /// An immutable or append-only object is in the way if it changes itself; a directory also if names in it change.
@@ -258,7 +204,7 @@ struct GuardFacts {
         if let root, root.isImmutable || root.isAppendOnly { locked[.root] = root }
         guard !locked.isEmpty else { return [] }
         // An exchange would link all of them.
-        if options.exchanges { return locked.keys.sorted().compactMap { lockRefusal($0, locked) } }
+        if options.exchanges { return locked.sorted { $0.key < $1.key }.map(Refusal.locked) }
         let difference = plan.difference
         var touched: Set<RelativePath> = [.root]
         let moves = MoveMap(difference)
@@ -271,14 +217,7 @@ struct GuardFacts {
             touched.formUnion([file.path, file.path.parent ?? .root])
         }
         for (file, _) in difference.created { touched.insert(moves.oldPath(of: file.path.parent ?? .root)) }
-        return touched.sorted().compactMap { lockRefusal($0, locked) }
-    }
-
-    private func lockRefusal(_ path: RelativePath, _ locked: [RelativePath: FileStatus]) -> Refusal? {
-        guard let status = locked[path] else { return nil }
-        let flag = status.isImmutable ? ("immutable", "i") : ("append-only", "a")
-        let name = path.isRoot ? "the target's root" : "\(path) in the target"
-        return Refusal("\(name) is \(flag.0); chattr -\(flag.1) it")
+        return touched.sorted().compactMap { path in locked[path].map { .locked(path, $0) } }
     }
 
     /// The bytes that staged files take, and their number.
@@ -333,28 +272,14 @@ struct GuardFacts {
     private func capacityRefusals() -> [Refusal] {
         guard plan.summary.actions > 0 else { return [] }
         var found: [Refusal] = []
-        func refuse(_ reason: String) { found.append(Refusal(reason)) }
-        if let capabilities, !options.allowsWeakCommit {
-            found.append(
-                Refusal(
-                    "the target's file system, \(capabilities.name), cannot keep the promise of all or nothing; it lacks "
-                        + capabilities.lacks.joined(separator: ", "),
-                    option: "--weak-commit"))
-        }
-        if info.isReadOnly { refuse("the target's file system is mounted read-only") }
+        if let capabilities, !options.allowsWeakCommit { found.append(.weakFileSystem(capabilities)) }
+        if info.isReadOnly { found.append(.readOnlyFileSystem) }
         guard givingWay == nil else { return found }
         if need.bytes > info.availableBytes {
-            let held =
-                heldBytes > 0
-                ? "; its history holds \(Amount.bytes(heldBytes)), which snapshot prune --keep-last 0 frees"
-                : ""
-            let (needed, free) = Amount.bytes(need.bytes, over: info.availableBytes)
-            var refusal = Refusal("\(needed) are needed and \(free) are free in the target\(held)")
-            refusal.bytes = Refusal.Room(needed: need.bytes, free: info.availableBytes)
-            found.append(refusal)
+            found.append(.noSpace(need.bytes, free: info.availableBytes, held: heldBytes))
         }
         if let inodes = info.availableInodes, need.inodes > inodes {
-            refuse("\(need.inodes) inodes are needed and \(inodes) are free in the target")
+            found.append(.noInodes(need.inodes, free: inodes))
         }
         return found
     }

@@ -131,13 +131,13 @@ final class StageWorker {
         let made = try handle.status()
         var own = file.status
         // The time is set as it is wanted, even if it is near: the commit may set it once more.
-        own.keepUnmirrored(of: made, mirroring: attributes.union(.owner), timeStep: 1)
+        own.keepUnmirrored(of: made, mirroring: attributes, timeStep: 1)
         var wanted = Attributes(own, extended: extended.isEmpty ? nil : extended)
         if staysOpen { wanted.permissions |= 0o700 }
         let refused = try handle.set(wanted, over: made, setsOwner: setsOwner, extendedKinds)
         var status = try handle.status()
-        if staysOpen, attributes.contains(.mode) { status.permissions = file.status.permissions }
-        return staged(file, as: status, extended, refused.extended)
+        if staysOpen, attributes.contains(.mode) { status.permissions = own.permissions }
+        return staged(file.with(own), as: status, extended, refused.extended)
     }
 
     /// The status that an object created here shall have.

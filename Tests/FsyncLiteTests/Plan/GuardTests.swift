@@ -113,7 +113,7 @@ struct GuardTests {
         } butNot: {
             $0.mounts = []
         },
-        Row("A and a are one name in the target", option: "--exclude") {
+        Row("A and a are one name in the target", option: "--exclude /a") {
             $0.collisions = [(path("A"), path("a"))]
         } butNot: {
             $0.collisions = []
