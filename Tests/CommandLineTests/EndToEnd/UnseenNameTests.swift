@@ -101,15 +101,14 @@ struct UnseenNameTests {
 
     @Test func aSourceOfSeveralPartsLosesTheNameOnly() throws {
         try withDeadMount { scene in
-            try FileManager.default.createDirectory(
-                atPath: scene.path("joined"), withIntermediateDirectories: false)
             let names = ["a": "source/home", "b": "source/back"]
             let sources = names.map { "\"\($0)\": \"\(scene.path($1))\"" }.joined(separator: ", ")
             let target = scene.path("joined")
             try scene.build(
                 .file(#"{"jobs": {"all": {"sources": {\#(sources)}, "target": "\#(target)"}}}"#),
                 at: "settings.json")
-            let run = try scene.run("run", "all", "--settings", "settings.json", "--keep-going")
+            let run = try scene.run(
+                "run", "all", "--settings", "settings.json", "--keep-going", "--create-target")
             #expect(run.code == 3, "\(run.errors)")
             #expect(run.errors.contains("a/fm: Transport endpoint"))
             #expect(try scene.text("joined/a/file") == "one and more")
