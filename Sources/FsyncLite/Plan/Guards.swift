@@ -141,6 +141,12 @@ struct GuardFacts {
                 option: "--exclude")
         }
         for path in difference.collisions {
+            if let target = targets.first(where: { $0.isWithin([path]) }) {
+                refuse(
+                    "\(target) is another target, and something else of the source would take the place of \(path); "
+                        + "move it out of this one", option: "--delete-targets")
+                continue
+            }
             refuse(
                 "\(path) in the target is excluded, or holds what is, and something else of the source would take its place",
                 option: options.deletesExcluded ? nil : "--delete-excluded")
