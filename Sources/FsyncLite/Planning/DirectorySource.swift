@@ -69,10 +69,7 @@ struct DirectorySource: PlanSource {
         let keepsIdentity = tree.facts.keepsIdentity
         if let weak = zip(identities, keepsIdentity).first(where: { !$0.1 })?.0, keepsIdentity.contains(true)
         {
-            refusals.append(
-                Refusal(
-                    "the file system of \(weak.title) keeps no change times or inodes, and those of others do; "
-                        + "mirror it to a target of its own"))
+            refusals.append(.weakSourceAmongOthers(weak.title))
         }
         return refusals.isEmpty ? nil : Plan(refusing: refusals)
     }
@@ -309,6 +306,7 @@ struct DirectorySource: PlanSource {
             throw error
         }
         log.finish()
+        problems += difference.leaveAttributes(of: attributes.unread)
         movedTimes = difference.matches.heads.contains { $0.causes.contains(.content) } ? 0 : moved
         if !options.repairs.isEmpty { passedOver = difference.restrict(to: options.repairs) }
         if !options.trustsSource {

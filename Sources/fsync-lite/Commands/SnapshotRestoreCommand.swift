@@ -94,18 +94,11 @@ enum SnapshotRestoreCommand: Command {
         let run = try SyncRun(invocation, restoration)
         if invocation.options.has(.dryRun) {
             let plan = try run.plan(&console)
-            complain(isRefused: !plan.refusals.isEmpty, plan.exchanges)
             // What cannot be restored is listed, as by the run, and the rest goes ahead.
             return plan.refusals.isEmpty ? ExitCode(plan.problems) : .refused
         }
         TerminationSignal.watch()
         let report = try run.apply(&console)
-        complain(isRefused: report.outcome == .refused, report.exchanges)
         return ExitCode(report)
-    }
-
-    private static func complain(isRefused: Bool, _ exchanges: Bool) {
-        guard isRefused, exchanges else { return }
-        Console.complain(Restoration.inPlaceHint)
     }
 }

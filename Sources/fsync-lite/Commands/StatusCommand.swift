@@ -10,8 +10,10 @@ enum StatusCommand: Command {
     private static let maxAge = OptionDescription.value(
         "--max-age", "AGE",
         "exit 2 when the last run is older, complete or not; AGE is such as 26h, 7d or yesterday")
-    private static let all = OptionDescription.flag("--all", "every job that is not disabled, in one table")
-        .replacingArguments()
+    private static let all = OptionDescription.flag(
+        "--all", "every job that is not disabled, in one table, and the targets that you have written to"
+    )
+    .replacingArguments()
     private static let prometheus = OptionDescription.flag(
         "--prometheus", "as metrics, for a textfile collector; of every job, unless TARGET is given")
     private static let targets = ArgumentDescription(
@@ -51,8 +53,9 @@ enum StatusCommand: Command {
                 "'status' is missing TARGET", hint: "give a directory or a job, or --all for every job")
         }
         let settings = isAll ? try SettingsSources(invocation) : nil
-        let jobs = try settings?.enabledJobs() ?? []
-        if let settings, jobs.isEmpty { Console.complain(settings.nothingEnabled) }
+        let known = isAll ? KnownTarget.all() : []
+        let jobs = try settings.map { try enabledJobs($0, orOnly: known) } ?? []
+        if let settings, jobs.isEmpty, known.isEmpty { Console.complain(settings.nothingEnabled) }
         let asked =
             try isAll
             ? jobs.map { StatusQuery($0, path: $0.target, invocation) }
@@ -63,8 +66,8 @@ enum StatusCommand: Command {
             return .done
         } else if isAll || asked.count > 1 {
             try options.has(.json)
-                ? StatusDocument.write(asked, limit, to: &console)
-                : StatusTable(asked, limit).write(to: &console)
+                ? StatusDocument.write(asked, limit, known, to: &console)
+                : StatusTable.write(asked, limit, known, to: &console)
         } else {
             let status = try asked[0].status.get()
             if options.has(.json) {
@@ -76,6 +79,17 @@ enum StatusCommand: Command {
         }
         let codes = asked.map { code(of: $0, limit) }
         return codes.first { $0 != .done } ?? .done
+    }
+
+    /// The jobs to ask for; none is no error where there are known targets.
+    private static func enabledJobs(_ settings: SettingsSources, orOnly known: [KnownTarget]) throws -> [Job]
+    {
+        do {
+            return try settings.enabledJobs()
+        } catch let error as UsageError {
+            guard !known.isEmpty else { throw error }
+            return []
+        }
     }
 
     /// A job or a path. A target in the working directory keeps its name.

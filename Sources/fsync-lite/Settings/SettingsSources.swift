@@ -48,7 +48,7 @@ struct SettingsSources {
     }
 
     /// The absolute path in an environment variable.
-    private static func directory(in variable: String) -> LocalFile? {
+    static func directory(in variable: String) -> LocalFile? {
         HostProcess.environment(variable).flatMap { $0.hasPrefix("/") ? LocalFile($0) : nil }
     }
 

@@ -38,7 +38,7 @@ struct JobTests {
                 sourceLocation: sourceLocation)
             #expect(
                 run.errors.contains(
-                    "to go ahead: fsync-lite \(hint) \(option) --settings settings.json\n"),
+                    "next: fsync-lite \(hint) \(option) --settings settings.json\n"),
                 "\(run.errors)", sourceLocation: sourceLocation)
         }
         let after = try TreeSnapshot(scene.directory.path, withState: true)

@@ -185,16 +185,6 @@ struct MirroredStateTests {
         let inner = try scene.run("apply", "content", "target/d/k")
         #expect(inner.code == 0 && inner.errors.contains("lies in another one"), "\(inner.errors)")
         #expect(try scene.run("undo", "target/d/k").code == 0)
-        // Nothing else takes its place.
-        try scene.remove("source/d")
-        try scene.build("file", at: "source/d")
-        let taken = try scene.apply()
-        #expect(
-            taken.code == 4 && taken.errors.contains("d/k is another target")
-                && taken.errors.contains("--delete-targets\n"), "\(taken.errors)")
-        #expect(try scene.run("status", "target/d/k").code == 0)
-        try scene.remove("source/d")
-        try scene.build(["k": ["b": "2"]], at: "source/d")
         // With the option it goes to the history.
         let last = try scene.apply("--delete-targets", "--max-delete", "unlimited")
         #expect(last.code == 0, "\(last.errors)")

@@ -70,7 +70,7 @@ struct PushTests {
         let run = try scene.apply("--max-delete", "2")
         #expect(run.code == 4, "\(run.errors)")
         #expect(
-            run.errors.contains("to go ahead: fsync-lite apply source 'far:\(scene.target)' --ssh"),
+            run.errors.contains("next: fsync-lite apply source 'far:\(scene.target)' --ssh"),
             "\(run.errors)")
         #expect(try scene.apply().code == 0)
         try scene.expectMirrored()
@@ -384,7 +384,7 @@ struct PushTests {
         let stale = try carryOut()
         #expect(stale.code == 5 && stale.errors.contains("a: changed in the source"), "\(stale.errors)")
         #expect(
-            stale.errors.contains("to look again: fsync-lite plan \(scene.source) 'far:\(scene.target)'"),
+            stale.errors.contains("next: fsync-lite plan \(scene.source) 'far:\(scene.target)'"),
             "\(stale.errors)")
     }
 
