@@ -165,7 +165,7 @@ extension Service.Session {
                 name = encoder.append(only: scan, at: path, to: &frame)
                 if isDirectory { frame.digest(node.map { lists.digests.nodes[$0].tree } ?? .unknown) }
             }
-            try issued.append(name, in: asked.number, isDirectory: isDirectory && givesNumbers)
+            try issued.append(name, in: asked.number, of: scan, givesNumbers: givesNumbers)
             if isDirectory, givesNumbers { lists.number(node) }
         }
         try answer.add { $0.byte(ListItem.Code.end) }

@@ -285,7 +285,7 @@ public final class Service {
                 // The other end decides the same of its own entries.
                 if case .byRule = scan.exclusion { continue }
                 let (directory, name) = encoder.append(scan, to: &frame)
-                try issued.append(name, in: directory, isDirectory: scan.status.type == .directory)
+                try issued.append(name, in: directory, of: scan)
                 guard frame.count >= WireFormat.writeSize else { continue }
                 try link.send(frame)
                 frame = FrameWriter(.entries)
