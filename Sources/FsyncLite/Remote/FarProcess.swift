@@ -16,10 +16,11 @@ final class FarProcess: Connection {
 
     private let endpoint: Endpoint
     private let access: RemoteAccess
-    private let missing = Mutex(false)
+    private let ended = Mutex<Int32?>(nil)
 
-    /// The machine was reached, and no fsync-lite answered. Known once the reason of its end was asked for.
-    var isMissing: Bool { missing.withLock(\.self) }
+    /// What it ended with where the machine was reached and no fsync-lite answered; nil otherwise. Known once the reason of
+    /// its end was asked for.
+    var codeWithoutAnswer: Int32? { ended.withLock(\.self) }
 
     /// - Parameter isReadOnly: nothing is to be written there.
     convenience init(to endpoint: Endpoint, _ access: RemoteAccess, isReadOnly: Bool) throws {
@@ -137,9 +138,9 @@ final class FarProcess: Connection {
         }
         // ssh says why it cannot connect.
         if code == 255, let complaint { return "ssh could not connect\(reason)\(advice(complaint))" }
-        missing.withLock { $0 = code != nil }
-        let isNamed = access.command != RemoteAccess.usualCommand
-        let name = isNamed ? escapedText(access.command.utf8) : "fsync-lite"
+        ended.withLock { $0 = code }
+        let isNamed = ![RemoteAccess.usualCommand, RemoteAccess.installedCommand].contains(access.command)
+        let name = escapedText(access.command.utf8)
         let help =
             (isNamed ? "" : "put it there with --install, or ") + "say where it is with --remote-command"
         return switch code {

@@ -101,6 +101,19 @@ struct InstallTests {
         }
     }
 
+    /// As one of another processor.
+    @Test func whatIsThereAndCannotBeRunIsNamed() throws {
+        var machine = try Machine()
+        try machine.use(#"exec bash -c "$far""#)
+        try machine.script(Self.installed, "")
+        try Data([0x7F, 0x45, 0x4C, 0x46, 2, 1, 1]).write(
+            to: URL(fileURLWithPath: machine.scene.path(Self.installed)), options: [])
+        let run = try machine.push()
+        for text in ["~/.local/bin/fsync-lite cannot be run there", "--install", "--remote-command"] {
+            #expect(run.code == 69 && run.errors.contains(text), "\(run.errors)")
+        }
+    }
+
     /// ssh asks for a password each time.
     @Test func withoutAConnectionThereIsNoSecondTry() throws {
         var machine = try Machine()
