@@ -48,6 +48,8 @@ public struct ExtendedAttributes: Hashable, Sendable {
     }
 
     fileprivate static let acl = Array("system.posix_acl_".utf8)
+    /// As a list of the kernel's.
+    private static let namesOfACLs = Array("system.posix_acl_access\0system.posix_acl_default\0".utf8)
 
     /// Names under which a file system or the kernel exposes other metadata. XFS shows ACLs under these two: removing
     /// one removes the ACL. `security.evm` is computed over the object's inode number.
@@ -172,10 +174,13 @@ extension ExtendedAttributes {
     ) throws(Errno) {
         attributes = []
         guard !wanted.isEmpty else { return }
-        let names: [UInt8]
+        var names = ExtendedAttributes.namesOfACLs
         do throws(Errno) {
-            names = try ExtendedAttributes.read(startingWith: 256) { (buffer, size) in
-                list(buffer?.assumingMemoryBound(to: CChar.self), size)
+            // There may be more names than the kernel lists, and those of the ACLs are known.
+            if wanted.plain {
+                names = try ExtendedAttributes.read(startingWith: 256) { (buffer, size) in
+                    list(buffer?.assumingMemoryBound(to: CChar.self), size)
+                }
             }
         } catch  where ExtendedAttributes.none.contains(error) {
             return
@@ -186,8 +191,8 @@ extension ExtendedAttributes {
                     try ExtendedAttributes.read(startingWith: 256) { get(pointer, $0, $1) }
                 }
                 attributes.append(Attribute(name: Array(name), value: value))
-            } catch  where error == .noData {
-                // It was removed between the two calls.
+            } catch  where error == .noData || !wanted.plain && ExtendedAttributes.none.contains(error) {
+                // It was removed between the two calls, or never was.
             }
         }
         attributes.sort { $0.name.lexicographicallyPrecedes($1.name) }

@@ -138,7 +138,7 @@ struct NextManifest {
         header.targetFileSystem = try target.fileSystemUUID()
         header.stateID = planned.header?.stateID ?? RandomID.hexadecimal(bytes: 16)
         (header.rootEntry, header.rootIdentity) = (rootEntry, try target.status().identity)
-        header.rootOmitted = root?.source.omitted ?? []
+        header.rootOmitted = root?.source.omitted.subtracting(.unread) ?? []
         if !header.rootOmitted.isEmpty {
             header.rootChanged = (root?.source.status.changed).map(Timestamp.init)
         }

@@ -193,7 +193,7 @@ extension ComparisonPolicy {
         base.isSettled && isUnchanged(source, base.status)
     }
 
-    private func isUnchanged(_ source: FileStatus, _ recorded: FileStatus) -> Bool {
+    func isUnchanged(_ source: FileStatus, _ recorded: FileStatus) -> Bool {
         isSame(source, recorded) && (!keepsIdentity || source.changed == recorded.changed)
     }
 

@@ -299,19 +299,28 @@ extension Refusal {
 
     /// - Parameter held: bytes that the target's history holds.
     static func noSpace(_ needed: ByteCount, free: ByteCount, held: ByteCount) -> Refusal {
-        let history =
-            held > 0
-            ? "; its history holds \(Amount.bytes(held)), which snapshot prune --keep-last 0 frees" : ""
         let text = Amount.bytes(needed, over: free)
         var refusal = Refusal(
-            .noSpace, "\(text.0) are needed and \(text.1) are free in the target\(history)",
-            held > 0 ? .first("fsync-lite", "snapshot", "prune", "--keep-last", "0", .targetName) : .none)
+            .noSpace, "\(text.0) are needed and \(text.1) are free in the target\(history(held))",
+            prune(held))
         refusal.bytes = Space(needed: needed, free: free)
         return refusal
     }
 
-    static func noInodes(_ needed: Int64, free: Int64) -> Refusal {
-        Refusal(.noInodes, "\(needed) inodes are needed and \(free) are free in the target", .none)
+    /// - Parameter held: bytes that the target's history holds.
+    static func noInodes(_ needed: Int64, free: Int64, held: ByteCount) -> Refusal {
+        Refusal(
+            .noInodes, "\(needed) inodes are needed and \(free) are free in the target\(history(held))",
+            prune(held))
+    }
+
+    private static func history(_ held: ByteCount) -> String {
+        guard held > 0 else { return "" }
+        return "; its history holds \(Amount.bytes(held)), which snapshot prune --keep-last 0 frees"
+    }
+
+    private static func prune(_ held: ByteCount) -> WayOut {
+        held > 0 ? .first("fsync-lite", "snapshot", "prune", "--keep-last", "0", .targetName) : .none
     }
 
     static let spaceForPrepared = Refusal(

@@ -47,8 +47,6 @@ struct GuardFacts {
     var capabilities: FileSystemCapabilities?
     /// Files are linked and need no room.
     var linksFiles = false
-    /// Bytes of content to copy, where the statuses of the source do not have them.
-    var contentBytes: ByteCount?
     /// Files of this device are cloned and share their blocks with the copies; nil for none.
     var clonedDevice: DeviceNumber?
     /// See `keepNeed`.
@@ -220,37 +218,44 @@ struct GuardFacts {
         return touched.sorted().compactMap { path in locked[path].map { .locked(path, $0) } }
     }
 
-    /// The bytes that staged files take, and their number.
-    private var staged: (bytes: ByteCount, count: Int) {
-        var (bytes, count): (ByteCount, Int) = (0, 0)
-        func add(_ file: File) {
-            guard !linksFiles || !file.isFile else { return }
-            count += 1
-            if !isCloned(file) { bytes += min(file.size, file.status.allocated) }
-        }
-        let (created, matches) = (plan.difference.created, plan.difference.matches)
-        for (file, _) in created { add(file) }
-        for index in matches.indices where matches.head(at: index).replacesContent {
-            add(matches[index].source)
-        }
-        return (bytes, count)
-    }
-
-    /// What the plan needs: the content, one block for each small object, the new manifest, and what a commit takes.
-    var need: RoomNeed {
-        if let keptNeed { return keptNeed }
-        let (content, count) = staged
-        let entry: ByteCount = 256
-        let bytes =
-            (contentBytes ?? content) + entry * (2 * plan.difference.sourceCount + count)
-            + info.blockSize * (copiedDirectories + 16)
-            + RoomNeed.leastReserve + entry * (2 * plan.summary.actions)
-        return RoomNeed(bytes: bytes, inodes: Int64(count + copiedDirectories + 16))
-    }
+    /// What the plan needs: the new objects, the new manifest, and what a commit takes.
+    var need: RoomNeed { keptNeed ?? findNeed { $0.status.allocated } }
 
     /// Computes `need`, which looks at every file, for all that ask for it. What it follows from must not change
     /// afterwards.
-    mutating func keepNeed() { keptNeed = need }
+    ///
+    /// - Parameter allocated: what a file to be copied takes where it is; nil for one that shares its blocks with its copy.
+    mutating func keepNeed(_ allocated: (File) throws -> ByteCount?) rethrows {
+        keptNeed = try findNeed(allocated)
+    }
+
+    private func findNeed(_ allocated: (File) throws -> ByteCount?) rethrows -> RoomNeed {
+        var (bytes, count): (ByteCount, Int) = (0, 0)
+        func add(_ file: File, _ allocated: ByteCount?) {
+            count += 1
+            let (size, taken) = allocated.map { (file.size, $0) } ?? (0, 0)
+            bytes += info.room(
+                for: file.status.type, size: size, allocated: taken,
+                keepsHoles: options.attributes.contains(.holes))
+        }
+        let difference = plan.difference
+        // Another name of a file takes no room of its own.
+        for file in difference.arriving where difference.links[file.path] == nil {
+            guard !linksFiles || !file.isFile else { continue }
+            add(file, isCloned(file) ? nil : try allocated(file))
+        }
+        for file in copiedFiles { add(file, info.mayShareBlocks ? nil : file.status.allocated) }
+        let directories = copiedDirectories
+        bytes +=
+            info.room(for: .directory, size: 0, allocated: 0, keepsHoles: true)
+            * (directories + count / OperationGraph.slotsPerDirectory)
+        let entry: ByteCount = 256
+        bytes += entry * (2 * difference.sourceCount + count) + info.blockSize * 16
+        bytes += RoomNeed.leastReserve + entry * (2 * plan.summary.actions)
+        return RoomNeed(
+            bytes: bytes,
+            inodes: Int64(count + directories + count / OperationGraph.slotsPerDirectory + 16))
+    }
 
     /// As in `FileCopier.copy`.
     private func isCloned(_ file: File) -> Bool {
@@ -258,9 +263,23 @@ struct GuardFacts {
         return options.attributes.contains(.holes) || file.status.allocated >= file.size
     }
 
-    /// An exchange makes every directory anew, one block each.
+    /// What an exchange copies of the old tree, which still needs it, each file once: what gets other attributes, and
+    /// what comes from the history.
+    private var copiedFiles: [File] {
+        guard options.exchanges else { return [] }
+        let matches = plan.difference.matches
+        var inodes: Set<UInt64> = []
+        return matches.indices.filter {
+            let head = matches.head(at: $0)
+            return !head.replacesContent && !head.isDirectory
+                && (head.changesAttributes || head.targetIsInState)
+        }.map { matches[$0].target }.filter { inodes.insert($0.status.inode).inserted }
+    }
+
+    /// An exchange makes every directory anew, and with `--reflink` everything.
     private var copiedDirectories: Int {
-        options.exchanges ? recorded?.summary.directories ?? 0 : 0
+        guard options.exchanges, let summary = recorded?.summary else { return 0 }
+        return options.clonesUnchanged ? summary.entries : summary.directories
     }
 
     /// What is missing; zero where there is nothing to do.
@@ -279,7 +298,7 @@ struct GuardFacts {
             found.append(.noSpace(need.bytes, free: info.availableBytes, held: heldBytes))
         }
         if let inodes = info.availableInodes, need.inodes > inodes {
-            found.append(.noInodes(need.inodes, free: inodes))
+            found.append(.noInodes(need.inodes, free: inodes, held: heldBytes))
         }
         return found
     }

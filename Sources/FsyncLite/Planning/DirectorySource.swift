@@ -306,10 +306,11 @@ struct DirectorySource: PlanSource {
             throw error
         }
         log.finish()
+        problems += difference.leaveAttributes(of: attributes.unread)
         movedTimes = difference.matches.heads.contains { $0.causes.contains(.content) } ? 0 : moved
         if !options.repairs.isEmpty { passedOver = difference.restrict(to: options.repairs) }
         if !options.trustsSource {
-            rotten = try contents.rotten(among: difference.replacing)
+            rotten = try contents.rotten(among: difference.replacing, inCopies: !options.repairs.isEmpty)
         }
         problems += contents.problems
     }

@@ -202,9 +202,12 @@ struct SyncRun {
         return names.isEmpty ? nil : "\(text): \(Amount.list(first, of: names.count))"
     }
 
+    private static let mostListed = 20
+
     func complain(notes: [String], problems: [Problem], refusals: [Refusal]) {
         if !isQuiet { for note in notes { complain("note: \(note)") } }
-        Console.complain(of: problems, complain)
+        let rest = given.has(.logFile) ? "the log has all of them" : "--json lists all of them"
+        Console.complain(of: problems, limit: given.has(.all) ? nil : (SyncRun.mostListed, rest), complain)
         for refusal in refusals { complain("refused: \(refusal.reason)") }
     }
 

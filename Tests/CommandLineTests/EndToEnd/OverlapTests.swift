@@ -1,0 +1,79 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// Sources and targets that are one directory, or one inside another. `GuardTests` has the plain cases.
+struct OverlapTests {
+    private func scene() throws -> MirrorScene {
+        let scene = try MirrorScene(["a": "a", "sub": ["b": "b"]])
+        try scene.build(["other": ["c": "c"], "to other": .symlink("other"), "way": [:]], at: ".")
+        try scene.build(["in": .symlink("../source/sub"), "back": .symlink("../source")], at: "way")
+        return scene
+    }
+
+    private func expect(
+        _ run: CommandRun, _ code: Int32, _ text: String, sourceLocation: SourceLocation = #_sourceLocation
+    ) {
+        #expect(
+            run.code == code && run.errors.contains(text), "\(run.errors)", sourceLocation: sourceLocation)
+    }
+
+    @Test(arguments: [
+        ("way/back", "source", "are the same directory"),
+        ("source", "way/in", "the target lies inside the source"),
+        ("source", "way/in/new", "the target lies inside the source"),
+        ("source", "way/back/new", "the target lies inside the source"),
+        ("way/in", "source", "the source lies inside the target"),
+        ("way/in/../sub", "way/back", "the source lies inside the target"),
+    ])
+    func throughSymlinks(source: String, target: String, text: String) throws {
+        let scene = try scene()
+        let before = try TreeSnapshot(scene.source, withState: true)
+        for command in ["plan", "apply"] {
+            expect(try scene.run(command, source, target, "--adopt"), 4, text)
+        }
+        #expect(try TreeSnapshot(scene.source, withState: true) == before)
+    }
+
+    /// Neither a name that begins like another one nor a way through the source is an overlap.
+    @Test func neighboursDoNotOverlap() throws {
+        let scene = try scene()
+        for target in ["source2", "sour", "source/../beside", "source/sub/../../next", "way/back/../after"] {
+            let run = try scene.run("apply", "source", target)
+            #expect(run.code == 0, "\(target): \(run.errors)")
+        }
+        #expect(try scene.run("apply", "source/sub", "of sub").code == 0)
+    }
+
+    private func runJob(_ scene: MirrorScene, _ sources: KeyValuePairs<String, String>) throws -> CommandRun {
+        let list = sources.map { "\"\($0.key)\": \"\(scene.path($0.value))\"" }.joined(separator: ", ")
+        try scene.build(
+            .file(#"{"jobs": {"all": {"sources": {\#(list)}, "target": "\#(scene.target)"}}}"#),
+            at: "settings.json")
+        return try scene.run(
+            "run", "all", "--settings", "settings.json", "--create-target", "--adopt", "--change-source")
+    }
+
+    /// Each of several sources counts, wherever it stands in the order of names.
+    @Test(arguments: ["a", "z"]) func eachOfSeveralSources(name: String) throws {
+        let scene = try scene()
+        expect(
+            try runJob(scene, [name: ".", "m": "other"]), 4, "the target lies inside the source \"\(name)\"")
+        try scene.build(["in": [:]], at: "target")
+        expect(
+            try runJob(scene, [name: "target/in", "m": "other"]), 4,
+            "the source \"\(name)\" lies inside the target")
+        expect(
+            try runJob(scene, [name: "target", "m": "other"]), 4,
+            "the source \"\(name)\" and the target are the same directory")
+        expect(try runJob(scene, [name: "to other", "m": "other"]), 4, ", or is the same")
+        expect(
+            try runJob(scene, [name: "way/in", "m": "source"]), 4, "\"\(name)\" lies inside the source \"m\"")
+        expect(
+            try runJob(scene, [name: "source", "m": "source/sub"]), 4,
+            "\"m\" lies inside the source \"\(name)\"")
+        #expect(try TreeSnapshot(scene.target).paths == ["in"])
+        let run = try runJob(scene, [name: "source/sub", "m": "other"])
+        #expect(run.code == 0, "\(run.errors)")
+    }
+}
