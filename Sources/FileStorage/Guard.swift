@@ -22,6 +22,16 @@ public enum Guard: String, CaseIterable, Hashable, Sendable {
     case stateNameTaken = "state_name_taken"
     case projectOrEncryption = "project_or_encryption"
 
+    // MARK: The state of the target
+    case unmarkedState = "unmarked_state"
+    case stateOfOtherDirectory = "state_of_other_directory"
+    case twoStates = "two_states"
+    case oddStateEntry = "odd_state_entry"
+    case mountedState = "mounted_state"
+    case otherOwner = "other_owner"
+    case writableState = "writable_state"
+    case untrustedState = "untrusted_state"
+
     // MARK: Entries of the target
     case mountInTarget = "mount_in_target"
     case fileSystemInTarget = "file_system_in_target"
@@ -38,6 +48,7 @@ public enum Guard: String, CaseIterable, Hashable, Sendable {
     case noInodes = "no_inodes"
     case spaceForPrepared = "space_for_prepared"
     case exchangeImpossible = "exchange_impossible"
+    case cannotClone = "cannot_clone"
 
     // MARK: Restoring
     case otherSourceDirectory = "other_source_directory"
@@ -47,6 +58,11 @@ public enum Guard: String, CaseIterable, Hashable, Sendable {
     case linkToOtherFileSystem = "link_to_other_file_system"
     case otherKind = "other_kind"
     case wouldOverwrite = "would_overwrite"
+    case noSingleSource = "no_single_source"
+    case fewerSnapshots = "fewer_snapshots"
+
+    // MARK: Files of others
+    case unsafeFile = "unsafe_file"
 
     // MARK: Plans that were made before
     case changedSincePlan = "changed_since_plan"

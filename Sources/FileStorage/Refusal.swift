@@ -66,6 +66,8 @@ package struct WayOut: Hashable, Sendable {
     package private(set) var removing: [String] = []
     /// Another target.
     package private(set) var target: [UInt8]?
+    /// Another user, who runs it.
+    package private(set) var user: UInt32?
     /// Another command goes on in place of the same one.
     package private(set) var isWhole = false
 
@@ -85,6 +87,11 @@ package struct WayOut: Hashable, Sendable {
         return way
     }
 
+    /// Moves something away that is in a reserved place.
+    package static func movingAway(_ path: [UInt8]) -> WayOut {
+        .first("mv", .text(path), .text(path + ".moved".utf8))
+    }
+
     package static func first(_ words: Word...) -> WayOut {
         var way = WayOut()
         way.first = [words]
@@ -95,6 +102,12 @@ package struct WayOut: Hashable, Sendable {
     package static func command(_ words: Word...) -> WayOut {
         var way = WayOut()
         (way.first, way.isWhole) = ([words], true)
+        return way
+    }
+
+    package static func asUser(_ number: UInt32) -> WayOut {
+        var way = WayOut()
+        way.user = number
         return way
     }
 
@@ -116,6 +129,7 @@ package struct WayOut: Hashable, Sendable {
         way.adding += other.adding.filter { !one.adding.contains($0) }
         way.removing += other.removing.filter { !one.removing.contains($0) }
         way.target = one.target ?? other.target
+        way.user = one.user ?? other.user
         way.isWhole = one.isWhole || other.isWhole
         return way
     }

@@ -23,11 +23,13 @@ extension LocalFile {
         }
         guard let (path, owner) = found else { return }
         let text = escapedText(path)
-        throw SyncError(
-            .refused, path: path,
+        let reason =
             (owner == 0 ? "others may write to it" : "it belongs to user \(owner)")
-                + ", and root takes no commands or paths from what others can change; \(hint)"
-                + (owner == 0 ? "chmod go-w \(text)" : "chown root \(text)"))
+            + ", and root takes no commands or paths from what others can change; \(hint)"
+            + (owner == 0 ? "chmod go-w \(text)" : "chown root \(text)")
+        let way: WayOut =
+            owner == 0 ? .first("chmod", "go-w", .text(path)) : .first("chown", "root", .text(path))
+        throw SyncError(Refusal(.unsafeFile, reason, way), path: path)
     }
 
     /// Refuses a symlink on the way that another user made where that user may: it can lead anywhere.

@@ -100,10 +100,7 @@ extension Target {
             )
         }
         guard !state.isOpenToOthers || !Account.isRoot || trustingState else {
-            throw SyncError(
-                .refused, path: stage.path(of: TransactionEntry.prepared),
-                "any user may have written this: its file system does not keep owners, and root commits it only with "
-                    + "--trust-state")
+            throw SyncError(.untrustedState, path: stage.path(of: TransactionEntry.prepared))
         }
         return (prepared, stage)
     }

@@ -34,13 +34,13 @@ extension Target {
             kept == 0
             ? "the tree before the last apply is not kept"
             : "only \(Amount.of(kept, "apply", "applies")) can be taken back: fsync-lite undo --steps \(kept) \(name)"
-        guard let next else { throw SyncError(.refused, path: path, possible) }
+        guard let next else { throw SyncError(.fewerSnapshots(kept, possible), path: path) }
         let tree = try history.snapshots()[next + 1]
         let time = tree.created.map { " of \($0.localText)" } ?? ""
-        throw SyncError(
-            .refused, path: path,
+        let reason =
             "\(possible); the next older tree is \(tree.shortID)\(time), and all changes since then would go. See "
-                + "them: fsync-lite snapshot restore --in-place --dry-run \(name) \(tree.shortID)")
+            + "them: fsync-lite snapshot restore --in-place --dry-run \(name) \(tree.shortID)"
+        throw SyncError(.fewerSnapshots(kept, reason), path: path)
     }
 
     /// The rules that keep snapshots.

@@ -115,14 +115,14 @@ public struct Target: Sendable {
             let names = sources.map { "\(escapedText(($0.name ?? "").utf8)) (\(escapedText($0.path)))" }
             let what = names.count == 1 ? "a source with a name" : "several sources"
             throw SyncError(
-                .refused, path: path,
-                "it is the mirror of \(what), \(names.joined(separator: ", ")), and only a single source without a name "
-                    + "is restored into; \(advice)")
+                .noSingleSource(
+                    "it is the mirror of \(what), \(names.joined(separator: ", ")), and only a single source without a name "
+                        + "is restored into", advice), path: path)
         }
         guard !source.isRemote else {
             throw SyncError(
-                .refused, path: path,
-                "its source, \(escapedText(source.path)), is on another machine; \(advice)")
+                .noSingleSource("its source, \(escapedText(source.path)), is on another machine", advice),
+                path: path)
         }
         return source
     }

@@ -158,8 +158,9 @@ struct LinkedExchange: CommitStrategy {
         }
         if let mount = scan.findings.mounts.first {
             throw SyncError(
-                .refused, path: root.path + [UInt8(ascii: "/")] + mount.path.bytes,
-                "something is mounted here, or another subvolume begins; nothing was exchanged")
+                .exchangeImpossible(
+                    "something is mounted here, or another subvolume begins; nothing was exchanged"),
+                path: root.path + [UInt8(ascii: "/")] + mount.path.bytes)
         }
     }
 }

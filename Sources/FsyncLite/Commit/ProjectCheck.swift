@@ -17,9 +17,11 @@ extension JournalObjects {
                 guard demand.isExclusive, let location = location(of: object) else { continue }
                 let found = try handle(location.parent).domain(of: location.name, in: domain(location.parent))
                 if try demand.admits(found) ?? admits(demand, location) { continue }
+                let path = try look(object).path
                 throw SyncError(
-                    .refused, path: try look(object).path,
-                    Domain.reason(demand, found, directory: escapedText(try handle(goal.parent).path)))
+                    .domain(
+                        nil, .text(path), demand, found,
+                        directory: escapedText(try handle(goal.parent).path)), path: path)
             }
         }
         for (index, object) in journal.objects.enumerated() where object.old != object.new {

@@ -46,8 +46,10 @@ struct SubvolumeExchange: CommitStrategy {
             let status = scan.status
             guard status.type == .directory, status.owner != Account.effectiveUser else { continue }
             throw SyncError(
-                .refused, path: root.path + [UInt8(ascii: "/")] + scan.path.bytes,
-                "it belongs to user \(status.owner), and only root could remove the old tree; run as root")
+                .exchangeImpossible(
+                    "it belongs to user \(status.owner), and only root could remove the old tree; run as root"
+                ),
+                path: root.path + [UInt8(ascii: "/")] + scan.path.bytes)
         }
     }
 

@@ -156,16 +156,69 @@ extension Refusal {
     }
 
     /// - Parameters:
-    ///   - path: of the object that cannot be moved, in words.
+    ///   - path: of the object that cannot be moved, in words; nil if the error has it.
     ///   - directory: where it would go.
     static func domain(
-        _ path: String, _ object: WayOut.Word, _ demand: Domain, _ found: Domain, directory: String
+        _ path: String?, _ object: WayOut.Word, _ demand: Domain, _ found: Domain, directory: String
     ) -> Refusal {
         let project = demand.handsDownProject ? demand.project : nil
         return Refusal(
-            .projectOrEncryption, "\(path): " + Domain.reason(demand, found, directory: directory),
+            .projectOrEncryption,
+            (path.map { "\($0): " } ?? "") + Domain.reason(demand, found, directory: directory),
             project.map { .first("chattr", "-p", .text(Array("\($0)".utf8)), object) } ?? .none)
     }
+}
+
+// MARK: The state of the target
+
+extension Refusal {
+    /// - Parameter reason: what is there in place of a mark; the claim follows.
+    static func unmarkedState(_ reason: String, of root: [UInt8]) -> Refusal {
+        Refusal(
+            .unmarkedState, "\(reason); if it is yours: fsync-lite recover --claim \(escapedText(root))",
+            .first("fsync-lite", "recover", "--claim", .targetName))
+    }
+
+    static func stateOfOtherDirectory(_ state: [UInt8]) -> Refusal {
+        Refusal(
+            .stateOfOtherDirectory,
+            "this is the state of another directory, which stood where the target is; put that one back, or move this away",
+            .movingAway(state))
+    }
+
+    static func twoStates(_ beside: [UInt8], _ inside: [UInt8]) -> Refusal {
+        Refusal(
+            .twoStates,
+            "this is the target's state, and so is \(escapedText(inside)); move away the one that is not",
+            .movingAway(beside))
+    }
+
+    /// - Parameter wanted: what should be there.
+    static func oddStateEntry(_ path: [UInt8], wanted: String) -> Refusal {
+        Refusal(.oddStateEntry, "\(wanted); move this away", .movingAway(path))
+    }
+
+    static func mountedState(_ path: [UInt8]) -> Refusal {
+        Refusal(.mountedState, "something is mounted here; unmount it", .first("umount", .text(path)))
+    }
+
+    static func otherOwner(_ owner: UInt32) -> Refusal {
+        Refusal(
+            .otherOwner,
+            "it belongs to user \(owner), not to \(Account.effectiveUser); run as its owner, or move it away if that user put it there",
+            .asUser(owner))
+    }
+
+    static func writableState(_ path: [UInt8]) -> Refusal {
+        Refusal(
+            .writableState, "others may write to it; take that away: chmod go-w",
+            .first("chmod", "go-w", .text(path)))
+    }
+
+    static let untrustedState = Refusal(
+        .untrustedState,
+        "any user may have written this: its file system does not keep owners, and root commits it only with --trust-state",
+        .adding("--trust-state"))
 }
 
 // MARK: Entries of the target
@@ -275,6 +328,12 @@ extension Refusal {
         "there is room only if snapshots go, and none goes before a commit: prune some, or apply at once",
         .without("--prepare"))
 
+    static func cannotClone(_ error: Errno) -> Refusal {
+        Refusal(
+            .cannotClone, "this file system cannot clone (\(error)); leave --reflink out",
+            .without("--reflink"))
+    }
+
     /// - Parameter reason: why the two trees cannot change places.
     static func exchangeImpossible(_ reason: String) -> Refusal {
         Refusal(.exchangeImpossible, reason, .without("--exchange"))
@@ -337,6 +396,19 @@ extension Refusal {
 
     static func moreWouldBeOverwritten(_ count: Int) -> Refusal {
         Refusal(.wouldOverwrite, "and \(count) more would be overwritten", .adding("--overwrite"))
+    }
+}
+
+extension Refusal {
+    static func noSingleSource(_ reason: String, _ advice: String) -> Refusal {
+        Refusal(
+            .noSingleSource, "\(reason); \(advice)",
+            .without("--to-source") + .adding("--to", "restored"))
+    }
+
+    /// - Parameter kept: how many applies can be taken back.
+    static func fewerSnapshots(_ kept: Int, _ reason: String) -> Refusal {
+        Refusal(.fewerSnapshots, reason, kept > 0 ? .adding("--steps", "\(kept)") : .none)
     }
 }
 

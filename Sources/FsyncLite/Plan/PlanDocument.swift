@@ -73,6 +73,7 @@ package struct PlanDocument {
             document.text.fileSystem(fileSystem)
         }
         if let error { document.text.field("error", error.description) }
+        if let refusal = error?.refusal { document.text.field("case", refusal.kind.rawValue) }
         document.text.key("summary")
         document.text.summary(summary)
         try document.end(to: &sink)

@@ -179,9 +179,7 @@ final class LinkedCopy {
             guard clones, error != .noSpace, error != .quotaExceeded else {
                 throw SystemError("write", parent.path(of: name), error)
             }
-            throw SyncError(
-                .refused, path: parent.path(of: name),
-                "this file system cannot clone (\(error)); leave --reflink out")
+            throw SyncError(.cannotClone(error), path: parent.path(of: name))
         }
     }
 
@@ -201,7 +199,8 @@ final class LinkedCopy {
 
     private func refusal(_ path: RelativePath, _ reason: String) -> SyncError {
         SyncError(
-            .refused, path: root.path + [UInt8(ascii: "/")] + path.bytes, "\(reason); nothing was exchanged")
+            .exchangeImpossible("\(reason); nothing was exchanged"),
+            path: root.path + [UInt8(ascii: "/")] + path.bytes)
     }
 }
 

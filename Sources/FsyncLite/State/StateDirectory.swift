@@ -40,9 +40,7 @@ package struct StateDirectory: Sendable {
             // RACE: it may have been moved between the two calls.
             guard try inside.directory.status().inode == beside.directory.status().inode else {
                 throw SyncError(
-                    .refused, path: beside.directory.path,
-                    "this is the target's state, and so is \(escapedText(inside.directory.path)); move away the one that is not"
-                )
+                    .twoStates(beside.directory.path, inside.directory.path), path: beside.directory.path)
             }
         }
         return try beside ?? inside ?? StateDirectory(FileName.state, in: root, isBeside: false)
@@ -67,10 +65,11 @@ package struct StateDirectory: Sendable {
         guard let status = try parent.status(of: name) else { return nil }
         let path = parent.path(of: name)
         guard status.type == .directory else {
-            throw SyncError(.refused, path: path, "the name is reserved for a directory; move this away")
+            throw SyncError(
+                .oddStateEntry(path, wanted: "the name is reserved for a directory"), path: path)
         }
         guard !status.isMountRoot else {
-            throw SyncError(.refused, path: path, "something is mounted here; unmount it")
+            throw SyncError(.mountedState(path), path: path)
         }
         isOpenToOthers = try StateDirectory.checkOwner(status, path, parent.fileSystem)
         directory = try parent.directory(name)
@@ -105,7 +104,7 @@ package struct StateDirectory: Sendable {
         // An open file has no name any more if it was replaced meanwhile.
         guard status.type == entry.type, entry.type == .directory || status.links <= 1 else {
             let wanted = entry.type == .directory ? "directory" : "file with one name"
-            throw SyncError(.refused, path: path, "a plain \(wanted) was expected; move this away")
+            throw SyncError(.oddStateEntry(path, wanted: "a plain \(wanted) was expected"), path: path)
         }
         _ = try StateDirectory.checkOwner(status, path, directory.fileSystem)
     }
@@ -116,13 +115,10 @@ package struct StateDirectory: Sendable {
     ) throws -> Bool {
         if let fileSystem, fileSystem.capabilities.showsMountOwner { return status.permissions & 0o022 != 0 }
         guard status.owner == Account.effectiveUser else {
-            throw SyncError(
-                .refused, path: path,
-                "it belongs to user \(status.owner), not to \(Account.effectiveUser); run as its owner, or move it away if that user put it there"
-            )
+            throw SyncError(.otherOwner(status.owner), path: path)
         }
         guard status.permissions & 0o022 == 0 else {
-            throw SyncError(.refused, path: path, "others may write to it; take that away: chmod go-w")
+            throw SyncError(.writableState(path), path: path)
         }
         return false
     }

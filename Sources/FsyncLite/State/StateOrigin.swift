@@ -13,26 +13,23 @@ extension StateDirectory {
     /// - Throws: `SyncError` with code `refused` unless it is certainly the state of this directory.
     func checkOrigin(of root: Directory) throws {
         guard mark != .state else { return }
-        let claim = "if it is yours: fsync-lite recover --claim \(escapedText(root.path))"
+        func refuse(_ reason: String) -> SyncError {
+            SyncError(.unmarkedState(reason, of: root.path), path: directory.path)
+        }
         guard mark != .mirrored else {
-            throw SyncError(
-                .refused, path: directory.path,
-                "a mirror made this directory, and it is no state; move it away, or \(claim)")
+            throw refuse("a mirror made this directory, and it is no state; move it away")
         }
         if let outer = try root.enclosingTarget() {
-            throw SyncError(
-                .refused, path: directory.path,
+            throw refuse(
                 "it has no mark of a state, and \(escapedText(outer)), a target, may have mirrored it; move "
-                    + "\(escapedText(root.path)) out of that target, and its history comes along; \(claim)")
+                    + "\(escapedText(root.path)) out of that target, and its history comes along")
         }
         if try root.liesInState() {
-            throw SyncError(.refused, path: directory.path, "it lies in the state of a target; \(claim)")
+            throw refuse("it lies in the state of a target")
         }
         guard try mark == .unsupported || root.fileSystem != nil || names(root) else {
-            throw SyncError(
-                .refused, path: directory.path,
-                "it has no mark of a state, and nothing in it shows that it belongs to this directory; \(claim)"
-            )
+            throw refuse(
+                "it has no mark of a state, and nothing in it shows that it belongs to this directory")
         }
     }
 

@@ -44,10 +44,8 @@ struct TargetRoot {
         stateWasBeside = state?.isBeside ?? false
         if directory == nil { state = try TargetRoot.orphan(path) }
         guard isSettled, directory != nil || state == nil else {
-            throw SyncError(
-                .refused, path: state?.directory.path ?? path,
-                "this is the state of another directory, which stood where the target is; put that one back, or move this away"
-            )
+            let state = state?.directory.path ?? path
+            throw SyncError(.stateOfOtherDirectory(state), path: state)
         }
     }
 

@@ -61,6 +61,12 @@ struct NextCommand {
         return "ssh \(Shell.word(Array(far.destination.utf8))) \(Shell.quoted(text))"
     }
 
+    /// What runs a command as another user.
+    private static func prefix(_ user: UInt32) -> String {
+        Account.isRoot
+            ? "setpriv --reuid=\(user) --clear-groups " : user == 0 ? "sudo " : "sudo -u '#\(user)' "
+    }
+
     private static func state(beside target: [UInt8]) -> [UInt8] {
         let file = LocalFile(bytes: target)
         return (file.parent + ".\(file.name).fsync-lite").bytes
@@ -99,7 +105,7 @@ struct NextCommand {
         let options =
             savedOptions + text(kept.filter { $0.name != settings }) + text(added)
             + text(kept.filter { $0.name == settings })
-        return NextCommand.line(description.words, options, words)
+        return (way.user.map(NextCommand.prefix) ?? "") + NextCommand.line(description.words, options, words)
     }
 
     /// The plan made anew, as the saved one was.
