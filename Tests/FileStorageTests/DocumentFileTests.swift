@@ -10,7 +10,7 @@ private struct Plan: Codable, Equatable, FileReadWritable {
     var byName = ["keepMe": 1, "b_c": 2]
 }
 
-private struct Note: FileDecodable, FileEncodable {
+private struct PlainNote: FileDecodable, FileEncodable {
     static let fileName = "note"
     static let encoding = String.Encoding.ascii
     var text: String
@@ -53,11 +53,11 @@ struct DocumentFileTests {
     }
 
     @Test func encodingFailureIsAnErrorAndWritesNothing() throws {
-        #expect(throws: SyncError.self) { try Note(fileText: "é").append(in: root) }
-        #expect(throws: SyncError.self) { try Note(fileText: "é").write(in: root) }
+        #expect(throws: SyncError.self) { try PlainNote(fileText: "é").append(in: root) }
+        #expect(throws: SyncError.self) { try PlainNote(fileText: "é").write(in: root) }
         #expect(try root.children.isEmpty)
-        try Note(fileText: "a").append(in: root + "new")
-        try Note(fileText: "b").append(to: "note", in: root + "new")
-        #expect(try Note.read(in: root + "new").text == "ab")
+        try PlainNote(fileText: "a").append(in: root + "new")
+        try PlainNote(fileText: "b").append(to: "note", in: root + "new")
+        #expect(try PlainNote.read(in: root + "new").text == "ab")
     }
 }
