@@ -216,7 +216,7 @@ final class RemoteTree: SourceTree {
             let entry = try decoder.next(&reader)
             length += decoder.path.count
             batch.append(
-                decoder.path, entry.status, isListed: entry.isListed, entry.exclusion,
+                decoder.path, entry.status, entry.sight, entry.exclusion,
                 destination: entry.destination)
             if entry.status.type == .directory {
                 found.append((RelativePath(validated: decoder.path), number))

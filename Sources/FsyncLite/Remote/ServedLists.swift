@@ -55,7 +55,7 @@ extension Service.Session {
             // Of another file system the manifest does not tell, and it may be one that keeps no change times.
             digests.add(
                 scan,
-                isKnown: isIncluded && scan.status.device == device
+                isKnown: isIncluded && scan.sight != .unseen && scan.status.device == device
                     && scan.status.changed != CommitSpans.unexamined)
         }
         var frame = FrameWriter(.answer)

@@ -156,10 +156,18 @@ public struct Verification: Sendable {
             reported = scan.findings.problems.count
         }
         var trees = MergeJoin(recorded, scan)
+        /// Of it, or of what it holds, nothing is known.
+        var unknown: RelativePath?
         while try trees.advance() {
+            if trees.side != .left, !scan.isListed { unknown = scan.path }
             switch trees.side {
+            case .both where scan.sight == .unseen, .right where scan.sight == .unseen: break
+            case .left where unknown.map(recorded.path.isBelow) ?? false: break
             case .both:
-                let causes = policy.causes(recorded, scan)
+                var causes = policy.causes(recorded, scan)
+                if let last = scan.findings.problems.last, last.code == .attribute, last.path == scan.path {
+                    causes.subtract([.xattrs, .acls])
+                }
                 if !causes.isEmpty {
                     try tell(Discrepancy(kind: .changed, path: scan.path, causes: causes))
                 }

@@ -47,6 +47,11 @@ struct SettingsSources {
         get throws(SyncError) { try .configurationDirectory + "fsync-lite" }
     }
 
+    /// The absolute path in an environment variable.
+    static func directory(in variable: String) -> LocalFile? {
+        HostProcess.environment(variable).flatMap { $0.hasPrefix("/") ? LocalFile($0) : nil }
+    }
+
     /// A path independent of the working directory: from `/`, or from `~/`, the home directory; nil for any other.
     static func path(_ text: String) throws(SyncError) -> [UInt8]? {
         if text.hasPrefix("/") { return Array(text.utf8) }
@@ -65,9 +70,11 @@ struct SettingsSources {
     }
 
     /// The layers of settings below the command line of a run, weakest first.
-    func layers(target: [UInt8], job: Job? = nil) throws -> [SettingsLayer] {
+    ///
+    /// - Parameter target: nil for one of another machine.
+    func layers(target: [UInt8]?, job: Job? = nil) throws -> [SettingsLayer] {
         var layers = defaults
-        if (try? Endpoint(target)) == nil, let file = try Target(path: target).settings() {
+        if let target, let file = try Target(path: target).settings() {
             layers.append(
                 try SettingsLayer(file.content.defaults ?? [:], .target, at: ["defaults"], in: file))
         }
@@ -96,9 +103,14 @@ struct SettingsSources {
     /// The error where there are no jobs.
     private var noJobs: UsageError {
         guard let own else {
+            // It fails only where there is no home directory.
+            let place =
+                (try? SettingsSources.directory).map { "in \($0)" } ?? "without HOME and XDG_CONFIG_HOME"
             return UsageError(
-                "there are no settings, so there are no jobs",
-                hint: "fsync-lite settings init writes settings to begin with")
+                "there are no settings \(place), so there are no jobs",
+                hint:
+                    "fsync-lite settings init writes settings to begin with, and --settings FILE reads others; "
+                    + "cron, sudo and systemd may set another HOME")
         }
         return UsageError(
             "\(own.file) has no jobs", hint: "add one; fsync-lite help settings init explains it")

@@ -165,6 +165,15 @@ struct SnapshotTests {
         }
     }
 
+    @Test(arguments: ["two\nlines", "\u{1B}[31m", String(repeating: "l", count: 256), "\u{202E}x"])
+    func aLabelIsAShortLine(label: String) throws {
+        let scene = try MirrorScene(["a": "1"])
+        try scene.mirror()
+        let run = try scene.run("snapshot", "create", "target", "--label", label)
+        #expect(run.code == 64 && run.errors.contains("at most 255 bytes"), "\(run.code) \(run.errors)")
+        #expect(try scene.run("snapshot", "create", "target", "--label", #"Grüße \ 1"#).code == 0)
+    }
+
     @Test(arguments: ["latest", "latest~1", "ID", "SHORT"])
     func aLabelHidesNoOtherName(label: String) throws {
         let (scene, _) = try history()
