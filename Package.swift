@@ -26,6 +26,7 @@ let package = Package(
         .target(name: "TestNeeds", dependencies: ["TestSupport"], path: "Tests/TestNeeds"),
         .testTarget(name: "FileSystemTests", dependencies: ["FileSystem", "TestSupport", "TestNeeds"]),
         .testTarget(name: "FileStorageTests", dependencies: ["FileStorage", "TestSupport", "TestNeeds"]),
+        .testTarget(name: "FileStorageUseTests", dependencies: ["FileStorage"]),
         .testTarget(name: "FsyncLiteTests", dependencies: ["FsyncLite", "TestSupport", "TestNeeds"]),
         .testTarget(
             name: "CommandLineTests", dependencies: ["fsync-lite", "FsyncLite", "TestSupport", "TestNeeds"]),

@@ -1,119 +1,133 @@
 import FileSystem
+import FoundationEssentials
+import Observation
 import Synchronization
 
-/// A value that is changed in memory and saved automatically, as JSON under a key of a storage: some time after a
-/// change, and at once on request.
+/// A value that is changed in memory and saved automatically: some time after a change, on request, and when it ends.
 ///
 /// Saves never overlap. A change during a save is not lost: it is saved after the next interval. A failed save is
 /// reported and tried again. An unchanged value is not saved.
 ///
-/// `change` waits for no save. No call needs Swift's cooperative pool: pauses and saves run on a thread of the buffer,
-/// which starts with the first change and ends with the buffer.
-public final class AutosavingBuffer<Value: Encodable & Sendable, Base: Storage>: Sendable {
-    private struct State {
-        var value: Value
-        var isDirty = false
-        /// A pause and a save are queued on the thread.
-        var isScheduled = false
-        var isClosed = false
-        /// The duration of the last save.
-        var lastSave = Duration.zero
-
-        /// Returns whether the next save has to be queued.
-        mutating func schedule() -> Bool {
-            guard isDirty, !isScheduled, !isClosed else { return false }
-            isScheduled = true
-            return true
-        }
-    }
-
-    private let storage: CodableStorage<Base>
-    private let key: String
+/// `change` waits for no save. Pauses and automatic saves run on a thread of the buffer, which starts with the first change
+/// and ends with the buffer. A buffer that goes saves its last change before it is gone, on the thread that lets it go; end
+/// it with `close` where that must not wait, or must not fail unnoticed.
+public final class AutosavingBuffer<Value: Encodable & Sendable>: Sendable {
+    private let saver: Saver
     private let interval: Duration
-    private let beforeSave: @Sendable () throws -> Void
-    private let onFailure: @Sendable (StorageError) -> Void
     private let wait: @Sendable (Duration) -> Bool
-    private let state: Mutex<State>
-    /// Held during a save.
-    private let saving = Mutex(())
     private let thread = WorkerThread()
     private let closing: Alarm
+    private let registrar = ObservationRegistrar()
 
     /// - Parameters:
     ///   - initial: the first value, which counts as saved.
+    ///   - keys: how the document spells the names of properties.
     ///   - interval: from a change to its save; at least ten times the duration of the last save.
-    ///   - beforeSave: runs on the saving thread after the value to be saved has been read, to make other data durable
-    ///     first. If it throws, nothing is saved.
-    ///   - onFailure: receives the errors of automatic saves, on the buffer's thread.
+    ///   - onFailure: receives the errors of automatic saves, and of the last one.
     public convenience init(
-        _ storage: Base, key: String, initial: Value, interval: Duration,
-        beforeSave: @escaping @Sendable () throws -> Void = {},
+        _ storage: any Storage, key: String, initial: Value, keys: JSONKeys = .asDeclared, interval: Duration,
         onFailure: @escaping @Sendable (StorageError) -> Void
     ) {
-        let closing = Alarm()
         self.init(
-            storage, key: key, initial: initial, interval: interval, beforeSave: beforeSave,
-            onFailure: onFailure, closing: closing, wait: { closing.wait($0) })
+            storage, key: key, initial: initial, keys: keys, interval: interval, onFailure: onFailure,
+            closing: Alarm(), wait: nil)
     }
 
     /// - Parameter wait: pauses; true if the buffer was closed meanwhile. Tests supply their own.
-    package init(
-        _ storage: Base, key: String, initial: Value, interval: Duration,
-        beforeSave: @escaping @Sendable () throws -> Void = {},
-        onFailure: @escaping @Sendable (StorageError) -> Void,
-        closing: Alarm = Alarm(), wait: @escaping @Sendable (Duration) -> Bool
+    package convenience init(
+        _ storage: any Storage, key: String, initial: Value, keys: JSONKeys = .asDeclared, interval: Duration,
+        onFailure: @escaping @Sendable (StorageError) -> Void, closing: Alarm = Alarm(),
+        wait: (@Sendable (Duration) -> Bool)?
     ) {
-        self.storage = CodableStorage(storage)
-        (self.key, self.interval, self.beforeSave, self.onFailure) = (key, interval, beforeSave, onFailure)
-        (self.closing, self.wait) = (closing, wait)
-        state = Mutex(State(value: initial))
+        let documents = CodableStorage(storage, keys: keys)
+        self.init(
+            key, initial, interval, onFailure, closing, wait
+        ) { (value) throws(StorageError) in try documents.store(value, for: key) }
+    }
+
+    fileprivate init(
+        _ name: String, _ initial: Value, _ interval: Duration,
+        _ onFailure: @escaping @Sendable (StorageError) -> Void, _ closing: Alarm = Alarm(),
+        _ wait: (@Sendable (Duration) -> Bool)? = nil,
+        store: @escaping @Sendable (Value) throws(StorageError) -> Void
+    ) {
+        saver = Saver(name, initial, onFailure, store)
+        (self.interval, self.closing, self.wait) = (interval, closing, wait ?? { closing.wait($0) })
     }
 
     deinit {
         closing.ring()
+        saver.end()
     }
 
-    /// The present value.
-    public var value: Value { state.withLock { $0.value } }
+    /// The present value. Inside `change`, use what that passes: here the lock is taken a second time, which traps.
+    public var value: Value {
+        registrar.access(self, keyPath: \.value)
+        return saver.state.withLock { $0.value }
+    }
 
-    /// Changes the value and schedules a save. Other calls wait for `body`, so it must be short.
-    public func change(_ body: (inout Value) -> Void) {
-        let isDue = state.withLock { state in
-            body(&state.value)
-            state.isDirty = true
-            return state.schedule()
+    /// Whether a change is not stored yet.
+    public var isDirty: Bool {
+        registrar.access(self, keyPath: \.isDirty)
+        return saver.state.withLock { $0.isDirty }
+    }
+
+    /// Changes the value and schedules a save; returns and throws what `body` does. Other calls wait for `body`, so it must
+    /// be short.
+    public func change<Outcome, Failure: Error>(
+        _ body: (inout Value) throws(Failure) -> Outcome
+    ) throws(Failure) -> Outcome {
+        var result: Result<Outcome, Failure>?
+        let (wasDirty, isDue) = saver.state.withLock { state in
+            do throws(Failure) {
+                result = .success(try body(&state.value))
+            } catch {
+                // It may have changed the value before.
+                result = .failure(error)
+            }
+            defer { state.changes += 1 }
+            return (state.isDirty, state.schedule(afterChange: true))
         }
+        tell(\.value)
+        if !wasDirty { tell(\.isDirty) }
         if isDue { beginPause() }
+        guard let result else { preconditionFailure("the lock did not run its body") }
+        return try result.get()
     }
 
     /// Saves unsaved changes now, on the calling thread.
     public func save() throws(StorageError) {
         // RACE: if this save fails, the thread may have found the value clean meanwhile and ended its work.
         defer { schedule() }
-        try saving.withLock { _ throws(StorageError) in try saveNow() }
+        if try saver.save() { tell(\.isDirty) }
     }
 
     /// Saves unsaved changes now.
     public func save() async throws(StorageError) {
-        try await storage.base.perform { [self] () throws(StorageError) in try save() }
+        try await LocalFile.perform { [self] () throws(StorageError) in try save() }
     }
 
-    /// Ends automatic saves and waits for one that is running. Unsaved changes stay unsaved unless `save` is called.
-    public func close() {
-        state.withLock { $0.isClosed = true }
+    /// Ends automatic saves, and saves what is unsaved.
+    public func close() throws(StorageError) {
+        saver.state.withLock { $0.isClosed = true }
         closing.ring()
-        saving.withLock { _ in }
+        try save()
     }
 
     /// See the blocking `close`.
-    public func close() async {
-        state.withLock { $0.isClosed = true }
+    public func close() async throws(StorageError) {
+        try await LocalFile.perform { [self] () throws(StorageError) in try close() }
+    }
+
+    /// Ends the buffer without saving, and waits for a save that is running. `save` still saves when it is called.
+    public func discard() {
+        saver.state.withLock { ($0.isClosed, $0.isDiscarded) = (true, true) }
         closing.ring()
-        await thread.run { [self] in close() }
+        saver.waitForSave()
     }
 
     private func schedule() {
-        if state.withLock({ $0.schedule() }) { beginPause() }
+        if saver.state.withLock({ $0.schedule() }) { beginPause() }
     }
 
     private func beginPause() {
@@ -124,59 +138,138 @@ public final class AutosavingBuffer<Value: Encodable & Sendable, Base: Storage>:
             }
         } catch {
             // The next change queues it again.
-            state.withLock { $0.isScheduled = false }
-            onFailure(.cannotWrite(key, cause: SyncError(error)))
+            saver.state.withLock { $0.isScheduled = false }
+            saver.onFailure(.cannotWrite(saver.name, cause: SyncError(error)))
         }
     }
 
-    private var pause: Duration { max(interval, state.withLock { $0.lastSave } * 10) }
+    private var pause: Duration { max(interval, saver.state.withLock { $0.lastSave } * 10) }
 
     private func saveByItself() {
-        do {
-            try saving.withLock { _ throws(StorageError) in
-                if !state.withLock({ $0.isClosed }) { try saveNow() }
-            }
+        do throws(StorageError) {
+            if try saver.save(unlessClosed: true) { tell(\.isDirty) }
         } catch {
-            onFailure(error)
+            saver.onFailure(error)
         }
-        state.withLock { $0.isScheduled = false }
+        saver.state.withLock { $0.isScheduled = false }
         schedule()
     }
 
-    /// Requires `saving`.
-    private func saveNow() throws(StorageError) {
-        let value = state.withLock { state -> Value? in
-            defer { state.isDirty = false }
-            return state.isDirty ? state.value : nil
-        }
-        guard let value else { return }
-        let start = ContinuousClock.now
-        let result = Result { () throws(StorageError) in
-            do {
-                try beforeSave()
-            } catch {
-                throw .cannotWrite(key, cause: error)
+    /// After the lock is released, since observers may read the value and change it.
+    private func tell<Member>(_ property: KeyPath<AutosavingBuffer, Member>) {
+        registrar.withMutation(of: self, keyPath: property) {}
+    }
+
+    /// What remains of the buffer while the last change is saved.
+    private final class Saver: Sendable {
+        struct State {
+            var value: Value
+            var changes = 0
+            /// The number of changes that are stored.
+            var stored = 0
+            /// A pause and a save are queued on the thread.
+            var isScheduled = false
+            var isClosed = false
+            var isDiscarded = false
+            /// The duration of the last save.
+            var lastSave = Duration.zero
+
+            var isDirty: Bool { changes != stored }
+
+            /// Returns whether the next save has to be queued.
+            mutating func schedule(afterChange isChanging: Bool = false) -> Bool {
+                guard isDirty || isChanging, !isScheduled, !isClosed else { return false }
+                isScheduled = true
+                return true
             }
-            try storage.store(value, for: key)
         }
-        state.withLock { state in
-            state.lastSave = start.duration(to: .now)
-            if case .failure = result { state.isDirty = true }
+
+        let name: String
+        let state: Mutex<State>
+        let onFailure: @Sendable (StorageError) -> Void
+        private let store: @Sendable (Value) throws(StorageError) -> Void
+        /// Held during a save.
+        private let saving = Mutex(())
+
+        init(
+            _ name: String, _ initial: Value, _ onFailure: @escaping @Sendable (StorageError) -> Void,
+            _ store: @escaping @Sendable (Value) throws(StorageError) -> Void
+        ) {
+            (self.name, self.onFailure, self.store) = (name, onFailure, store)
+            state = Mutex(State(value: initial))
         }
-        try result.get()
+
+        /// Returns whether everything is stored by this call.
+        func save(unlessClosed: Bool = false) throws(StorageError) -> Bool {
+            try saving.withLock { _ throws(StorageError) in
+                let unsaved = state.withLock { state in
+                    state.isDirty && !(unlessClosed && state.isClosed) ? (state.value, state.changes) : nil
+                }
+                guard let (value, changes) = unsaved else { return false }
+                let start = ContinuousClock.now
+                defer { state.withLock { $0.lastSave = start.duration(to: .now) } }
+                try store(value)
+                return state.withLock { state in
+                    state.stored = changes
+                    return !state.isDirty
+                }
+            }
+        }
+
+        func waitForSave() { saving.withLock { _ in } }
+
+        func end() {
+            guard !state.withLock({ $0.isDiscarded }) else { return }
+            do throws(StorageError) {
+                _ = try save()
+            } catch {
+                onFailure(error)
+            }
+        }
     }
 }
+
+/// `withObservationTracking` is told of a change of `value` and of `isDirty`, on the thread that makes it.
+extension AutosavingBuffer: Observable {}
 
 extension AutosavingBuffer where Value: Decodable {
     /// Starts with the value stored under the key, or with `initial` if there is none.
     public convenience init(
-        _ storage: Base, key: String, storedOr initial: Value, interval: Duration,
-        beforeSave: @escaping @Sendable () throws -> Void = {},
-        onFailure: @escaping @Sendable (StorageError) -> Void
+        _ storage: any Storage, key: String, storedOr initial: Value, keys: JSONKeys = .asDeclared,
+        interval: Duration, onFailure: @escaping @Sendable (StorageError) -> Void
     ) throws(StorageError) {
-        let stored: Value? = try CodableStorage(storage).valueIfPresent(for: key)
+        let stored: Value? = try CodableStorage(storage, keys: keys).valueIfPresent(for: key)
         self.init(
-            storage, key: key, initial: stored ?? initial, interval: interval, beforeSave: beforeSave,
+            storage, key: key, initial: stored ?? initial, keys: keys, interval: interval,
             onFailure: onFailure)
+    }
+
+    /// Starts with the value stored under the key, or with `initial` if there is none. Swift's pool is not blocked.
+    public convenience init(
+        _ storage: any Storage, key: String, storedOr initial: Value, keys: JSONKeys = .asDeclared,
+        interval: Duration, onFailure: @escaping @Sendable (StorageError) -> Void
+    ) async throws(StorageError) {
+        let stored: Value? = try await CodableStorage(storage, keys: keys).valueIfPresent(for: key)
+        self.init(
+            storage, key: key, initial: stored ?? initial, keys: keys, interval: interval,
+            onFailure: onFailure)
+    }
+}
+
+extension AutosavingBuffer where Value == String {
+    /// The text of a file, loaded off Swift's pool; a missing file is empty text. Saved as text in UTF-8, atomically.
+    public convenience init(
+        text file: LocalFile, interval: Duration, onFailure: @escaping @Sendable (StorageError) -> Void
+    ) async throws(SyncError) {
+        let text = try await LocalFile.perform { () throws(SyncError) in
+            try ifPresent { () throws(SyncError) in try file.text() } ?? ""
+        }
+        self.init(file.name, text, interval, onFailure) { (text) throws(StorageError) in
+            do {
+                try file.replace(withText: text)
+            } catch {
+                throw .cannotWrite(file.name, cause: error)
+            }
+        }
     }
 }

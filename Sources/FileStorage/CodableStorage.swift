@@ -1,13 +1,15 @@
 import FileSystem
 import FoundationEssentials
 
-/// Stores values as JSON in any storage: sorted snake_case keys, indented, with a trailing line feed.
-public struct CodableStorage<Base: Storage>: Sendable {
+/// Stores Codable values as JSON in any storage. What was stored comes back, for every type.
+public struct CodableStorage: Sendable {
     /// The storage of the bytes; it lists and removes keys.
-    public let base: Base
+    public let base: any Storage
+    private let keys: JSONKeys
 
-    public init(_ base: Base) {
-        self.base = base
+    /// - Parameter keys: how the documents spell the names of properties.
+    public init(_ base: any Storage, keys: JSONKeys = .asDeclared) {
+        (self.base, self.keys) = (base, keys)
     }
 
     /// The value under a key.
@@ -18,7 +20,7 @@ public struct CodableStorage<Base: Storage>: Sendable {
     ) throws(StorageError) -> Value {
         let data = try base.data(for: key)
         do {
-            return try JSONDocument.decode(type, from: data)
+            return try JSONDocument.decode(type, from: data, keys: keys)
         } catch {
             throw .cannotDecode(key, cause: error)
         }
@@ -35,11 +37,29 @@ public struct CodableStorage<Base: Storage>: Sendable {
         }
     }
 
+    /// Each value with its key, in the order of the keys. A damaged one is a failure of its own.
+    public func all<Value: Decodable>(
+        _ type: Value.Type = Value.self
+    ) throws(StorageError) -> [(key: String, value: Result<Value, StorageError>)] {
+        try base.keys().compactMap { key in
+            do throws(StorageError) {
+                return (key, .success(try value(type, for: key)))
+            } catch .notFound {
+                // It has just been removed.
+                return nil
+            } catch {
+                return (key, .failure(error))
+            }
+        }
+    }
+
     /// Stores a value under a key, replacing the old one.
+    ///
+    /// - Throws: `cannotWrite` also for a value that would not come back.
     public func store(_ value: some Encodable, for key: String) throws(StorageError) {
         let data: Data
         do {
-            data = try JSONDocument.encode(value)
+            data = try JSONDocument.encode(value, keys: keys)
         } catch {
             throw .cannotWrite(key, cause: error)
         }
@@ -60,24 +80,15 @@ public struct CodableStorage<Base: Storage>: Sendable {
         try await base.perform { () throws(StorageError) in try valueIfPresent(type, for: key) }
     }
 
+    /// Each value with its key, in the order of the keys. A damaged one is a failure of its own.
+    public func all<Value: Decodable & Sendable>(
+        _ type: Value.Type = Value.self
+    ) async throws(StorageError) -> [(key: String, value: Result<Value, StorageError>)] {
+        try await base.perform { () throws(StorageError) in try all(type) }
+    }
+
     /// Stores a value under a key, replacing the old one.
     public func store(_ value: some Encodable & Sendable, for key: String) async throws(StorageError) {
         try await base.perform { () throws(StorageError) in try store(value, for: key) }
-    }
-}
-
-extension JSONDocument {
-    /// Reads one of the program's own documents in an open directory.
-    ///
-    /// - Parameter limit: in bytes; a larger document is refused without reading all of it.
-    /// - Throws: `invalidDocument`, also if there is no file.
-    package static func read<Value: Decodable>(
-        _ name: FileName, in directory: Directory, limit: Int
-    ) throws(SyncError) -> Value {
-        do throws(StorageError) {
-            return try CodableStorage(DiskStorage(directory, sizeLimit: limit)).value(for: name.description)
-        } catch {
-            throw SyncError(.invalidDocument, path: directory.path(of: name), "\(error)")
-        }
     }
 }

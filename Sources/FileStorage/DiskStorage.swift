@@ -10,31 +10,64 @@ public struct DiskStorage: Storage {
     /// The maximum size of a value that can be read, in bytes.
     private let sizeLimit: Int
     private let isDurable: Bool
+    private let check: @Sendable (FileStatus, FileName) throws -> Void
     /// One per storage: its `async` calls run in the order of submission.
     private let worker = WorkerThread()
 
-    /// - Parameter isDurable: if false, a power cut may leave an old or an empty value.
-    package init(_ directory: Directory, sizeLimit: Int = .max, isDurable: Bool = true) {
+    /// - Parameters:
+    ///   - isDurable: if false, a power cut may leave an old or an empty value.
+    ///   - check: refuses to read a file.
+    package init(
+        _ directory: Directory, sizeLimit: Int = .max, isDurable: Bool = true,
+        check: @escaping @Sendable (FileStatus, FileName) throws -> Void = { _, _ in }
+    ) {
         (self.directory, self.sizeLimit, self.isDurable) = (directory, sizeLimit, isDurable)
+        self.check = check
     }
 
-    /// Stores in an existing directory.
-    public init(in directory: LocalFile) throws(SyncError) {
-        self.init(try directory.directory())
+    /// Stores in a directory, which is made if missing. What killed programs have left half written in it is removed.
+    ///
+    /// - Parameter isDurable: if false, nothing is synced, which is faster: a power cut may leave an old or an empty value.
+    public init(in directory: LocalFile, isDurable: Bool = true) throws(SyncError) {
+        try directory.makeDirectory(parents: true)
+        self.init(try directory.directory(), isDurable: isDurable)
+        // Who may only read there can still do that.
+        try? PendingFile.removeAbandoned(in: self.directory)
     }
 
     public func data(for key: String) throws(StorageError) -> Data {
         let name = try FileName(storageKey: key)
-        do throws(SystemError) {
+        do {
             let file = try directory.open(name, [.read, .nonBlocking, .noFollow])
-            let content = try calling("read", directory.path(of: name)) { () throws(Errno) -> [UInt8] in
-                guard try file.status().type == .file else { throw .invalid }
-                return try file.readAll(limit: sizeLimit)
+            let status = try calling("statx", directory.path(of: name)) { () throws(Errno) in
+                try file.status()
             }
-            return Data(content)
+            guard status.type == .file else {
+                throw SystemError("read", directory.path(of: name), .invalid)
+            }
+            try check(status, name)
+            return Data(
+                try calling("read", directory.path(of: name)) { () throws(Errno) in
+                    try file.readAll(limit: sizeLimit)
+                })
         } catch {
-            if error.errno == .noSuchFile { throw .notFound(key) }
-            throw .cannotRead(key, cause: SyncError(error))
+            throw reading(key, SyncError(wrapping: error))
+        }
+    }
+
+    /// Where the directory itself is gone, nobody knows what is stored.
+    private func reading(_ key: String, _ error: SyncError) -> StorageError {
+        guard error.isNotFound else { return .cannotRead(key, cause: error) }
+        do throws(SystemError) {
+            guard try directory.status().links == 0, try directory.location() == nil else {
+                return .notFound(key)
+            }
+            return .cannotRead(
+                key,
+                cause: SyncError(
+                    .failed, path: directory.path, "the directory was removed; open the storage again"))
+        } catch {
+            return .cannotRead(key, cause: SyncError(error))
         }
     }
 
@@ -57,16 +90,22 @@ public struct DiskStorage: Storage {
     public func contains(_ key: String) throws(StorageError) -> Bool {
         let name = try FileName(storageKey: key)
         do throws(SystemError) {
-            return try directory.status(of: name)?.type == .file
+            if let status = try directory.status(of: name) { return status.type == .file }
         } catch {
             throw .cannotRead(key, cause: SyncError(error))
         }
+        let error = reading(key, SyncError(.failed, path: directory.path, .noSuchFile))
+        guard case .notFound = error else { throw error }
+        return false
     }
 
     public func store(_ data: Data, for key: String) throws(StorageError) {
         let name = try FileName(storageKey: key)
         do throws(SystemError) {
             var file = try PendingFile(name, in: directory)
+            if let permissions = try LocalFile.keptPermissions(name, in: directory) {
+                try file.setPermissions(permissions)
+            }
             try file.write(Array(data))
             try file.commit(durably: isDurable)
         } catch {
@@ -78,9 +117,9 @@ public struct DiskStorage: Storage {
         let name = try FileName(storageKey: key)
         do throws(SystemError) {
             try directory.unlink(name)
-            try directory.sync()
+            if isDurable { try directory.sync() }
         } catch {
-            if error.errno == .noSuchFile { throw .notFound(key) }
+            if error.errno == .noSuchFile, case let error = reading(key, SyncError(error)) { throw error }
             throw .cannotWrite(key, cause: SyncError(error))
         }
     }

@@ -1,58 +1,134 @@
+import FileSystem
 import FoundationEssentials
 
-/// A type whose values are stored in files.
+/// A type with a file of its own. Everything has a default.
 public protocol FileBacked {
-    /// The default file name: a single component.
+    /// A single component; by default the name of the type with `.txt`, or `.json` for a Codable type.
     static var fileName: String { get }
     /// The text encoding of the file; UTF-8 by default.
     static var encoding: String.Encoding { get }
+    /// By default the program's own subdirectory of ``LocalFile/dataDirectory``, named like the executable.
+    static var directory: LocalFile { get throws(SyncError) }
 }
 
 extension FileBacked {
+    public static var fileName: String {
+        "\(Self.self)" + (self is any Encodable.Type || self is any Decodable.Type ? ".json" : ".txt")
+    }
+
     public static var encoding: String.Encoding { .utf8 }
+
+    public static var directory: LocalFile {
+        get throws(SyncError) {
+            try .dataDirectory + LocalFile(CommandLine.arguments.first ?? "").name
+        }
+    }
+
+    /// The file of this type in its directory.
+    public static var file: LocalFile { get throws(SyncError) { try file(in: directory) } }
+
+    /// The file of this type in its directory.
+    public var file: LocalFile { get throws(SyncError) { try Self.file } }
+
+    /// The file of this type in a directory.
+    ///
+    /// - Throws: `usage` unless the name is a single component.
+    public static func file(
+        _ name: String = fileName, in directory: LocalFile
+    ) throws(SyncError) -> LocalFile {
+        guard FileName(name.utf8) != nil else { throw .noName(name) }
+        return directory + name
+    }
 }
 
-/// A type that is read from a file. `Decodable` types need nothing else and are JSON.
-public protocol FileReadable: FileBacked {
+/// A type whose file is read as text. Nothing has to be implemented.
+public protocol FileReadable: FileBacked {}
+
+/// A type that is read from and written to a file.
+public typealias FileReadWritable = FileReadable & FileWritable
+
+extension FileReadable {
+    /// Reads the whole text of the file of this type.
+    ///
+    /// - Throws: an error with `isNotFound` if there is no file.
+    public func read() throws(SyncError) -> String { try file.text(encoding: Self.encoding) }
+}
+
+/// A type whose values are read from files. `Decodable` types need nothing else and are JSON.
+public protocol FileDecodable: FileReadable {
     /// Reads the value from the whole text of a file.
     ///
     /// - Throws: what is wrong with the text; the caller adds the path.
     init(fileText: String) throws
-    /// The maximum size of such a file, in bytes.
-    static var sizeLimit: Int { get }
 }
 
-extension FileReadable {
-    public static var sizeLimit: Int { .max }
+extension FileDecodable where Self: Decodable {
+    public init(fileText: String) throws {
+        self = try JSONDocument.decode(from: Data(fileText.utf8), keys: .asDeclared)
+    }
+}
 
-    /// Reads the file of this type in a directory.
+extension FileDecodable {
+    /// Reads the value in the file of this type in its own directory.
     ///
     /// - Throws: `invalidDocument` for invalid text; an error with `isNotFound` if there is no file.
+    public static func read() throws(SyncError) -> Self { try read(from: file) }
+
+    /// Reads the value in the file of this type in a directory.
     public static func read(_ name: String = fileName, in directory: LocalFile) throws(SyncError) -> Self {
-        try read(from: directory + name)
+        try read(from: file(name, in: directory))
     }
 
-    /// Reads this file.
+    /// Reads the value in a file.
     public static func read(from file: LocalFile) throws(SyncError) -> Self {
-        let text = try file.text(encoding: encoding, limit: sizeLimit)
+        let text = try file.text(encoding: encoding)
         return try file.locating(.invalidDocument) { try Self(fileText: text) }
     }
 
-    /// Reads the file of this type in a directory; nil only if there is none.
+    /// Reads the value in the file of this type in a directory; nil only if there is none.
     public static func readIfPresent(
         _ name: String = fileName, in directory: LocalFile
     ) throws(SyncError) -> Self? {
-        do {
-            return try read(name, in: directory)
-        } catch {
-            if error.isNotFound { return nil }
-            throw error
-        }
+        try ifPresent { () throws(SyncError) in try read(name, in: directory) }
     }
 }
 
+/// A `Decodable` type that is only ``FileReadable`` has the same calls. Where it is also ``FileDecodable``, those count.
 extension FileReadable where Self: Decodable {
-    public init(fileText: String) throws {
-        self = try JSONDocument.decode(Self.self, from: Data(fileText.utf8))
+    @_disfavoredOverload public static func read() throws(SyncError) -> Self { try read(from: file) }
+
+    @_disfavoredOverload public static func read(
+        _ name: String = fileName, in directory: LocalFile
+    ) throws(SyncError) -> Self {
+        try read(from: file(name, in: directory))
+    }
+
+    @_disfavoredOverload public static func read(from file: LocalFile) throws(SyncError) -> Self {
+        let text = try file.text(encoding: encoding)
+        return try file.locating(.invalidDocument) {
+            try JSONDocument.decode(from: Data(text.utf8), keys: .asDeclared)
+        }
+    }
+
+    @_disfavoredOverload public static func readIfPresent(
+        _ name: String = fileName, in directory: LocalFile
+    ) throws(SyncError) -> Self? {
+        try ifPresent { () throws(SyncError) in try read(name, in: directory) }
+    }
+}
+
+/// nil where there is no file.
+func ifPresent<Value>(_ read: () throws(SyncError) -> Value) throws(SyncError) -> Value? {
+    do {
+        return try read()
+    } catch {
+        guard error.isNotFound else { throw error }
+        return nil
+    }
+}
+
+extension SyncError {
+    static func noName(_ name: String) -> SyncError {
+        SyncError(.usage, path: Array(name.utf8), "is no name", errno: Errno.invalid.rawValue)
     }
 }

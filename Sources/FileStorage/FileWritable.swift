@@ -1,41 +1,81 @@
-/// A type that is written or appended to a file. `Encodable` types need nothing else and are JSON.
-public protocol FileWritable: FileBacked {
+import FoundationEssentials
+
+/// A type whose file is written as text. Nothing has to be implemented.
+public protocol FileWritable: FileBacked {}
+
+extension FileWritable {
+    /// Appends a text to the file of this type; creates it and its directories if missing.
+    ///
+    /// - Throws: if the encoding cannot represent the text; then nothing is written.
+    public func write(_ text: String) throws(SyncError) {
+        try file.append(text, encoding: Self.encoding)
+    }
+}
+
+extension FileWritable where Self: Encodable {
+    @available(*, unavailable, message: "JSON with something behind it cannot be read; write() replaces it")
+    public func write(_ text: String) throws(SyncError) {}
+}
+
+/// A type whose values are written to files. `Encodable` types need nothing else and are JSON.
+public protocol FileEncodable: FileWritable {
     /// The text of the value: the content of a file, or what is appended to one.
     ///
     /// - Throws: why there is none; the caller adds the path.
     func fileText() throws -> String
 }
 
-extension FileWritable {
-    /// Writes this value to its file in a directory, atomically and durably.
+extension FileEncodable where Self: Encodable {
+    public func fileText() throws -> String {
+        String(decoding: try JSONDocument.encode(self, keys: .asDeclared), as: UTF8.self)
+    }
+
+    @available(*, unavailable, message: "two values of JSON in one file cannot be read; write replaces it")
+    public func append(to name: String = Self.fileName, in directory: LocalFile) throws(SyncError) {}
+
+    @available(*, unavailable, message: "two values of JSON in one file cannot be read; write replaces it")
+    public func append(to file: LocalFile) throws(SyncError) {}
+}
+
+extension FileEncodable {
+    /// Replaces the file of this type by this value, atomically and durably. Missing directories are made.
+    public func write() throws(SyncError) { try write(to: file) }
+
+    /// Replaces the file of this type in a directory by this value.
     public func write(_ name: String = Self.fileName, in directory: LocalFile) throws(SyncError) {
-        try write(to: directory + name)
+        try write(to: Self.file(name, in: directory))
     }
 
-    /// Writes this value to a file, atomically and durably.
+    /// Replaces a file by this value.
     public func write(to file: LocalFile) throws(SyncError) {
-        try file.replace(withText: try text(for: file), encoding: Self.encoding)
+        try file.replace(withText: try file.locating { try fileText() }, encoding: Self.encoding)
     }
 
-    /// Appends this value to its file in a directory; creates both if missing.
+    /// Appends this value to the file of this type in a directory; creates both if missing.
     ///
     /// - Throws: if the encoding cannot represent the text; then nothing is written.
     public func append(to name: String = Self.fileName, in directory: LocalFile) throws(SyncError) {
-        try append(to: directory + name)
+        try append(to: Self.file(name, in: directory))
     }
 
     /// Appends this value to a file; creates it and its directories if missing.
     public func append(to file: LocalFile) throws(SyncError) {
-        try file.append(try text(for: file), encoding: Self.encoding)
-    }
-
-    private func text(for file: LocalFile) throws(SyncError) -> String {
-        try file.locating { try fileText() }
+        try file.append(try file.locating { try fileText() }, encoding: Self.encoding)
     }
 }
 
+/// An `Encodable` type that is only ``FileWritable`` has the same calls. Where it is also ``FileEncodable``, those count.
 extension FileWritable where Self: Encodable {
-    public func fileText() throws -> String {
-        String(decoding: try JSONDocument.encode(self), as: UTF8.self)
+    @_disfavoredOverload public func write() throws(SyncError) { try write(to: file) }
+
+    @_disfavoredOverload public func write(
+        _ name: String = Self.fileName, in directory: LocalFile
+    ) throws(SyncError) {
+        try write(to: Self.file(name, in: directory))
+    }
+
+    @_disfavoredOverload public func write(to file: LocalFile) throws(SyncError) {
+        let json = try file.locating { try JSONDocument.encode(self, keys: .asDeclared) }
+        try file.replace(withText: String(decoding: json, as: UTF8.self), encoding: Self.encoding)
     }
 }

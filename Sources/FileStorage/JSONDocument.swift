@@ -1,67 +1,87 @@
 import FileSystem
 import FoundationEssentials
+import Synchronization
 
-/// Small JSON documents through Codable, always with the same layout: sorted keys, indented, with a trailing line feed,
-/// dates as ISO 8601.
+/// How a document spells a property's name: as the type declares it, or in snake_case.
+public enum JSONKeys: Sendable { case asDeclared, snakeCase }
+
+/// JSON through Codable, always with the same layout: sorted keys, indented, with a trailing line feed, dates as ISO 8601.
 ///
-/// A key is the property's name in snake_case, and no other spelling is accepted: `keep_last` is `keepLast`, `keepLast`
-/// is unknown. So types do not declare `CodingKeys` strings. The keys of dictionaries stay unchanged.
+/// What was encoded can be decoded, for every type; what could not is refused. In snake_case no other spelling is accepted:
+/// `keep_last` is `keepLast`, `keepLast` is unknown, and a type whose keys are `made_at` or `_id` is refused. The keys of
+/// dictionaries stay unchanged.
 package enum JSONDocument {
-    package static func encode(_ value: some Encodable) throws(SyncError) -> Data {
+    package static func encode(
+        _ value: some Encodable, keys: JSONKeys = .snakeCase
+    ) throws(SyncError) -> Data {
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-        encoder.keyEncodingStrategy = .custom { Key(snakeCase($0.last?.stringValue ?? "")) }
-        encoder.dateEncodingStrategy = .iso8601
-        do {
-            return try encoder.encode(value) + [UInt8(ascii: "\n")]
-        } catch {
-            throw SyncError(.failed, "cannot be written as JSON: \(describe(error))")
+        encoder.dateEncodingStrategy = .custom { date, encoder in
+            var container = encoder.singleValueContainer()
+            if let text = ISODate.text(of: date) {
+                try container.encode(text)
+            } else {
+                try container.encode(date.timeIntervalSinceReferenceDate)
+            }
         }
+        let lost = Mutex<String?>(nil)
+        if keys == .snakeCase {
+            encoder.keyEncodingStrategy = .custom { path in
+                let name = path.last?.stringValue ?? ""
+                if propertyName(snakeCase(name)) != name { lost.withLock { $0 = name } }
+                return Key(snakeCase(name))
+            }
+        }
+        let data: Data
+        do {
+            data = try encoder.encode(value) + [UInt8(ascii: "\n")]
+        } catch {
+            throw SyncError(.failed, "cannot be written as JSON: \(describe(error, keys))")
+        }
+        if let name = lost.withLock({ $0 }) {
+            throw SyncError(
+                .failed,
+                "cannot be written as JSON in snake_case: the key \(escapedText(name.utf8)) would not come back; name the property in camelCase, without a coding key"
+            )
+        }
+        // Each level is indented by two.
+        let tooDeep = [UInt8](repeating: UInt8(ascii: " "), count: 2 * SourceMap.deepest + 1)
+        if data.count > 2 * SourceMap.deepest * SourceMap.deepest,
+            data.split(separator: UInt8(ascii: "\n")).contains(where: { $0.starts(with: tooDeep) })
+        {
+            throw SyncError(.failed, "cannot be written as JSON: nested too deeply to be read again")
+        }
+        return data
     }
 
-    /// - Parameter lines: the lines of the keys; by default those of `data`, unless it was converted from another text.
+    /// - Parameter lines: the lines of the keys, for errors; by default those of `data`.
     package static func decode<Value: Decodable>(
-        _ type: Value.Type = Value.self, from data: Data, _ lines: SourceMap? = nil
+        _ type: Value.Type = Value.self, from data: Data, keys: JSONKeys = .snakeCase, lines: SourceMap? = nil
     ) throws(SyncError) -> Value {
-        let lines = if let lines { lines } else { try SourceMap(json: Array(data)) }
+        do {
+            return try decoder(keys).decode(type, from: data)
+        } catch {
+            let lines = if let lines { lines } else { try SourceMap(json: Array(data)) }
+            throw SyncError(.invalidDocument, describe(error, keys, lines))
+        }
+    }
+
+    static func decoder(_ keys: JSONKeys) -> JSONDecoder {
         let decoder = JSONDecoder()
-        decoder.keyDecodingStrategy = .custom { Key(propertyName($0.last?.stringValue ?? "")) }
-        decoder.dateDecodingStrategy = .iso8601
-        do {
-            return try decoder.decode(type, from: data)
-        } catch {
-            throw SyncError(.invalidDocument, describe(error, lines))
+        if keys == .snakeCase {
+            decoder.keyDecodingStrategy = .custom { Key(propertyName($0.last?.stringValue ?? "")) }
         }
-    }
-
-    /// The document as an XML property list. The keys are the same as in JSON, numbers are integers.
-    static func propertyList(of json: Data) throws(SyncError) -> Data {
-        let encoder = PropertyListEncoder()
-        encoder.outputFormat = .xml
-        do {
-            return try encoder.encode(try decode(SettingValue.self, from: json))
-        } catch {
-            throw SyncError(.failed, "cannot be written as a property list: \(describe(error))")
+        decoder.dateDecodingStrategy = .custom { decoder in
+            let container = try decoder.singleValueContainer()
+            // A number is one that no text of ISO 8601 stands for.
+            if let seconds = try? container.decode(Double.self) {
+                return Date(timeIntervalSinceReferenceDate: seconds)
+            }
+            if let date = ISODate.date(of: try container.decode(String.self)) { return date }
+            throw DecodingError.dataCorruptedError(
+                in: container, debugDescription: "A date is needed, such as 2026-11-27T10:00:00Z.")
         }
-    }
-
-    static func json(of propertyList: Data, _ lines: SourceMap) throws(SyncError) -> Data {
-        do {
-            return try encode(try PropertyListDecoder().decode(SettingValue.self, from: propertyList))
-        } catch {
-            throw SyncError(.invalidDocument, describe(error, lines))
-        }
-    }
-
-    /// Throws for a key of the decoder's object that its type does not have.
-    package static func refuseUnknownKeys(
-        in decoder: any Decoder, knowing known: some Sequence<any CodingKey>
-    ) throws {
-        let names = Set(known.map(\.stringValue))
-        let keys = try decoder.container(keyedBy: Key.self).allKeys.filter { !names.contains($0.stringValue) }
-        guard let key = keys.min(by: { $0.stringValue < $1.stringValue }) else { return }
-        throw DecodingError.dataCorrupted(
-            .init(codingPath: decoder.codingPath + [key], debugDescription: "The key is unknown."))
+        return decoder
     }
 
     // MARK: Keys
@@ -106,13 +126,24 @@ package enum JSONDocument {
         case let name where name.hasPrefix("Array<"): "A list is needed"
         case "String": "A text is needed"
         case "Bool": "true or false is needed"
-        case "Int": "A whole number is needed"
+        case let name where name.hasPrefix("Int") || name.hasPrefix("UInt"): "A whole number is needed"
+        case "Double", "Float": "A number is needed"
         default: nil
         }
     }
 
+    /// The keys of a path as a document spells them. Those of dictionaries are not property names.
+    static func spelling(
+        _ path: [any CodingKey], _ keys: JSONKeys, _ lines: SourceMap = SourceMap()
+    ) -> [String] {
+        path.reduce(into: []) { spelled, key in
+            let name = key.intValue.map { "[\($0)]" } ?? key.stringValue
+            spelled.append(keys == .asDeclared || lines.contains(spelled + [name]) ? name : snakeCase(name))
+        }
+    }
+
     /// The position in the document and the fault, on one line.
-    private static func describe(_ error: any Error, _ lines: SourceMap = SourceMap()) -> String {
+    static func describe(_ error: any Error, _ keys: JSONKeys, _ lines: SourceMap = SourceMap()) -> String {
         let (path, message): ([any CodingKey], String)
         switch error {
         case DecodingError.keyNotFound(let key, let context):
@@ -129,11 +160,42 @@ package enum JSONDocument {
         default:
             return singleLine("\(error)")
         }
-        // The keys of dictionaries are not property names.
-        let keys = path.reduce(into: [String]()) { keys, key in
-            let name = key.intValue.map { "[\($0)]" } ?? key.stringValue
-            keys.append(lines.contains(keys + [name]) ? name : snakeCase(name))
+        return lines.describe(spelling(path, keys, lines), singleLine(message))
+    }
+}
+
+/// Dates as text of ISO 8601, with as many digits of the second as it takes to get the same date again.
+enum ISODate {
+    private static let style = Date.ISO8601FormatStyle()
+    /// From the year 1 to the year 9999, in seconds since 2001.
+    private static let years = -63_114_076_800.0..<252_423_993_600.0
+
+    /// nil for a date that has no such text.
+    static func text(of date: Date) -> String? {
+        let seconds = date.timeIntervalSinceReferenceDate
+        guard years.contains(seconds) else { return nil }
+        var whole = seconds.rounded(.down)
+        var nanoseconds = Int(((seconds - whole) * 1e9).rounded())
+        if nanoseconds == 1_000_000_000 { (whole, nanoseconds) = (whole + 1, 0) }
+        var text = style.format(Date(timeIntervalSinceReferenceDate: whole))
+        if nanoseconds > 0, text.popLast() == "Z" {
+            var digits = String(String(1_000_000_000 + nanoseconds).dropFirst())
+            while digits.hasSuffix("0") { digits.removeLast() }
+            text += ".\(digits)Z"
         }
-        return lines.describe(keys, singleLine(message))
+        return ISODate.date(of: text) == date ? text : nil
+    }
+
+    static func date(of text: String) -> Date? {
+        var (text, fraction) = (text, 0.0)
+        if let point = text.utf8.firstIndex(where: { ".,".utf8.contains($0) }) {
+            let digits = text[text.utf8.index(after: point)...].prefix { ("0"..."9").contains($0) }
+            guard let value = Double("0.\(digits)"), !digits.isEmpty else { return nil }
+            fraction = value
+            text.removeSubrange(point..<digits.endIndex)
+        }
+        // The parser tells no more than the caller.
+        guard let date = try? style.parse(text) else { return nil }
+        return Date(timeIntervalSinceReferenceDate: date.timeIntervalSinceReferenceDate + fraction)
     }
 }

@@ -22,7 +22,8 @@ extension LocalFile {
     /// The whole content as text.
     ///
     /// - Parameters:
-    ///   - encoding: bytes that are invalid in it are an `invalidDocument`.
+    ///   - encoding: bytes that are invalid in it are an `invalidDocument`. Encodings beyond Unicode, ASCII and Latin 1 need a
+    ///     program that imports Foundation; without it the error blames the text.
     ///   - limit: in bytes, see ``data(limit:)``.
     public func text(encoding: String.Encoding = .utf8, limit: Int = .max) throws(SyncError) -> String {
         guard let text = String(data: try data(limit: limit), encoding: encoding) else {
@@ -31,49 +32,61 @@ extension LocalFile {
         return text
     }
 
-    /// The value that the file holds as JSON; keys are the properties' names in snake_case.
+    /// The value that the file holds as JSON.
     ///
-    /// - Parameter limit: in bytes, see ``data(limit:)``.
+    /// - Parameters:
+    ///   - keys: how it spells the names of properties.
+    ///   - limit: in bytes, see ``data(limit:)``.
     /// - Throws: `invalidDocument` with the key that does not fit, and the errors of reading.
     public func json<Value: Decodable>(
-        _ type: Value.Type = Value.self, limit: Int = .max
+        _ type: Value.Type = Value.self, keys: JSONKeys = .asDeclared, limit: Int = .max
     ) throws(SyncError) -> Value {
         let data = try data(limit: limit)
-        return try locating { try JSONDocument.decode(type, from: data) }
+        return try locating { try JSONDocument.decode(type, from: data, keys: keys) }
     }
 
     /// Appends to the file in one write, so that the output of several processes does not mix. Creates the file and its
-    /// directories if missing. Nothing is synced: a power cut may lose the end. What another user has put there, a symlink
-    /// or a file, is refused where that user may write.
+    /// directories if missing. Nothing is synced: a power cut may lose the end. If the disk is full, nothing is appended. What
+    /// another user has put there, a symlink or a file, is refused where that user may write.
     ///
     /// - Parameter permissions: the permission bits of a new file, before the umask.
     public func append(_ data: Data, permissions: UInt16 = 0o644) throws(SyncError) {
-        let place: Place
-        do {
-            place = try self.place()
-        } catch {
-            guard error.isNotFound else { throw error }
-            try parent.makeDirectory(parents: true)
-            place = try self.place()
-        }
-        let flags: FileDescriptor.Flags = [.write, .append, .create, .nonBlocking]
+        try append(permissions, isText: false) { _ in data }
+    }
+
+    /// - Parameter data: gets the beginning of the file.
+    private func append(
+        _ permissions: UInt16, isText: Bool, _ data: ([UInt8]) throws(SyncError) -> Data
+    ) throws(SyncError) {
+        let place = try makingParent { () throws(SyncError) in try self.place() }
+        let access: FileDescriptor.Flags = isText ? .readWrite : .write
+        let flags = access.union([.append, .create, .nonBlocking])
         let (directory, name) = (place.location.directory, place.location.name)
         let file = try reporting { () throws(SystemError) in
             try directory.open(
                 name, place.isNamed ? flags.union(.noFollow) : flags, permissions: permissions)
         }
         try checkOwner(naming { () throws(Errno) in try file.status() }, in: directory)
-        try naming { () throws(Errno) in try file.writeAtOnce(Array(data)) }
+        let start = isText ? try naming { () throws(Errno) in try file.bytes(in: 0..<4) } : []
+        let bytes = Array(try data(start))
+        try naming { () throws(Errno) in try file.appendAtOnce(bytes) }
     }
 
     /// Appends text, see ``append(_:permissions:)``. Text that the encoding cannot represent is an error, and nothing
-    /// is written.
+    /// is written. In UTF-16 and UTF-32, only the beginning of a file has a byte order mark.
     public func append(_ text: String, encoding: String.Encoding = .utf8) throws(SyncError) {
-        try append(try encode(text, encoding))
+        let marked: [String.Encoding: (little: String.Encoding, big: String.Encoding)] = [
+            .utf16: (.utf16LittleEndian, .utf16BigEndian), .utf32: (.utf32LittleEndian, .utf32BigEndian),
+        ]
+        guard let orders = marked[encoding] else { return try append(try encode(text, encoding)) }
+        try append(0o644, isText: true) { (start) throws(SyncError) in
+            let isBig = start.starts(with: [0xFE, 0xFF]) || start.starts(with: [0, 0, 0xFE, 0xFF])
+            return try encode(text, start.isEmpty ? encoding : isBig ? orders.big : orders.little)
+        }
     }
 
     /// Replaces the whole content atomically and durably: a reader sees the old file or the new one, also after a power
-    /// cut. A symlink is replaced, not followed.
+    /// cut. A symlink is replaced, not followed. Missing directories are made.
     ///
     /// - Parameter permissions: nil keeps those of the old file, or uses 0644 before the umask.
     public func replace(with data: Data, permissions: UInt16? = nil) throws(SyncError) {
@@ -90,7 +103,6 @@ extension LocalFile {
     ///
     /// - Throws: `refused` if the name exists.
     public func create(with data: Data) throws(SyncError) {
-        try parent.makeDirectory(parents: true)
         var file = try pendingReplacement()
         do {
             try file.write(Array(data))
@@ -104,90 +116,42 @@ extension LocalFile {
     /// A temporary file that replaces this one on commit, or is removed.
     ///
     /// - Parameter new: the permission bits of a new file, before the umask.
-    package func pendingReplacement(
+    func pendingReplacement(
         permissions: UInt16? = nil, new: UInt16 = 0o644
     ) throws(SyncError) -> PendingFile {
-        let location = try location()
+        let location = try makingParent { () throws(SyncError) in try self.location() }
         return try reporting { () throws(SystemError) in
-            let file = try PendingFile(location.name, in: location.directory, permissions: new)
-            if let permissions {
-                try file.setPermissions(permissions)
-            } else if let old = try location.directory.status(of: location.name), old.type == .file,
-                !LocalFile.isForeign(old)
-            {
-                try file.setPermissions(old.permissions & 0o777)
+            var wanted = permissions
+            if wanted == nil {
+                wanted = try LocalFile.keptPermissions(location.name, in: location.directory)
             }
+            // Nobody may open it before it has its permissions.
+            let file = try PendingFile(
+                location.name, in: location.directory, permissions: wanted == nil ? new : 0o600)
+            if let wanted { try file.setPermissions(wanted) }
             return file
         }
     }
 
-    /// The output file that a user named: a regular file, also behind a symlink, is replaced atomically or created, for
-    /// this user only; anything else, such as `/dev/stdout` or a FIFO, is written to. What another user has put there is
-    /// refused as in ``append(_:permissions:)``.
-    package func output() throws(SyncError) -> PendingFile {
-        let place = try place()
-        if place.isNamed, place.status?.type ?? .file == .file {
-            return try place.file.pendingReplacement(new: 0o600)
+    /// The permission bits that a file leaves to what replaces it; nil for none, and for one of another user.
+    static func keptPermissions(
+        _ name: FileName, in directory: Directory
+    ) throws(SystemError) -> UInt16? {
+        guard let old = try directory.status(of: name), old.type == .file, !LocalFile.isForeign(old) else {
+            return nil
         }
-        return try reporting { () throws(SystemError) in
-            try PendingFile(through: place.location.name, in: place.location.directory)
-        }
+        return old.permissions & 0o777
     }
 
-    /// Where to write: the end of the symlinks. One of `/proc` may lead to a file without a name, and stays a symlink then:
-    /// only the kernel follows it.
-    private struct Place {
-        let file: LocalFile
-        let location: Location
-        let status: FileStatus?
-        var isNamed: Bool { status?.type != .symlink }
-    }
-
-    private func place() throws(SyncError) -> Place {
-        var file = self
-        for _ in 0..<40 {
-            let location = try file.location()
-            let status = try reporting { () throws(SystemError) in
-                try location.directory.status(of: location.name)
-            }
-            if let status { try file.checkOwner(status, in: location.directory) }
-            let place = Place(file: file, location: location, status: status)
-            guard !place.isNamed else { return place }
-            let link = try reporting { () throws(SystemError) in
-                try location.directory.destination(of: location.name)
-            }
-            let next = link.first == UInt8(ascii: "/") ? LocalFile(bytes: link) : file.parent + link
-            if let end = try file.reached(), try next.reached()?.isSameObject(as: end) != true {
-                return place
-            }
-            file = next
-        }
-        throw SyncError(.failed, path: bytes, .tooManyLinks)
-    }
-
-    /// The status with symlinks followed; nil if it does not exist.
-    private func reached() throws(SyncError) -> FileStatus? {
+    /// Runs `body`, once more with the directory made if that is missing.
+    private func makingParent<Value>(_ body: () throws(SyncError) -> Value) throws(SyncError) -> Value {
         do {
-            return try status
+            return try body()
         } catch {
-            if error.isNotFound { return nil }
-            throw error
+            guard error.isNotFound else { throw error }
+            try parent.makeDirectory(parents: true)
+            return try body()
         }
-    }
-
-    /// - Throws: `refused` if another user made this, and the directory is one where that user may.
-    private func checkOwner(_ status: FileStatus, in directory: Directory) throws(SyncError) {
-        let holder = try reporting { () throws(SystemError) in try directory.status() }
-        guard LocalFile.isPlanted(status, in: holder) else { return }
-        throw SyncError(
-            .refused, path: bytes,
-            "it belongs to user \(status.owner), who may have put it there to read what is written, or to lead it elsewhere; name another file, or remove it"
-        )
-    }
-
-    /// It belongs to neither root nor the present user.
-    static func isForeign(_ status: FileStatus) -> Bool {
-        ![0, Account.effectiveUser].contains(status.owner)
     }
 
     /// Replaces the whole content by text, see ``replace(with:permissions:)``.
@@ -195,10 +159,12 @@ extension LocalFile {
         try replace(with: try encode(text, encoding))
     }
 
-    /// Replaces the whole content by a value as JSON: sorted snake_case keys, indented, with a trailing line feed. See
+    /// Replaces the whole content by a value as JSON: sorted keys, indented, with a trailing line feed. See
     /// ``replace(with:permissions:)``.
-    public func replace(withJSON value: some Encodable) throws(SyncError) {
-        try replace(with: try locating { try JSONDocument.encode(value) })
+    public func replace(
+        withJSON value: some Encodable, keys: JSONKeys = .asDeclared
+    ) throws(SyncError) {
+        try replace(with: try locating { try JSONDocument.encode(value, keys: keys) })
     }
 
     private func encode(_ text: String, _ encoding: String.Encoding) throws(SyncError) -> Data {

@@ -3,27 +3,66 @@ import FileSystem
 /// Copying, moving, renaming.
 ///
 /// `force: false` refuses a name that exists, checked atomically; `force: true` replaces atomically. The old file is
-/// never deleted first.
-/// replaces in one step. The old file is never deleted first.
+/// never deleted first. A directory replaces an empty one only.
 extension LocalFile {
-    /// Copies a regular file: content and permission bits. The copy is complete and durable, or does not exist.
+    /// Copies a regular file, or a directory with its content: what is in it, and permission bits. Symlinks in a directory
+    /// stay symlinks. The copy is complete and durable, or does not exist.
     ///
     /// - Throws: `refused` if the name exists; `stale` if the source changed meanwhile.
-    public func copy(to destination: LocalFile, force: Bool) throws(SyncError) {
-        _ = try copy(from: location(), to: destination, destination.location(), force, wholly: false)
+    public func copy(to destination: LocalFile, force: Bool = false) throws(SyncError) {
+        let target = try destination.location()
+        if try isDirectory {
+            var copy = TreeCopy(.permissions)
+            try self.copy(&copy, directory(), to: destination, target, force)
+        } else {
+            _ = try copy(from: location(), to: destination, target, force, wholly: false)
+        }
     }
 
-    /// Moves to another path, atomically within a file system, also a directory. A regular file can move to another
-    /// file system, with owner, permissions and modification date: it is copied, and deleted only when the copy is
-    /// durable.
+    private func copy(
+        _ copy: inout TreeCopy, _ source: Directory, to destination: LocalFile, _ target: Location,
+        _ force: Bool
+    ) throws(SyncError) {
+        try checkFree(destination, target, force)
+        do throws(SystemError) {
+            try copy.copy(source, to: target.name, in: target.directory, force ? .replace : .noReplace)
+        } catch {
+            switch error.errno {
+            case .exists, .notEmpty: throw SyncError(.refused, path: destination.bytes, error.errno)
+            case .stale: throw SyncError(.stale, path: error.path, "changed while it was copied")
+            default: throw SyncError(error)
+            }
+        }
+    }
+
+    /// Moves to another path, atomically within a file system. To another file system, a regular file or a directory is
+    /// copied, with owner, permissions and modification date, and deleted only when the copy is durable.
     ///
-    /// - Throws: `refused` if the name exists; `stale` if the source changed while it was copied; then it stays.
-    public func move(to destination: LocalFile, force: Bool) throws(SyncError) {
+    /// - Throws: `refused` if the name exists; `stale` if the source changed while it was copied; then what changed stays.
+    public func move(to destination: LocalFile, force: Bool = false) throws(SyncError) {
         let (source, target) = (try location(), try destination.location())
         do {
             try LocalFile.rename(source, to: target, force)
         } catch {
             guard error.errno == Errno.crossDevice.rawValue else { throw error }
+            let status = try reporting { () throws(SystemError) in
+                try source.directory.status(of: source.name)
+            }
+            if status?.type == .directory {
+                var copied = TreeCopy(.all)
+                let top = try reporting { () throws(SystemError) in
+                    try source.directory.directory(source.name)
+                }
+                try copy(&copied, top, to: destination, target, force)
+                try reporting { () throws(SystemError) in
+                    try TreeRemoval.remove(source.name, in: source.directory) { copied.isUnchanged($0) }
+                    guard try source.directory.status(of: source.name) == nil else {
+                        throw SystemError("unlinkat", bytes, .stale)
+                    }
+                    try source.directory.sync()
+                }
+                return
+            }
             let copied = try copy(from: source, to: destination, target, force, wholly: true)
             try reporting { () throws(SystemError) in
                 // RACE: a write between this check and the deletion is lost with the old file. A file that was replaced
@@ -42,9 +81,9 @@ extension LocalFile {
     ///
     /// - Throws: `refused` if the name exists; `usage` for an invalid name.
     @discardableResult
-    public func rename(to newName: String, force: Bool) throws(SyncError) -> LocalFile {
+    public func rename(to newName: String, force: Bool = false) throws(SyncError) -> LocalFile {
         guard let name = FileName(newName.utf8) else {
-            throw SyncError(.usage, path: Array(newName.utf8), "is no name", errno: Errno.invalid.rawValue)
+            throw .noName(newName)
         }
         let source = try location()
         try LocalFile.rename(source, to: Location(directory: source.directory, name: name), force)
@@ -90,9 +129,7 @@ extension LocalFile {
         guard before.type == .file else {
             throw SyncError(.failed, path: bytes, "is no regular file", errno: Errno.invalid.rawValue)
         }
-        // The commit decides; this check only avoids a useless copy.
-        let taken = try reporting { () throws(SystemError) in try target.directory.status(of: target.name) }
-        if !force, taken != nil { throw SyncError(.refused, path: destination.bytes, .exists) }
+        try checkFree(destination, target, force)
         let pending = try reporting { () throws(SystemError) in
             try PendingFile(target.name, in: target.directory)
         }
@@ -115,12 +152,12 @@ extension LocalFile {
         }
         return before
     }
-}
 
-extension FileStatus {
-    /// The same object, without a change to its content or metadata.
-    fileprivate func isSameState(as other: FileStatus) -> Bool {
-        isSameObject(as: other) && size == other.size && modified == other.modified
-            && changed == other.changed
+    /// The commit decides; this check only avoids a useless copy.
+    private func checkFree(
+        _ destination: LocalFile, _ target: Location, _ force: Bool
+    ) throws(SyncError) {
+        let taken = try reporting { () throws(SystemError) in try target.directory.status(of: target.name) }
+        if !force, taken != nil { throw SyncError(.refused, path: destination.bytes, .exists) }
     }
 }

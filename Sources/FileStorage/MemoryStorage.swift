@@ -4,35 +4,39 @@ import Synchronization
 
 /// Keeps values in memory for the lifetime of the object: for tests and dry runs.
 public final class MemoryStorage: Storage {
-    private let content: Mutex<[String: Data]>
+    /// By the same names as on a disk, where two spellings of one character are two.
+    private let content = Mutex<[FileName: Data]>([:])
 
-    public init(_ content: [String: Data] = [:]) {
-        self.content = Mutex(content)
+    public init() {}
+
+    /// - Throws: `invalidKey`.
+    public init(_ content: [String: Data]) throws(StorageError) {
+        for (key, data) in content { try store(data, for: key) }
     }
 
     public func data(for key: String) throws(StorageError) -> Data {
-        _ = try FileName(storageKey: key)
-        guard let data = content.withLock({ $0[key] }) else { throw .notFound(key) }
+        let name = try FileName(storageKey: key)
+        guard let data = content.withLock({ $0[name] }) else { throw .notFound(key) }
         return data
     }
 
     public func keys() throws(StorageError) -> [String] {
-        content.withLock { $0.keys.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) } }
+        content.withLock { $0.keys.sorted().map(\.description) }
     }
 
     public func contains(_ key: String) throws(StorageError) -> Bool {
-        _ = try FileName(storageKey: key)
-        return content.withLock { $0[key] != nil }
+        let name = try FileName(storageKey: key)
+        return content.withLock { $0[name] != nil }
     }
 
     public func store(_ data: Data, for key: String) throws(StorageError) {
-        _ = try FileName(storageKey: key)
-        content.withLock { $0[key] = data }
+        let name = try FileName(storageKey: key)
+        content.withLock { $0[name] = data }
     }
 
     public func remove(_ key: String) throws(StorageError) {
-        _ = try FileName(storageKey: key)
-        guard content.withLock({ $0.removeValue(forKey: key) }) != nil else { throw .notFound(key) }
+        let name = try FileName(storageKey: key)
+        guard content.withLock({ $0.removeValue(forKey: name) }) != nil else { throw .notFound(key) }
     }
 
     /// Nothing here blocks, so calls run directly.

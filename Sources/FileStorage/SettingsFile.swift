@@ -1,12 +1,14 @@
 import FileSystem
 import FoundationEssentials
 
-/// Settings written by a user, as JSON or as a property list with the same keys, with the line of each key.
+/// Settings written by a user, as JSON or as a property list with the same keys in snake_case, with the line of each key.
 ///
-/// A file is a property list if its name ends in `.plist`; its numbers are integers, and its dates are text.
+/// A file is a property list if its name ends in `.plist`, in XML or binary; its dates may be text, and a binary one has no
+/// lines.
 public struct SettingsFile<Content: Codable & Sendable>: Sendable {
     public let file: LocalFile
-    public let content: Content
+    public var content: Content
+    private let format: Format
     private let lines: SourceMap
 
     /// In bytes; settings are far smaller.
@@ -15,19 +17,79 @@ public struct SettingsFile<Content: Codable & Sendable>: Sendable {
     /// The default file names.
     public static var names: [String] { ["settings.json", "settings.plist"] }
 
+    private enum Format {
+        case json, propertyList, binaryPropertyList
+
+        init(_ file: LocalFile, _ bytes: [UInt8] = []) {
+            guard file.bytes.suffix(6) == Array(".plist".utf8)[...] else {
+                self = .json
+                return
+            }
+            self = PropertyList.isBinary(bytes) ? .binaryPropertyList : .propertyList
+        }
+    }
+
+    /// - Parameter defaults: the values of missing keys.
     /// - Throws: `SyncError` with code `invalidDocument` and file, line and key for an unknown or duplicate key or a
     ///   wrong type.
-    package init(_ bytes: [UInt8], of file: LocalFile) throws(SyncError) {
+    package init(_ bytes: [UInt8], of file: LocalFile, defaults: Content? = nil) throws(SyncError) {
         self.file = file
         // Editors of other systems write one.
         let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
         let bytes = bytes.starts(with: mark) ? Array(bytes.dropFirst(mark.count)) : bytes
+        let format = Format(file, bytes)
+        self.format = format
         (lines, content) = try file.locating {
-            let isPropertyList = SettingsFile.isPropertyList(file)
-            let lines = try isPropertyList ? SourceMap(propertyList: bytes) : SourceMap(json: bytes)
-            let json = try isPropertyList ? JSONDocument.json(of: Data(bytes), lines) : Data(bytes)
-            return (lines, try JSONDocument.decode(from: json, lines))
+            let lines =
+                switch format {
+                case .json: try SourceMap(json: bytes, deepest: SourceMap.deepestSetting)
+                case .propertyList: try SourceMap(propertyList: bytes)
+                case .binaryPropertyList: SourceMap()
+                }
+            let tree =
+                try format == .json
+                ? lines.tree : SourceMap(json: Array(PropertyList.json(of: bytes, lines))).tree
+            let defaults = try defaults.map { try SourceMap(json: Array(JSONDocument.encode($0))).tree }
+            let content = try SettingsFile.decode(tree, over: defaults, lines)
+            let known = try SourceMap(json: Array(JSONDocument.encode(content))).tree
+            let unknown = tree.key(missingIn: known) { path, value in
+                // Null is what an optional property writes for none.
+                if format == .json, value.isNull { return false }
+                return value.othersInPlace.allSatisfy {
+                    let other = tree.replacing(path[...], by: $0)
+                    // That it fails is the answer.
+                    return (try? SettingsFile.decode(other, over: defaults, lines)) != nil
+                }
+            }
+            if let unknown {
+                throw SyncError(.invalidDocument, lines.describe(unknown, "The key is unknown."))
+            }
+            return (lines, content)
         }
+    }
+
+    private static func decode(
+        _ tree: JSONTree, over defaults: JSONTree?, _ lines: SourceMap
+    ) throws(SyncError) -> Content {
+        // A value of an enumeration is an object with a single key, and must not be joined with another.
+        var whole: Set<[String]> = []
+        while true {
+            do {
+                let joined = tree.over(defaults, whole: whole)
+                return try JSONDocument.decoder(.snakeCase).decode(Content.self, from: Data(joined.bytes))
+            } catch {
+                if defaults != nil, case DecodingError.typeMismatch(_, let context) = error,
+                    whole.insert(JSONDocument.spelling(context.codingPath, .snakeCase, lines)).inserted
+                {
+                    continue
+                }
+                throw SyncError(.invalidDocument, JSONDocument.describe(error, .snakeCase, lines))
+            }
+        }
+    }
+
+    private init(_ content: Content, of file: LocalFile) {
+        (self.file, self.content, format, lines) = (file, content, Format(file), SourceMap())
     }
 
     /// Reads a file, or what a shell passes instead: a pipe, `/dev/stdin`.
@@ -39,10 +101,24 @@ public struct SettingsFile<Content: Codable & Sendable>: Sendable {
 
     /// Reads the settings in a directory, `settings.json` or `settings.plist`; nil if there are none.
     public static func readIfPresent(in directory: LocalFile) throws(SyncError) -> SettingsFile? {
+        try readIfPresent(in: directory, defaults: nil)
+    }
+
+    /// Reads the settings in a directory. Missing keys have the values of `defaults`; without a file all have, and `write`
+    /// makes `settings.json`.
+    public static func read(in directory: LocalFile, defaults: Content) throws(SyncError) -> SettingsFile {
+        try readIfPresent(in: directory, defaults: defaults)
+            ?? SettingsFile(defaults, of: directory + names[0])
+    }
+
+    private static func readIfPresent(
+        in directory: LocalFile, defaults: Content?
+    ) throws(SyncError) -> SettingsFile? {
         var found: [SettingsFile] = []
         for file in names.map({ directory + $0 }) {
             do {
-                found.append(try SettingsFile(file.input(limit: sizeLimit, isNamed: false), of: file))
+                let bytes = try file.input(limit: sizeLimit, isNamed: false)
+                found.append(try SettingsFile(bytes, of: file, defaults: defaults))
             } catch {
                 guard error.isNotFound else { throw error }
             }
@@ -64,15 +140,20 @@ public struct SettingsFile<Content: Codable & Sendable>: Sendable {
     ///
     /// - Throws: `refused` if the name exists; then nothing is written.
     public static func create(_ content: Content, at file: LocalFile) throws(SyncError) {
-        try file.create(
-            with: try file.locating {
-                let json = try JSONDocument.encode(content)
-                return try isPropertyList(file) ? JSONDocument.propertyList(of: json) : json
-            })
+        try file.create(with: SettingsFile(content, of: file).data())
     }
 
-    private static func isPropertyList(_ file: LocalFile) -> Bool {
-        file.bytes.suffix(6) == Array(".plist".utf8)[...]
+    /// Writes the content to the file, atomically and durably, in the format that it has. Comments and spaces are lost.
+    public func write() throws(SyncError) {
+        try file.replace(with: data())
+    }
+
+    private func data() throws(SyncError) -> Data {
+        try file.locating {
+            let json = try JSONDocument.encode(content)
+            return try format == .json
+                ? json : PropertyList.data(of: json, isBinary: format == .binaryPropertyList)
+        }
     }
 
     /// An error about a value, with its line.

@@ -5,6 +5,8 @@ import FoundationEssentials
 /// duplicate keys.
 package struct SourceMap: Sendable {
     private var positions: [[String]: Position] = [:]
+    /// The value itself; null without JSON.
+    private(set) var tree = JSONTree.scalar(Array("null".utf8)[...])
 
     /// A line and a column, in characters; both begin with 1.
     fileprivate struct Position: CustomStringConvertible {
@@ -14,8 +16,10 @@ package struct SourceMap: Sendable {
         var description: String { "line \(line), column \(column)" }
     }
 
-    /// The maximum depth: far more than settings need, and a hostile document cannot exhaust the stack.
-    private static let deepest = 64
+    /// The depth that Foundation reads at most.
+    static let deepest = 512
+    /// Far more than settings need.
+    static let deepestSetting = 64
 
     /// Without positions.
     package init() {}
@@ -23,33 +27,38 @@ package struct SourceMap: Sendable {
     /// Checks the structure only; the decoder checks numbers.
     ///
     /// - Throws: `SyncError` for invalid JSON and for duplicate keys, with the position.
-    package init(json text: [UInt8]) throws(SyncError) {
+    package init(json text: [UInt8], deepest: Int = deepest) throws(SyncError) {
         var (cursor, path) = (Cursor(text: text), [String]())
         _ = cursor.next
         positions[[]] = cursor.position
-        try readValue(&cursor, &path)
+        tree = try readValue(&cursor, &path, deepest)
         guard cursor.next == nil else { throw cursor.error("there is text after the end") }
     }
 
-    private mutating func readValue(_ cursor: inout Cursor, _ path: inout [String]) throws(SyncError) {
-        guard path.count < SourceMap.deepest else { throw cursor.error("nested too deeply") }
+    private mutating func readValue(
+        _ cursor: inout Cursor, _ path: inout [String], _ deepest: Int
+    ) throws(SyncError) -> JSONTree {
+        guard path.count < deepest else { throw cursor.error("nested too deeply") }
         let isObject = cursor.take("{")
-        guard isObject || cursor.take("[") else { return try cursor.skipScalar() }
-        var index = 0
+        guard isObject || cursor.take("[") else { return .scalar(try cursor.scalar()) }
+        var (index, items, members) = (0, [JSONTree](), [String: JSONTree]())
         while !cursor.take(isObject ? "}" : "]") {
             if index > 0 { try cursor.expect(",") }
             // White space comes before the position of a key.
             _ = cursor.next
             let position = cursor.position
-            path.append(isObject ? try cursor.string() : "[\(index)]")
+            let step = isObject ? try cursor.string() : "[\(index)]"
+            path.append(step)
             if isObject {
                 try add(path, position)
                 try cursor.expect(":")
             }
-            try readValue(&cursor, &path)
+            let value = try readValue(&cursor, &path, deepest)
+            if isObject { members[step] = value } else { items.append(value) }
             path.removeLast()
             index += 1
         }
+        return isObject ? .object(members) : .array(items)
     }
 
     private mutating func add(_ path: [String], _ position: Position) throws(SyncError) {
@@ -84,7 +93,7 @@ package struct SourceMap: Sendable {
                 try add(path, position)
             default: break
             }
-            guard path.count < SourceMap.deepest else { throw cursor.error("nested too deeply") }
+            guard path.count < SourceMap.deepestSetting else { throw cursor.error("nested too deeply") }
         }
     }
 
@@ -188,12 +197,13 @@ private struct Cursor {
         }
     }
 
-    /// Skips a string, a number, `true`, `false` or `null`.
-    mutating func skipScalar() throws(SyncError) {
+    /// A string, a number, `true`, `false` or `null`.
+    mutating func scalar() throws(SyncError) -> ArraySlice<UInt8> {
         guard let first = next else { throw error("the JSON ends early") }
+        let start = rest.startIndex
         if first == UInt8(ascii: "\"") {
             _ = try string()
-            return
+            return text[start..<rest.startIndex]
         }
         let word = rest.prefix { !" \t\r\n,]}".utf8.contains($0) }
         guard
@@ -201,6 +211,7 @@ private struct Cursor {
                 || ["true", "false", "null"].contains(where: { word.elementsEqual($0.utf8) })
         else { throw error("this is no JSON value") }
         rest = rest[word.endIndex...]
+        return word
     }
 
     /// Skips past the next mark; nil if there is none.

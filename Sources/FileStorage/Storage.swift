@@ -7,13 +7,22 @@ import FoundationEssentials
 /// call has a blocking and an `async` form.
 public typealias Storage = ReadableStorage & WritableStorage
 
-/// A storage with `async` calls.
+/// A storage with `async` calls. What a cancelled task has asked for is carried out.
 public protocol AwaitableStorage: Sendable {
     /// Runs blocking calls of this storage for an `async` caller: on a thread of the storage, never on Swift's
     /// cooperative pool.
     func perform<Value: Sendable>(
         _ calls: @Sendable @escaping () throws(StorageError) -> Value
     ) async throws(StorageError) -> Value
+}
+
+extension AwaitableStorage {
+    /// On a thread of its own.
+    public func perform<Value: Sendable>(
+        _ calls: @Sendable @escaping () throws(StorageError) -> Value
+    ) async throws(StorageError) -> Value {
+        try await LocalFile.perform(calls)
+    }
 }
 
 /// The reading half of a storage.
@@ -77,7 +86,7 @@ extension WritableStorage {
 }
 
 /// An error of a storage, with the key and the cause.
-public enum StorageError: Error, Sendable, CustomStringConvertible {
+public enum StorageError: LocalizedError, Sendable, CustomStringConvertible {
     /// The key does not exist. If that cannot be determined, the error is `cannotRead`.
     case notFound(_ key: String)
     /// The value may exist but cannot be read.
@@ -91,6 +100,8 @@ public enum StorageError: Error, Sendable, CustomStringConvertible {
     /// The keys cannot be listed.
     case cannotList(cause: any Error)
 
+    public var errorDescription: String? { description }
+
     public var description: String {
         switch self {
         case .notFound(let key): "\(escapedText(key.utf8)): nothing is stored under this key"
@@ -100,13 +111,5 @@ public enum StorageError: Error, Sendable, CustomStringConvertible {
         case .cannotDecode(let key, let cause): "\(escapedText(key.utf8)): is not what it should be: \(cause)"
         case .cannotList(let cause): "the stored keys cannot be listed: \(cause)"
         }
-    }
-}
-
-extension FileName {
-    /// The file name of a key. All storages accept the same keys.
-    init(storageKey key: String) throws(StorageError) {
-        guard let name = FileName(key.utf8), !PendingFile.isTemporary(name) else { throw .invalidKey(key) }
-        self = name
     }
 }

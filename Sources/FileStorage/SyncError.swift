@@ -1,7 +1,8 @@
 import FileSystem
+import FoundationEssentials
 
 /// An error with its path and the system's reason.
-public struct SyncError: Error, Sendable, CustomStringConvertible {
+public struct SyncError: LocalizedError, Sendable, CustomStringConvertible {
     /// The kind of error, for programs to branch on. More may be added.
     public struct Code: RawRepresentable, Hashable, Sendable {
         public let rawValue: String
@@ -66,6 +67,8 @@ public struct SyncError: Error, Sendable, CustomStringConvertible {
 
     /// The name does not exist (`ENOENT`).
     public var isNotFound: Bool { errno == Errno.noSuchFile.rawValue }
+
+    public var errorDescription: String? { description }
 
     /// The path and the cause, with control characters escaped.
     public var description: String {

@@ -8,4 +8,16 @@ public enum Account {
     /// The kernel shows it in place of an owner that the user namespace lacks: the default of
     /// `/proc/sys/kernel/overflowuid`. A user may have this number, too.
     public static let unmappedUser: UInt32 = 65534
+
+    /// The home directory that the password database has for the user; nil if it has none.
+    public static var home: [UInt8]? {
+        var (entry, found) = (passwd(), nil as UnsafeMutablePointer<passwd>?)
+        return withUnsafeTemporaryAllocation(of: CChar.self, capacity: 1 << 14) { buffer in
+            guard let base = buffer.baseAddress,
+                getpwuid_r(geteuid(), &entry, base, buffer.count, &found) == 0, found != nil,
+                let home = entry.pw_dir
+            else { return nil }
+            return Array(UnsafeRawBufferPointer(start: home, count: strlen(home)))
+        }
+    }
 }

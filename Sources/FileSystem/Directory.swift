@@ -341,10 +341,19 @@ public final class Directory: Sendable {
 
     // MARK: Durability and locking
 
-    /// Makes the names in this directory durable. An error is final.
+    /// Makes the names in this directory durable. An error is final. One that is open path-only is opened for it, unless
+    /// the permissions forbid that.
     public func sync() throws(SystemError) {
         do throws(SystemError) {
             try calling("fsync", path) { () throws(Errno) in try descriptor.sync() }
+        } catch  where error.errno == .badDescriptor {
+            do throws(Errno) {
+                let readable = FileDescriptor(
+                    owning: try FileDescriptor.open(descriptor.rawValue, ".", [.read, .directory]))
+                try readable.sync()
+            } catch {
+                guard error == .accessDenied else { throw SystemError("fsync", path, error) }
+            }
         } catch {
             // Some file systems of a target sync no directories, and the run says so.
             guard error.errno == fileSystem?.capabilities.directorySyncFailure else { throw error }

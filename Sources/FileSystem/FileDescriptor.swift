@@ -105,13 +105,36 @@ public struct FileDescriptor: ~Copyable, Sendable {
         }
     }
 
-    /// Writes in a single call, for appends that must not interleave. A short write, because the disk is full or a
-    /// signal came, is an error.
-    public func writeAtOnce(_ bytes: [UInt8]) throws(Errno) {
+    /// Appends in a single call, so that the output of several processes does not mix. What a full disk leaves of it is cut
+    /// off again.
+    ///
+    /// RACE: what another process appends between the failed call and the cut is cut off with it.
+    public func appendAtOnce(_ bytes: [UInt8]) throws(Errno) {
+        try checkFits(try status().size.rawCount, adding: bytes.count)
         let written = try bytes.withUnsafeBufferPointer { (buffer) throws(Errno) -> Int in
             try retrying { Glibc.write(rawValue, buffer.baseAddress, buffer.count) }
         }
-        if written < bytes.count { throw .noSpace }
+        guard written < bytes.count else { return }
+        let end = try retrying { lseek(rawValue, 0, SEEK_CUR) }
+        var reason = Errno.noSpace
+        do throws(Errno) {
+            // Only the next call tells why this one stopped.
+            try write(Array(bytes[written...]))
+            return
+        } catch {
+            reason = error
+        }
+        let size = try status().size.rawCount
+        if size >= end, size - Int64(end) <= bytes.count - written { try truncate(to: Int64(end - written)) }
+        throw reason
+    }
+
+    /// Beyond the limit for files (`ulimit -f`), a write would end the process by `SIGXFSZ`.
+    func checkFits(_ size: Int64, adding count: Int) throws(Errno) {
+        var limit = rlimit()
+        guard getrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &limit) == 0 else { return }
+        let (end, overflows) = size.addingReportingOverflow(Int64(count))
+        if overflows || UInt64(max(end, 0)) > limit.rlim_cur { throw .fileTooLarge }
     }
 
     public func write(_ bytes: [UInt8]) throws(Errno) {
@@ -125,6 +148,9 @@ public struct FileDescriptor: ~Copyable, Sendable {
         var content = [UInt8]()
         let expected = Int(clamping: try status().size.rawCount)
         guard expected <= limit else { throw Errno(rawValue: EFBIG) }
+        // An array for which there is no memory would end the process.
+        guard let memory = malloc(expected) else { throw Errno(rawValue: ENOMEM) }
+        free(memory)
         // A sparse file says any size.
         content.reserveCapacity(min(expected, 16 << 20) + 1)
         while true {

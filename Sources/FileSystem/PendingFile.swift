@@ -6,6 +6,7 @@ public struct PendingFile: ~Copyable {
     private let name: FileName
     private let file: ObjectHandle
     private var buffer: [UInt8] = []
+    private var written: Int64 = 0
     private var isPending = true
 
     private static let bufferSize = 256 * 1024
@@ -22,11 +23,46 @@ public struct PendingFile: ~Copyable {
 
     /// Begins a file that will be called `name`.
     public init(_ name: FileName, in directory: Directory, permissions: UInt16 = 0o600) throws(SystemError) {
-        let temporaryName = PendingFile.temporaryName
-        let file = try ObjectHandle(
-            opening: temporaryName, in: directory, [.readWrite, .create, .exclusive, .noFollow],
-            permissions: permissions)
-        self.init(file, temporaryName, for: name, in: directory)
+        while true {
+            let temporaryName = PendingFile.temporaryName
+            let file = try ObjectHandle(
+                opening: temporaryName, in: directory, [.readWrite, .create, .exclusive, .noFollow],
+                permissions: permissions)
+            // RACE: `removeAbandoned` may see it before it is locked, and then another is made.
+            guard PendingFile.lock(file.descriptor), try directory.status(of: temporaryName) != nil else {
+                continue
+            }
+            self.init(file, temporaryName, for: name, in: directory)
+            return
+        }
+    }
+
+    /// Its lock tells that somebody writes it. False if another process holds that.
+    private static func lock(_ file: borrowing FileDescriptor) -> Bool {
+        do throws(Errno) {
+            try file.lock()
+            return true
+        } catch {
+            // Where the file system has no locks, nobody else can take it either.
+            return error != .wouldBlock
+        }
+    }
+
+    /// Removes the temporary files of this user that killed processes have left.
+    public static func removeAbandoned(in directory: Directory) throws(SystemError) {
+        for name in try DirectoryListing.names(in: directory) where isTemporary(name) {
+            guard let seen = try directory.status(of: name), seen.type == .file,
+                seen.owner == Account.effectiveUser
+            else { continue }
+            do throws(SystemError) {
+                let file = try directory.open(name, [.read, .nonBlocking, .noFollow])
+                try calling("flock", directory.path(of: name)) { () throws(Errno) in try file.lock() }
+                try directory.unlink(name)
+            } catch {
+                // It has just been renamed or removed, or is being written.
+                guard [.noSuchFile, .wouldBlock].contains(error.errno) else { throw error }
+            }
+        }
     }
 
     /// Cannot fail; see `ObjectHandle`.
@@ -92,9 +128,12 @@ public struct PendingFile: ~Copyable {
     }
 
     private mutating func flush() throws(SystemError) {
+        guard !buffer.isEmpty else { return }
         try calling("write", file.path) { () throws(Errno) in
+            if isPending { try file.descriptor.checkFits(written, adding: buffer.count) }
             try file.descriptor.write(buffer)
         }
+        written += Int64(buffer.count)
         buffer.removeAll(keepingCapacity: true)
     }
 

@@ -97,11 +97,9 @@ struct AutosavingBufferTests {
     private let clock = Clock()
     private let failures = BoundedQueue<String>(capacity: 100)
 
-    private func makeBuffer(
-        interval: Duration = .seconds(1), beforeSave: @escaping @Sendable () throws -> Void = {}
-    ) -> AutosavingBuffer<[Int], GatedStorage> {
+    private func makeBuffer(interval: Duration = .seconds(1)) -> AutosavingBuffer<[Int]> {
         AutosavingBuffer(
-            storage, key: "numbers", initial: [], interval: interval, beforeSave: beforeSave,
+            storage, key: "numbers", initial: [], interval: interval,
             onFailure: { [failures] in _ = failures.push("\($0)") }, wait: { [clock] in clock.wait($0) })
     }
 
@@ -110,7 +108,7 @@ struct AutosavingBufferTests {
     }
 
     @Test func beginsWithWhatIsStored() throws {
-        func buffer() throws -> AutosavingBuffer<[Int], GatedStorage> {
+        func buffer() throws -> AutosavingBuffer<[Int]> {
             try AutosavingBuffer(
                 storage, key: "numbers", storedOr: [1], interval: .seconds(1), onFailure: { _ in })
         }
@@ -244,40 +242,25 @@ struct AutosavingBufferTests {
         storage.waitForEnd()
     }
 
-    @Test func whatComesBeforeASaveCanRefuseIt() throws {
-        defer { clock.end() }
-        let isRefusing = Mutex(true)
-        let buffer = makeBuffer {
-            if isRefusing.withLock({ $0 }) { throw SyncError(.failed, "not synced") }
-        }
-        buffer.change { $0.append(1) }
-        clock.ring()
-        #expect(failures.pop().contains("not synced"))
-        #expect(storage.writes == 0)
-        isRefusing.withLock { $0 = false }
-        clock.ring()
-        storage.waitForEnd()
-        #expect(try stored() == [1])
-    }
-
-    @Test func closedBufferSavesNoMore() async throws {
+    @Test func closedBufferSavesByItselfNoMore() async throws {
         let buffer = makeBuffer()
         buffer.change { $0.append(1) }
-        let close: () -> Void = buffer.close
-        close()
+        let close: () throws(StorageError) -> Void = buffer.close
+        try close()
+        #expect(storage.writes == 1)
         clock.ring()
-        // On the buffer's thread, after what it had to do.
-        await buffer.close()
+        try await buffer.close()
         buffer.change { $0.append(2) }
-        #expect(storage.writes == 0)
+        #expect(storage.writes == 1)
+        #expect(buffer.isDirty)
         try await buffer.save()
         // The one save that was asked for, and no pause but that before it was closed.
-        #expect(storage.writes == 1)
+        #expect(storage.writes == 2)
         #expect(clock.pauses == 1)
         #expect(try stored() == [1, 2])
     }
 
-    @Test func bufferThatGoesEndsItsPause() {
+    @Test func bufferThatGoesSavesAndEndsItsPause() throws {
         let (closing, begun, rung) = (
             Alarm(), BoundedQueue<Bool>(capacity: 1), BoundedQueue<Bool>(capacity: 1)
         )
@@ -294,6 +277,6 @@ struct AutosavingBufferTests {
         _ = begun.pop()
         buffer = nil
         #expect(rung.pop())
-        #expect(storage.writes == 0)
+        #expect(try stored() == [1])
     }
 }

@@ -3,14 +3,14 @@ import FoundationEssentials
 import TestSupport
 import Testing
 
-private struct Plan: Codable, Equatable, FileReadable, FileWritable {
+private struct Plan: Codable, Equatable, FileReadWritable {
     static let fileName = "plan.json"
     var sourceURL = "/a"
     var madeAt = Date(timeIntervalSince1970: 1_700_000_000)
     var byName = ["keepMe": 1, "b_c": 2]
 }
 
-private struct Note: FileReadable, FileWritable {
+private struct PlainNote: FileDecodable, FileEncodable {
     static let fileName = "note"
     static let encoding = String.Encoding.ascii
     var text: String
@@ -22,8 +22,8 @@ struct DocumentFileTests {
     let temporary = try! TemporaryDirectory()
     var root: LocalFile { temporary.file }
 
-    @Test func jsonHasSortedSnakeCaseKeysAndFinalNewline() throws {
-        try Plan().write(in: root)
+    @Test func jsonHasSortedKeysAndFinalNewline() throws {
+        try (root + "plan.json").replace(withJSON: Plan(), keys: .snakeCase)
         #expect(
             try (root + "plan.json").text() == """
                 {
@@ -36,6 +36,9 @@ struct DocumentFileTests {
                 }
 
                 """)
+        #expect(try (root + "plan.json").json(Plan.self, keys: .snakeCase) == Plan())
+        try Plan().write(in: root)
+        #expect(try (root + "plan.json").text().contains("\"sourceURL\" : \"/a\""))
         #expect(try Plan.read(in: root) == Plan())
         #expect(try (root + "plan.json").json(Plan.self) == Plan())
     }
@@ -50,11 +53,11 @@ struct DocumentFileTests {
     }
 
     @Test func encodingFailureIsAnErrorAndWritesNothing() throws {
-        #expect(throws: SyncError.self) { try Note(fileText: "é").append(in: root) }
-        #expect(throws: SyncError.self) { try Note(fileText: "é").write(in: root) }
+        #expect(throws: SyncError.self) { try PlainNote(fileText: "é").append(in: root) }
+        #expect(throws: SyncError.self) { try PlainNote(fileText: "é").write(in: root) }
         #expect(try root.children.isEmpty)
-        try Note(fileText: "a").append(in: root + "new")
-        try Note(fileText: "b").append(to: "note", in: root + "new")
-        #expect(try Note.read(in: root + "new").text == "ab")
+        try PlainNote(fileText: "a").append(in: root + "new")
+        try PlainNote(fileText: "b").append(to: "note", in: root + "new")
+        #expect(try PlainNote.read(in: root + "new").text == "ab")
     }
 }

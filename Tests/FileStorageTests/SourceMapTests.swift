@@ -42,8 +42,8 @@ struct SourceMapTests {
 
     @Test func deepNestingIsRefused() throws {
         let text = String(repeating: "[", count: 64) + String(repeating: "]", count: 64)
-        _ = try SourceMap(json: Array(text.utf8))
-        #expect { try SourceMap(json: Array("[\(text)]".utf8)) } throws: {
+        _ = try SourceMap(json: Array(text.utf8), deepest: 64)
+        #expect { try SourceMap(json: Array("[\(text)]".utf8), deepest: 64) } throws: {
             "\($0)" == "line 1, column 65: nested too deeply"
         }
         let list = String(repeating: "<dict>", count: 64)

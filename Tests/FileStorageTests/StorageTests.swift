@@ -98,8 +98,8 @@ struct StorageTests {
         try await checkCodable(storage(kind))
     }
 
-    private func checkCodable(_ base: some Storage) async throws {
-        let storage = CodableStorage(base)
+    private func checkCodable(_ base: any Storage) async throws {
+        let storage = CodableStorage(base, keys: .snakeCase)
         #expect(try await storage.valueIfPresent(Preferences.self, for: "settings.json") == nil)
         try await storage.store(Preferences(keepLast: 7), for: "settings.json")
         #expect(try await storage.value(Preferences.self, for: "settings.json").keepLast == 7)

@@ -71,7 +71,7 @@ package struct HistoryRecord: Sendable {
         /// Reads the header of a transaction from its directory in the history.
         package static func read(_ transaction: FileName, from directory: Directory) throws -> Header {
             // In bytes; a header needs far less.
-            let header: Header = try JSONDocument.read(headerName, in: directory, limit: 1 << 20)
+            let header: Header = try CodableStorage.document(headerName, in: directory, limit: 1 << 20)
             guard let fault = header.fault(of: transaction) else { return header }
             throw SyncError(.invalidDocument, path: directory.path(of: headerName), fault)
         }
@@ -107,7 +107,8 @@ package struct HistoryRecord: Sendable {
         }
 
         func write(to directory: Directory) throws {
-            try CodableStorage(DiskStorage(directory)).store(self, for: headerName.description)
+            try CodableStorage(DiskStorage(directory), keys: .snakeCase)
+                .store(self, for: headerName.description)
         }
 
         /// Gives the record of a prepared transaction the label that the present snapshot has got since.

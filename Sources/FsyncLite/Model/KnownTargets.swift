@@ -39,7 +39,7 @@ public struct KnownTargets: Hashable, Sendable {
 
     private static func entries(in holder: Directory) -> [Entry] {
         do throws(SyncError) {
-            let document: Document = try JSONDocument.read(name, in: holder, limit: sizeLimit)
+            let document: Document = try CodableStorage.document(name, in: holder, limit: sizeLimit)
             return document.targets.compactMap(\.entry)
         } catch {
             // Damaged, or there is none.

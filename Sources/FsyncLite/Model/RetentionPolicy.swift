@@ -84,14 +84,11 @@ extension RetentionPolicy: CustomStringConvertible {
 }
 
 extension RetentionPolicy: Codable {
-    private enum CodingKeys: CodingKey, CaseIterable {
+    private enum CodingKeys: CodingKey {
         case keepLast, keepHourly, keepDaily, keepWeekly, keepMonthly, keepYearly, keepWithin,
             keepWithinHourly
         case keepWithinDaily, keepWithinWeekly, keepWithinMonthly, keepWithinYearly, keepLabel
     }
-
-    /// The keys of its rules in a document.
-    static var keys: [any CodingKey] { CodingKeys.allCases }
 
     /// - Throws: for a value that does not fit its key.
     public init(from decoder: any Decoder) throws {

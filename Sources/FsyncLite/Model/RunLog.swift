@@ -3,7 +3,7 @@ import FileSystem
 import FoundationEssentials
 
 /// A line per run in a log file.
-public struct RunLog: FileWritable, Sendable {
+public struct RunLog: FileEncodable, Sendable {
     public static let fileName = "fsync-lite.log"
     /// In place of a path: the client that has the command carried out here has the log.
     package static let ofClient = Array("-".utf8)

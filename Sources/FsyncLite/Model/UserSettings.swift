@@ -14,12 +14,11 @@ public struct UserSettings: Codable, Hashable, Sendable {
         self.jobs = jobs
     }
 
-    private enum CodingKeys: CodingKey, CaseIterable {
+    private enum CodingKeys: CodingKey {
         case defaults, jobs
     }
 
     public init(from decoder: any Decoder) throws {
-        try JSONDocument.refuseUnknownKeys(in: decoder, knowing: CodingKeys.allCases)
         let values = try decoder.container(keyedBy: CodingKeys.self)
         // A null is not a key that is missing.
         defaults = try values.contains(.defaults) ? values.decode(SettingValues.self, forKey: .defaults) : [:]

@@ -7,7 +7,7 @@ final class ActivityMonitor: Monitor {
     private let base: any Monitor
     private let state: StateDirectory
     /// nil if the boot ID is unknown.
-    private let buffer: AutosavingBuffer<Activity, DiskStorage>?
+    private let buffer: AutosavingBuffer<Activity>?
 
     init(
         in state: StateDirectory, began: Timestamp, telling base: any Monitor,
@@ -20,7 +20,7 @@ final class ActivityMonitor: Monitor {
         do {
             buffer = AutosavingBuffer(
                 DiskStorage(state.directory, isDurable: false), key: StateEntry.activity.rawValue,
-                initial: try Activity(began: began), interval: interval, onFailure: warn)
+                initial: try Activity(began: began), keys: .snakeCase, interval: interval, onFailure: warn)
         } catch {
             buffer = nil
             warn(error)
@@ -35,7 +35,7 @@ final class ActivityMonitor: Monitor {
     }
 
     private func showLast() {
-        buffer?.close()
+        buffer?.discard()
         do {
             if try state.has(.activity) { try buffer?.save() }
         } catch {
@@ -47,7 +47,7 @@ final class ActivityMonitor: Monitor {
     func warn(_ message: String) { base.warn(message) }
 
     func end() {
-        buffer?.close()
+        buffer?.discard()
         do {
             try state.remove(.activity)
         } catch {

@@ -51,18 +51,14 @@ extension LastRun: Codable {
 }
 
 extension StateDirectory {
-    /// In bytes; the document is far smaller.
-    private static let lastRunLimit = 1 << 16
-
     /// The result of the last run; nil before the first.
     ///
     /// - Throws: `SyncError` with code `invalidDocument` for a damaged document.
     package func lastRun() throws -> LastRun? {
-        guard let file = try open(.lastRun) else { return try emptyLastRun() }
-        let size = try calling("statx", path(of: .lastRun)) { () throws(Errno) in try file.status().size }
-        guard size > 0 else { return try emptyLastRun() }
-        return try JSONDocument.read(
-            StateEntry.lastRun.name, in: directory, limit: StateDirectory.lastRunLimit)
+        guard let file = try status(of: .lastRun), file.type != .file || file.size > 0 else {
+            return try emptyLastRun()
+        }
+        return try document(.lastRun)
     }
 
     /// The format before there was a document: the modification time of an empty file is when the scan began, its
@@ -73,10 +69,10 @@ extension StateDirectory {
             .map { LastRun(began: Timestamp($0.modified), ended: Timestamp($0.changed), problems: 0) }
     }
 
-    /// Records the end of a run. After a power cut the document may be empty; then the file's times tell.
+    /// Records the end of a run, durably.
     func markRun(scanned: Timestamp, problems: Int) throws {
         let run = LastRun(began: scanned, ended: .now, problems: problems)
-        try replace(.lastRun, Array(JSONDocument.encode(run)))
+        try documents.store(run, for: StateEntry.lastRun.rawValue)
         try remove(.trustingRun)
     }
 }

@@ -32,7 +32,7 @@ struct LockFile: Hashable, Codable {
 
     /// nil for none, and for a torn one, which is as good as an empty one.
     private static func found(in state: Directory) -> LockFile? {
-        try? JSONDocument.read(StateEntry.lock.name, in: state, limit: limit)
+        try? CodableStorage.document(StateEntry.lock.name, in: state, limit: limit)
     }
 
     /// The process that wrote this has ended for certain.

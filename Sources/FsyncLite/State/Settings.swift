@@ -2,11 +2,7 @@ import FileStorage
 import FileSystem
 
 /// A target's `.fsync-lite/settings.json` or `settings.plist`. The defaults of missing keys are elsewhere.
-public struct Settings: Codable, Hashable, Sendable, FileReadable, FileWritable {
-    public static let fileName = "settings.json"
-    /// In bytes; settings are far smaller.
-    public static var sizeLimit: Int { 1 << 20 }
-
+public struct Settings: Codable, Hashable, Sendable {
     /// `keep_last` and so on, on the same level as the other keys.
     public var rules = RetentionPolicy()
     /// `defaults`: options for each run on this target, by their keys.
@@ -20,10 +16,8 @@ public struct Settings: Codable, Hashable, Sendable, FileReadable, FileWritable 
         case defaults
     }
 
-    /// - Throws: for an unknown key, or a value that does not fit its key.
+    /// - Throws: for a value that does not fit its key.
     public init(from decoder: any Decoder) throws {
-        try JSONDocument.refuseUnknownKeys(
-            in: decoder, knowing: RetentionPolicy.keys + [CodingKeys.defaults])
         rules = try RetentionPolicy(from: decoder)
         defaults = try decoder.container(keyedBy: CodingKeys.self)
             .decodeIfPresent(SettingValues.self, forKey: .defaults)

@@ -100,10 +100,13 @@ package struct StateDirectory: Sendable {
 
     /// Checks that an entry has the right type and is not writable for other users.
     private func check(_ status: FileStatus, _ entry: StateEntry) throws {
-        let path = path(of: entry)
+        try check(status, path: path(of: entry), type: entry.type)
+    }
+
+    private func check(_ status: FileStatus, path: [UInt8], type: FileType) throws {
         // An open file has no name any more if it was replaced meanwhile.
-        guard status.type == entry.type, entry.type == .directory || status.links <= 1 else {
-            let wanted = entry.type == .directory ? "directory" : "file with one name"
+        guard status.type == type, type == .directory || status.links <= 1 else {
+            let wanted = type == .directory ? "directory" : "file with one name"
             throw SyncError(.oddStateEntry(path, wanted: "a plain \(wanted) was expected"), path: path)
         }
         _ = try StateDirectory.checkOwner(status, path, directory.fileSystem)
@@ -152,6 +155,20 @@ package struct StateDirectory: Sendable {
         guard let descriptor = try open(entry) else { return nil }
         return try calling("read", path(of: entry)) { () throws(Errno) in try descriptor.readAll(limit: limit)
         }
+    }
+
+    /// The small documents, as values: durable, and checked like every entry.
+    var documents: CodableStorage {
+        // In bytes; each is far smaller.
+        let storage = DiskStorage(directory, sizeLimit: 1 << 16) { [self] status, name in
+            try check(status, path: directory.path(of: name), type: .file)
+        }
+        return CodableStorage(storage, keys: .snakeCase)
+    }
+
+    /// - Throws: `SyncError` with code `invalidDocument` for a damaged document, `refused` for one that others may write.
+    func document<Value: Decodable>(_ entry: StateEntry) throws(SyncError) -> Value {
+        try documents.document(entry.name, in: directory)
     }
 
     /// Replaces the content of a file atomically; a power cut may undo it.

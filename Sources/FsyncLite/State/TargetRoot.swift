@@ -61,7 +61,7 @@ struct TargetRoot {
     private static func orphan(_ path: [UInt8]) throws -> StateDirectory? {
         let file = LocalFile(bytes: path)
         guard try file.parent.isDirectory else { return nil }
-        let location = try file.location(.pathOnly)
+        let location = try file.location()
         return try FileName.state(beside: location.name).flatMap {
             try StateDirectory(beside: $0, in: location.directory)
         }
@@ -148,7 +148,7 @@ struct TargetRoot {
     func danglingRefusal() throws -> Refusal? {
         let file = LocalFile(bytes: path)
         guard directory == nil, try file.parent.isDirectory else { return nil }
-        let location = try file.location(.pathOnly)
+        let location = try file.location()
         guard try location.directory.status(of: location.name)?.type == .symlink else { return nil }
         let destination = try location.directory.destination(of: location.name)
         let isAbsolute = destination.first == UInt8(ascii: "/")
@@ -162,7 +162,7 @@ struct TargetRoot {
         let file = LocalFile(bytes: path)
         if parents { try file.parent.makeDirectory(parents: true) }
         // The sync of the target's file system makes the name durable.
-        let location = try file.location(.pathOnly)
+        let location = try file.location()
         do throws(SystemError) {
             try location.directory.makeDirectory(location.name)
         } catch {

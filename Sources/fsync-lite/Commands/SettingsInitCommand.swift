@@ -28,9 +28,11 @@ enum SettingsInitCommand: Command {
     static func run(_ invocation: Invocation, _ console: inout Console) throws -> ExitCode {
         let named = invocation.options.value(.settingsFile).map { LocalFile(bytes: $0) }
         let isPropertyList = invocation.options.has(plist)
-        guard let directory = named?.parent ?? SettingsSources.directory else {
+        // It fails only where there is no home directory.
+        guard let directory = named?.parent ?? (try? SettingsSources.directory) else {
             throw UsageError(
-                "neither XDG_CONFIG_HOME nor HOME says where settings belong", hint: "use --settings FILE")
+                "neither XDG_CONFIG_HOME nor HOME says where settings belong, nor does the password database",
+                hint: "use --settings FILE")
         }
         let file = named ?? directory + (isPropertyList ? "settings.plist" : "settings.json")
         if let named, named.name.hasSuffix(".plist") != isPropertyList {

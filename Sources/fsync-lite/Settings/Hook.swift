@@ -26,15 +26,15 @@ struct Hook: CustomStringConvertible {
     init(_ moment: Moment, _ value: SettingValue) throws(UsageError) {
         let error = UsageError("A command is needed", hint: Hook.shell)
         switch value {
-        case .text(let command):
+        case .string(let command):
             // A path may have spaces.
             guard command.hasPrefix("/") || !command.contains(where: { " \t\n;|&<>$`".contains($0) }) else {
                 throw UsageError(
                     "\"\(escapedText(command.utf8))\" is a line, not a command", hint: Hook.shell)
             }
             words = [command]
-        case .list(let list):
-            words = list.compactMap { if case .text(let word) = $0 { word } else { nil } }
+        case .array(let list):
+            words = list.compactMap { if case .string(let word) = $0 { word } else { nil } }
             guard words.count == list.count else { throw error }
         default: throw error
         }

@@ -15,7 +15,7 @@ struct Job {
     init(_ name: String, _ values: SettingValues, in file: SettingsFile<UserSettings>) throws {
         let path = ["jobs", name]
         func directory(_ value: SettingValue?, _ keys: [String]) throws -> [UInt8] {
-            guard case .text(let text)? = value, let directory = SettingsSources.path(text) else {
+            guard case .string(let text)? = value, let directory = try SettingsSources.path(text) else {
                 throw file.error(path + keys, "A path from / or ~/ is needed.")
             }
             guard !directory.contains(0) else {
@@ -25,7 +25,7 @@ struct Job {
         }
         /// The directory of another machine that a value names; nil for any other value.
         func endpoint(_ value: SettingValue, _ keys: [String]) throws -> Endpoint? {
-            guard case .text(let text) = value else { return nil }
+            guard case .string(let text) = value else { return nil }
             do throws(Endpoint.Fault) {
                 return try Endpoint(Array(text.utf8))
             } catch {
@@ -71,7 +71,7 @@ struct Job {
         self.source = try source()
         guard let value = values[Job.target] else { throw file.error(path, "\"\(Job.target)\" is missing.") }
         target =
-            if case .text(let text) = value, try endpoint(value, [Job.target]) != nil {
+            if case .string(let text) = value, try endpoint(value, [Job.target]) != nil {
                 Array(text.utf8)
             } else {
                 try directory(value, [Job.target])
@@ -86,12 +86,12 @@ struct Job {
             return try file.locating(path + [moment.rawValue]) { try Hook(moment, value) }
         }
         switch values[Job.disabled] {
-        case nil, .flag(false): disabled = nil
-        case .flag(true): disabled = file.location(of: path + [Job.disabled])
+        case nil, .bool(false): disabled = nil
+        case .bool(true): disabled = file.location(of: path + [Job.disabled])
         default: throw file.error(path + [Job.disabled], "The value does not fit; give true or false.")
         }
         switch values[Job.comment] {
-        case nil, .text: break
+        case nil, .string: break
         default: throw file.error(path + [Job.comment], "The value does not fit; give a text.")
         }
     }

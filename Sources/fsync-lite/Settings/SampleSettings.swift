@@ -4,23 +4,25 @@ import FsyncLite
 /// The settings that `settings init` writes: every kind of key, in a job that does nothing until it is enabled.
 extension UserSettings {
     static let sample = UserSettings(
-        defaults: ["exclude_caches": .flag(false), "keep_going": .flag(false)],
+        defaults: ["exclude_caches": .bool(false), "keep_going": .bool(false)],
         jobs: [
             "documents": [
-                Job.comment: .text(
+                Job.comment: .string(
                     "Put your own paths, take \"\(Job.disabled)\" out, and see: fsync-lite plan --job documents "
                         + "--create-target. Then, once: fsync-lite run documents --create-target. "
                         + "After that: fsync-lite run --all"),
-                Job.disabled: .flag(true),
-                "source": .text("~/Documents"),
-                "target": .text("/mnt/backup/documents"),
-                "exclude": .list([.text("*.tmp"), .text(".cache/")]),
-                "max_delete": .text("20%"),
-                "keep_daily": .number(14),
-                "keep_monthly": .number(12),
-                Hook.Moment.before.rawValue: .list([.text("mountpoint"), .text("-q"), .text("/mnt/backup")]),
-                Hook.Moment.onFailure.rawValue: .list([
-                    .text("sh"), .text("-c"), .text("mail -s 'documents were not mirrored' root"),
+                Job.disabled: .bool(true),
+                "source": .string("~/Documents"),
+                "target": .string("/mnt/backup/documents"),
+                "exclude": .array([.string("*.tmp"), .string(".cache/")]),
+                "max_delete": .string("20%"),
+                "keep_daily": .int(14),
+                "keep_monthly": .int(12),
+                Hook.Moment.before.rawValue: .array([
+                    .string("mountpoint"), .string("-q"), .string("/mnt/backup"),
+                ]),
+                Hook.Moment.onFailure.rawValue: .array([
+                    .string("sh"), .string("-c"), .string("mail -s 'documents were not mirrored' root"),
                 ]),
             ]
         ])

@@ -104,9 +104,9 @@ struct SettingsLayer {
 
     private static func words(_ value: SettingValue, for option: OptionDescription) throws -> [[UInt8]]? {
         switch value {
-        case .flag(let flag) where !option.takesValue: return flag ? [] : nil
-        case .list(let list) where option.isRepeatable: return try list.map { try text($0, for: option) }
-        case .text, .number:
+        case .bool(let flag) where !option.takesValue: return flag ? [] : nil
+        case .array(let list) where option.isRepeatable: return try list.map { try text($0, for: option) }
+        case .string, .int:
             guard option.takesValue, !option.isRepeatable else { break }
             let words = [try text(value, for: option)]
             var given = GivenOptions()
@@ -124,7 +124,7 @@ struct SettingsLayer {
 
     private static func text(_ value: SettingValue, for option: OptionDescription) throws -> [UInt8] {
         switch value {
-        case .text(let text):
+        case .string(let text):
             guard !text.utf8.contains(0) else {
                 throw UsageError("The value contains a NUL", hint: "give a text without \\u0000")
             }
@@ -132,12 +132,12 @@ struct SettingsLayer {
                 throw UsageError("A pattern is empty", hint: "take it out, it can match nothing")
             }
             guard option.placeholder == "FILE" else { return Array(text.utf8) }
-            guard let path = SettingsSources.path(text) else {
+            guard let path = try SettingsSources.path(text) else {
                 throw UsageError(
                     "\"\(text)\" depends on the working directory", hint: "give the path from / or ~/")
             }
             return path
-        case .number(let number) where !option.isRepeatable: return Array(String(number).utf8)
+        case .int(let number) where !option.isRepeatable: return Array(String(number).utf8)
         default: throw UsageError("The value does not fit", hint: "give a list of texts")
         }
     }

@@ -16,7 +16,8 @@ struct SettingsSources {
             let file = LocalFile(bytes: path)
             try file.checkIsRoots()
             own = try SettingsFile(reading: file)
-        } else if let directory = SettingsSources.directory, try SettingsSources.isReachable(directory) {
+            // Who has no home directory has no settings.
+        } else if let directory = try? SettingsSources.directory, try SettingsSources.isReachable(directory) {
             own = try .readIfPresent(in: directory)
             // Where `su` or `sudo` left the user's HOME, its hooks would run as root.
             try own?.file.checkIsRoots("run with HOME=/root, or: ")
@@ -41,10 +42,9 @@ struct SettingsSources {
         (self.own, self.defaults) = (own, defaults)
     }
 
-    /// `fsync-lite` in the XDG configuration directory; nil if the environment names none.
-    static var directory: LocalFile? {
-        (directory(in: "XDG_CONFIG_HOME") ?? directory(in: "HOME").map { $0 + ".config" })
-            .map { $0 + "fsync-lite" }
+    /// `fsync-lite` in the user's configuration directory.
+    static var directory: LocalFile {
+        get throws(SyncError) { try .configurationDirectory + "fsync-lite" }
     }
 
     /// The absolute path in an environment variable.
@@ -52,13 +52,10 @@ struct SettingsSources {
         HostProcess.environment(variable).flatMap { $0.hasPrefix("/") ? LocalFile($0) : nil }
     }
 
-    /// A path independent of the working directory: from `/`, or from `~/`, which is `HOME` or else the user's home of the
-    /// password database, as a daemon may have no `HOME`; nil for any other.
-    static func path(_ text: String) -> [UInt8]? {
+    /// A path independent of the working directory: from `/`, or from `~/`, the home directory; nil for any other.
+    static func path(_ text: String) throws(SyncError) -> [UInt8]? {
         if text.hasPrefix("/") { return Array(text.utf8) }
-        guard text.hasPrefix("~/") else { return nil }
-        let home = directory(in: "HOME") ?? LocalFile(FileManager.default.homeDirectoryForCurrentUser.path)
-        return (home + String(text.dropFirst(2))).bytes
+        return text.hasPrefix("~/") ? try (.homeDirectory + String(text.dropFirst(2))).bytes : nil
     }
 
     /// Another user's home, or none, such as a daemon's `/dev/null`, has no settings of ours.
@@ -106,7 +103,9 @@ struct SettingsSources {
     /// The error where there are no jobs.
     private var noJobs: UsageError {
         guard let own else {
-            let place = SettingsSources.directory.map { "in \($0)" } ?? "without HOME and XDG_CONFIG_HOME"
+            // It fails only where there is no home directory.
+            let place =
+                (try? SettingsSources.directory).map { "in \($0)" } ?? "without HOME and XDG_CONFIG_HOME"
             return UsageError(
                 "there are no settings \(place), so there are no jobs",
                 hint:

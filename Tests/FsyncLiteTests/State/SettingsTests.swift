@@ -8,11 +8,15 @@ struct SettingsTests {
     var root: LocalFile { temporary.file }
 
     @Test func settingsRoundTrip() throws {
-        try Settings(keepLast: 3).write(in: root)
+        try SettingsFile.create(Settings(keepLast: 3), at: root + "settings.json")
         #expect(try (root + "settings.json").text() == "{\n  \"keep_last\" : 3\n}\n")
-        #expect(try Settings.read(in: root).rules.keepLast == 3)
+        #expect(try read()?.rules.keepLast == 3)
         try (root + "settings.json").replace(withText: "{}")
-        #expect(try Settings.read(in: root) == Settings())
+        #expect(try read() == Settings())
+    }
+
+    private func read() throws -> Settings? {
+        try SettingsFile<Settings>.readIfPresent(in: root)?.content
     }
 
     @Test(arguments: [
@@ -25,7 +29,7 @@ struct SettingsTests {
     func settingsErrorNamesFileAndKey(_ text: String, _ mentioned: String) throws {
         let file = root + "settings.json"
         try file.replace(withText: text)
-        #expect { try Settings.read(in: root) } throws: { error in
+        #expect { try read() } throws: { error in
             guard let error = error as? SyncError else { return false }
             return error.code == .invalidDocument && error.path == file.bytes
                 && error.message.contains(mentioned)

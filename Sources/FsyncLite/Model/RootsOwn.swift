@@ -1,3 +1,4 @@
+import FileStorage
 import FileSystem
 
 // What another user may have put in the way.
@@ -43,11 +44,6 @@ extension LocalFile {
         throw SyncError(
             .refused, path: path,
             "this symlink belongs to user \(owner), who can lead it elsewhere; name the directory itself")
-    }
-
-    /// Another user made this, in a directory where that user may.
-    static func isPlanted(_ status: FileStatus, in holder: FileStatus) -> Bool {
-        isForeign(status) && (isForeign(holder) || holder.permissions & 0o002 != 0)
     }
 
     /// Looks at each name on the way from `/`, and at what symlinks lead to.

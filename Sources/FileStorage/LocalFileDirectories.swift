@@ -1,0 +1,64 @@
+import FileSystem
+
+/// Making directories, and deleting.
+extension LocalFile {
+    /// Creates the directory.
+    ///
+    /// - Parameters:
+    ///   - parents: creates missing parents too, and accepts an existing directory. Otherwise an existing name is
+    ///     `refused`.
+    ///   - permissions: the permission bits before the umask.
+    public func makeDirectory(parents: Bool = false, permissions: UInt16 = 0o755) throws(SyncError) {
+        guard parents else {
+            let location = try location()
+            return try reporting { () throws(SystemError) in
+                try location.directory.makeDirectory(location.name, permissions: permissions)
+            }
+        }
+        var missing: [LocalFile] = []
+        var ancestor = self
+        while !(try ancestor.exists) {
+            missing.append(ancestor)
+            ancestor = ancestor.parent
+        }
+        guard try ancestor.isDirectory else { throw SyncError(.failed, path: ancestor.bytes, .notDirectory) }
+        for directory in missing.reversed() {
+            do {
+                try directory.makeDirectory(permissions: permissions)
+            } catch {
+                // Another process has just created it.
+                guard error.errno == Errno.exists.rawValue, try directory.isDirectory else { throw error }
+            }
+        }
+    }
+
+    /// Deletes this name; a symlink itself, never its destination.
+    ///
+    /// - Parameter recursive: deletes a directory with its content; a mount point inside is an error. Otherwise a
+    ///   directory that is not empty is `refused`.
+    public func delete(recursive: Bool = false) throws(SyncError) {
+        let location = try location()
+        try reporting { () throws(SystemError) in
+            switch try location.directory.status(of: location.name)?.type {
+            case .directory where recursive: try TreeRemoval.remove(location.name, in: location.directory)
+            case .directory: try location.directory.removeDirectory(location.name)
+            default: try location.directory.unlink(location.name)
+            }
+        }
+    }
+
+    /// Deletes the content of this directory; follows no symlink. A mount point inside is an error.
+    public func deleteChildren() throws(SyncError) {
+        let directory = try FileName(split.name) == nil ? directory() : openedItself()
+        try reporting { () throws(SystemError) in
+            for name in try DirectoryListing.names(in: directory) {
+                try TreeRemoval.remove(name, in: directory)
+            }
+        }
+    }
+
+    private func openedItself() throws(SyncError) -> Directory {
+        let location = try location()
+        return try reporting { () throws(SystemError) in try location.directory.directory(location.name) }
+    }
+}

@@ -1,0 +1,75 @@
+import FileSystem
+import FoundationEssentials
+
+/// What a file is. Symlinks are followed, but by `exists` and `isSymlink`.
+extension LocalFile {
+    /// Whether the name exists, also as a dangling symlink. `false` is certain; every obstacle is thrown.
+    public var exists: Bool { get throws(SyncError) { try nameStatus() != nil } }
+
+    /// Whether this path leads to a directory; `false` if it does not exist.
+    public var isDirectory: Bool { get throws(SyncError) { try reached()?.type == .directory } }
+
+    /// Whether this path leads to a regular file; `false` if it does not exist.
+    public var isFile: Bool { get throws(SyncError) { try reached()?.type == .file } }
+
+    /// Whether the name itself is a symlink; `false` if it does not exist.
+    public var isSymlink: Bool { get throws(SyncError) { try nameStatus()?.type == .symlink } }
+
+    /// The twelve permission bits.
+    public var permissions: UInt16 { get throws(SyncError) { try status.permissions } }
+
+    /// Bytes of content.
+    public var size: Int64 { get throws(SyncError) { try status.size.rawCount } }
+
+    /// When the content was last modified.
+    public var modificationDate: Date { get throws(SyncError) { try status.modified.date } }
+
+    /// When the file was created; nil if the file system does not record it.
+    public var creationDate: Date? { get throws(SyncError) { try status.created?.date } }
+
+    /// The entries of this directory, sorted by the bytes of their names.
+    public var children: [LocalFile] {
+        get throws(SyncError) {
+            let directory = try directory()
+            let names = try reporting { () throws(SystemError) in try DirectoryListing.names(in: directory) }
+            return names.sorted().map { self + $0.bytes }
+        }
+    }
+
+    /// The status, with symlinks followed.
+    var status: FileStatus {
+        get throws(SyncError) {
+            guard FileName(split.name) != nil else {
+                let directory = try directory()
+                return try reporting { () throws(SystemError) in try directory.status() }
+            }
+            let location = try location()
+            let handle = try reporting { () throws(SystemError) in
+                try location.directory.open(location.name, [.pathOnly])
+            }
+            return try naming { () throws(Errno) in try handle.status() }
+        }
+    }
+
+    /// The status with symlinks followed; nil if it does not exist.
+    func reached() throws(SyncError) -> FileStatus? {
+        try ifPresent { () throws(SyncError) in try status }
+    }
+
+    /// The status of the name itself; nil if it does not exist.
+    private func nameStatus() throws(SyncError) -> FileStatus? {
+        // `.`, `..` and `/` are not names: they exist if they open.
+        guard FileName(split.name) != nil else { return try reached() }
+        return try ifPresent { () throws(SyncError) in
+            let location = try location()
+            return try reporting { () throws(SystemError) in
+                try location.directory.status(of: location.name)
+            }
+        } ?? nil
+    }
+}
+
+extension FileTime {
+    /// The nearest `Date`, off by a fraction of a microsecond.
+    package var date: Date { Date(timeIntervalSince1970: Double(rawSeconds) + Double(nanoseconds) / 1e9) }
+}

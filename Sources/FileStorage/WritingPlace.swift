@@ -1,0 +1,68 @@
+import FileSystem
+
+/// Where to write: the end of the symlinks, and nothing that another user has put in the way.
+extension LocalFile {
+    /// The output file that a user named: a regular file, also behind a symlink, is replaced atomically or created, for
+    /// this user only; anything else, such as `/dev/stdout` or a FIFO, is written to. What another user has put there is
+    /// refused as in ``append(_:permissions:)``.
+    package func output() throws(SyncError) -> PendingFile {
+        let place = try place()
+        if place.isNamed, place.status?.type ?? .file == .file {
+            return try place.file.pendingReplacement(new: 0o600)
+        }
+        return try reporting { () throws(SystemError) in
+            try PendingFile(through: place.location.name, in: place.location.directory)
+        }
+    }
+
+    /// Where to write: the end of the symlinks. One of `/proc` may lead to a file without a name, and stays a symlink then:
+    /// only the kernel follows it.
+    struct Place {
+        let file: LocalFile
+        let location: Location
+        let status: FileStatus?
+        var isNamed: Bool { status?.type != .symlink }
+    }
+
+    func place() throws(SyncError) -> Place {
+        var file = self
+        for _ in 0..<40 {
+            let location = try file.location()
+            let status = try reporting { () throws(SystemError) in
+                try location.directory.status(of: location.name)
+            }
+            if let status { try file.checkOwner(status, in: location.directory) }
+            let place = Place(file: file, location: location, status: status)
+            guard !place.isNamed else { return place }
+            let link = try reporting { () throws(SystemError) in
+                try location.directory.destination(of: location.name)
+            }
+            let next = link.first == UInt8(ascii: "/") ? LocalFile(bytes: link) : file.parent + link
+            if let end = try file.reached(), try next.reached()?.isSameObject(as: end) != true {
+                return place
+            }
+            file = next
+        }
+        throw SyncError(.failed, path: bytes, .tooManyLinks)
+    }
+
+    /// - Throws: `refused` if another user made this, and the directory is one where that user may.
+    func checkOwner(_ status: FileStatus, in directory: Directory) throws(SyncError) {
+        let holder = try reporting { () throws(SystemError) in try directory.status() }
+        guard LocalFile.isPlanted(status, in: holder) else { return }
+        throw SyncError(
+            .refused, path: bytes,
+            "it belongs to user \(status.owner), who may have put it there to read what is written, or to lead it elsewhere; name another file, or remove it"
+        )
+    }
+
+    /// It belongs to neither root nor the present user.
+    static func isForeign(_ status: FileStatus) -> Bool {
+        ![0, Account.effectiveUser].contains(status.owner)
+    }
+
+    /// Another user made this, in a directory where that user may.
+    package static func isPlanted(_ status: FileStatus, in holder: FileStatus) -> Bool {
+        isForeign(status) && (isForeign(holder) || holder.permissions & 0o002 != 0)
+    }
+}

@@ -1,0 +1,123 @@
+/// Copies of directory trees: complete and durable, or not there.
+public struct TreeCopy: ~Copyable {
+    /// The source as it was copied, by inode number.
+    private var copied: [UInt64: FileStatus] = [:]
+    private var copier = FileCopier()
+    private let attributes: CopiedAttributes
+
+    public enum CopiedAttributes: Sendable {
+        /// The permission bits.
+        case permissions
+        /// Permissions, owner and modification time.
+        case all
+    }
+
+    public init(_ attributes: CopiedAttributes) {
+        self.attributes = attributes
+    }
+
+    /// Copies a directory to a name in another directory. Symlinks stay symlinks; several names of a file become several
+    /// files.
+    ///
+    /// - Throws: `stale` for a file that changed meanwhile, `invalid` for a device or socket, and for a directory that is to
+    ///   be copied into itself.
+    public mutating func copy(
+        _ top: Directory, to name: FileName, in target: Directory, _ mode: Directory.RenameMode
+    ) throws(SystemError) {
+        let temporary = PendingFile.temporaryName
+        try target.makeDirectory(temporary)
+        do throws(SystemError) {
+            let made = try target.directory(temporary)
+            try copy(top, to: made)
+            try made.syncFileSystem()
+            try target.rename(temporary, to: target, name, mode)
+        } catch {
+            // The first error counts. What cannot be removed stays under the hidden name.
+            try? TreeRemoval.remove(temporary, in: target)
+            throw error
+        }
+        try target.sync()
+    }
+
+    /// Whether an object is as it was when it was copied. The change time of one of several names changes with the others.
+    public func isUnchanged(_ status: FileStatus) -> Bool {
+        guard let known = copied[status.inode] else { return false }
+        return known.isSameState(as: status, exceptChangeTime: known.links > 1)
+    }
+
+    /// Few directories are open at a time, however deep the tree is.
+    private mutating func copy(_ top: Directory, to made: Directory) throws(SystemError) {
+        var (from, to) = (DirectoryChain(root: top), DirectoryChain(root: made))
+        let root = try made.status()
+        var levels = [(names: try DirectoryListing.names(in: top), status: try top.status())]
+        while let level = levels.indices.last {
+            let (source, target) = (try from.current(), try to.current())
+            guard let name = levels[level].names.popLast() else {
+                try set(levels[level].status, on: ObjectHandle(of: target))
+                levels.removeLast()
+                if !levels.isEmpty {
+                    from.pop()
+                    to.pop()
+                }
+                continue
+            }
+            guard let status = try source.status(of: name) else { continue }
+            switch status.type {
+            case .directory:
+                guard !status.isSameObject(as: root) else {
+                    throw SystemError("mkdirat", target.path(of: name), .invalid)
+                }
+                try target.makeDirectory(name)
+                try from.descend(name)
+                try to.descend(name)
+                levels.append((try DirectoryListing.names(in: from.current()), status))
+            case .file: try copyFile(name, source, target)
+            case .symlink:
+                try target.makeSymlink(name, to: source.destination(of: name))
+                if attributes == .all { try set(status, on: ObjectHandle(name, in: target)) }
+                copied[status.inode] = status
+            case .fifo:
+                try target.makeFIFO(name)
+                try set(status, on: ObjectHandle(name, in: target))
+                copied[status.inode] = status
+            default: throw SystemError("openat", source.path(of: name), .invalid)
+            }
+        }
+    }
+
+    private mutating func copyFile(
+        _ name: FileName, _ source: Directory, _ target: Directory
+    ) throws(SystemError) {
+        let file = try source.open(name, [.read, .nonBlocking, .noFollow])
+        let path = source.path(of: name)
+        let before = try calling("statx", path) { () throws(Errno) in try file.status() }
+        guard before.type == .file else { throw SystemError("openat", path, .stale) }
+        let copy = try ObjectHandle(
+            opening: name, in: target, [.write, .create, .exclusive, .noFollow], permissions: 0o600)
+        _ = try calling("copy_file_range", path) { () throws(Errno) in
+            try copier.copy(file, to: copy.descriptor, size: before.size, allocated: before.allocated)
+        }
+        let after = try calling("statx", path) { () throws(Errno) in try file.status() }
+        guard after.isSameState(as: before) else { throw SystemError("read", path, .stale) }
+        try set(before, on: copy)
+        copied[before.inode] = before
+    }
+
+    private func set(_ status: FileStatus, on copy: borrowing ObjectHandle) throws(SystemError) {
+        switch attributes {
+        case .permissions: try copy.setPermissions(status.permissions & 0o777)
+        case .all:
+            let refused = try copy.set(
+                Attributes(status, extended: nil), over: copy.status(), setsOwner: true, nil)
+            if let error = refused.owner { throw error }
+        }
+    }
+}
+
+extension FileStatus {
+    /// The same object, without a change to its content or metadata.
+    public func isSameState(as other: FileStatus, exceptChangeTime: Bool = false) -> Bool {
+        isSameObject(as: other) && size == other.size && modified == other.modified
+            && (exceptChangeTime || changed == other.changed)
+    }
+}

@@ -1,0 +1,106 @@
+import FileStorage
+import Foundation
+import Testing
+
+struct SettingsUseTests {
+    private struct Preferences: Codable, Sendable, Equatable {
+        struct Window: Codable, Sendable, Equatable {
+            var width = 800
+            var title: String? = "a"
+        }
+        enum Look: Codable, Sendable, Equatable {
+            case light
+            case dark(contrast: Int)
+        }
+        var fontSize: Int?
+        var scale: Double?
+        var made: Date?
+        var window = Window()
+        var look = Look.light
+    }
+
+    private struct Small: Codable, Sendable, Equatable {
+        var fontSize: Int?
+        var scale: Double?
+        var made: Date?
+    }
+
+    private let scratch: Scratch
+    init() throws { scratch = try Scratch() }
+
+    private func read(_ text: String, _ name: String = "settings.json") throws -> Small? {
+        try (scratch.directory + name).replace(withText: text)
+        return try SettingsFile<Small>.readIfPresent(in: scratch.directory)?.content
+    }
+
+    @Test func misspeltKeyIsAnErrorWithItsLine() throws {
+        #expect { try read("{\n\"font_szie\": 12}") } throws: {
+            "\($0)".contains("line 2") && "\($0)".contains("font_szie: The key is unknown")
+        }
+        #expect(try read(#"{"font_size": 12, "scale": null}"#) == Small(fontSize: 12))
+        #expect(throws: SyncError.self) { try read(#"{"fontSize": 12}"#) }
+    }
+
+    /// A key that is read under another name than it is written is known.
+    @Test func oldNameOfAKeyIsKnown() throws {
+        struct Renamed: Codable, Sendable {
+            var size: Int
+            enum CodingKeys: CodingKey { case size, width }
+            init(from decoder: any Decoder) throws {
+                let values = try decoder.container(keyedBy: CodingKeys.self)
+                size =
+                    try values.decodeIfPresent(Int.self, forKey: .width)
+                    ?? values.decode(Int.self, forKey: .size)
+            }
+            func encode(to encoder: any Encoder) throws {
+                var values = encoder.container(keyedBy: CodingKeys.self)
+                try values.encode(size, forKey: .size)
+            }
+        }
+        try (scratch.directory + "settings.json").replace(withText: #"{"width": 5}"#)
+        #expect(try SettingsFile<Renamed>.readIfPresent(in: scratch.directory)?.content.size == 5)
+    }
+
+    private func list(_ items: String) -> String {
+        "<?xml version=\"1.0\"?>\n<plist version=\"1.0\"><dict>\n\(items)\n</dict></plist>\n"
+    }
+
+    @Test func propertyListIsReadAsTheTypeAsks() throws {
+        let read = try read(
+            list("<key>scale</key><real>1.5</real><key>made</key><date>2023-11-14T22:13:20Z</date>"),
+            "settings.plist")
+        #expect(read == Small(scale: 1.5, made: Date(timeIntervalSince1970: 1_700_000_000)))
+        #expect { try self.read(list("<key>scael</key><real>1.5</real>"), "settings.plist") } throws: {
+            "\($0)".contains("line 3") && "\($0)".contains("scael")
+        }
+    }
+
+    @Test func binaryPropertyListIsReadAndStaysOne() throws {
+        struct Written: Encodable { var font_size = 12, made = Date(timeIntervalSinceReferenceDate: 0.5) }
+        let encoder = PropertyListEncoder()
+        encoder.outputFormat = .binary
+        let file = scratch.directory + "settings.plist"
+        try file.replace(with: encoder.encode(Written()))
+        var settings = try #require(try SettingsFile<Small>.readIfPresent(in: scratch.directory))
+        #expect(settings.content.fontSize == 12)
+        #expect(settings.content.made == Date(timeIntervalSinceReferenceDate: 0.5))
+        settings.content.fontSize = 13
+        try settings.write()
+        #expect(try file.data().starts(with: Data("bplist".utf8)))
+        #expect(try SettingsFile<Small>.readIfPresent(in: scratch.directory)?.content.fontSize == 13)
+    }
+
+    @Test func missingKeysAndMissingFileHaveDefaults() throws {
+        let defaults = Preferences(fontSize: 10, look: .dark(contrast: 3))
+        var settings = try SettingsFile.read(in: scratch.directory, defaults: defaults)
+        #expect(settings.content == defaults)
+        settings.content.window.width = 1
+        try settings.write()
+        let file = scratch.directory + "settings.json"
+        try file.replace(withText: #"{"window": {"width": 5}, "look": {"light": {}}, "font_size": null}"#)
+        let read = try SettingsFile.read(in: scratch.directory, defaults: defaults)
+        #expect(read.content == Preferences(window: .init(width: 5), look: .light))
+        try file.replace(withText: #"{"windwo": {}}"#)
+        #expect(throws: SyncError.self) { try SettingsFile.read(in: scratch.directory, defaults: defaults) }
+    }
+}
