@@ -60,7 +60,7 @@ struct DirectorySource: PlanSource {
 
     func planWithoutScan() throws -> Plan? {
         var refusals = try Preconditions.refusals(
-            { try tree.overlaps(with: $0, isThere: $1) }, root, options)
+            { try tree.overlaps(with: $0, options.filters) }, root, options)
         if refusals.isEmpty, root.state == nil, let refusal = try root.enclosingTargetRefusal() {
             refusals.append(refusal)
         }
@@ -106,6 +106,7 @@ struct DirectorySource: PlanSource {
             } ?? false
         policy.earlierFilters = header.flatMap { Filters($0.filters) }
         policy.racyCheck = racyCheck()
+        policy.replacesShared = !tree.facts.isRemote
         // Without a manifest, equal times do not mean equal content.
         policy.alwaysComparesContent = policy.commitSpans == nil || options.comparesContent
         // Inodes of another disk cannot be compared.

@@ -115,7 +115,7 @@ struct SnapshotSource: PlanSource {
             return refusals.isEmpty ? nil : Plan(refusing: refusals)
         }
         var refusals = try Preconditions.refusals(
-            { try Overlap.found(between: earlierTree.root, and: $0, isThere: $1) }, root, options)
+            { try Overlap.refusals(of: earlierTree.root, and: $0, Filters()) }, root, options)
         if restoration.isToSource, root.original?.identity != header.source?.identity {
             let path = LocalFile(bytes: root.path)
             refusals.append(

@@ -57,7 +57,7 @@ struct EntryEncoder {
         only entry: some EntryStream, at path: RelativePath, to frame: inout FrameWriter
     ) -> [UInt8] {
         let name = Array(path.lastComponent)
-        let isTooLarge = if case .bySize = entry.exclusion { true } else { false }
+        let isTooLarge = if case .byStatus = entry.exclusion { true } else { false }
         frame.byte((entry.isListed ? Flags.isListed : 0) | (isTooLarge ? Flags.isTooLarge : 0))
         frame.bytes(name)
         let status = entry.status
@@ -144,7 +144,7 @@ struct EntryDecoder {
         return (
             name,
             Entry(
-                status: status, isListed: isListed, exclusion: isTooLarge ? .bySize : .none,
+                status: status, isListed: isListed, exclusion: isTooLarge ? .byStatus : .none,
                 destination: destination)
         )
     }

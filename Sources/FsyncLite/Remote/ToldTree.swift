@@ -81,7 +81,7 @@ struct ToldTree: Sendable {
                 take(path, entry.status)
             } else {
                 let file = File(path: path, status: entry.status, destination: entry.destination)
-                entries.append((file, entry.exclusion == .bySize))
+                entries.append((file, entry.exclusion == .byStatus))
             }
             if case .rest = asked.list.wish { return false }
             guard entry.status.type == .directory else { return false }
@@ -240,7 +240,7 @@ struct ToldTree: Sendable {
                 next += 1
                 guard
                     try add(
-                        file.path, file.status, isTooLarge ? .bySize : .none,
+                        file.path, file.status, isTooLarge ? .byStatus : .none,
                         file.status.type == .symlink ? file.destination : [])
                 else { return false }
             }

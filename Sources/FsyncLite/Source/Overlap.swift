@@ -17,48 +17,154 @@ enum Overlap {
         init(_ status: FileStatus) { (inode, device) = (status.inode, status.device) }
     }
 
-    /// None of sources and target may be inside another. This compares the directories up to the top, so neither a
-    /// symlink nor a second mount hides it.
-    ///
-    /// - Parameters:
-    ///   - target: its root, or the nearest directory above that exists.
-    ///   - isThere: its root exists.
-    static func found(
-        between source: Directory, and target: Directory, isThere: Bool
-    ) throws -> [String] {
-        found(between: try places(of: source), and: try chain(from: target), isThere: isThere)
+    /// Where the target is or will be.
+    struct Goal {
+        /// Its root, or the nearest directory above that exists.
+        let directory: Directory
+        let isThere: Bool
+        /// The names below the directory that do not exist yet.
+        var missing: [FileName] = []
+    }
+
+    /// One directory inside another, with the numbers of sources.
+    enum Finding: Equatable {
+        case isTarget(Int)
+        case inTarget(Int)
+        case holdsTarget(Int)
+        /// The second one lies in the first, or is the same.
+        case holdsSource(Int, Int)
+
+        func text(_ sources: [Place]) -> String {
+            func title(_ index: Int) -> String { ManifestHeader.Source.title(sources[index].name) }
+            return switch self {
+            case .isTarget(let index): "\(title(index)) and the target are the same directory"
+            case .inTarget(let index): "\(title(index)) lies inside the target"
+            case .holdsTarget(let index): "the target lies inside \(title(index))"
+            case .holdsSource(let outer, let index):
+                "\(title(index)) lies inside \(title(outer)), or is the same"
+            }
+        }
+    }
+
+    /// None of sources and target may be inside another, unless it takes no part there. This compares the directories up
+    /// to the top, so neither a symlink nor a second mount hides it.
+    static func refusals(of source: Directory, and goal: Goal, _ filters: Filters) throws -> [Refusal] {
+        let (places, roots) = (try places(of: source), source.roots)
+        let parts = try Parts(source, filters)
+        return try found(between: places, and: chain(from: goal.directory), isThere: goal.isThere).compactMap {
+            let way: Parts.Way
+            switch $0 {
+            case .isTarget, .inTarget: return Refusal($0.text(places))
+            case .holdsTarget(let index): way = try parts.way(goal.directory, goal.missing, in: index)
+            case .holdsSource(let index, let inner): way = try parts.way(roots[inner], [], in: index)
+            }
+            if case .leftOut = way { return nil }
+            var refusal = Refusal($0.text(places))
+            if case .option(let option) = way {
+                refusal.reason += "; \(option) leaves it out"
+                refusal.option = option
+            }
+            return refusal
+        }
     }
 
     /// - Parameters:
     ///   - sources: in the order of their names.
     ///   - target: the chain of the target; empty where it is of another machine.
-    static func found(between sources: [Place], and target: [FileStatus], isThere: Bool) -> [String] {
-        var found: [String] = []
+    ///   - isThere: its root exists.
+    static func found(between sources: [Place], and target: [FileStatus], isThere: Bool) -> [Finding] {
+        var found: [Finding] = []
         // The last name of each directory: chains are as long as another machine says.
         let roots = Dictionary(
             sources.enumerated().compactMap { index, source in source.chain.first.map { (Object($0), index) }
             },
             uniquingKeysWith: { _, last in last })
         for (index, source) in sources.enumerated() {
-            let title = ManifestHeader.Source.title(source.name)
             if let root = target.first, let own = source.chain.first {
                 if isThere, own.isSameObject(as: root) {
-                    found.append("\(title) and the target are the same directory")
+                    found.append(.isTarget(index))
                 } else if isThere, source.chain.contains(where: { $0.isSameObject(as: root) }) {
-                    found.append("\(title) lies inside the target")
+                    found.append(.inTarget(index))
                 } else if target.contains(where: { $0.isSameObject(as: own) }) {
-                    found.append("the target lies inside \(title)")
+                    found.append(.holdsTarget(index))
                 }
             }
             // One other is enough to refuse it, and of two names of one directory one.
             let outer = source.chain.lazy.compactMap { roots[Object($0)] }.first { $0 != index }
-            if let outer {
-                found.append(
-                    "\(title) lies inside \(ManifestHeader.Source.title(sources[outer].name)), or is the same"
-                )
-            }
+            if let outer { found.append(.holdsSource(outer, index)) }
         }
         return found
+    }
+
+    /// What of a source takes part.
+    private struct Parts {
+        private let source: Directory
+        private let filters: Filters
+        private let rules: DirectoryRules
+
+        enum Way {
+            /// The filters leave it out, or the source does not show it.
+            case leftOut
+            /// An option would leave it out.
+            case option(String)
+            case none
+        }
+
+        init(_ source: Directory, _ filters: Filters) throws {
+            (self.source, self.filters) = (source, filters)
+            rules = try DirectoryRules(of: source)
+        }
+
+        /// How a directory takes no part in the source that it lies in.
+        ///
+        /// - Parameters:
+        ///   - names: those below it that do not exist yet.
+        ///   - index: the number of the source.
+        func way(_ inner: Directory, _ names: [FileName], in index: Int) throws -> Way {
+            let part = source.isJoined ? [source.parts.keys.sorted()[index]] : []
+            guard let above = try Parts.names(from: source.roots[index], to: inner),
+                !(above + names).isEmpty
+            else { return .none }
+            let found = (part + above).reduce(RelativePath.root) { $0.appending($1) }
+            // A bind mount of the source shows nothing that is mounted in it.
+            if !above.isEmpty,
+                try PathResolver(source).status(of: found)?.isSameObject(as: inner.trueStatus()) != true
+            {
+                return .leftOut
+            }
+            let path = names.reduce(found) { $0.appending($1) }
+            if try isLeftOut(path, by: filters) { return .leftOut }
+            var others = filters
+            others.staysOnFileSystem = true
+            if try isLeftOut(path, by: others) { return .option("--one-file-system") }
+            let isPlain = path.bytes.allSatisfy { byte in
+                switch byte {
+                case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                    UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "/"), UInt8(ascii: "."),
+                    UInt8(ascii: "_"), UInt8(ascii: "-"):
+                    true
+                default: byte >= 0x80
+                }
+            }
+            return isPlain ? .option("--exclude /\(path)") : .none
+        }
+
+        private func isLeftOut(_ path: RelativePath, by filters: Filters) throws -> Bool {
+            if try filters.decisions(by: rules)(path, .directory, 0).isExcluded { return true }
+            // The content of a mount point is left out, not the directory.
+            return try rules.reader(for: filters).contents(of: path).isOtherFileSystem
+        }
+
+        /// nil if the kernel does not tell them.
+        private static func names(from outer: Directory, to inner: Directory) throws -> [FileName]? {
+            var (names, current): ([FileName], Directory) = ([], inner)
+            while try !current.isSame(as: outer) {
+                guard let (parent, name) = try current.location() else { return nil }
+                names.append(name)
+                current = parent
+            }
+            return names.reversed()
+        }
     }
 
     /// The directories of a source.
