@@ -133,6 +133,7 @@ struct NextManifest {
         header.attributes = planned.attributes
         header.filters = options.filters.summary
         header.exchanged = planned.exchanges
+        header.mounts = planned.mounts
         header.retention = options.retention.kept(over: planned.header?.retention)
         header.targetFileSystem = try target.fileSystemUUID()
         (header.rootEntry, header.rootIdentity) = (rootEntry, try target.status().identity)
@@ -146,7 +147,7 @@ struct NextManifest {
                 last.attributes, last.filters, last.sources
             )
             (header.rootOmitted, header.rootChanged) = (last.rootOmitted, last.rootChanged)
-            header.exchanged = last.exchanged
+            (header.exchanged, header.mounts) = (last.exchanged, last.mounts)
         }
         return header
     }

@@ -99,6 +99,7 @@ struct SnapshotSource: PlanSource {
         isInPlace ? (header, ManifestSummary()) : nil
     }
     var rotten: [RelativePath] { [] }
+    var mounted: [SourceMount]? { nil }
     /// Going back needs the history.
     var historyGivesWay: Bool { false }
 

@@ -234,6 +234,14 @@ struct TreeCursor {
         return reading
     }
 
+    private mutating func noteMount(_ reading: ReadingList.Reading) throws(SystemError) {
+        if case .success(let (rules, _))? = reading.listed.filter, rules.isOfOtherFileSystem { return }
+        guard reading.listed.role == .inner, let directory = reading.directory,
+            let fileSystem = try directory.lastingFileSystem()
+        else { return }
+        findings.mounted.append(SourceMount(path: path, fileSystem: fileSystem))
+    }
+
     /// Of the present directory, as another file system.
     private func leavesOutContent() throws -> Bool {
         guard let filter, case .success(let (rules, _))? = level.filter else { return false }
@@ -262,6 +270,7 @@ struct TreeCursor {
                 exclusion = .asTarget
                 return true
             }
+            if options.notesMounts, reading.listed.status.isMountRoot { try noteMount(reading) }
             next = reading
             if options.reportsProgress {
                 progress.entries += reading.listed.listing.count
