@@ -224,7 +224,8 @@ extension Directory {
     /// What the kernel and other programs mount and unmount as they go.
     private static let passing: Set = [
         "autofs", "binfmt_misc", "bpf", "cgroup", "cgroup2", "configfs", "debugfs", "devpts", "devtmpfs",
-        "efivarfs", "fusectl", "fuse.gvfsd-fuse", "fuse.portal", "hugetlbfs", "mqueue", "nsfs", "overlay", "proc",
+        "efivarfs", "fusectl", "fuse.gvfsd-fuse", "fuse.portal", "hugetlbfs", "mqueue", "nsfs", "overlay",
+        "proc",
         "pstore", "ramfs", "securityfs", "squashfs", "sysfs", "tracefs",
     ]
 

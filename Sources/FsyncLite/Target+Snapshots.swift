@@ -190,7 +190,9 @@ extension Target {
             }
             newer = newer.followed(by: own).followed(by: ReverseDelta(record.drift), isDrift: true)
         }
-        return (faults, snapshots.count, try shared.found(in: directory, and: history.state.directory, monitor))
+        return (
+            faults, snapshots.count, try shared.found(in: directory, and: history.state.directory, monitor)
+        )
     }
 
     func history() throws -> History {

@@ -148,7 +148,8 @@ package struct TreeMerge {
         // rule for sizes anything but files.
         let isTargetExcluded =
             (isSourceExcluded
-                && (source.exclusion == .byStatus ? target.status.type == source.status.type : target.exclusion != .none))
+                && (source.exclusion == .byStatus
+                    ? target.status.type == source.status.type : target.exclusion != .none))
             || target.exclusion == .byRule || (side == .right && target.exclusion == .byStatus)
         return (isSourceExcluded, isTargetExcluded)
     }

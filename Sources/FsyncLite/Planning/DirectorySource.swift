@@ -370,7 +370,8 @@ struct DirectorySource: PlanSource {
         let unlisted = problems.filter(\.isOfWholeEntry).map(\.path)
         let unseen = try earlier.filter {
             try !present.contains($0.path)
-                && (options.keepsDeleted || $0.path.isWithin(unlisted) || decide($0.path, .directory, 0).isExcluded)
+                && (options.keepsDeleted || $0.path.isWithin(unlisted)
+                    || decide($0.path, .directory, 0).isExcluded)
         }
         return (mounted + unseen).sorted { $0.path < $1.path }
     }
@@ -383,7 +384,8 @@ struct DirectorySource: PlanSource {
                 ?? true
         isRecordOutdated =
             difference.matches.contains { $0.isStale(policy) } || keptRules != header?.retention
-            || hasMoved || isSourceRenamed || mounts != header?.mounts ?? [] || header.map { $0.rootIdentity == nil } ?? false
+            || hasMoved || isSourceRenamed || mounts != header?.mounts ?? []
+            || header.map { $0.rootIdentity == nil } ?? false
             || manifest.map { options.recordsDigests && $0.digests < $0.summary.files } ?? false
     }
 

@@ -51,7 +51,8 @@ enum Overlap {
     static func refusals(of source: Directory, and goal: Goal, _ filters: Filters) throws -> [Refusal] {
         let (places, roots) = (try places(of: source), source.roots)
         let parts = try Parts(source, filters)
-        return try found(between: places, and: chain(from: goal.directory), isThere: goal.isThere).compactMap {
+        return try found(between: places, and: chain(from: goal.directory), isThere: goal.isThere).compactMap
+        {
             let way: Parts.Way
             switch $0 {
             case .isTarget, .inTarget: return Refusal($0.text(places))

@@ -106,7 +106,8 @@ struct TargetRoot {
     /// Where the target is or will be.
     func goal() throws -> Overlap.Goal {
         if let directory { return Overlap.Goal(directory: directory, isThere: true) }
-        return Overlap.Goal(directory: try anchor(), isThere: false, missing: try TargetRoot.place(path).names)
+        return Overlap.Goal(
+            directory: try anchor(), isThere: false, missing: try TargetRoot.place(path).names)
     }
 
     /// What the target's file system can do; nil for a complete one.
