@@ -188,3 +188,12 @@ enum Overlap {
         }
     }
 }
+
+extension TargetRoot {
+    /// Where the target is or will be.
+    func goal() throws -> Overlap.Goal {
+        if let directory { return Overlap.Goal(directory: directory, isThere: true) }
+        return Overlap.Goal(
+            directory: try anchor(), isThere: false, missing: try TargetRoot.place(path).names)
+    }
+}

@@ -96,18 +96,11 @@ struct TargetRoot {
     private static func anchor(_ path: [UInt8]) throws -> Directory { try place(path).anchor }
 
     /// The nearest existing directory above a path, and the names below it.
-    private static func place(_ path: [UInt8]) throws -> (anchor: Directory, names: [FileName]) {
+    static func place(_ path: [UInt8]) throws -> (anchor: Directory, names: [FileName]) {
         var (ancestor, depth) = (LocalFile(bytes: path).parent, 1)
         while try !ancestor.exists { (ancestor, depth) = (ancestor.parent, depth + 1) }
         let names = path.split(separator: UInt8(ascii: "/")).filter { !$0.elementsEqual(".".utf8) }
         return (try ancestor.directory(), names.suffix(depth).compactMap { FileName($0) })
-    }
-
-    /// Where the target is or will be.
-    func goal() throws -> Overlap.Goal {
-        if let directory { return Overlap.Goal(directory: directory, isThere: true) }
-        return Overlap.Goal(
-            directory: try anchor(), isThere: false, missing: try TargetRoot.place(path).names)
     }
 
     /// What the target's file system can do; nil for a complete one.
