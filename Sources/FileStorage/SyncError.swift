@@ -31,12 +31,18 @@ public struct SyncError: Error, Sendable, CustomStringConvertible {
     public let message: String
     /// The kernel's error number, if a system call failed.
     public let errno: Int32?
+    /// The reason, if a guard refused.
+    public let refusal: Refusal?
 
     public init(_ code: Code, path: [UInt8]? = nil, _ message: String, errno: Int32? = nil) {
-        self.code = code
-        self.path = path
-        self.message = message
-        self.errno = errno
+        self.init(code, path: path, message, errno: errno, refusal: nil)
+    }
+
+    package init(
+        _ code: Code, path: [UInt8]?, _ message: String, errno: Int32? = nil, refusal: Refusal?
+    ) {
+        (self.code, self.path, self.message) = (code, path, message)
+        (self.errno, self.refusal) = (errno, refusal)
     }
 
     /// From a failed system call. Only the caller can choose the code: a missing file is a missing input only if it was

@@ -106,8 +106,24 @@ extension FileStatus {
     /// Setuid and setgid: the file runs with the rights of its owner or group.
     public static let identityBits: UInt16 = 0o6000
 
-    /// For an object that keeps its owner: clears the bits that would grant the rights of a different owner or group.
+    /// Lets another owner read what only others than its present one may: it would be closed to everybody. Root needs no
+    /// bits for that.
+    ///
+    /// - Returns: whether that changes anything.
+    @discardableResult
+    public mutating func open(to other: UInt32) -> Bool {
+        let access: UInt16 = type == .directory ? 0o500 : 0o400
+        guard owner != other, other != 0, type != .symlink, permissions & access != access else {
+            return false
+        }
+        permissions |= access
+        return true
+    }
+
+    /// For an object that keeps its owner: clears the bits that would grant the rights of a different owner or group, and
+    /// lets its owner read it.
     public mutating func keepOwner(of other: FileStatus) {
+        open(to: other.owner)
         if type == .file {
             if owner != other.owner { permissions &= ~FileStatus.identityBits }
             // For users other than root, the kernel clears setgid when the group is not theirs; that is reported as

@@ -13,10 +13,12 @@ public struct ChildProcess: Sendable {
 
     /// Runs the command. Its standard output goes to our standard error, because ours may carry a document.
     ///
-    /// - Parameter input: the content of its standard input.
+    /// - Parameters:
+    ///   - input: the content of its standard input.
+    ///   - variables: of its environment, beside those of this process.
     /// - Returns: the exit code; 128 plus the signal's number if a signal ended it, as in shells.
     /// - Throws: `noSuchFile` if the command does not exist.
-    public func run(input: [UInt8]) throws(Errno) -> Int32 {
+    public func run(input: [UInt8], variables: [String: String] = [:]) throws(Errno) -> Int32 {
         // A file instead of a pipe: a child that does not read its input cannot block us.
         let file = try FileDescriptor.inMemory(input)
         var actions = posix_spawn_file_actions_t()
@@ -24,7 +26,8 @@ public struct ChildProcess: Sendable {
         defer { posix_spawn_file_actions_destroy(&actions) }
         posix_spawn_file_actions_adddup2(&actions, file.rawValue, STDIN_FILENO)
         posix_spawn_file_actions_adddup2(&actions, STDERR_FILENO, STDOUT_FILENO)
-        let process = try ChildProcess.spawn(words.map { Array($0.utf8) }, &actions)
+        let process = try ChildProcess.spawn(
+            words.map { Array($0.utf8) }, &actions, variables: variables)
         var status: Int32 = 0
         _ = try retrying { waitpid(process, &status, 0) }
         return ChildProcess.exitCode(status)
@@ -34,16 +37,23 @@ public struct ChildProcess: Sendable {
     ///
     /// - Parameters:
     ///   - words: the command, looked up in PATH unless it contains a slash, and its arguments.
+    ///   - variables: of its environment, beside those of this process.
     ///   - blocked: the only signals that are blocked in it; none: those that are blocked here.
     /// - Throws: `noSuchFile` if the command does not exist.
     static func spawn(
-        _ words: [[UInt8]], _ actions: inout posix_spawn_file_actions_t, blocking blocked: [Int32] = []
+        _ words: [[UInt8]], _ actions: inout posix_spawn_file_actions_t, variables: [String: String] = [:],
+        blocking blocked: [Int32] = []
     ) throws(Errno) -> pid_t {
-        var arguments: [UnsafeMutablePointer<CChar>?] = words.map { word in
-            withCString(terminated: word + [0]) { strdup($0) }
+        let arguments = words.map { strdup($0 + [0]) } + [nil]
+        let own = variables.map { strdup(Array("\($0)=\($1)".utf8) + [0]) }
+        defer { for text in arguments + own { free(text) } }
+        var (inherited, count): ([UnsafeMutablePointer<CChar>?], Int) = ([], 0)
+        while let variable = environ[count] {
+            if !variables.keys.contains(where: { strncmp(variable, "\($0)=", $0.utf8.count + 1) == 0 }) {
+                inherited.append(variable)
+            }
+            count += 1
         }
-        arguments.append(nil)
-        defer { for argument in arguments { free(argument) } }
         guard let command = arguments[0] else { throw .noSuchFile }
         var attributes = posix_spawnattr_t()
         posix_spawnattr_init(&attributes)
@@ -64,9 +74,14 @@ public struct ChildProcess: Sendable {
         }
         posix_spawnattr_setflags(&attributes, Int16(flags))
         var process = pid_t()
-        let failure = posix_spawnp(&process, command, &actions, &attributes, arguments, environ)
+        let failure = posix_spawnp(
+            &process, command, &actions, &attributes, arguments, own + inherited + [nil])
         guard failure == 0 else { throw Errno(rawValue: failure) }
         return process
+    }
+
+    private static func strdup(_ text: [UInt8]) -> UnsafeMutablePointer<CChar>? {
+        withCString(terminated: text) { Glibc.strdup($0) }
     }
 
     /// - Parameter status: as `waitpid` gives it.

@@ -175,6 +175,20 @@ public final class Directory: Sendable {
         }
     }
 
+    /// What is known of a name that cannot be looked at: its type, where the directory tells it, and its file system.
+    ///
+    /// - Returns: nil where the error is not the name's own: the directory cannot be looked at either.
+    func unseenStatus(of name: FileName, _ errno: Errno, type: FileType?) -> FileStatus? {
+        // Any error of this says the same.
+        let own = try? FileSystem.withCString(terminated: [UInt8(ascii: "."), 0]) { (dot) throws(Errno) in
+            try trueStatus(of: dot)
+        }
+        guard !Errno.exhausted.contains(errno), let own else { return nil }
+        var status = FileStatus(type: type ?? .directory, modified: FileTime(seconds: 0, nanoseconds: 0))
+        status.device = name.withCString { FileStatus.device(of: descriptor.rawValue, $0) } ?? own.device
+        return status
+    }
+
     /// Whether the object certainly has no extended attributes. Linux before 6.13 never reports this.
     func hasNoExtendedAttributes(_ name: FileName) -> Bool {
         name.withCString { listxattrat_size(descriptor.rawValue, $0, AT_SYMLINK_NOFOLLOW) == 0 }
@@ -359,6 +373,18 @@ public final class Directory: Sendable {
     public func lock() throws(SystemError) {
         try calling("flock", path) { () throws(Errno) in try descriptor.lock() }
         isLocked.store(true, ordering: .relaxed)
+    }
+
+    /// The same, after those that hold the lock for a moment.
+    public func waitForLock() throws(SystemError) {
+        try calling("flock", path) { () throws(Errno) in try descriptor.lock(waits: true) }
+        isLocked.store(true, ordering: .relaxed)
+    }
+
+    /// Where this directory is now, from `/` and without symlinks, as the kernel tells it.
+    public func presentPath() throws(SystemError) -> [UInt8] {
+        let descriptors = try Directory.open(path: Array("/proc/self/fd".utf8))
+        return try descriptors.destination(of: FileName(number: Int(descriptor.rawValue)))
     }
 
     // MARK: For the other files of this target

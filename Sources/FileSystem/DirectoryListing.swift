@@ -9,7 +9,9 @@ public struct DirectoryListing: Sendable {
     /// A name in `names`.
     private struct NameSpan {
         let offset: Int32
-        let length: Int32
+        let length: UInt16
+        /// `d_type`, which some file systems leave unknown.
+        let kind: UInt8
         /// The first eight bytes as a number, NUL after the end: the order of most names.
         let beginning: UInt64
     }
@@ -46,11 +48,30 @@ public struct DirectoryListing: Sendable {
         }
     }
 
-    /// The statuses of some entries, 150 bytes each; nil for a name that has vanished since the names were read.
+    /// The type of an entry as the directory tells it; nil where it does not.
+    public func type(at index: Int) -> FileType? {
+        switch Int(spans[index].kind) {
+        case DT_REG: .file
+        case DT_DIR: .directory
+        case DT_LNK: .symlink
+        case DT_FIFO: .fifo
+        case DT_CHR: .characterDevice
+        case DT_BLK: .blockDevice
+        case DT_SOCK: .socket
+        default: nil
+        }
+    }
+
+    /// Looks at some entries: 150 bytes each.
+    ///
+    /// - Returns: the statuses, nil for a name that has vanished since the names were read, and the errors of those that
+    ///   cannot be looked at. The status of such a name has a type and a file system only, as far as these are known.
+    /// - Throws: what prevents a look at every name: the directory itself cannot be looked at.
     public func statuses(
         _ range: Range<Int>, in directory: Directory
-    ) throws(SystemError) -> [FileStatus?] {
+    ) throws(SystemError) -> (statuses: [FileStatus?], unseen: [Int: SystemError]) {
         var statuses: [FileStatus?] = []
+        var unseen: [Int: SystemError] = [:]
         statuses.reserveCapacity(range.count)
         for entry in range {
             do {
@@ -63,16 +84,22 @@ public struct DirectoryListing: Sendable {
             } catch .noSuchFile {
                 statuses.append(nil)
             } catch {
-                throw SystemError("statx", directory.path + [UInt8(ascii: "/")] + name(at: entry), error)
+                let error = SystemError(
+                    "statx", directory.path + [UInt8(ascii: "/")] + name(at: entry), error)
+                guard let name = FileName(name(at: entry)),
+                    let status = directory.unseenStatus(of: name, error.errno, type: type(at: entry))
+                else { throw error }
+                statuses.append(status)
+                unseen[entry] = error
             }
         }
-        return statuses
+        return (statuses, unseen)
     }
 
     /// The names in a directory, unsorted.
     public static func names(in directory: Directory) throws(SystemError) -> [FileName] {
         var found: [FileName] = []
-        try forEachName(in: directory) { name in
+        try forEachName(in: directory) { name, _ in
             if let name = FileName(name) { found.append(name) }
         }
         return found
@@ -84,7 +111,7 @@ public struct DirectoryListing: Sendable {
     public init(of directory: Directory, isFresh: Bool = false) throws(SystemError) {
         var names: [UInt8] = []
         var spans: [NameSpan] = []
-        try DirectoryListing.forEachName(in: directory, isFresh: isFresh) { name in
+        try DirectoryListing.forEachName(in: directory, isFresh: isFresh) { name, kind in
             guard let start = name.baseAddress else { return }
             // The buffer has room for eight bytes after the last entry.
             var beginning = UInt64(bigEndian: start.loadUnaligned(as: UInt64.self))
@@ -92,7 +119,7 @@ public struct DirectoryListing: Sendable {
             spans.append(
                 NameSpan(
                     offset: Int32(truncatingIfNeeded: names.count),
-                    length: Int32(truncatingIfNeeded: name.count), beginning: beginning))
+                    length: UInt16(truncatingIfNeeded: name.count), kind: kind, beginning: beginning))
             names.append(contentsOf: UnsafeRawBufferPointer(start: start, count: name.count + 1))
         }
         guard names.count <= Int32.max else {
@@ -112,10 +139,10 @@ public struct DirectoryListing: Sendable {
     }
 
     private static func forEachName(
-        in directory: Directory, isFresh: Bool = false, _ body: (UnsafeRawBufferPointer) -> Void
+        in directory: Directory, isFresh: Bool = false, _ body: (UnsafeRawBufferPointer, UInt8) -> Void
     ) throws(SystemError) {
         guard !directory.isJoined else {
-            for name in directory.parts.keys { name.bytes.withUnsafeBytes(body) }
+            for name in directory.parts.keys { name.bytes.withUnsafeBytes { body($0, UInt8(DT_DIR)) } }
             return
         }
         try calling("getdents64", directory.path) { () throws(Errno) in
@@ -141,7 +168,7 @@ public struct DirectoryListing: Sendable {
     }
 
     private static func read(
-        _ descriptor: Int32, _ body: (UnsafeRawBufferPointer) -> Void
+        _ descriptor: Int32, _ body: (UnsafeRawBufferPointer, UInt8) -> Void
     ) throws(Errno) {
         let size = 32 * 1024
         let start = UnsafeMutableRawPointer.allocate(byteCount: size + 8, alignment: 8)
@@ -154,8 +181,11 @@ public struct DirectoryListing: Sendable {
                 // The name ends at its NUL; the declared size of the C array is not the name's.
                 let name = entry + nameOffset
                 let length = strlen(name.assumingMemoryBound(to: CChar.self))
-                if !isDot(name, length) { body(UnsafeRawBufferPointer(start: name, count: length)) }
-                entry += Int(entry.assumingMemoryBound(to: dirent64.self).pointee.d_reclen)
+                let raw = entry.assumingMemoryBound(to: dirent64.self)
+                if !isDot(name, length) {
+                    body(UnsafeRawBufferPointer(start: name, count: length), raw.pointee.d_type)
+                }
+                entry += Int(raw.pointee.d_reclen)
             }
         }
     }

@@ -19,7 +19,9 @@ public struct Errno: RawRepresentable, Error, Hashable, Sendable, CustomStringCo
     public static let accessDenied = Errno(rawValue: EACCES)
     public static let busy = Errno(rawValue: EBUSY)
     public static let cancelled = Errno(rawValue: ECANCELED)
+    public static let textBusy = Errno(rawValue: ETXTBSY)
     public static let fileTooLarge = Errno(rawValue: EFBIG)
+    public static let noMemory = Errno(rawValue: ENOMEM)
     public static let exists = Errno(rawValue: EEXIST)
     public static let crossDevice = Errno(rawValue: EXDEV)
     public static let notDirectory = Errno(rawValue: ENOTDIR)
@@ -45,6 +47,9 @@ public struct Errno: RawRepresentable, Error, Hashable, Sendable, CustomStringCo
 
     /// Errors of opening a name that is not a directory; `tooManyLinks` is a symlink opened with `noFollow`.
     public static let noDirectory: Set<Errno> = [.noSuchFile, .notDirectory, .tooManyLinks]
+
+    /// What the process, or the system, has too little of; it says nothing of the object.
+    public static let exhausted: Set<Errno> = [.noMemory, .manyOpenFiles, .manyOpenFilesInAll]
 
     /// The system's text for the number, such as "No such file or directory".
     public var description: String {

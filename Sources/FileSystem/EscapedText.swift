@@ -62,6 +62,16 @@ public func unescaped(_ text: some Sequence<UInt8>) -> [UInt8]? {
     return bytes
 }
 
+/// What was typed, or what it shows if it is `escapedText` of bytes that need `\xHH`: names come back as they were listed.
+public func readAsShown(_ typed: [UInt8]) -> [UInt8] {
+    guard
+        zip(typed, typed.dropFirst()).contains(where: { $0 == UInt8(ascii: "\\") && $1 == UInt8(ascii: "x") }
+        ),
+        let bytes = unescaped(typed), escapedText(bytes).utf8.elementsEqual(typed)
+    else { return typed }
+    return bytes
+}
+
 /// Puts our own text on one line. Backslashes stay: the parts that needed escaping are already escaped.
 public func singleLine(_ text: String) -> String {
     escapedText(text.utf8, doublingBackslash: false)

@@ -48,6 +48,8 @@ public struct ExtendedAttributes: Hashable, Sendable {
     }
 
     fileprivate static let acl = Array("system.posix_acl_".utf8)
+    /// As a list of the kernel's.
+    private static let namesOfACLs = Array("system.posix_acl_access\0system.posix_acl_default\0".utf8)
 
     /// Names under which a file system or the kernel exposes other metadata. XFS shows ACLs under these two: removing
     /// one removes the ACL. `security.evm` is computed over the object's inode number.
@@ -71,6 +73,20 @@ public struct ExtendedAttributes: Hashable, Sendable {
     /// With the attributes of `other`, which have other names.
     public func merging(_ other: ExtendedAttributes) -> ExtendedAttributes {
         other.isEmpty ? self : ExtendedAttributes(attributes + other.attributes)
+    }
+
+    /// With the owner's rights of these permissions in the access ACL: the kernel keeps the two the same.
+    public func givingOwner(_ permissions: UInt16) -> ExtendedAttributes {
+        var attributes = attributes
+        for index in attributes.indices where attributes[index].name == ExtendedAttributes.acl + "access".utf8
+        {
+            // After a version of four bytes, eight for each entry: tag, rights, and a user or group.
+            for entry in stride(from: 4, to: attributes[index].value.count - 7, by: 8)
+            where attributes[index].value[entry] == 1 && attributes[index].value[entry + 1] == 0 {
+                attributes[index].value[entry + 2] = UInt8(permissions >> 6 & 7)
+            }
+        }
+        return ExtendedAttributes(attributes)
     }
 
     public subscript(name: [UInt8]) -> [UInt8]? { attributes.first { $0.name == name }?.value }
@@ -158,10 +174,13 @@ extension ExtendedAttributes {
     ) throws(Errno) {
         attributes = []
         guard !wanted.isEmpty else { return }
-        let names: [UInt8]
+        var names = ExtendedAttributes.namesOfACLs
         do throws(Errno) {
-            names = try ExtendedAttributes.read(startingWith: 256) { (buffer, size) in
-                list(buffer?.assumingMemoryBound(to: CChar.self), size)
+            // There may be more names than the kernel lists, and those of the ACLs are known.
+            if wanted.plain {
+                names = try ExtendedAttributes.read(startingWith: 256) { (buffer, size) in
+                    list(buffer?.assumingMemoryBound(to: CChar.self), size)
+                }
             }
         } catch  where ExtendedAttributes.none.contains(error) {
             return
@@ -172,8 +191,8 @@ extension ExtendedAttributes {
                     try ExtendedAttributes.read(startingWith: 256) { get(pointer, $0, $1) }
                 }
                 attributes.append(Attribute(name: Array(name), value: value))
-            } catch  where error == .noData {
-                // It was removed between the two calls.
+            } catch  where error == .noData || !wanted.plain && ExtendedAttributes.none.contains(error) {
+                // It was removed between the two calls, or never was.
             }
         }
         attributes.sort { $0.name.lexicographicallyPrecedes($1.name) }

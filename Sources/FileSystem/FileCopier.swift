@@ -7,6 +7,7 @@ import Glibc
 public struct FileCopier: ~Copyable {
     /// False once a clone has failed.
     public private(set) var canClone = true
+    private var hasEverCloned = false
     private var canCopyRange = true
     private let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 256 * 1024, alignment: 4096)
 
@@ -59,10 +60,11 @@ public struct FileCopier: ~Copyable {
         if size > 0, canClone, keepsHoles || allocated >= size {
             do throws(Errno) {
                 try FileCopier.clone(source, to: target)
-                hasCloned = true
+                (hasCloned, hasEverCloned) = (true, true)
                 return try target.status().size.rawCount
             } catch {
-                canClone = false
+                // After a clone it is this file that cannot be cloned, and so it is with an active swap file.
+                canClone = hasEverCloned || error == .textBusy
             }
         }
         guard copiesHoles else {
@@ -97,8 +99,10 @@ public struct FileCopier: ~Copyable {
                 if count == 0 { break }
                 advanced(count)
                 limit?.wait(for: count, isCancelled: isCancelled)
-            } catch  where FileCopier.lacksCopyFileRange.contains(error) {
-                canCopyRange = false
+            } catch  where !FileCopier.writeErrors.contains(error) {
+                // Reading and writing tells whether it is an error of the file, such as an active swap file.
+                canCopyRange = !FileCopier.lacksCopyFileRange.contains(error)
+                break
             }
         }
         while readOffset < end {
@@ -114,6 +118,10 @@ public struct FileCopier: ~Copyable {
         return Int64(readOffset)
     }
 
+    /// These would come again.
+    private static let writeErrors: Set<Errno> = [
+        .noSpace, .quotaExceeded, .fileTooLarge, .readOnlyFileSystem, .inputOutput,
+    ]
     private static let lacksCopyFileRange: Set<Errno> = [
         .crossDevice, .invalid, .notSupported, .notImplemented, .notPermitted,
     ]

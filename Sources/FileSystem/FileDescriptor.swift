@@ -200,10 +200,10 @@ public struct FileDescriptor: ~Copyable, Sendable {
         _ = try retrying { fallocate(rawValue, flags, Int(range.lowerBound), Int(range.count)) }
     }
 
-    /// Takes the exclusive lock on the open object, or throws `wouldBlock` at once. The corresponding
+    /// Takes the exclusive lock on the open object, or throws `wouldBlock` at once, unless it waits. The corresponding
     /// C function is `flock`.
-    public func lock() throws(Errno) {
-        _ = try retrying { flock(rawValue, LOCK_EX | LOCK_NB) }
+    public func lock(waits: Bool = false) throws(Errno) {
+        _ = try retrying { flock(rawValue, waits ? LOCK_EX : LOCK_EX | LOCK_NB) }
     }
 
     /// Releases the lock. The corresponding C function is `flock`.

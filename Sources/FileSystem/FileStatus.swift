@@ -96,4 +96,12 @@ public struct FileStatus: Sendable, Hashable {
         guard let status = FileStatus(raw) else { throw .notSupported }
         return status
     }
+
+    /// The file system that holds a name, without asking that file system; nil if the name cannot be reached.
+    static func device(of descriptor: Int32, _ name: UnsafePointer<CChar>) -> DeviceNumber? {
+        var raw = statx()
+        let flags = AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT | Int32(AT_STATX_DONT_SYNC)
+        guard statx(descriptor, name, flags, 0, &raw) == 0 else { return nil }
+        return DeviceNumber(major: raw.stx_dev_major, minor: raw.stx_dev_minor)
+    }
 }

@@ -11,8 +11,8 @@ public struct FileSystemInfo: Sendable, Equatable {
     public var blockSize: ByteCount
     /// Bytes that this user can still write.
     public var availableBytes: ByteCount
-    /// Bytes to be freed before any can be written, because root has used the reserve of ext4. The kernel does not
-    /// report the size of the reserve; the default of mke2fs is assumed, a twentieth.
+    /// Bytes to be freed before others than root can write any, because root has used the reserve of ext4. The kernel
+    /// does not report the size of the reserve; the default of mke2fs is assumed, a twentieth.
     public var missingReserve: ByteCount = 0
     /// Objects that can still be made; nil if there is no limit (btrfs).
     public var availableInodes: Int64?
@@ -60,11 +60,67 @@ public struct FileSystemInfo: Sendable, Equatable {
             UInt64(UInt32(bitPattern: high)) << 32 | UInt64(UInt32(bitPattern: low)), radix: 16)
         blockSize = ByteCount(clamping: raw.f_frsize == 0 ? raw.f_bsize : raw.f_frsize)
         availableBytes = blockSize * raw.f_bavail
-        if name == "ext4", raw.f_bavail == 0 {
+        if name == "ext4", Account.isRoot {
+            // The reserve is root's, but for what ext4 keeps for its own metadata (`ext4_calculate_resv_clusters`).
+            let own = min(raw.f_blocks / 50, 4096)
+            availableBytes = max(availableBytes, blockSize * raw.f_bfree - blockSize * own)
+        } else if name == "ext4", raw.f_bavail == 0 {
             missingReserve = blockSize * (raw.f_blocks / 20) - blockSize * raw.f_bfree
         }
         availableInodes = raw.f_files == 0 ? nil : Int64(clamping: raw.f_ffree)
         isReadOnly = raw.f_flags & Int(ST_RDONLY) != 0
+    }
+}
+
+// MARK: What objects take
+
+extension FileSystemInfo {
+    /// The smallest part that a file gets. Those that reach over a line tell the size of a transfer instead.
+    private var unit: ByteCount {
+        let tellsTransfers = ["nfs", "cifs", "smb2", "ceph", "9p", "fuse"].contains(name)
+        return tellsTransfers ? min(blockSize, 4096) : max(blockSize, 1)
+    }
+
+    /// What an object takes beside content and names, what a directory takes, and from which length on a symlink takes a
+    /// block.
+    private var costs: (object: ByteCount, directory: ByteCount, longSymlink: ByteCount) {
+        switch name {
+        case "ext4": (0, unit, 60)
+        case "tmpfs": (0, 0, 128)
+        case "xfs": (512, 0, 300)
+        case "btrfs": (1024, 0, .max)
+        case "f2fs": (unit, unit, 3000)
+        default: (512, unit, 60)
+        }
+    }
+
+    /// The content of a file that btrfs keeps in its trees, twice.
+    private static let mostInline: ByteCount = 2048
+
+    /// The bytes that a new object takes here.
+    ///
+    /// - Parameters:
+    ///   - allocated: what the content takes where it is; with fewer bytes than it has, there are holes in it.
+    ///   - keepsHoles: else they are written as zeros.
+    public func room(
+        for type: FileType, size: ByteCount, allocated: ByteCount, keepsHoles: Bool
+    ) -> ByteCount {
+        switch type {
+        case .directory: return costs.object + costs.directory
+        case .symlink: return costs.object + (size >= costs.longSymlink ? unit : 0)
+        case .file: break
+        case .fifo, .characterDevice, .blockDevice, .socket: return costs.object
+        }
+        if name == "btrfs", size <= FileSystemInfo.mostInline { return costs.object + size * 2 }
+        // Some file systems keep the content of small files in inodes, and say that nothing is allocated.
+        let content = keepsHoles && allocated < size ? max(allocated, min(size, unit)) : size
+        return costs.object + rounded(content)
+    }
+
+    private func rounded(_ bytes: ByteCount) -> ByteCount {
+        let unit = unit.rawCount
+        let rest = bytes.rawCount % unit
+        return rest == 0 ? bytes : bytes + ByteCount(clamping: unit &- rest)
     }
 }
 

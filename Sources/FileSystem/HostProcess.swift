@@ -168,6 +168,17 @@ public enum HostProcess {
             .split(separator: "\n").first.map(String.init) ?? ""
     }
 
+    /// Opens `/dev/null` in place of each standard stream that is closed: what is opened later, such as a pipe to another
+    /// process, would get its number, and with it what this process prints. To call before anything else.
+    public static func openStandardStreams() throws(SystemError) {
+        for descriptor in STDIN_FILENO...STDERR_FILENO where fcntl(descriptor, F_GETFD) < 0 {
+            // The lowest free number, which is this one. Children inherit it.
+            try calling("open", Array("/dev/null".utf8)) { () throws(Errno) in
+                _ = try retrying { Glibc.open("/dev/null", O_RDWR) }
+            }
+        }
+    }
+
     public static func exit(_ code: Int32) -> Never {
         Glibc.exit(code)
     }

@@ -24,7 +24,7 @@ public struct PendingFile: ~Copyable {
     public init(_ name: FileName, in directory: Directory, permissions: UInt16 = 0o600) throws(SystemError) {
         let temporaryName = PendingFile.temporaryName
         let file = try ObjectHandle(
-            opening: temporaryName, in: directory, [.write, .create, .exclusive, .noFollow],
+            opening: temporaryName, in: directory, [.readWrite, .create, .exclusive, .noFollow],
             permissions: permissions)
         self.init(file, temporaryName, for: name, in: directory)
     }
@@ -66,6 +66,11 @@ public struct PendingFile: ~Copyable {
             return try copier.copy(
                 source, to: file.descriptor, size: status.size, allocated: status.allocated)
         }
+    }
+
+    /// Of what was copied.
+    public func digest() throws(SystemError) -> SHA256.Value {
+        try calling("read", file.path) { () throws(Errno) in try file.descriptor.digest() }
     }
 
     /// Sets the permission bits regardless of the umask.

@@ -36,7 +36,9 @@ public final class WorkerThread: Sendable {
 
     /// Runs `work` on the thread without waiting for it.
     public func start(_ work: @escaping @Sendable () -> Void) throws(SystemError) {
-        guard begin() else { throw SystemError("pthread_create", [], Errno(rawValue: EAGAIN)) }
+        guard begin() else {
+            throw SystemError("pthread_create", Array("a thread".utf8), Errno(rawValue: EAGAIN))
+        }
         queue.add(work)
     }
 

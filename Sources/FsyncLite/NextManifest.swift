@@ -117,6 +117,7 @@ struct NextManifest {
         if !planned.isOfSource, var header = planned.header {
             (header.id, header.revision, header.rootEntry) = (id, 0, rootEntry)
             header.rootIdentity = try target.status().identity
+            header.stateID = header.stateID ?? RandomID.hexadecimal(bytes: 16)
             if let earlier = planned.earlier {
                 (header.filters, header.attributes) = (earlier.filters, earlier.attributes)
                 header.sources = earlier.sources
@@ -136,8 +137,9 @@ struct NextManifest {
         header.mounts = planned.mounts
         header.retention = options.retention.kept(over: planned.header?.retention)
         header.targetFileSystem = try target.fileSystemUUID()
+        header.stateID = planned.header?.stateID ?? RandomID.hexadecimal(bytes: 16)
         (header.rootEntry, header.rootIdentity) = (rootEntry, try target.status().identity)
-        header.rootOmitted = root?.source.omitted ?? []
+        header.rootOmitted = root?.source.omitted.subtracting(.unread) ?? []
         if !header.rootOmitted.isEmpty {
             header.rootChanged = (root?.source.status.changed).map(Timestamp.init)
         }

@@ -3,29 +3,38 @@ import FileSystem
 
 extension Verification {
     /// Replaces each copy that is not as recorded with the good one: in the tree, which must be a target, by an apply
-    /// that does nothing else, and in a source of this machine by a new file that takes over the name.
+    /// that does nothing else, and in a source of this machine by a new file that takes over the name. An edit, and a file
+    /// that has changed since it was judged, are left alone.
     ///
     /// - Returns: the same discrepancies, with their results.
     public func repair(_ found: [Discrepancy]) throws -> [Discrepancy] {
+        var found = found
+        for index in found.indices where found[index].kind == .edited {
+            found[index].message = Verification.wayOut(of: found[index].side)
+        }
         guard let source, found.contains(where: \.isRepairable) else { return found }
         let (mirror, original) = (
             PathResolver(try LocalFile(bytes: tree).directory().asTarget()),
             source.isRemote ? nil : PathResolver(try source.open())
         )
-        var found = found
         var inodes: [UInt64: [Int]] = [:]
         for index in found.indices where found[index].isRepairable {
+            guard found[index].side == .tree || original != nil else {
+                found[index].message = "a copy on another machine is not repaired from here"
+                continue
+            }
+            guard let judged = found[index].judged else {
+                found[index].message = "it cannot be read, and may have been changed since it was recorded"
+                continue
+            }
             do {
-                if found[index].side == .source {
-                    guard let original else {
-                        found[index].message = "a copy on another machine is not repaired from here"
-                        continue
-                    }
-                    try Verification.restore(found[index].path, in: original, from: mirror)
+                if found[index].side == .source, let original {
+                    try Verification.restore(judged, in: original, from: mirror)
                     found[index].isRepaired = true
-                } else if let (directory, name) = try mirror.location(of: found[index].path),
+                } else if let (directory, name) = try mirror.location(of: judged.path),
                     let status = try directory.status(of: name)
                 {
+                    try Verification.check(directory.trueStatus(of: name), judged, directory.path(of: name))
                     inodes[status.inode, default: []].append(index)
                 }
             } catch {
@@ -64,10 +73,28 @@ extension Verification {
         return try Synchronizer(source, target: tree, options: options, monitor: monitor).apply()
     }
 
+    private static func wayOut(of side: Discrepancy.Side) -> String {
+        let command =
+            switch side {
+            case .tree: "; apply copies the source's file over it"
+            case .source: "; apply --trust-source mirrors it"
+            case .both: ""
+            }
+        return "not repaired, as it was changed after it was recorded\(command)"
+    }
+
+    private static func check(
+        _ status: FileStatus?, _ judged: File, _ path: @autoclosure () -> [UInt8]
+    ) throws {
+        guard status?.isUnchanged(since: judged.status) == true else {
+            throw SyncError(.stale, path: path(), "it has changed since it was read; verify it again")
+        }
+    }
+
     /// Replaces the content of a file; everything else stays as it is.
-    private static func restore(_ path: RelativePath, in tree: PathResolver, from good: PathResolver) throws {
-        guard let (origin, name) = try good.location(of: path),
-            let (directory, _) = try tree.location(of: path)
+    private static func restore(_ judged: File, in tree: PathResolver, from good: PathResolver) throws {
+        guard let (origin, name) = try good.location(of: judged.path),
+            let (directory, _) = try tree.location(of: judged.path)
         else {
             return
         }
@@ -79,11 +106,13 @@ extension Verification {
         }
         let pending = try PendingFile(name, in: directory)
         _ = try pending.copy(file)
+        // RACE: the good copy may have changed since it was read, too.
+        guard try Digest(pending.digest()) == judged.digest else {
+            throw SyncError(.stale, path: origin.path(of: name), "it no longer has the recorded content")
+        }
         try pending.setAttributes(
             like: old, extended: handle.extendedAttributes(MirroredAttributes.all.extended))
-        guard try directory.status(of: name)?.isUnchanged(since: old) == true else {
-            throw SyncError(.stale, path: directory.path(of: name), "it has just been changed")
-        }
+        try check(directory.status(of: name), judged, directory.path(of: name))
         try pending.commit()
         try ObjectHandle(of: directory).setModified(above.modified)
     }

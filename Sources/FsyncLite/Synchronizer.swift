@@ -130,10 +130,7 @@ public struct Synchronizer: Sendable {
             report.error = SyncError(
                 .stale, path: target, "the saved plan no longer fits, and nothing was done")
         } else if prepares, !planned.plan.givingWay.isEmpty {
-            report.refusals.append(
-                Refusal(
-                    "there is room only if snapshots go, and none goes before a commit: prune some, or apply at once"
-                ))
+            report.refusals.append(.spaceForPrepared)
         } else if report.refusals.isEmpty, report.problems.contains(where: options.stops) {
             report.outcome = .failed
         }
@@ -169,7 +166,9 @@ public struct Synchronizer: Sendable {
     /// Writes; an error before the commit is in the report.
     private func carryOut(_ planned: PlannedSync, in root: inout TargetRoot, isExact: Bool) throws -> Report {
         var report = Report(.refused, planned.plan)
-        var room = RoomMaker(prepares ? nil : planned.need, allowed: isExact ? planned.plan.givingWay : nil)
+        var room = RoomMaker(
+            planned.need, givesWay: planned.historyGivesWay && !prepares,
+            allowed: isExact ? planned.plan.givingWay : nil)
         do {
             try root.make(parents: options.createParents)
             if report.summary.actions > 0 { try room.make(in: root) }
@@ -182,7 +181,7 @@ public struct Synchronizer: Sendable {
         } catch let error as SyncError where error.code == .locked {
             throw error
         } catch {
-            let error = SyncError(wrapping: error)
+            let error = room.explained(SyncError(wrapping: error), in: root)
             report.outcome = error.code == .refused ? .refused : .failed
             report.error = error
         }

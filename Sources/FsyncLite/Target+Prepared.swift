@@ -37,7 +37,9 @@ extension Target {
         ).header
         var report = Report(prepared, root.capabilities)
         report.sources = next.shownSources
-        report.refusals = try prepared.drift(in: directory, state, monitor)
+        report.refusals = try prepared.drift(in: directory, state, monitor).map {
+            $0.preparing(id, report.sources)
+        }
         guard report.refusals.isEmpty else {
             report.outcome = .refused
             report.error = SyncError(

@@ -104,6 +104,12 @@ extension Target {
                     .refused, path: path,
                     "no apply is kept here that a label could be given to; see keep_last")
             }
+            guard label.utf8.count <= 255, singleLine(label) == label else {
+                throw SyncError(
+                    .usage,
+                    "a label has at most 255 bytes, and no line end or other control character; give another one"
+                )
+            }
             guard try !SnapshotName.isTaken(label, in: history.snapshots()) else {
                 throw SyncError(
                     .usage, "\(escapedText(label.utf8)) is the name of a snapshot already; give another label"

@@ -31,6 +31,10 @@ extension ProgramDescription {
             "~/.config/fsync-lite/settings.json",
             "your settings, or settings.plist; under XDG_CONFIG_HOME where that is set. help settings init explains them."
         ),
+        (
+            "~/.local/state/fsync-lite/targets.json",
+            "the targets that you have written to; under XDG_STATE_HOME where that is set. root's are in /var/lib/fsync-lite."
+        ),
         ("TARGET/.fsync-lite/manifest.json", "what the target holds, one entry per line"),
         ("TARGET/.fsync-lite/history/", "what the applies displaced, for undo and snapshots"),
         (
@@ -45,6 +49,10 @@ extension ProgramDescription {
             (
                 RemoteAccess.variable,
                 "the command that reaches another machine, in place of ssh; --ssh goes before it"
+            ),
+            (
+                KnownTargets.variable,
+                "the directory of the record of your targets, in place of ~/.local/state/fsync-lite; if it is empty, none is kept"
             ),
             ("NO_COLOR", "no colours, unless it is empty"),
             ("TERM", "no colours and no line of progress where it is empty or dumb"),

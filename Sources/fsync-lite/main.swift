@@ -1,5 +1,11 @@
 import FileSystem
 
+do {
+    try HostProcess.openStandardStreams()
+} catch {
+    Console.complain("\(error)")
+    HostProcess.exit(ExitCode.failed.rawValue)
+}
 HostProcess.returnLargeBuffers()
 let arguments = HostProcess.arguments
 let wantsDocument = arguments.prefix { !$0.spells("--") }.contains {

@@ -77,7 +77,9 @@ package final class RunningCommand {
             tracer + words, in: directory ?? files.path,
             // Settings of the user who runs the tests, and the machine's time zone, must not matter.
             environment: ProcessInfo.processInfo.environment
-                .merging(["XDG_CONFIG_HOME": files.path, "TZ": "UTC"]) { $1 }.merging(environment) { $1 },
+                .merging(["XDG_CONFIG_HOME": files.path, "FSYNC_LITE_STATE": "", "TZ": "UTC"]) { $1 }.merging(
+                    environment
+                ) { $1 },
             output: (output?.device ?? handles[0]).fileDescriptor,
             errors: (errors?.device ?? handles[1]).fileDescriptor)
     }

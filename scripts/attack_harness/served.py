@@ -78,13 +78,13 @@ def hostile(scene: ServedScene) -> list[str]:
     mirror = os.path.basename(scene.target if scene.way == PUSH else scene.source)
     up = [f"../outside/{place}" for place in ("target", "source", "new")]
     return [
-        *("", ".", "..", "./" + mirror, mirror + "/.", mirror + "/..", "own", "own/new"),
+        *("", ".", "..", mirror + "/..", "own", "own/new"),
         *("link", "link/target", "link/source", "link/new", "link/to/target", "own/../link/target"),
         *up,
         *(f"{mirror}/hot/../../{path}" for path in up),
         *(f"{outside}/{place}" for place in ("target", "source", "to/target", "new")),
         *(f"{root}{path}" for path in ("", "/", "/..", "/../outside/target", "/link/target", "-beside/target")),
-        *(f"{root}/{path}" for path in ("own", "./" + mirror, mirror + "/../../outside/source")),
+        *(f"{root}/{path}" for path in ("own", mirror + "/../../outside/source")),
         *("/proc/self/cwd/link/target", f"/proc/self/root{outside}/target", f"/{outside}/target"),
         *("new/../../outside/new", "a\nb/.."),
     ]

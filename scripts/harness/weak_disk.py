@@ -122,7 +122,7 @@ def _sshfs(place: str, back: str, megabytes: int, undo: Undo) -> None:
     with open(files["settings"], "w") as file:
         file.write(
             f"HostKey {files['host']}\nAuthorizedKeysFile {files['key']}.pub\nStrictModes no\nUsePAM no\n"
-            "PermitRootLogin yes\nSubsystem sftp internal-sftp\nPidFile none\n"
+            "PermitRootLogin yes\nSetEnv FSYNC_LITE_STATE=none\nSubsystem sftp internal-sftp\nPidFile none\n"
         )
     os.makedirs("/run/sshd", exist_ok=True)
     server = f"/usr/bin/env {shutil.which('sshd')} -i -f {files['settings']}"

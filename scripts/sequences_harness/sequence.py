@@ -101,6 +101,7 @@ class Sequence:
             "PATH": os.environ["PATH"],
             "HOME": target_folder,
             "LC_ALL": "C.UTF-8",
+            "FSYNC_LITE_STATE": "",
             "XDG_CONFIG_HOME": os.path.join(target_folder, "no-settings"),
         }
         self.filters = Filters()

@@ -61,16 +61,17 @@ extension PreparedTransaction {
         let manifest = try state.manifest().map { Basis($0.header) }
         if manifest != basis {
             drift.append(
-                Refusal("another apply has changed the target since: its manifest is another one"))
+                .changedSincePrepared(
+                    "another apply has changed the target since: its manifest is another one"))
         }
         let status = try target.status()
-        if status.identity != root { drift.append(Refusal("the target is another directory")) }
+        if status.identity != root { drift.append(.changedSincePrepared("the target is another directory")) }
         // Its times are those of the entries that take no part, too.
         let known = attributes.first { $0.object == OperationGraph.root }?.old
         if let known,
             (known.permissions, known.owner, known.group) != (status.permissions, status.owner, status.group)
         {
-            drift.append(Refusal(".: changed in the target"))
+            drift.append(.changedSincePrepared(".: changed in the target"))
         }
         guard drift.isEmpty else { return drift }
 
@@ -89,9 +90,9 @@ extension PreparedTransaction {
                     && (seen.changed == status.changed || !comparesTimes)
             }
             guard isSame != true else { continue }
-            drift.append(Refusal("\(path(of: number)): changed in the target"))
+            drift.append(.changedSincePrepared("\(path(of: number)): changed in the target"))
         }
-        drift += try taken(found).map { Refusal("\($0): new in the target") }
+        drift += try taken(found).map { .changedSincePrepared("\($0): new in the target") }
         var rest = descendants[...]
         while let number = rest.first?.object {
             let end = rest.firstIndex { $0.object != number } ?? rest.endIndex
@@ -144,7 +145,7 @@ extension PreparedTransaction {
         var rest = recorded
         let above = path(of: directory)
         func note(_ path: RelativePath, _ what: String) {
-            drift.append(Refusal("\(above.appending(path)): \(what)"))
+            drift.append(.changedSincePrepared("\(above.appending(path)): \(what)"))
         }
         while try scan.advance() {
             while let next = rest.first, next.path < scan.path {

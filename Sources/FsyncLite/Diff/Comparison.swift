@@ -199,7 +199,7 @@ extension ComparisonPolicy {
         base.isSettled && isUnchanged(source, base.status)
     }
 
-    private func isUnchanged(_ source: FileStatus, _ recorded: FileStatus) -> Bool {
+    func isUnchanged(_ source: FileStatus, _ recorded: FileStatus) -> Bool {
         isSame(source, recorded) && (!keepsIdentity || source.changed == recorded.changed)
     }
 
@@ -339,8 +339,9 @@ extension Match {
     mutating func take(
         _ source: ExtendedAttributes, _ target: ExtendedAttributes, mirroring mirrored: MirroredAttributes
     ) {
-        self.source.extended = source.filter(mirrored.contains).merging(
-            target.filter { !mirrored.contains($0) })
+        // The mode tells the owner's rights, which may not be those of the source's owner.
+        self.source.extended = source.givingOwner(self.source.status.permissions)
+            .filter(mirrored.contains).merging(target.filter { !mirrored.contains($0) })
         self.target.extended = target
     }
 

@@ -30,6 +30,20 @@ extension Difference {
         }
     }
 
+    /// Notes entries of the source whose extended attributes cannot be read.
+    mutating func leaveAttributes(of paths: Set<RelativePath>) -> [Problem] {
+        guard !paths.isEmpty else { return [] }
+        var omissions = OmissionList()
+        edit { difference in
+            for index in difference.matches.indices where paths.contains(difference.matches.path(at: index)) {
+                let source = difference.matches[index].source.withoutAttributes()
+                omissions.add(source)
+                difference.matches[index].source = source
+            }
+        }
+        return omissions.problems
+    }
+
     /// Copies objects instead of moving them, and everything that would move into or with their directories.
     mutating func copy(insteadOfMoving paths: Set<RelativePath>) {
         edit { $0.replaceMoves(of: paths) }
@@ -95,7 +109,7 @@ extension Difference {
         edit { $0.keepUnreplaced(where: isKept) }
     }
 
-    private mutating func keepUnreplaced(where isKept: (File) -> Bool) -> [File] {
+    mutating func keepUnreplaced(where isKept: (File) -> Bool) -> [File] {
         let taken = paths(of: created, matches)
         var going: Set<RelativePath> = []
         var stay: [Match] = []

@@ -123,7 +123,24 @@ package struct Difference: Sendable {
         matches.sort()
         deleted.sort()
         leaveDisplaced()
+        try keepUnseen(merge.unseen)
         keepDirectories()
+    }
+
+    /// Keeps what the target has of entries that cannot be looked at, also where their directory was renamed.
+    ///
+    /// - Throws: `SyncError` where what it has would go to another path, or away.
+    private mutating func keepUnseen(_ unseen: [(path: RelativePath, isHeld: Bool)]) throws {
+        guard !unseen.isEmpty else { return }
+        let moves = MoveMap(self)
+        for (path, isHeld) in unseen where isHeld && moves.newPath(of: path.parent) != path.parent {
+            throw SyncError(
+                .failed, path: path.bytes,
+                "its directory is another one in the source, and it cannot be looked at; make it readable first"
+            )
+        }
+        let kept = Set(unseen.map { moves.oldPath(of: $0.path) })
+        _ = keepUnreplaced { kept.contains($0.path) || $0.path.isBelow(anyOf: kept) }
     }
 
     private func wasUncovered(_ file: File, _ base: BaseEntry?) -> Bool {

@@ -1,19 +1,24 @@
 /// What the target cannot hold: one problem per kind, for any number of entries.
 struct OmissionList: Sendable {
+    private static let names = Omissions.names + [(.unread, "unread")]
     private var found: [Omissions.RawValue: (first: RelativePath, count: Int)] = [:]
 
     var isEmpty: Bool { found.isEmpty }
 
     mutating func add(_ file: File) {
-        for (omission, _) in Omissions.names where file.omitted.contains(omission) {
+        for (omission, _) in OmissionList.names where file.omitted.contains(omission) {
             found[omission.rawValue, default: (file.path, 0)].count += 1
         }
     }
 
     var problems: [Problem] {
-        Omissions.names.compactMap { omission, name in
+        OmissionList.names.compactMap { omission, name in
             guard let (first, count) = found[omission.rawValue] else { return nil }
             let others = count > 1 ? ", nor those of \(count - 1) more" : ""
+            guard omission != .unread else {
+                return Problem(
+                    path: first, code: .attribute, message: "its extended attributes cannot be read\(others)")
+            }
             let words: [Omissions.RawValue: String] = [
                 Omissions.modified.rawValue: "modification time", Omissions.mode.rawValue: "permission bits",
                 Omissions.owner.rawValue: "owner", Omissions.xattrs.rawValue: "extended attributes",

@@ -35,14 +35,20 @@ package struct TreeMerge {
     /// Attributes that the target could not hold and that are not tried again.
     private(set) var omissions = OmissionList()
 
+    /// New entries that their owner in the source may not read, and that their owner in the target may.
+    private(set) var opened: (first: RelativePath, count: Int)?
+
     /// Finds names that are one name to the target.
     private(set) var folding: NameFolding?
     /// Directories on the way to the present path whose object changed: what they hold is kept as a match even if it
     /// is settled. These are the lengths of their paths, each of which begins that of the last one.
     private var unsettled: [Int] = []
     private var unsettledPath = RelativePath.root
-    /// A source directory that could not be listed: the target keeps everything below it.
+    /// An entry of the source that could not be looked at, or a directory that could not be listed: the target keeps what
+    /// it has there, and everything below.
     private var unlisted: RelativePath?
+    /// The entries that could not be looked at; `isHeld` if the target has one at the path.
+    private(set) var unseen: [(path: RelativePath, isHeld: Bool)] = []
     /// Another target in the tree of this one, which stays as it is.
     private var otherTarget: RelativePath?
 
@@ -119,11 +125,29 @@ package struct TreeMerge {
             if let manifest { findings.noteTime(of: target.status, manifest.targetChanged) }
             return
         }
+        var side = side
+        if side != .right, source.sight == .unseen, source.exclusion == .none,
+            !(otherTarget.map(source.path.isBelow) ?? false)
+        {
+            leaveUnseen(source, isHeld: side == .both)
+            guard side == .both else {
+                if let manifest { _ = findings.baseOfMissing(manifest, isProtected: true) }
+                return
+            }
+            side = .right
+        }
         let excluded = exclusions(side, source, target)
         let (base, isResting) = base(side, target, manifest, excluded)
         leaveUnsettled(side == .right ? target.path : source.path)
         try take(side, source, target, base, excluded, isResting: isResting)
         count(side, source, target, base, excluded, isResting: isResting)
+    }
+
+    private mutating func leaveUnseen(_ source: some EntryStream, isHeld: Bool) {
+        unlisted = source.path
+        unseen.append((source.path, isHeld))
+        sourceCount += 1
+        folding?.admit(source.path)
     }
 
     private mutating func countTop(_ path: RelativePath) {
@@ -302,10 +326,20 @@ package struct TreeMerge {
                 .refused,
                 "the source has more new entries than half of this machine's memory holds: \(arrivals.count)")
         }
-        addArrival(source, source.file, base)
+        addArrival(source, arriving(source), base)
         guard source.status.type == .directory else { return }
         addUnsettled(source.path)
         if !source.isListed { unlisted = source.path }
+    }
+
+    /// As it is made: by this user, where its owner is not kept.
+    private mutating func arriving(_ source: some EntryStream) -> File {
+        var status = source.status
+        guard !policy.attributes.contains(.owner), policy.attributes.contains(.mode),
+            status.open(to: Account.effectiveUser)
+        else { return source.file }
+        opened = (opened?.first ?? source.path, (opened?.count ?? 0) + 1)
+        return source.file.with(status)
     }
 
     private mutating func takeDeparture(_ target: some EntryStream, _ base: BaseEntry?) {
@@ -314,7 +348,7 @@ package struct TreeMerge {
     }
 
     private func isProtected(_ path: RelativePath) -> Bool {
-        unlisted.map { path.isBelow($0) } ?? false
+        unlisted.map { path == $0 || path.isBelow($0) } ?? false
     }
 
     private mutating func addUnsettled(_ path: RelativePath) {

@@ -17,6 +17,15 @@ extension PathStream {
     }
 }
 
+/// How much is known of an entry.
+package enum Sight: UInt8, Sendable {
+    case whole
+    /// A directory whose entries could not be listed.
+    case unlisted
+    /// A name that could not be looked at: the status tells nothing, and the type may be another.
+    case unseen
+}
+
 /// A tree as one ordered stream of entries: what a scan, a manifest and a list of files all are.
 ///
 /// The properties tell of the present entry and change with the next `advance`; before the first and after
@@ -34,8 +43,8 @@ package protocol EntryStream: AnyObject, PathStream {
     var omitted: Omissions { get }
     /// Why the entry is excluded, if it is. Nothing below it is yielded then.
     var exclusion: Exclusion { get }
-    /// False for a directory whose entries could not be listed: nothing is known of what lies below it.
-    var isListed: Bool { get }
+    /// How much is known of it.
+    var sight: Sight { get }
     /// Appends the present entry to a manifest just as it was read; false where it was not read from one.
     func append(to writer: inout ManifestWriter) -> Bool
     /// The inode in the tree that was recorded, where that is another than the one the entry came from.
@@ -54,7 +63,9 @@ package protocol EntryStream: AnyObject, PathStream {
 }
 
 extension EntryStream {
-    package var isListed: Bool { true }
+    package var sight: Sight { .whole }
+    /// False where nothing is known of what lies below it.
+    package var isListed: Bool { sight == .whole }
     package var exclusion: Exclusion { .none }
     package var extended: ExtendedAttributes { ExtendedAttributes() }
     package var omitted: Omissions { [] }

@@ -49,6 +49,8 @@ public struct ManifestHeader: Hashable, Sendable {
     package var targetFileSystem: String?
     /// What was mounted in the source, in the order of the paths.
     package var mounts: [SourceMount] = []
+    /// Names the state, for as long as it lasts and in a copy of it; nil in a manifest of an earlier version.
+    package var stateID: String?
     /// The last apply was an exchange; an undo and a restoration are one too.
     public var exchanged = false
 
@@ -166,7 +168,7 @@ extension ManifestHeader {
         + Field.part(
             \.rootIdentity, blank: .unknown,
             [Field("root_inode", .integer, \.inode), Field("root_created", .time, \.created)])
-        + [Field("target_file_system", .text, \.targetFileSystem)]
+        + [Field("target_file_system", .text, \.targetFileSystem), Field("state_id", .text, \.stateID)]
         // Of version 1; ignored.
         + [Field("target_seen", .time, get: { _ in nil }, set: { _, _ in })]
         + Field.part(

@@ -222,12 +222,16 @@ struct History {
     func bytesHeld(_ step: Step) throws -> ByteCount {
         var bytes: ByteCount = 0
         guard let history = try state.history() else { return bytes }
+        var inodes: Set<UInt64> = []
         for name in step.directories where try history.status(of: name) != nil {
             let scan = try TreeScan(
                 history.directory(name), TreeScan.Options(toleratesUnreadable: true))
             while try scan.advance() {
                 // Documents are beside the directories of slots, and do not count.
-                if scan.status.type == .file, scan.path.parent?.isRoot == false { bytes += scan.status.size }
+                guard scan.status.type == .file, scan.path.parent?.isRoot == false,
+                    scan.status.links == 1 || inodes.insert(scan.status.inode).inserted
+                else { continue }
+                bytes += scan.status.size
             }
         }
         return bytes

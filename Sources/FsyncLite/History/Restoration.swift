@@ -17,8 +17,6 @@ public struct Restoration: Hashable, Sendable {
     public var isToSource = false
     /// Paths that the destination has with other content are replaced; otherwise they are refusals.
     public var overwrites = false
-    /// The option of the command that sets `overwrites`.
-    static let overwriteOption = "--overwrite"
     /// Files of a copy are hard links to the target's objects where these are unchanged. A later write to one changes
     /// the target or its history.
     public var linksFiles = false

@@ -3,30 +3,34 @@ import FileSystem
 
 /// Removes parts of the history to make room for an apply, and remembers their names.
 struct RoomMaker {
-    /// nil if nothing may be removed.
     private let need: RoomNeed?
+    private let givesWay: Bool
     /// What may be removed; nil for anything.
     private let allowed: Set<String>?
+    /// As it was before anything was staged.
+    private var info: FileSystemInfo?
     private(set) var gone: [String] = []
 
-    /// - Parameter allowed: what may be removed, by a saved plan.
-    init(_ need: RoomNeed?, allowed: [String]?) {
-        (self.need, self.allowed) = (need, allowed.map(Set.init))
+    /// - Parameters:
+    ///   - givesWay: something may be removed.
+    ///   - allowed: what may be removed, by a saved plan.
+    init(_ need: RoomNeed?, givesWay: Bool, allowed: [String]?) {
+        (self.need, self.givesWay, self.allowed) = (need, givesWay, allowed.map(Set.init))
     }
 
     /// Before anything is staged: removes parts until there is enough room.
     mutating func make(in root: TargetRoot) throws {
-        guard let need, let room = Room(root) else { return }
+        info = try Room.info(root)
+        guard givesWay, let need, let room = Room(root) else { return }
         while true {
             let info = try Room.info(root)
             guard !need.shortage(info).isOver else { return }
             let names = try room.give(allowed)
             gone += names
             guard !names.isEmpty else {
-                let (needed, free) = Amount.bytes(need.bytes, over: info.availableBytes)
                 throw SyncError(
                     .failed, path: root.path,
-                    "\(needed) are needed and \(free) are free, "
+                    "\(need.inodesText(info) ?? need.bytesText(info)), "
                         + "and nothing more of the history gives way", errno: Errno.noSpace.rawValue)
             }
         }
@@ -36,7 +40,7 @@ struct RoomMaker {
     ///
     /// - Returns: whether something was removed, and the caller can try again.
     mutating func makeMore(in root: TargetRoot, after error: any Error) throws -> Bool {
-        guard need != nil, let room = Room(root), RoomMaker.isFull(error),
+        guard givesWay, need != nil, let room = Room(root), RoomMaker.isFull(SyncError(wrapping: error)),
             try root.state?.hasJournal() == false
         else { return false }
         let names = try room.give(allowed)
@@ -44,13 +48,20 @@ struct RoomMaker {
         return !names.isEmpty
     }
 
-    private static func isFull(_ error: any Error) -> Bool {
-        let number: Int32? =
-            switch error {
-            case let error as SystemError: error.errno.rawValue
-            case let error as SyncError: error.errno
-            default: nil
-            }
-        return number == Errno.noSpace.rawValue || number == Errno.quotaExceeded.rawValue
+    /// The error with what is needed and was free, if the disk or a quota was full.
+    func explained(_ error: SyncError, in root: TargetRoot) -> SyncError {
+        guard RoomMaker.isFull(error), let need, let info else { return error }
+        // Where the history cannot be looked at, nothing is said of it.
+        let hasHistory = (try? root.state?.transactions().isEmpty) == false
+        let lack = need.inodesText(info) ?? need.bytesText(info)
+        return SyncError(
+            error.code, path: error.path,
+            "\(error.message); \(lack) in the target, or less where a quota is set"
+                + (hasHistory ? "; snapshot prune --keep-last 0 frees what the history holds" : ""),
+            errno: error.errno)
+    }
+
+    private static func isFull(_ error: SyncError) -> Bool {
+        error.errno == Errno.noSpace.rawValue || error.errno == Errno.quotaExceeded.rawValue
     }
 }

@@ -211,6 +211,7 @@ public struct Tree: Sendable {
                     extended: entry.file.extended, targetInode: nil, digest: entry.file.digest)
             }
             while try scan.advance() {
+                if scan.sight == .unseen { continue }
                 let file = scan.file
                 try digests.add(file, bytes: file.size) { take($0) }
                 try writer.drain(to: &sink)
@@ -218,6 +219,7 @@ public struct Tree: Sendable {
             try digests.finish { take($0) }
         }
         while try !withDigests && scan.advance() {
+            if scan.sight == .unseen { continue }
             writer.append(
                 path: scan.path, status: scan.status, destination: scan.destination,
                 extended: scan.extended, targetInode: nil, digest: nil)

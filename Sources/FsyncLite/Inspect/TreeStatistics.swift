@@ -5,6 +5,8 @@ package struct TreeStatistics: Sendable {
     /// nil for a live directory.
     package internal(set) var header: ManifestHeader?
     package private(set) var summary = ManifestSummary()
+    /// Those met with several names.
+    private var files: Set<FileIdentity> = []
     private var counts = [Int](repeating: 0, count: FileType.allCases.count)
     /// Number of entries at each depth, beginning with those in the root.
     package private(set) var levels: [Int] = []
@@ -32,6 +34,10 @@ package struct TreeStatistics: Sendable {
     private mutating func count(_ entry: some EntryStream) {
         let status = entry.status
         summary.count(status)
+        // Another name of a file has no bytes of its own.
+        if status.type == .file, status.links > 1, !files.insert(status.identity).inserted {
+            summary.bytes = summary.bytes - status.size
+        }
         counts[Int(status.type.rawValue)] += 1
         let depth = entry.path.depth(after: 0) - 1
         while levels.count <= depth { levels.append(0) }

@@ -18,33 +18,38 @@ public struct Endpoint: Hashable, Sendable {
     ///
     /// - Throws: `Fault` for text that names another machine, but not well.
     public init?(_ text: [UInt8]) throws(Fault) {
-        let colon = UInt8(ascii: ":")
+        let (colon, slash) = (UInt8(ascii: ":"), UInt8(ascii: "/"))
         let scheme = Array("ssh://".utf8)
-        let authority: ArraySlice<UInt8>
+        let (authority, rest): (ArraySlice<UInt8>, ArraySlice<UInt8>)
         var port: UInt16?
         if text.starts(with: scheme) {
-            let rest = text[scheme.count...]
-            guard let slash = rest.firstIndex(of: UInt8(ascii: "/")) else {
+            let whole = text[scheme.count...]
+            guard let end = whole.firstIndex(of: slash) else {
                 throw Fault(reason: "a path is missing after the host")
             }
-            (authority, port) = try Endpoint.splitPort(rest[..<slash])
-            path = Array(rest[slash...])
+            (authority, port) = try Endpoint.splitPort(whole[..<end])
+            // As git reads it.
+            rest = whole[end...].starts(with: "/~".utf8) ? whole[(end + 1)...] : whole[end...]
         } else {
-            let head = text.prefix { $0 != UInt8(ascii: "/") }
+            let head = text.prefix { $0 != slash }
             guard let first = head.firstIndex(of: colon) else { return nil }
             var end = first
-            // An address of IPv6 stands in brackets, since it has colons.
             if let open = head.firstIndex(of: UInt8(ascii: "[")), open < first {
                 guard let close = head[open...].firstIndex(of: UInt8(ascii: "]")), close + 1 < head.count,
                     head[close + 1] == colon
                 else { throw Fault(reason: "the address in brackets does not end with ]:") }
                 end = close + 1
+            } else if let address = Endpoint.bareAddress(head) {
+                let path =
+                    address.upperBound < text.count ? text[address.upperBound...] : Array(":PATH".utf8)[...]
+                throw Fault(
+                    reason: "an address with colons stands in brackets: "
+                        + escapedText(
+                            text[..<address.lowerBound] + "[".utf8 + text[address] + "]".utf8 + path))
             }
-            authority = text[..<end]
-            // As a far shell would read it.
-            let rest = text[(end + 1)...]
-            path = Array(rest.starts(with: "~/".utf8) ? rest.dropFirst(2) : rest)
+            (authority, rest) = (text[..<end], text[(end + 1)...])
         }
+        path = try Endpoint.path(rest)
         guard !path.isEmpty else { throw Fault(reason: "a path is missing after the host") }
         guard path.count <= 4095, !path.contains(0) else { throw Fault(reason: "its path is no path") }
         let parts = authority.split(
@@ -52,10 +57,39 @@ public struct Endpoint: Hashable, Sendable {
         var host = parts[parts.count - 1]
         if host.first == UInt8(ascii: "["), host.last == UInt8(ascii: "]") {
             host = host.dropFirst().dropLast()
+        } else if host.contains(colon) {
+            throw Fault(reason: "an address with colons stands in brackets, such as [2001:db8::1]")
         }
         self.host = try Endpoint.word(host, "host")
         user = parts.count > 1 ? try Endpoint.word(parts[0], "user") : nil
         self.port = port
+    }
+
+    /// The address of IPv6 in text that has one before its path, without brackets; nil for a host and a path.
+    private static func bareAddress(_ head: ArraySlice<UInt8>) -> Range<Int>? {
+        let colon = UInt8(ascii: ":")
+        let start = head.firstIndex(of: UInt8(ascii: "@")).map { $0 + 1 } ?? head.startIndex
+        guard let last = head.lastIndex(of: colon), start < last else { return nil }
+        let groups = head[start..<last].prefix { $0 != UInt8(ascii: "%") }
+        guard groups.contains(colon),
+            groups.allSatisfy({ $0 == colon || Character(Unicode.Scalar($0)).isHexDigit })
+        else { return nil }
+        // No address ends with one colon: this one goes on, and there is no path.
+        let isWhole = groups.endIndex < last || groups.last != colon || groups.dropLast().last == colon
+        return start..<(isWhole ? last : head.endIndex)
+    }
+
+    /// As a far shell would read it: `~` is the home directory, in which the far end starts.
+    private static func path(_ text: ArraySlice<UInt8>) throws(Fault) -> [UInt8] {
+        guard text.first == UInt8(ascii: "~") else { return Array(text) }
+        let name = text.prefix { $0 != UInt8(ascii: "/") }
+        guard name.count == 1 else {
+            throw Fault(
+                reason: "\(escapedText(name)) is another user's home directory: write its path, or "
+                    + "./\(escapedText(name)) for a directory of that name")
+        }
+        let path = text[name.endIndex...].drop { $0 == UInt8(ascii: "/") }
+        return path.isEmpty ? [UInt8(ascii: ".")] : Array(path)
     }
 
     /// Neither an option of ssh nor anything that a shell reads otherwise.
@@ -102,7 +136,8 @@ public struct Endpoint: Hashable, Sendable {
     public var bytes: [UInt8] {
         guard let port else { return location(of: path) }
         let shown = host.contains(":") ? "[\(host)]" : host
-        return Array("ssh://\(user.map { "\($0)@" } ?? "")\(shown):\(port)".utf8) + path
+        let start = path.first != UInt8(ascii: "/") ? "/~/" : path.starts(with: "/~".utf8) ? "/" : ""
+        return Array("ssh://\(user.map { "\($0)@" } ?? "")\(shown):\(port)\(start)".utf8) + path
     }
 }
 

@@ -175,6 +175,13 @@ public struct File: Hashable, Sendable, NamedFile {
         return file
     }
 
+    /// The same, without the extended attributes of the source, which could not be read; the next run looks again.
+    func withoutAttributes() -> File {
+        var file = with(status.unexamined)
+        file.omitted.insert(.unread)
+        return file
+    }
+
     /// The same entry as another object.
     func with(_ identity: FileIdentity) -> File {
         var status = status

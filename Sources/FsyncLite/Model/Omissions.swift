@@ -15,6 +15,9 @@ package struct Omissions: OptionSet, Hashable, Sendable {
     /// It is a separate file, because its primary has the maximum number of names.
     package static let links = Omissions(rawValue: 32)
 
+    /// The source's extended attributes and ACLs could not be read. No manifest has this: the next run looks again.
+    package static let unread = Omissions(rawValue: 64)
+
     static let all: Omissions = [.modified, .mode, .owner, .xattrs, .acls, .links]
 
     /// The names in JSON documents and messages.

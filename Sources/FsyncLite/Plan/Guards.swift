@@ -1,34 +1,5 @@
+import FileStorage
 import FileSystem
-
-/// A reason to refuse a plan, found before anything was written.
-public struct Refusal: Hashable, Sendable, CustomStringConvertible {
-    /// What was found.
-    public var reason: String
-    /// The option that overrides the refusal; nil if there is none.
-    public var option: String?
-    /// The room that is needed and that is free, where the latter is too small.
-    public var bytes: Room?
-
-    /// In bytes.
-    public struct Room: Hashable, Sendable {
-        public var needed: ByteCount
-        public var free: ByteCount
-    }
-
-    public init(_ reason: String, option: String? = nil) {
-        self.reason = reason
-        self.option = option
-    }
-
-    public var description: String { reason }
-
-    /// The same where no option overrides it.
-    var withoutOption: Refusal {
-        var refusal = self
-        refusal.option = nil
-        return refusal
-    }
-}
 
 /// The maximum number of deletions in a plan.
 public enum DeleteLimit: Hashable, Sendable {
@@ -76,8 +47,6 @@ struct GuardFacts {
     var capabilities: FileSystemCapabilities?
     /// Files are linked and need no room.
     var linksFiles = false
-    /// Bytes of content to copy, where the statuses of the source do not have them.
-    var contentBytes: ByteCount?
     /// Files of this device are cloned and share their blocks with the copies; nil for none.
     var clonedDevice: DeviceNumber?
     /// See `keepNeed`.
@@ -113,53 +82,36 @@ struct GuardFacts {
     func refusals() -> [Refusal] {
         let difference = plan.difference
         var found: [Refusal] = []
-        func refuse(_ reason: String, option: String? = nil) { found.append(Refusal(reason, option: option)) }
         found += lossRefusals()
         if recorded == nil, difference.targetCount > 0, !options.adopt {
             if let stateElsewhere {
-                refuse(GuardFacts.renamed(stateElsewhere))
+                found.append(.renamedTarget(stateElsewhere))
             } else {
-                refuse(
-                    "the target holds \(Amount.entries(difference.targetCount)) and "
-                        + (hasHistory ? "its manifest is missing" : "was never written by fsync-lite")
-                        + (plan.adopted.map { "; \($0)" } ?? ""), option: "--adopt")
+                found.append(
+                    .foreignTarget(difference.targetCount, hasHistory: hasHistory, plan.adopted))
             }
         }
         if !options.changeSource { found += recorded?.header.sources.compactMap(changeRefusal) ?? [] }
         if !options.changeSource { found += mountRefusals }
         for (path, isMountPoint) in mounts {
-            refuse(
-                isMountPoint
-                    ? "something is mounted in the target, at \(path); unmount it"
-                    : "another file system or subvolume begins in the target, at \(path); move it away")
+            found.append(isMountPoint ? .mountInTarget(path) : .fileSystemInTarget(path))
         }
         if options.exchanges, let first = targets.first {
-            refuse(
-                "\(first) is another target, whose state an exchange would copy; move it out, or leave --exchange out"
-            )
+            found.append(.targetInExchange(first))
         }
         for (first, second) in collisions {
-            refuse(
-                "\(first) and \(second) are one name in the target, which does not tell case or Unicode forms apart",
-                option: "--exclude")
+            found.append(.nameCollision(first, second))
         }
         for path in difference.collisions {
-            refuse(
-                "\(path) in the target is excluded, or holds what is, and something else of the source would take its place",
-                option: options.deletesExcluded ? nil : "--delete-excluded")
+            found.append(.excludedInTheWay(path))
         }
         if options.keepsDeleted {
             for path in difference.deletedTrees {
-                refuse(
-                    "\(path) in the target holds entries that --no-delete keeps, and something else of the source would "
-                        + "take its place; leave --no-delete out, or that path with --exclude")
+                found.append(.undeletedInTheWay(path))
             }
         }
         for path in rotten {
-            refuse(
-                "\(path) in the source is not what was recorded of it, although its size and modification time are: "
-                    + "it has rotted, or its time was put back; manifest verify --source tells the good copy",
-                option: "--trust-source")
+            found.append(.rottenSource(path))
         }
         return found + lockRefusals() + capacityRefusals()
     }
@@ -218,9 +170,7 @@ struct GuardFacts {
     private func refusals(of losses: [Loss]) -> [Refusal] {
         var found: [Refusal] = []
         if !options.allowEmptySource {
-            found = losses.compactMap(\.emptied).map {
-                Refusal("\($0): is a disk missing?", option: "--allow-empty-source")
-            }
+            found = losses.compactMap(\.emptied).map(Refusal.emptySource)
         }
         let beyond = losses.filter {
             // An empty source is guarded above; an explicit limit still holds.
@@ -230,9 +180,7 @@ struct GuardFacts {
         let most = beyond.map(\.deleted).max() ?? 0
         return found
             + beyond.map {
-                Refusal(
-                    "\($0.deleted) of the target's \(Amount.entries($0.of))\($0.source) would be deleted",
-                    option: "--max-delete \(most)")
+                .manyDeletions($0.deleted, of: $0.of, $0.source, most: most)
             }
     }
 
@@ -241,17 +189,13 @@ struct GuardFacts {
         guard let source = sources.first(where: { $0.name == last.name }) else {
             // Under another name it is moved.
             guard !sources.contains(where: { $0.isSameDirectory(as: last) }) else { return nil }
-            return Refusal(
-                "\(last.title) (\(escapedText(last.path))) is no longer mirrored here: what the target has of it would be deleted",
-                option: "--change-source")
+            return .sourceLeftOut(last.title, last.path)
         }
         let isElsewhere = last.fileSystem != source.fileSystem
         guard last.identity != source.identity, isElsewhere || !last.isSpelled(like: source) else {
             return nil
         }
-        return Refusal(
-            "\(source.title) is another directory\(isElsewhere ? ", on another file system," : "") than last time "
-                + "(\(escapedText(last.path)))", option: "--change-source")
+        return .otherSource(source.title, last.path, isElsewhere: isElsewhere)
     }
 
     /// Another file system than last time, or none, in a directory of the source where one was mounted.
@@ -269,10 +213,7 @@ struct GuardFacts {
             var lost = deleted.count { $0.isBelow(mount.path) }
             if now != nil { lost += difference.replacing.count { $0.target.path.isBelow(mount.path) } }
             guard lost > 0 else { return nil }
-            return Refusal(
-                "\(mount.path) in the source \(now == nil ? "was mounted last time and is not now" : "shows another file system than last time"): "
-                    + "the target would lose \(Amount.entries(lost)) of it; is a disk missing?",
-                option: "--change-source")
+            return .otherMount(mount.path, isOther: now != nil, lost: lost)
         }
     }
 
@@ -283,7 +224,7 @@ struct GuardFacts {
         if let root, root.isImmutable || root.isAppendOnly { locked[.root] = root }
         guard !locked.isEmpty else { return [] }
         // An exchange would link all of them.
-        if options.exchanges { return locked.keys.sorted().compactMap { lockRefusal($0, locked) } }
+        if options.exchanges { return locked.sorted { $0.key < $1.key }.map(Refusal.locked) }
         let difference = plan.difference
         var touched: Set<RelativePath> = [.root]
         let moves = MoveMap(difference)
@@ -296,47 +237,47 @@ struct GuardFacts {
             touched.formUnion([file.path, file.path.parent ?? .root])
         }
         for (file, _) in difference.created { touched.insert(moves.oldPath(of: file.path.parent ?? .root)) }
-        return touched.sorted().compactMap { lockRefusal($0, locked) }
+        return touched.sorted().compactMap { path in locked[path].map { .locked(path, $0) } }
     }
 
-    private func lockRefusal(_ path: RelativePath, _ locked: [RelativePath: FileStatus]) -> Refusal? {
-        guard let status = locked[path] else { return nil }
-        let flag = status.isImmutable ? ("immutable", "i") : ("append-only", "a")
-        let name = path.isRoot ? "the target's root" : "\(path) in the target"
-        return Refusal("\(name) is \(flag.0); chattr -\(flag.1) it")
-    }
-
-    /// The bytes that staged files take, and their number.
-    private var staged: (bytes: ByteCount, count: Int) {
-        var (bytes, count): (ByteCount, Int) = (0, 0)
-        func add(_ file: File) {
-            guard !linksFiles || !file.isFile else { return }
-            count += 1
-            if !isCloned(file) { bytes += min(file.size, file.status.allocated) }
-        }
-        let (created, matches) = (plan.difference.created, plan.difference.matches)
-        for (file, _) in created { add(file) }
-        for index in matches.indices where matches.head(at: index).replacesContent {
-            add(matches[index].source)
-        }
-        return (bytes, count)
-    }
-
-    /// What the plan needs: the content, one block for each small object, the new manifest, and what a commit takes.
-    var need: RoomNeed {
-        if let keptNeed { return keptNeed }
-        let (content, count) = staged
-        let entry: ByteCount = 256
-        let bytes =
-            (contentBytes ?? content) + entry * (2 * plan.difference.sourceCount + count)
-            + info.blockSize * (copiedDirectories + 16)
-            + RoomNeed.leastReserve + entry * (2 * plan.summary.actions)
-        return RoomNeed(bytes: bytes, inodes: Int64(count + copiedDirectories + 16))
-    }
+    /// What the plan needs: the new objects, the new manifest, and what a commit takes.
+    var need: RoomNeed { keptNeed ?? findNeed { $0.status.allocated } }
 
     /// Computes `need`, which looks at every file, for all that ask for it. What it follows from must not change
     /// afterwards.
-    mutating func keepNeed() { keptNeed = need }
+    ///
+    /// - Parameter allocated: what a file to be copied takes where it is; nil for one that shares its blocks with its copy.
+    mutating func keepNeed(_ allocated: (File) throws -> ByteCount?) rethrows {
+        keptNeed = try findNeed(allocated)
+    }
+
+    private func findNeed(_ allocated: (File) throws -> ByteCount?) rethrows -> RoomNeed {
+        var (bytes, count): (ByteCount, Int) = (0, 0)
+        func add(_ file: File, _ allocated: ByteCount?) {
+            count += 1
+            let (size, taken) = allocated.map { (file.size, $0) } ?? (0, 0)
+            bytes += info.room(
+                for: file.status.type, size: size, allocated: taken,
+                keepsHoles: options.attributes.contains(.holes))
+        }
+        let difference = plan.difference
+        // Another name of a file takes no room of its own.
+        for file in difference.arriving where difference.links[file.path] == nil {
+            guard !linksFiles || !file.isFile else { continue }
+            add(file, isCloned(file) ? nil : try allocated(file))
+        }
+        for file in copiedFiles { add(file, info.mayShareBlocks ? nil : file.status.allocated) }
+        let directories = copiedDirectories
+        bytes +=
+            info.room(for: .directory, size: 0, allocated: 0, keepsHoles: true)
+            * (directories + count / OperationGraph.slotsPerDirectory)
+        let entry: ByteCount = 256
+        bytes += entry * (2 * difference.sourceCount + count) + info.blockSize * 16
+        bytes += RoomNeed.leastReserve + entry * (2 * plan.summary.actions)
+        return RoomNeed(
+            bytes: bytes,
+            inodes: Int64(count + directories + count / OperationGraph.slotsPerDirectory + 16))
+    }
 
     /// As in `FileCopier.copy`.
     private func isCloned(_ file: File) -> Bool {
@@ -344,9 +285,23 @@ struct GuardFacts {
         return options.attributes.contains(.holes) || file.status.allocated >= file.size
     }
 
-    /// An exchange makes every directory anew, one block each.
+    /// What an exchange copies of the old tree, which still needs it, each file once: what gets other attributes, and
+    /// what comes from the history.
+    private var copiedFiles: [File] {
+        guard options.exchanges else { return [] }
+        let matches = plan.difference.matches
+        var inodes: Set<UInt64> = []
+        return matches.indices.filter {
+            let head = matches.head(at: $0)
+            return !head.replacesContent && !head.isDirectory
+                && (head.changesAttributes || head.targetIsInState)
+        }.map { matches[$0].target }.filter { inodes.insert($0.status.inode).inserted }
+    }
+
+    /// An exchange makes every directory anew, and with `--reflink` everything.
     private var copiedDirectories: Int {
-        options.exchanges ? recorded?.summary.directories ?? 0 : 0
+        guard options.exchanges, let summary = recorded?.summary else { return 0 }
+        return options.clonesUnchanged ? summary.entries : summary.directories
     }
 
     /// What is missing; zero where there is nothing to do.
@@ -358,28 +313,14 @@ struct GuardFacts {
     private func capacityRefusals() -> [Refusal] {
         guard plan.summary.actions > 0 else { return [] }
         var found: [Refusal] = []
-        func refuse(_ reason: String) { found.append(Refusal(reason)) }
-        if let capabilities, !options.allowsWeakCommit {
-            found.append(
-                Refusal(
-                    "the target's file system, \(capabilities.name), cannot keep the promise of all or nothing; it lacks "
-                        + capabilities.lacks.joined(separator: ", "),
-                    option: "--weak-commit"))
-        }
-        if info.isReadOnly { refuse("the target's file system is mounted read-only") }
+        if let capabilities, !options.allowsWeakCommit { found.append(.weakFileSystem(capabilities)) }
+        if info.isReadOnly { found.append(.readOnlyFileSystem) }
         guard givingWay == nil else { return found }
         if need.bytes > info.availableBytes {
-            let held =
-                heldBytes > 0
-                ? "; its history holds \(Amount.bytes(heldBytes)), which snapshot prune --keep-last 0 frees"
-                : ""
-            let (needed, free) = Amount.bytes(need.bytes, over: info.availableBytes)
-            var refusal = Refusal("\(needed) are needed and \(free) are free in the target\(held)")
-            refusal.bytes = Refusal.Room(needed: need.bytes, free: info.availableBytes)
-            found.append(refusal)
+            found.append(.noSpace(need.bytes, free: info.availableBytes, held: heldBytes))
         }
         if let inodes = info.availableInodes, need.inodes > inodes {
-            refuse("\(need.inodes) inodes are needed and \(inodes) are free in the target")
+            found.append(.noInodes(need.inodes, free: inodes, held: heldBytes))
         }
         return found
     }

@@ -1,3 +1,4 @@
+import FileStorage
 import FileSystem
 
 /// What an apply would do: a pure value, the same for `plan` and `apply`.

@@ -57,6 +57,7 @@ package struct PlanDocument {
             text.field("message", problem.message)
         }
         try document.array("refusals", of: refusals, to: &sink) { text, refusal in
+            text.field("case", refusal.kind.rawValue)
             text.field("reason", refusal.reason)
             if let option = refusal.option { text.field("option", option) }
             if let bytes = refusal.bytes {

@@ -1,5 +1,6 @@
 import FileSystem
 
+/// The room that an apply takes in the file system of its target.
 struct RoomNeed {
     /// The bytes that a commit reserves besides those for its names.
     static let leastReserve: ByteCount = 65_536
@@ -11,6 +12,18 @@ struct RoomNeed {
         Shortage(
             bytes: bytes - info.availableBytes + (bytes > 0 ? info.missingReserve : 0),
             inodes: info.availableInodes.map { inodes - $0 } ?? 0)
+    }
+
+    /// What is needed and what is free, in words.
+    func bytesText(_ info: FileSystemInfo) -> String {
+        let (needed, free) = Amount.bytes(bytes, over: info.availableBytes)
+        return "\(needed) are needed and \(free) are free"
+    }
+
+    /// The same of the number of objects; nil where enough are free.
+    func inodesText(_ info: FileSystemInfo) -> String? {
+        guard let free = info.availableInodes, inodes > free else { return nil }
+        return "\(inodes) inodes are needed and \(free) are free"
     }
 }
 

@@ -88,17 +88,18 @@ public struct SavedPlan: Hashable, Sendable {
         var drift: [Refusal] = []
         if now.manifest != basis.manifest {
             drift.append(
-                Refusal("another apply has changed the target since the plan: its manifest is another one"))
+                .changedSincePlan(
+                    "another apply has changed the target since the plan: its manifest is another one"))
         }
         if now.source != basis.source {
-            drift.append(Refusal("the source is another directory than the plan's"))
+            drift.append(.changedSincePlan("the source is another directory than the plan's"))
         }
         if now.target != basis.target {
-            drift.append(Refusal("the target is another directory than the plan's"))
+            drift.append(.changedSincePlan("the target is another directory than the plan's"))
         }
         if plan.givingWay != givingWay {
             drift.append(
-                Refusal(
+                .changedSincePlan(
                     "something else than planned would have to go for the room: \(plan.givingWay.isEmpty ? "nothing" : plan.givingWay.joined(separator: ", "))"
                 ))
         }
@@ -106,7 +107,7 @@ public struct SavedPlan: Hashable, Sendable {
         while let path = [planned, present].compactMap(\.first?.action.path).min() {
             let (before, after) = (planned.popSteps(at: path), present.popSteps(at: path))
             if before != after {
-                drift.append(Refusal("\(path): \(SavedPlan.change(from: before, to: after))"))
+                drift.append(.changedSincePlan("\(path): \(SavedPlan.change(from: before, to: after))"))
             }
         }
         return drift

@@ -13,6 +13,10 @@ public struct SyncOptions: Hashable, Sendable {
     public var expectsTarget = false
     /// With `expectsTarget`: accept another file system than last time.
     public var changeTarget = false
+    /// The targets of this user, among which a target is looked up before it is begun; nil for none.
+    public var knownTargets: KnownTargets?
+    /// With `knownTargets`: begin a target where a known one is not there.
+    public var acceptsNewTarget = false
     /// Create missing parent directories of the target.
     public var createParents = false
     /// Refuse a plan that deletes more than this.

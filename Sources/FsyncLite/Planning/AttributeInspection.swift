@@ -6,6 +6,8 @@ final class AttributeInspection {
     private let target: PathResolver
     private let selection: ExtendedAttributes.Selection
     private let sees: SourceFacts
+    /// Entries whose attributes in the source cannot be read: the target keeps those that it has.
+    private(set) var unread: Set<RelativePath> = []
 
     init(
         source: any SourceTree, target: Directory, _ selection: ExtendedAttributes.Selection,
@@ -26,8 +28,14 @@ final class AttributeInspection {
         of file: File, and other: File
     ) throws -> (source: ExtendedAttributes, target: ExtendedAttributes) {
         let there = try target.extendedAttributes(of: other, .readable) ?? ExtendedAttributes()
-        // If the entry has vanished from the source, the next run will notice.
-        let found = try source.extendedAttributes(of: file, selection) ?? there
+        let found: ExtendedAttributes
+        do {
+            // If the entry has vanished from the source, the next run will notice.
+            found = try source.extendedAttributes(of: file, selection) ?? there
+        } catch let error as SystemError where !Errno.exhausted.contains(error.errno) {
+            unread.insert(file.path)
+            return (there, there)
+        }
         return (sees.completing(found, by: there), there)
     }
 

@@ -58,7 +58,9 @@ final class ContentComparison {
 
     /// The files of the source that are to be copied and not as recorded, although identity, size and modification time
     /// are: they have rotted, or were edited and their times put back. Called after the last comparison.
-    func rotten(among matches: some Sequence<Match>) throws -> [RelativePath] {
+    ///
+    /// - Parameter inCopies: the source may be a copy of the recorded one.
+    func rotten(among matches: some Sequence<Match>, inCopies: Bool) throws -> [RelativePath] {
         var paths: [RelativePath] = []
         var rotten: [RelativePath] = []
         func take(_ answer: FileComparer.Answer) {
@@ -67,7 +69,8 @@ final class ContentComparison {
         }
         for match in matches where match.replacesContent {
             let status = match.source.status
-            guard let base = match.base, base.digest != nil, base.status.identity == status.identity,
+            guard let base = match.base, base.digest != nil,
+                inCopies || base.status.identity == status.identity,
                 base.status.size == status.size, base.status.modified == status.modified
             else { continue }
             let item = FileComparer.Item(index: paths.count, match: match, isOfRecord: true)

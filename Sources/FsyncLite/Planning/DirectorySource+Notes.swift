@@ -51,6 +51,12 @@ extension DirectorySource {
         if options.attributes.contains(.owner), !attributes.contains(.owner) {
             notes.append("owners are left alone: only root can set them")
         }
+        if let (first, count) = opened {
+            let others = count > 1 ? " and \(count - 1) more" : ""
+            notes.append(
+                "the mirror's owner may read \(first)\(others), which in the source only others than the owner may"
+            )
+        }
         return notes
     }
 

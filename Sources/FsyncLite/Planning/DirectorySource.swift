@@ -28,6 +28,8 @@ struct DirectorySource: PlanSource {
     let leftOut = LeftOutEntries()
     private(set) var problems: [Problem] = []
     private var passedOver: [RelativePath] = []
+    /// See `TreeMerge`.
+    private(set) var opened: (first: RelativePath, count: Int)?
     private var isRecordOutdated = false
     private var isStep = false
     /// Number of files that were read only for a moved change time, and were equal.
@@ -71,10 +73,7 @@ struct DirectorySource: PlanSource {
         let keepsIdentity = tree.facts.keepsIdentity
         if let weak = zip(identities, keepsIdentity).first(where: { !$0.1 })?.0, keepsIdentity.contains(true)
         {
-            refusals.append(
-                Refusal(
-                    "the file system of \(weak.title) keeps no change times or inodes, and those of others do; "
-                        + "mirror it to a target of its own"))
+            refusals.append(.weakSourceAmongOthers(weak.title))
         }
         return refusals.isEmpty ? nil : Plan(refusing: refusals)
     }
@@ -217,6 +216,7 @@ struct DirectorySource: PlanSource {
     mutating func settle(_ difference: inout Difference, _ merge: TreeMerge) throws {
         try leaveExcluded(merge.excludedBelowMoving, in: &difference)
         try rereadSource(of: &difference)
+        opened = merge.opened
         let unread = findings.problems + leftOut.problems
         difference.sourceCount += leftOut.problems.count
         problems = unread
@@ -312,10 +312,11 @@ struct DirectorySource: PlanSource {
             throw error
         }
         log.finish()
+        problems += difference.leaveAttributes(of: attributes.unread)
         movedTimes = difference.matches.heads.contains { $0.causes.contains(.content) } ? 0 : moved
         if !options.repairs.isEmpty { passedOver = difference.restrict(to: options.repairs) }
         if !options.trustsSource {
-            rotten = try contents.rotten(among: difference.replacing)
+            rotten = try contents.rotten(among: difference.replacing, inCopies: !options.repairs.isEmpty)
         }
         problems += contents.problems
     }

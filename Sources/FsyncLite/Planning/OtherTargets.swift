@@ -9,16 +9,12 @@ extension TargetRoot {
         let isReserved = path.split(separator: UInt8(ascii: "/")).contains(
             where: FileName.isReservedWhenFolded)
         return try isReserved || anchor().liesInState()
-            ? Refusal("\(LocalFile(bytes: path)) lies in the state of a target; give another directory") : nil
+            ? .insideState(path) : nil
     }
 
     /// The refusal of a directory in the tree of a target.
     func enclosingTargetRefusal() throws -> Refusal? {
-        try enclosingTarget().map {
-            Refusal(
-                "\(LocalFile(bytes: path)) lies in the target \(LocalFile(bytes: $0)); give another directory"
-            )
-        }
+        try enclosingTarget().map { .insideTarget(path, $0) }
     }
 
     /// The target whose tree this directory lies in, or will lie in; nil for none.
@@ -39,15 +35,13 @@ extension PathCopy {
                 let path = file.path.parent?.appending(tree),
                 try resolver.status(of: path)?.type == .directory, try resolver.directory(path).isTarget()
             else { return nil }
-            return Refusal("\(file.path) would be beside a target as its state; give another directory")
+            return .besideTarget(file.path)
         }
         return try states
             + difference.matches.map(\.target).filter(\.isDirectory).compactMap { file in
                 let isState = file.path.fileName?.isReserved ?? false
                 guard try isState || resolver.directory(file.path).isTarget() else { return nil }
-                return Refusal(
-                    "\(file.path) there is \(isState ? "the state of a target" : "a target"); give another directory"
-                )
+                return .holdsTarget(file.path, isState: isState)
             }
     }
 }

@@ -43,10 +43,7 @@ struct PathCopy {
             }
         }
         for (file, _) in difference.deleted where file.isDirectory || !file.path.isWithin(paths) {
-            refusals.append(
-                Refusal(
-                    "\(file.path) is a \(file.status.type.documentName) there, and another kind of entry in the "
-                        + "snapshot; move it away"))
+            refusals.append(.otherKind(file.path, file.status.type))
         }
         let replaced =
             (difference.matches.filter { !$0.isUnchanged }.map(\.target)
@@ -58,13 +55,10 @@ struct PathCopy {
             return
         }
         refusals += replaced.prefix(PathCopy.named).map {
-            Refusal(
-                "\($0.path) is there, of \($0.modified.localText), and would be overwritten",
-                option: Restoration.overwriteOption)
+            .wouldOverwrite($0.path, of: $0.modified)
         }
         if more > 0 {
-            refusals.append(
-                Refusal("and \(more) more would be overwritten", option: Restoration.overwriteOption))
+            refusals.append(.moreWouldBeOverwritten(more))
         }
     }
 

@@ -32,8 +32,10 @@ struct PlannedSync {
     var copy: [UInt8]?
     /// See `TargetDomains`.
     var projects: [RelativePath: UInt32] = [:]
-    /// The room that is needed; nil where the history must not make room.
+    /// The room that is needed; nil where there is no target to look at.
     var need: RoomNeed?
+    /// The history makes room where it is short.
+    var historyGivesWay = false
     /// Only what the plan touches was checked in the target.
     var trustsTarget = false
     /// The target keeps covered entries that the manifest will not have.

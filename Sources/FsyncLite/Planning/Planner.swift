@@ -64,9 +64,8 @@ struct Planner {
         source.conclude(&plan)
         var planned = source.planned(plan)
         planned.projects = domains.projects
-        if source.historyGivesWay {
-            planned.need = facts.need
-        }
+        planned.need = facts.need
+        planned.historyGivesWay = source.historyGivesWay
         return planned
     }
 
@@ -95,7 +94,6 @@ struct Planner {
             mounts: findings?.mounts ?? [], targets: findings?.targets ?? [], locked: findings?.locked ?? [:],
             collisions: merge.folding?.collisions ?? [], rotten: source.rotten)
         facts.mounted = source.mounted
-        facts.contentBytes = try earlierBytes(plan, source.contents, facts.info)
         if let directory = source.contents.directory, !directory.isJoined,
             try directory.clonesFiles(to: root.anchor())
         {
@@ -105,7 +103,7 @@ struct Planner {
             facts.stateElsewhere = try root.stateOfOtherName()
             facts.hasHistory = try root.state?.transactions().isEmpty == false
         }
-        facts.keepNeed()
+        try keepNeed(of: &facts, source.contents)
         guard !facts.shortage.isOver else { return facts }
         if source.historyGivesWay, let parts = try Room(root)?.parts(for: facts.shortage) {
             facts.givingWay = parts.flatMap(\.names)
@@ -116,21 +114,18 @@ struct Planner {
         return facts
     }
 
-    /// The content that an earlier tree copies, in bytes; nil where statuses say it. A manifest does not record what is
-    /// allocated, so the present objects are looked at.
-    private func earlierBytes(_ plan: Plan, _ contents: any ContentSource, _ info: FileSystemInfo) throws
-        -> ByteCount?
-    {
+    /// A manifest does not record what is allocated: of an earlier tree, the present objects are looked at.
+    private func keepNeed(of facts: inout GuardFacts, _ contents: any ContentSource) throws {
         guard contents.isEarlier, !contents.linksFiles, let directory = contents.directory,
             let resolver = contents.resolver()
-        else { return nil }
-        guard try !info.mayShareBlocks || root.anchor().status().device != directory.status().device
-        else { return 0 }
-        return try plan.difference.arriving.sorted().reduce(0) { bytes, file in
-            guard file.isFile else { return bytes }
+        else { return facts.keepNeed { $0.status.allocated } }
+        let sharesBlocks = try directory.clonesFiles(to: root.anchor())
+        let monitor = monitor
+        try facts.keepNeed { file in
+            guard file.isFile else { return 0 }
+            guard !sharesBlocks else { return nil }
             try monitor.checkCancellation()
-            let allocated = try resolver.status(of: file.path)?.allocated ?? 0
-            return bytes + min(file.size, allocated)
+            return try resolver.status(of: file.path)?.allocated ?? 0
         }
     }
 }
@@ -183,7 +178,9 @@ extension Match {
         policy.knowsExtended = true
         let present = try File(rootOf: target, .readable)
         var match = Match(source: source ?? present, target: present)
-        guard source != nil else { return match }
+        guard let source else { return match }
+        let unread = source.omitted.intersection(.unread)
+        if !unread.isEmpty { match.source.extended = present.extended }
         match.compare(by: policy)
         // Only while the source's root is unchanged.
         let isSame = header?.rootChanged == Timestamp(match.source.status.changed)
@@ -193,7 +190,7 @@ extension Match {
             (.acls, .acls),
         ]
         for (omission, cause) in kept where omitted.contains(omission) { match.causes.remove(cause) }
-        match.source.omitted = omitted
+        match.source.omitted = omitted.union(unread)
         return match
     }
 }

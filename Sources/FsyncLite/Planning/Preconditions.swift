@@ -12,12 +12,13 @@ enum Preconditions {
         if let refusal = try root.enclosingStateRefusal() { found.append(refusal) }
         if options.exchanges { found += try root.exchangeRefusals() }
         if let refusal = try root.stateRefusal(exchanges: options.exchanges) { found.append(refusal) }
-        if options.expectsTarget, let refusal = try unexpected(root, options) { found.append(refusal) }
+        if options.expectsTarget, let refusal = try unexpected(root, options) {
+            found.append(refusal)
+        } else if !options.acceptsNewTarget, let refusal = try options.knownTargets?.refusal(of: root) {
+            found.append(refusal)
+        }
         if try !root.hasParent(), !options.createParents {
-            found.append(
-                Refusal(
-                    "neither the target nor the directory that would hold it exists: is a disk missing?",
-                    option: "--create-parents"))
+            found.append(.noParent)
         }
         return found
     }
@@ -25,16 +26,11 @@ enum Preconditions {
     /// A directory where a disk should be mounted is on another disk, which would be filled.
     private static func unexpected(_ root: TargetRoot, _ options: SyncOptions) throws -> Refusal? {
         guard let directory = root.directory, let header = try root.state?.manifest()?.header else {
-            let what = root.directory == nil ? "does not exist" : "was never written by fsync-lite"
-            return Refusal(
-                "the target \(LocalFile(bytes: root.path)) \(what), and a job does not begin one by itself: is a disk missing?",
-                option: "--create-target")
+            return .unknownJobTarget(root.path, isThere: root.directory != nil)
         }
         guard !options.changeTarget, let last = header.targetFileSystem,
             let present = try directory.fileSystemUUID(), present != last
         else { return nil }
-        return Refusal(
-            "the target \(LocalFile(bytes: root.path)) is on another file system than last time: is a disk missing?",
-            option: "--change-target")
+        return .otherFileSystem(root.path)
     }
 }

@@ -118,29 +118,22 @@ struct SnapshotSource: PlanSource {
         var refusals = try Preconditions.refusals(
             { try Overlap.refusals(of: earlierTree.root, and: $0, Filters()) }, root, options)
         if restoration.isToSource, root.original?.identity != header.source?.identity {
-            let path = LocalFile(bytes: root.path)
-            refusals.append(
-                Refusal(
-                    root.original == nil
-                        ? "the source, \(path), is not there: is a disk missing? --to \(path) makes it"
-                        : "\(path) is not the directory that was mirrored: is a disk missing? --to \(path) uses it"
-                ))
+            refusals.append(.otherSourceDirectory(root.path, isThere: root.original != nil))
         }
         if try root.state?.manifest() != nil {
-            let path = LocalFile(bytes: root.path)
             refusals.append(
-                Refusal(
-                    try root.state?.copy() == nil
-                        ? "\(path) is a target itself; give another directory"
-                        : "\(path) has what another restore left that was cut short; run that again to end it"
-                ))
+                try root.state?.copy() == nil
+                    ? .destinationIsTarget(root.path) : .unfinishedRestore(root.path))
         }
         if !restoration.isToSource, refusals.isEmpty, let refusal = try root.enclosingTargetRefusal() {
             refusals.append(refusal)
         }
         if let refusal = try linkRefusal() { refusals.append(refusal) }
         if refusals.isEmpty, let refusal = try occupiedRefusal() { refusals.append(refusal) }
-        return refusals.isEmpty ? nil : Plan(refusing: refusals.map(\.withoutOption))
+        // A restore has no option that makes directories.
+        let parent = LocalFile(bytes: root.path).parent
+        refusals = refusals.map { $0.kind == .noParent ? .noParent(parent) : $0 }
+        return refusals.isEmpty ? nil : Plan(refusing: refusals)
     }
 
     /// A whole tree does not go beside other entries.
@@ -150,18 +143,14 @@ struct SnapshotSource: PlanSource {
             $0 != FileName.state && $0 != FileName.lostAndFound
         }
         guard !others.isEmpty else { return nil }
-        return Refusal(
-            "\(LocalFile(bytes: root.path)) holds other entries already, and a whole tree is copied to an empty "
-                + "directory only: name the paths to restore, or give --to with another directory")
+        return .occupiedDestination(root.path)
     }
 
     private func linkRefusal() throws -> Refusal? {
         guard restoration.linksFiles,
             try root.anchor().status().device != earlierTree.root.status().device
         else { return nil }
-        return Refusal(
-            "\(LocalFile(bytes: root.path)) is on another file system, where nothing can be linked; leave --link out"
-        )
+        return .linkToOtherFileSystem(root.path)
     }
 
     // MARK: Comparing
@@ -331,8 +320,7 @@ struct SnapshotSource: PlanSource {
     }
 
     func conclude(_ plan: inout Plan) {
-        // No option overrides the others.
-        plan.refusals = plan.refusals.map(\.withoutOption) + (pathCopy?.refusals ?? [])
+        plan.refusals += pathCopy?.refusals ?? []
         if !plan.refusals.isEmpty, let pathCopy { plan.notes.removeAll(where: pathCopy.notes.contains) }
     }
 

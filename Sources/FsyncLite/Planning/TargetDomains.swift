@@ -1,3 +1,4 @@
+import FileStorage
 import FileSystem
 
 /// Finds exclusive directories of the target into or out of which a plan moves objects. What is renamed into one, by
@@ -107,11 +108,10 @@ struct TargetDomains {
         }
         return first.sorted { $0.key < $1.key }.map { directory, found in
             let others = found.count > 1 ? " (and \(found.count - 1) more)" : ""
-            return Refusal(
-                "\(found.obstacle.path)\(others): "
-                    + Domain.reason(
-                        found.obstacle.demand, found.obstacle.found,
-                        directory: directory.isRoot ? "the target's root" : "\(directory)"))
+            return .domain(
+                "\(found.obstacle.path)\(others)", .inTarget(found.obstacle.path.bytes),
+                found.obstacle.demand, found.obstacle.found,
+                directory: directory.isRoot ? "the target's root" : "\(directory)")
         }
     }
 }

@@ -9,6 +9,8 @@ struct EntryEncoder {
     enum Flags {
         static let isListed: UInt8 = 1
         static let isTooLarge: UInt8 = 2
+        static let isUnseen: UInt8 = 4
+        static let all = isListed | isTooLarge | isUnseen
     }
 
     /// The lengths of the paths of the open directories, and their numbers; the root is number 0.
@@ -58,7 +60,13 @@ struct EntryEncoder {
     ) -> [UInt8] {
         let name = Array(path.lastComponent)
         let isTooLarge = if case .byStatus = entry.exclusion { true } else { false }
-        frame.byte((entry.isListed ? Flags.isListed : 0) | (isTooLarge ? Flags.isTooLarge : 0))
+        let sight =
+            switch entry.sight {
+            case .whole: Flags.isListed
+            case .unlisted: 0 as UInt8
+            case .unseen: Flags.isUnseen
+            }
+        frame.byte(sight | (isTooLarge ? Flags.isTooLarge : 0))
         frame.bytes(name)
         let status = entry.status
         frame.status(status, device: number(of: status.device))
@@ -71,7 +79,7 @@ struct EntryEncoder {
 struct EntryDecoder {
     struct Entry {
         var status: FileStatus
-        var isListed: Bool
+        var sight: Sight
         var exclusion: Exclusion
         var destination: [UInt8]
     }
@@ -123,7 +131,7 @@ struct EntryDecoder {
         _ reader: inout FrameReader, after last: [UInt8], isAtTop: Bool
     ) throws(WireError) -> (FileName, Entry) {
         let flags = try reader.byte()
-        guard flags & ~3 == 0 else { throw WireError("an entry with unknown marks") }
+        guard flags & ~EntryEncoder.Flags.all == 0 else { throw WireError("an entry with unknown marks") }
         let name = try reader.name()
         guard last.isEmpty || last.lexicographicallyPrecedes(name.bytes) else {
             throw WireError("entries out of order, or twice")
@@ -136,15 +144,21 @@ struct EntryDecoder {
             guard !destination.contains(0) else { throw WireError("the destination of a symlink has a NUL") }
             status.size = ByteCount(clamping: destination.count)
         }
-        let isListed = flags & EntryEncoder.Flags.isListed != 0
         let isTooLarge = flags & EntryEncoder.Flags.isTooLarge != 0
-        guard isListed || status.type == .directory, !isTooLarge || status.type == .file else {
+        let sight: Sight? =
+            switch flags & ~EntryEncoder.Flags.isTooLarge {
+            case EntryEncoder.Flags.isListed: .whole
+            case EntryEncoder.Flags.isUnseen where !isTooLarge: .unseen
+            case 0 where status.type == .directory: .unlisted
+            default: nil
+            }
+        guard let sight, !isTooLarge || status.type == .file else {
             throw WireError("an entry with marks of another type")
         }
         return (
             name,
             Entry(
-                status: status, isListed: isListed, exclusion: isTooLarge ? .byStatus : .none,
+                status: status, sight: sight, exclusion: isTooLarge ? .byStatus : .none,
                 destination: destination)
         )
     }

@@ -18,7 +18,7 @@ final class FarProcess: Connection {
     private let access: RemoteAccess
     private let missing = Mutex(false)
 
-    /// Its shell does not find the program. Known once the reason of its end was asked for.
+    /// The machine was reached, and no fsync-lite answered. Known once the reason of its end was asked for.
     var isMissing: Bool { missing.withLock(\.self) }
 
     /// - Parameter isReadOnly: nothing is to be written there.
@@ -35,9 +35,9 @@ final class FarProcess: Connection {
             let command = access.ssh.first ?? "ssh"
             throw SyncError(
                 .unreachable, path: endpoint.bytes,
-                error == .noSuchFile
+                (error == .noSuchFile
                     ? "there is no \(command) here: install it (openssh-client), or name another command with --ssh"
-                    : "\(command) could not be started: \(error)")
+                    : "\(command) could not be started: \(error)") + FarProcess.localHint(endpoint))
         }
         complaints = Complaints()
         do {
@@ -100,7 +100,8 @@ final class FarProcess: Connection {
     private var complaintSoFar: String? {
         let lines = complaints.text.withLock(\.self).split(separator: UInt8(ascii: "\n")).suffix(3)
         let text = lines.map { escapedText($0.filter { $0 != UInt8(ascii: "\r") }) }.joined(separator: "; ")
-        return text.isEmpty ? nil : text
+        // A sentence goes on after it.
+        return text.isEmpty ? nil : text.hasSuffix(".") ? String(text.dropLast()) : text
     }
 
     /// Its standard input ends; it has a moment to end by itself.
@@ -115,6 +116,12 @@ final class FarProcess: Connection {
         let complaint = code == nil ? complaintSoFar : self.complaint
         let reason = complaint.map { ": \($0)" } ?? ""
         if isGreeted { return "the connection was lost\(activity)\(reason)" }
+        return reasonOfNoAnswer(unread, code, complaint, reason) + FarProcess.localHint(endpoint)
+    }
+
+    private func reasonOfNoAnswer(
+        _ unread: ArraySlice<UInt8>, _ code: Int32?, _ complaint: String?, _ reason: String
+    ) -> String {
         if !unread.isEmpty, Greeting.frame().starts(with: unread) {
             return
                 "the connection was lost at once, before fsync-lite had said who it is\(reason). To look at it: "
@@ -128,19 +135,30 @@ final class FarProcess: Connection {
             return "the shell there prints \"\(escapedText(text))\" before fsync-lite answers: its startup "
                 + "files must print nothing where there is no terminal. To see it: \(trial("true"))"
         }
-        missing.withLock { $0 = code == 127 }
+        // ssh says why it cannot connect.
+        if code == 255, let complaint { return "ssh could not connect\(reason)\(advice(complaint))" }
+        missing.withLock { $0 = code != nil }
+        let isNamed = access.command != RemoteAccess.usualCommand
+        let name = isNamed ? escapedText(access.command.utf8) : "fsync-lite"
+        let help =
+            (isNamed ? "" : "put it there with --install, or ") + "say where it is with --remote-command"
         return switch code {
-        case 127 where access.command != RemoteAccess.usualCommand:
-            "there is no \(escapedText(access.command.utf8)) there: say where it is with --remote-command\(reason)"
-        case 127:
-            "there is no fsync-lite there, or its shell does not find it: put it there with --install, or say where it is "
-                + "with --remote-command\(reason)"
+        case 126: "\(name) cannot be run there: \(help)\(reason)"
+        case 127 where isNamed: "there is no \(name) there: \(help)\(reason)"
+        case 127: "there is no fsync-lite there, or its shell does not find it: \(help)\(reason)"
         case 64:
             "its fsync-lite is another version, which cannot serve\(reason). To compare: \(trial("\(access.command) --version"))"
-        case 255: "ssh could not connect\(reason)\(advice(complaint ?? ""))"
         default:
-            "it ended without an answer, with exit code \(code ?? 0)\(reason). To try it: \(trial("\(access.command) --version"))"
+            "it ended without an answer, with exit code \(code ?? 0)\(reason). If there is no \(name) there: \(help). "
+                + "To try it: \(trial("\(access.command) --version"))"
         }
+    }
+
+    /// The way to a directory of this machine that has the name of the endpoint; empty if there is none.
+    private static func localHint(_ endpoint: Endpoint) -> String {
+        // Where it cannot be looked for, there is nothing to say.
+        guard let isHere = try? LocalFile(bytes: endpoint.bytes).exists, isHere else { return "" }
+        return ". For the directory here, write ./\(escapedText(endpoint.bytes))"
     }
 
     /// A command line that reaches the machine.

@@ -22,6 +22,16 @@ struct IssuedEntries {
         parents.append(directory)
     }
 
+    /// The same for the present entry of a scan. A file that is left out for its size is sent so that the other end leaves it
+    /// out too, and cannot be asked for.
+    mutating func append(
+        _ name: [UInt8], in directory: UInt32, of scan: some EntryStream, givesNumbers: Bool = true
+    ) throws {
+        if case .byStatus = scan.exclusion { return }
+        try append(
+            name, in: directory, isDirectory: givesNumbers && scan.status.type == .directory)
+    }
+
     private func name(of entry: UInt32) -> ArraySlice<UInt8> {
         let index = Int(entry)
         let end = index + 1 < nameStarts.count ? Int(nameStarts[index + 1]) : names.count

@@ -118,7 +118,9 @@ struct ReceivedContent {
         default: throw WireError("an unknown result")
         }
         let status = try reader.status()
-        let isGrowing = try reader.flag()
+        let marks = try reader.byte()
+        guard marks <= 3 else { throw WireError("a file with unknown marks") }
+        let isGrowing = marks & 1 != 0
         let extended = try reader.extended(selection)
         let digest = try reader.digest()
         try reader.end()
@@ -136,6 +138,6 @@ struct ReceivedContent {
         var result = file.with(isGrowing ? status.unexamined : status)
         (result.extended, result.isGrowing) = (extended, isGrowing)
         result.digest = hash.countsHoles ? digest : nil
-        return result
+        return marks & 2 != 0 ? result.withoutAttributes() : result
     }
 }

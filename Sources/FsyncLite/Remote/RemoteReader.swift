@@ -210,4 +210,6 @@ final class RemoteDigests: DigestSource {
         case .unreadable(let errno): throw SystemError("read", path.bytes, errno)
         }
     }
+
+    func status(of path: RelativePath) throws -> FileStatus? { nil }
 }

@@ -30,7 +30,7 @@ extension RemoteTree {
                 if !isKnown { isGiven = false }
                 guard isGiven else { continue }
                 batch.append(
-                    manifest.path.bytes, tree.status(status), isListed: true, .none,
+                    manifest.path.bytes, tree.status(status), .whole, .none,
                     destination: status.type == .symlink ? manifest.destination : [])
                 guard batch.isFull else { continue }
                 try monitor.checkCancellation()

@@ -101,7 +101,7 @@ final class RemoteTree: SourceTree {
         return Overlap.found(
             between: places, and: isOfThisMachine ? try Overlap.chain(from: target.directory) : [],
             isThere: target.isThere
-        ).map { Refusal($0.text(places)) }
+        ).map { .overlap($0.text(places)) }
     }
 
     func rules() throws -> DirectoryRules {
@@ -218,7 +218,7 @@ final class RemoteTree: SourceTree {
             let entry = try decoder.next(&reader)
             length += decoder.path.count
             batch.append(
-                decoder.path, entry.status, isListed: entry.isListed, entry.exclusion,
+                decoder.path, entry.status, entry.sight, entry.exclusion,
                 destination: entry.destination)
             if entry.status.type == .directory {
                 found.append((RelativePath(validated: decoder.path), number))

@@ -11,19 +11,26 @@ package struct ServedDirectory: Sendable {
     }
 
     private func outside(_ path: [UInt8]) -> SyncError {
-        SyncError(.refused, path: path, "it is outside of what is served")
+        SyncError(
+            .refused, path: path,
+            "it is outside of what is served: \(escapedText(directory.path)); give a path relative to that")
     }
 
-    /// A path relative to the directory; it may be given as it is there, or as it is beneath.
+    /// A path relative to the directory; it may be given in any spelling, also by a symlink or a bind mount.
     private func relative(_ path: [UInt8]) throws -> [UInt8] {
         let slash = UInt8(ascii: "/")
         guard path.first == slash else { return path }
-        guard path.starts(with: directory.path) else { throw outside(path) }
-        let inner = path[directory.path.count...]
-        guard inner.isEmpty || inner.first == slash || directory.path.last == slash else {
-            throw outside(path)
+        for end in path.indices.dropFirst() + [path.count] where end == path.count || path[end] == slash {
+            do throws(SystemError) {
+                let way = try Directory.open(path: Array(path[..<end]), .pathOnly)
+                guard try way.isSame(as: directory) else { continue }
+            } catch {
+                // What is there to others is not told.
+                break
+            }
+            return Array(path[end...].drop { $0 == slash })
         }
-        return Array(inner.drop { $0 == slash })
+        throw outside(path)
     }
 
     /// Opens a source, which may be the directory itself.
@@ -47,10 +54,12 @@ package struct ServedDirectory: Sendable {
     /// - Returns: the path of the target from then on.
     package func confine(to path: [UInt8], isWriting: Bool) throws -> [UInt8] {
         let names = try relative(path).split(separator: UInt8(ascii: "/"))
+            .filter { !$0.elementsEqual(".".utf8) }
         guard !names.isEmpty, names.allSatisfy({ FileName($0) != nil }) else {
             throw SyncError(
                 .refused, path: path,
-                "a target is strictly beneath the directory that is served, without . and ..")
+                "a target is strictly beneath what is served, \(escapedText(directory.path)), by a path without .."
+            )
         }
         guard try !isWriting || directory.keepsOthersOut() else {
             throw SyncError(

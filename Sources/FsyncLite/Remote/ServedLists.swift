@@ -55,7 +55,7 @@ extension Service.Session {
             // Of another file system the manifest does not tell, and it may be one that keeps no change times.
             digests.add(
                 scan,
-                isKnown: isIncluded && scan.status.device == device
+                isKnown: isIncluded && scan.sight != .unseen && scan.status.device == device
                     && scan.status.changed != CommitSpans.unexamined)
         }
         var frame = FrameWriter(.answer)
@@ -165,7 +165,7 @@ extension Service.Session {
                 name = encoder.append(only: scan, at: path, to: &frame)
                 if isDirectory { frame.digest(node.map { lists.digests.nodes[$0].tree } ?? .unknown) }
             }
-            try issued.append(name, in: asked.number, isDirectory: isDirectory && givesNumbers)
+            try issued.append(name, in: asked.number, of: scan, givesNumbers: givesNumbers)
             if isDirectory, givesNumbers { lists.number(node) }
         }
         try answer.add { $0.byte(ListItem.Code.end) }

@@ -259,7 +259,8 @@ public final class Service {
             }
             try say(.root)
             while try scan.advance() {
-                guard scan.status.type == .directory, case .none = scan.exclusion else { continue }
+                guard scan.status.type == .directory, scan.sight != .unseen, case .none = scan.exclusion
+                else { continue }
                 try say(scan.path)
             }
             try end(id, frame)
@@ -284,7 +285,7 @@ public final class Service {
                 // The other end decides the same of its own entries.
                 if case .byRule = scan.exclusion { continue }
                 let (directory, name) = encoder.append(scan, to: &frame)
-                try issued.append(name, in: directory, isDirectory: scan.status.type == .directory)
+                try issued.append(name, in: directory, of: scan)
                 guard frame.count >= WireFormat.writeSize else { continue }
                 try link.send(frame)
                 frame = FrameWriter(.entries)
@@ -382,7 +383,7 @@ public final class Service {
                 if let copied {
                     frame.byte(0)
                     frame.status(copied.status, device: encoder.number(of: copied.status.device))
-                    frame.flag(copied.isGrowing)
+                    frame.byte((copied.isGrowing ? 1 : 0) | (copied.omitted.contains(.unread) ? 2 : 0))
                     frame.extended(copied.extended)
                     frame.digest(goal.check(upTo: copied.size.rawCount))
                 } else {

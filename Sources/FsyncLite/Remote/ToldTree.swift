@@ -81,12 +81,16 @@ struct ToldTree: Sendable {
                 take(path, entry.status)
             } else {
                 let file = File(path: path, status: entry.status, destination: entry.destination)
-                entries.append((file, entry.exclusion == .byStatus))
+                entries.append((file, entry.exclusion, entry.sight))
             }
             if case .rest = asked.list.wish { return false }
             guard entry.status.type == .directory else { return false }
             if finder == nil { finder = TreeDigests.Finder(digests, in: asked.node) }
             let node = finder?.find(name.bytes, in: digests)
+            guard entry.sight != .unseen else {
+                try number(path)
+                return false
+            }
             try number(path, node, digest, isListed: true, &following)
             return false
         case .end:
@@ -113,6 +117,12 @@ struct ToldTree: Sendable {
     /// The name before the next entry.
     var last: [UInt8] { lastName }
 
+    private mutating func number(_ path: RelativePath) throws(WireError) {
+        guard nextNumber < .max else { throw WireError("too many directories") }
+        numbers[path] = nextNumber
+        nextNumber += 1
+    }
+
     /// Gives a directory its number, and finds out whether it has to be asked for.
     ///
     /// - Parameter isListed: its own entry was told, so what is recorded below needs to be said.
@@ -120,9 +130,7 @@ struct ToldTree: Sendable {
         _ path: RelativePath, _ node: Int?, _ digest: DirectoryDigest, isListed: Bool,
         _ following: inout [Asked]
     ) throws(WireError) {
-        guard nextNumber < .max else { throw WireError("too many directories") }
-        numbers[path] = nextNumber
-        nextNumber += 1
+        try number(path)
         if digest.isKnown {
             if let node, digests.nodes[node].tree == digest {
                 if isListed { told[path] = .recorded }
@@ -197,7 +205,7 @@ struct ToldTree: Sendable {
                         validated: goal.bytes + (goal.isRoot ? [] : [UInt8(ascii: "/")]) + rest)
                     let file = File(
                         path: place, status: status(record.status), destination: record.destination)
-                    entries.append((file, false))
+                    entries.append((file, .none, .whole))
                 }
             }
             if record.status.type == .directory {
@@ -221,12 +229,14 @@ struct ToldTree: Sendable {
         self.entries.clear()
         var batch = BackgroundScan.Batch()
         func add(
-            _ path: RelativePath, _ status: FileStatus, _ exclusion: Exclusion, _ destination: [UInt8]
+            _ path: RelativePath, _ status: FileStatus, _ destination: [UInt8],
+            _ exclusion: Exclusion = .none, _ sight: Sight = .whole
         ) throws -> Bool {
             let telling = status.type == .directory ? told[path] : nil
             if telling == .gone { return true }
             batch.append(
-                path.bytes, status, isListed: telling != .unlisted, exclusion, destination: destination)
+                path.bytes, status, telling == .unlisted ? .unlisted : sight, exclusion,
+                destination: destination)
             guard batch.isFull else { return true }
             defer { batch = BackgroundScan.Batch() }
             return try push(batch)
@@ -236,12 +246,12 @@ struct ToldTree: Sendable {
             while next < entries.endIndex,
                 path.map({ entries.order(next, comparedTo: $0) < 0 }) ?? true
             {
-                let (file, isTooLarge) = entries[next]
+                let (file, exclusion, sight) = entries[next]
                 next += 1
                 guard
                     try add(
-                        file.path, file.status, isTooLarge ? .byStatus : .none,
-                        file.status.type == .symlink ? file.destination : [])
+                        file.path, file.status, file.status.type == .symlink ? file.destination : [],
+                        exclusion, sight)
                 else { return false }
             }
             return true
@@ -255,7 +265,7 @@ struct ToldTree: Sendable {
             if isRecorded {
                 guard try addTold(before: path),
                     try add(
-                        path, status(record.status), .none,
+                        path, status(record.status),
                         record.status.type == .symlink ? record.destination : [])
                 else { return false }
             }
@@ -278,19 +288,21 @@ struct ToldTree: Sendable {
 
 /// Entries that were told.
 private enum ToldCoding: PackedCoding {
-    typealias Element = (file: File, isTooLarge: Bool)
+    typealias Element = (file: File, exclusion: Exclusion, sight: Sight)
 
     static func path(of element: Element) -> RelativePath { element.file.path }
 
     static func pack(_ element: Element, into store: inout PackedStore) {
-        store.put(byte: element.isTooLarge ? 1 : 0)
+        store.put(byte: element.exclusion == .byStatus ? 1 : 0)
+        store.put(byte: element.sight.rawValue)
         store.put(element.file)
     }
 
     static func unpack(
         _ cursor: inout PackedStore.Cursor, at path: RelativePath, other: RelativePath?, _ store: PackedStore
     ) -> Element {
-        let isTooLarge = cursor.byte() != 0
-        return (store.file(&cursor, at: path), isTooLarge)
+        let exclusion = cursor.byte() != 0 ? Exclusion.byStatus : .none
+        let sight = Sight(rawValue: cursor.byte()) ?? .unseen
+        return (store.file(&cursor, at: path), exclusion, sight)
     }
 }

@@ -7,7 +7,7 @@ package final class BackgroundScan: EntryStream {
         var pathEnd: Int
         var destinationEnd: Int
         var status: FileStatus
-        var isListed: Bool
+        var sight: Sight
         var exclusion: Exclusion
     }
 
@@ -23,7 +23,7 @@ package final class BackgroundScan: EntryStream {
 
         /// Adds an entry, without a destination that is not a symlink's.
         mutating func append(
-            _ path: [UInt8], _ status: FileStatus, isListed: Bool, _ exclusion: Exclusion,
+            _ path: [UInt8], _ status: FileStatus, _ sight: Sight, _ exclusion: Exclusion,
             destination: [UInt8]
         ) {
             paths.append(contentsOf: path)
@@ -31,7 +31,7 @@ package final class BackgroundScan: EntryStream {
             entries.append(
                 Entry(
                     pathEnd: paths.count, destinationEnd: destinations.count, status: status,
-                    isListed: isListed, exclusion: exclusion))
+                    sight: sight, exclusion: exclusion))
         }
     }
 
@@ -98,7 +98,7 @@ package final class BackgroundScan: EntryStream {
             batch.entries.append(
                 Entry(
                     pathEnd: batch.paths.count, destinationEnd: batch.destinations.count,
-                    status: scan.status, isListed: scan.isListed, exclusion: scan.exclusion))
+                    status: scan.status, sight: scan.sight, exclusion: scan.exclusion))
             guard batch.entries.count == size || batch.isFull else { continue }
             guard push(batch) else { return nil }
             batch = Batch()
@@ -146,6 +146,6 @@ package final class BackgroundScan: EntryStream {
         let start = index > 0 ? batch.entries[index - 1].destinationEnd : 0
         return Array(batch.destinations[start..<batch.entries[index].destinationEnd])
     }
-    package var isListed: Bool { batch.entries[index].isListed }
+    package var sight: Sight { batch.entries[index].sight }
     package var exclusion: Exclusion { batch.entries[index].exclusion }
 }

@@ -62,6 +62,8 @@ final class DigestReader {
         }
     }
 
+    func status(of path: RelativePath) throws -> FileStatus? { try tree.status(of: path) }
+
     private func digest(
         of file: borrowing FileDescriptor, _ path: RelativePath, attempts: Int
     ) throws(SystemError) -> (digest: Digest, status: FileStatus)? {

@@ -19,6 +19,12 @@ struct DirectoryRules: Sendable {
         origin = .said(said)
     }
 
+    /// The file system of the source's root above a path, where the source is of this machine.
+    func device(at path: RelativePath) -> DeviceNumber? {
+        guard case .directory(_, let devices) = origin else { return nil }
+        return devices[path]
+    }
+
     /// For one thread. Paths in scan order cost one open per directory.
     func reader(for filters: Filters) -> Reader { Reader(filters, origin) }
 
@@ -53,7 +59,7 @@ struct DirectoryRules: Sendable {
             directory = try source.directory(path)
         } catch {
             // If the source's directory cannot be read, the scan of the source reports it.
-            guard Errno.noDirectory.contains(error.errno) || error.errno == .accessDenied else { throw error }
+            guard !Errno.exhausted.contains(error.errno) else { throw error }
             return contents
         }
         do throws(SystemError) {

@@ -33,6 +33,17 @@ struct FilteredWalk: Sendable {
         if filters.leavesOut(mounted: status) { return .byStatus }
         return filters.sizes.exclusion(of: status.type, size: status.size) == nil ? .none : .byStatus
     }
+
+    /// The same of a name that cannot be looked at, which may be anything if its type is not known.
+    func exclusion(ofUnseen path: RelativePath, _ type: FileType?, in scope: FilterScope) -> Exclusion {
+        let mayBe = type.map { [$0 == .directory] } ?? [true, false]
+        return mayBe.allSatisfy { scope.excludes(path, isDirectory: $0) } ? .byRule : .none
+    }
+
+    /// The entry is on a file system that the filters leave out.
+    func isElsewhere(_ path: RelativePath, _ device: DeviceNumber) -> Bool {
+        filters.staysOnFileSystem && rules.device(at: path).map { $0 != device } ?? false
+    }
 }
 
 extension Filters {

@@ -19,7 +19,7 @@ final class HeldEntries<Base: EntryStream>: EntryStream {
         while try base.advance() {
             if let leftDirectory, base.path.isBelow(leftDirectory) { continue }
             // An excluded directory is not entered, but is yielded: its recorded entry may need its status.
-            if base.exclusion == .byRule { return true }
+            if base.exclusion == .byRule || base.sight == .unseen { return true }
             let type = base.status.type
             let name = base.path.lastComponent
             switch lack(for: name, type) {
@@ -46,7 +46,7 @@ final class HeldEntries<Base: EntryStream>: EntryStream {
     var omitted: Omissions { base.omitted }
     var targetInode: UInt64 { base.targetInode }
     var exclusion: Exclusion { base.exclusion }
-    var isListed: Bool { base.isListed }
+    var sight: Sight { base.sight }
     var digest: Digest? { base.digest }
     var file: File { base.file }
 }

@@ -68,6 +68,8 @@ struct ListingWindow: Sendable {
     private(set) var range: Range<Int>
     /// nil for a name that has vanished.
     private var statuses: [FileStatus?]
+    /// The errors of the names that cannot be looked at.
+    private(set) var unseen: [Int: SystemError]
     private(set) var destinations: [Int: Result<[UInt8], SystemError>] = [:]
     private(set) var extended: [Int: Result<ExtendedAttributes, SystemError>] = [:]
     /// The entries that the scan enters.
@@ -89,8 +91,8 @@ struct ListingWindow: Sendable {
         _ wanted: ExtendedAttributes.Selection?, _ subdirectory: (Int, FileStatus) -> Subdirectory?
     ) throws(SystemError) {
         self.range = range
-        statuses = try listing.statuses(range, in: directory)
-        for offset in statuses.indices {
+        (statuses, unseen) = try listing.statuses(range, in: directory)
+        for offset in statuses.indices where unseen[range.lowerBound + offset] == nil {
             switch statuses[offset]?.type {
             case nil: continue
             case .symlink: readDestination(offset, listing, directory)
@@ -150,6 +152,7 @@ struct ListingWindow: Sendable {
         }
         range = range.lowerBound..<next.range.upperBound
         statuses += next.statuses
+        unseen.merge(next.unseen) { $1 }
         destinations.merge(next.destinations) { $1 }
         extended.merge(next.extended) { $1 }
         subdirectories += next.subdirectories

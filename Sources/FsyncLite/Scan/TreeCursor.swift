@@ -6,7 +6,7 @@ import FileSystem
 struct TreeCursor {
     private(set) var status: FileStatus
     private(set) var destination: [UInt8] = []
-    private(set) var isListed = true
+    private(set) var sight = Sight.whole
     private(set) var exclusion = Exclusion.none
     private(set) var extended = ExtendedAttributes()
 
@@ -124,8 +124,8 @@ struct TreeCursor {
     private mutating func take(_ index: Int) throws -> Bool {
         if index >= level.window.range.upperBound { try loadWindow() }
         guard let found = level.window.status(at: index) else { return false }
-        status = found
-        isListed = true
+        let obstacle = level.window.unseen[index]
+        (status, sight) = (found, .whole)
         if level.listed.role != .inner {
             let name = level.listing.name(at: index)
             if name.elementsEqual(FileName.state.bytes) {
@@ -147,7 +147,7 @@ struct TreeCursor {
             return false
         }
         if options.extended != nil {
-            extended = try level.window.extended[index]?.get() ?? ExtendedAttributes()
+            extended = try attributes(index)
         }
         exclusion = .none
         if level.listed.targets.entries.contains(index) {
@@ -156,7 +156,10 @@ struct TreeCursor {
             return true
         }
         if let filter, case .success(let (rules, _))? = level.filter {
-            exclusion = filter.exclusion(of: path, status, in: rules)
+            exclusion =
+                obstacle == nil
+                ? filter.exclusion(of: path, status, in: rules)
+                : filter.exclusion(ofUnseen: path, level.listing.type(at: index), in: rules)
         }
         if level.listed.isTooLong(index, options) {
             if case .none = exclusion, !level.hasTooLong {
@@ -168,6 +171,11 @@ struct TreeCursor {
         if case .symlink = status.type { try readLink(index) }
         // Not entered, but yielded: its recorded entry may need its status.
         if case .byRule = exclusion { return true }
+        if let obstacle {
+            guard options.toleratesUnreadable else { throw obstacle }
+            leave(.unseen, obstacle.errno)
+            return true
+        }
         if options.staysOnMount {
             if status.isImmutable || status.isAppendOnly { findings.locked[path] = status }
             if status.isMountRoot || status.device != rootDevice {
@@ -177,6 +185,13 @@ struct TreeCursor {
         }
         if case .directory = status.type { return try enter(index) }
         return true
+    }
+
+    /// The mirror keeps what it has of the present entry, which is a problem unless the filters leave it out as well.
+    private mutating func leave(_ sight: Sight, _ errno: Errno) {
+        self.sight = sight
+        guard filter?.isElsewhere(path, status.device) != true else { return }
+        findings.problems.append(Problem(path: path, code: .unreadable, message: errno.description))
     }
 
     private func isRemoved(_ name: ArraySlice<UInt8>) -> Bool {
@@ -205,6 +220,20 @@ struct TreeCursor {
         var window = try prefetch.next(id) { () throws(SystemError) in try chain.current() }.window
         try TreeCursor.fill(&window, &later, prefetch) { () throws(SystemError) in try chain.current() }
         (level.window, level.later, level.subdirectory) = (window, later, 0)
+    }
+
+    private mutating func attributes(_ index: Int) throws -> ExtendedAttributes {
+        switch level.window.extended[index] {
+        case .success(let found)?: return found
+        case nil: break
+        case .failure(let error)?:
+            guard options.toleratesUnreadable, !Errno.exhausted.contains(error.errno) else { throw error }
+            findings.problems.append(
+                Problem(
+                    path: path, code: .attribute,
+                    message: "its extended attributes cannot be read: \(error.errno)"))
+        }
+        return ExtendedAttributes()
     }
 
     private mutating func readLink(_ index: Int) throws {
@@ -280,14 +309,12 @@ struct TreeCursor {
             switch error.errno {
             case .notDirectory where options.toleratesUnreadable,
                 .tooManyLinks where options.toleratesUnreadable, .stale where options.toleratesUnreadable:
-                isListed = false
+                sight = .unlisted
                 findings.problems.append(.retyped(path))
             case _ where Errno.noDirectory.contains(error.errno):
                 return false
-            case _ where options.toleratesUnreadable:
-                isListed = false
-                findings.problems.append(
-                    Problem(path: path, code: .unreadable, message: error.errno.description))
+            case _ where options.toleratesUnreadable && !Errno.exhausted.contains(error.errno):
+                leave(.unlisted, error.errno)
             default:
                 throw error
             }

@@ -8,7 +8,7 @@ package final class TreeScan: EntryStream {
     package struct Options: Sendable {
         /// Sockets hold no data: in a source they are counted and left out, as in rsync and tar.
         package var omitsSockets = false
-        /// A directory that cannot be read is a problem in the list; otherwise an error.
+        /// What cannot be looked at, and a directory that cannot be read, is a problem in the list; otherwise an error.
         package var toleratesUnreadable = false
         /// Mount points are yielded and noted, but not entered.
         package var staysOnMount = false
@@ -107,7 +107,7 @@ package final class TreeScan: EntryStream {
 
     /// Results of a scan besides its entries.
     package struct Findings: Sendable {
-        /// Directories that could not be listed, and symlinks that could not be read.
+        /// Names that could not be looked at, directories that could not be listed, and symlinks that could not be read.
         package var problems: [Problem] = []
         /// Mount points, and directories of other file systems; filled only with `staysOnMount`.
         package var mounts: [(path: RelativePath, isMountPoint: Bool)] = []
@@ -141,7 +141,7 @@ package final class TreeScan: EntryStream {
     package var path: RelativePath { cursor.path }
     package var status: FileStatus { cursor.status }
     package var destination: [UInt8] { cursor.destination }
-    package var isListed: Bool { cursor.isListed }
+    package var sight: Sight { cursor.sight }
     package var exclusion: Exclusion { cursor.exclusion }
     package var extended: ExtendedAttributes { cursor.extended }
     /// Complete after the last entry.

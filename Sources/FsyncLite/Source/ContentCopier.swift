@@ -67,7 +67,8 @@ final class ContentCopier: FileSource {
         var (before, after): (FileStatus, FileStatus)
         /// Bytes of the copy.
         var copied: Int64
-        var extended: ExtendedAttributes
+        /// nil where they cannot be read.
+        var extended: ExtendedAttributes?
         /// Of the source.
         var digest: Digest?
         /// The kernel generates the content, as in proc or sysfs: the copy would differ each time.
@@ -118,15 +119,8 @@ final class ContentCopier: FileSource {
         } catch {
             switch error {
             case .cancelled: throw SyncError(.interrupted, "interrupted; the target is unchanged")
-            case .noSpace, .quotaExceeded, .readOnlyFileSystem:
+            case .noSpace, .quotaExceeded, .readOnlyFileSystem, .fileTooLarge:
                 throw SystemError("write", goal.path, error)
-            case .fileTooLarge:
-                throw Unstageable.failed(
-                    Problem(
-                        path: file.path, code: .unsupported,
-                        message:
-                            "the target's file system, or a limit of this process, takes no file of this size"
-                    ))
             default:
                 // The name may lead to another type by now, which must not be read like a file.
                 guard attempt > 1 else { return nil }
@@ -159,8 +153,9 @@ final class ContentCopier: FileSource {
             digest = options.digests == .none ? nil : try self.digest(of: goal)
         }
         var result = file.with(status)
-        (result.extended, result.digest, result.isGrowing) = (reading.extended, digest, !reading.isWhole)
-        return result
+        result.extended = reading.extended ?? ExtendedAttributes()
+        (result.digest, result.isGrowing) = (digest, !reading.isWhole)
+        return reading.extended == nil ? result.withoutAttributes() : result
     }
 
     /// - Parameter isAsScanned: assumes that the file did not change between the scan and the copy.
@@ -177,7 +172,12 @@ final class ContentCopier: FileSource {
         let copied = try goal.take(
             source, before, keepsHoles: options.attributes.contains(.holes), &copier,
             isCancelled: { monitor.isCancelled })
-        let extended = try source.extendedAttributes(options.extended)
+        var extended: ExtendedAttributes?
+        do throws(Errno) {
+            extended = try source.extendedAttributes(options.extended)
+        } catch {
+            guard !Errno.exhausted.contains(error) else { throw error }
+        }
         var digest: Digest?
         if options.digests == .ofSources {
             digest = Digest(try source.digest(upTo: copied) { monitor.isCancelled })

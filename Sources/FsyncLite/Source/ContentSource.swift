@@ -53,6 +53,8 @@ protocol DigestSource: AnyObject {
     func announce(_ paths: [RelativePath])
     /// See `DigestReader`.
     func digest(of path: RelativePath) throws -> (digest: Digest, status: FileStatus)?
+    /// Of a file that cannot be read; nil if that is unknown.
+    func status(of path: RelativePath) throws -> FileStatus?
 }
 
 /// How files are copied.

@@ -60,7 +60,12 @@ struct LocalTree: SourceTree {
     ) throws {}
 
     func rootFile(_ selection: ExtendedAttributes.Selection) throws -> File? {
-        root.isJoined ? nil : try File(rootOf: root, selection)
+        guard !root.isJoined else { return nil }
+        do {
+            return try File(rootOf: root, selection)
+        } catch  where !Errno.exhausted.contains(error.errno) {
+            return File(path: .root, status: try root.status(), destination: []).withoutAttributes()
+        }
     }
 
     func resolver() -> PathResolver? { PathResolver(root) }

@@ -1,3 +1,4 @@
+import FileStorage
 import FileSystem
 
 /// Whether one of source and target lies inside the other.
@@ -53,19 +54,14 @@ enum Overlap {
         let parts = try Parts(source, filters)
         return try found(between: places, and: chain(from: goal.directory), isThere: goal.isThere).compactMap
         {
-            let way: Parts.Way
+            let way: WayOut?
             switch $0 {
-            case .isTarget, .inTarget: return Refusal($0.text(places))
+            case .isTarget, .inTarget: way = WayOut.none
             case .holdsTarget(let index): way = try parts.way(goal.directory, goal.missing, in: index)
             case .holdsSource(let index, let inner): way = try parts.way(roots[inner], [], in: index)
             }
-            if case .leftOut = way { return nil }
-            var refusal = Refusal($0.text(places))
-            if case .option(let option) = way {
-                refusal.reason += "; \(option) leaves it out"
-                refusal.option = option
-            }
-            return refusal
+            let text = $0.text(places)
+            return way.map { .overlap(text, $0) }
         }
     }
 
@@ -103,14 +99,6 @@ enum Overlap {
         private let filters: Filters
         private let rules: DirectoryRules
 
-        enum Way {
-            /// The filters leave it out, or the source does not show it.
-            case leftOut
-            /// An option would leave it out.
-            case option(String)
-            case none
-        }
-
         init(_ source: Directory, _ filters: Filters) throws {
             (self.source, self.filters) = (source, filters)
             rules = try DirectoryRules(of: source)
@@ -121,33 +109,31 @@ enum Overlap {
         /// - Parameters:
         ///   - names: those below it that do not exist yet.
         ///   - index: the number of the source.
-        func way(_ inner: Directory, _ names: [FileName], in index: Int) throws -> Way {
+        /// - Returns: what would leave it out; nil if the filters do, or the source does not show it.
+        func way(_ inner: Directory, _ names: [FileName], in index: Int) throws -> WayOut? {
             let part = source.isJoined ? [source.parts.keys.sorted()[index]] : []
             guard let above = try Parts.names(from: source.roots[index], to: inner),
                 !(above + names).isEmpty
-            else { return .none }
+            else { return WayOut.none }
             let found = (part + above).reduce(RelativePath.root) { $0.appending($1) }
             // A bind mount of the source shows nothing that is mounted in it.
             if !above.isEmpty,
                 try PathResolver(source).status(of: found)?.isSameObject(as: inner.trueStatus()) != true
             {
-                return .leftOut
+                return nil
             }
             let path = names.reduce(found) { $0.appending($1) }
-            if try isLeftOut(path, by: filters) { return .leftOut }
+            if try isLeftOut(path, by: filters) { return nil }
             var others = filters
             others.staysOnFileSystem = true
-            if try isLeftOut(path, by: others) { return .option("--one-file-system") }
-            let isPlain = path.bytes.allSatisfy { byte in
-                switch byte {
-                case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                    UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "/"), UInt8(ascii: "."),
-                    UInt8(ascii: "_"), UInt8(ascii: "-"):
-                    true
-                default: byte >= 0x80
-                }
-            }
-            return isPlain ? .option("--exclude /\(path)") : .none
+            if try isLeftOut(path, by: others) { return .adding("--one-file-system") }
+            let special = Array("\\*?[".utf8)
+            return .adding(
+                "--exclude",
+                path.bytes.reduce(into: [UInt8(ascii: "/")]) { pattern, byte in
+                    if special.contains(byte) { pattern.append(UInt8(ascii: "\\")) }
+                    pattern.append(byte)
+                })
         }
 
         private func isLeftOut(_ path: RelativePath, by filters: Filters) throws -> Bool {

@@ -1,3 +1,4 @@
+import FileStorage
 import FileSystem
 
 /// The tree that a run mirrors: everything that planner, stage and manifest take from it.

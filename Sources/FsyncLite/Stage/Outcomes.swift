@@ -74,7 +74,7 @@ extension File {
         as target: FileStatus, _ extended: ExtendedAttributes, refused: ExtendedAttributes,
         mirroring attributes: MirroredAttributes, timeStep: Int64
     ) -> File {
-        var omitted = self.omitted.intersection(.links)
+        var omitted = self.omitted.intersection([.links, .unread])
         let isSet = status.type != .symlink || attributes.contains(.symlinks)
         if isSet, !status.modified.isKept(as: target.modified, step: timeStep) { omitted.insert(.modified) }
         if status.type != .symlink, attributes.contains(.mode), target.permissions != status.permissions {

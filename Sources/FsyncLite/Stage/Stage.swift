@@ -177,7 +177,7 @@ final class Stage {
         for index in graph.stagedEntries.directories {
             guard let (parent, name) = try stage.location(of: locations[index]) else { continue }
             try monitor.checkCancellation()
-            try parent.makeMirrored(name)
+            try directory.naming(graph.stagedEntries.file(at: index).path) { try parent.makeMirrored(name) }
         }
     }
 

@@ -70,10 +70,12 @@ final class StageWorker {
         _ index: Int, _ file: File, at location: RelativePath, staysOpen: Bool = false
     ) throws -> Stage.Outcome {
         try monitor.checkCancellation()
-        let (parent, name) = try resolve(location)
-        if file.isFile { return try stageContent(index, file, at: location, parent, name) }
-        if let problem = try make(file, name, in: parent) { return .failed(problem) }
-        return try finish(file, name, parent, staysOpen: staysOpen)
+        return try stage.root.naming(file.path) {
+            let (parent, name) = try resolve(location)
+            if file.isFile { return try stageContent(index, file, at: location, parent, name) }
+            if let problem = try make(file, name, in: parent) { return .failed(problem) }
+            return try finish(file, name, parent, staysOpen: staysOpen)
+        }
     }
 
     private func resolve(_ location: RelativePath) throws -> (Directory, FileName) {
@@ -98,11 +100,21 @@ final class StageWorker {
     func adopt(
         _ status: FileStatus, for index: Int, _ file: File, at location: RelativePath
     ) throws -> Stage.Outcome {
-        let (parent, name) = try resolve(location)
+        try stage.root.naming(file.path) {
+            try adopt(status, for: index, file, at: location, resolve(location))
+        }
+    }
+
+    private func adopt(
+        _ status: FileStatus, for index: Int, _ file: File, at location: RelativePath,
+        _ place: (Directory, FileName)
+    ) throws -> Stage.Outcome {
+        let (parent, name) = place
         log.note(index, file, at: location, file.status, stagedInode: status.inode)
         let held = try parent.extendedAttributes(of: name, extendedKinds)
-        let wanted = try extendedAttributes(of: file)
-        var file = file.with(wantedStatus(file.status, on: status))
+        var file = file
+        let wanted = try readAttributes(of: &file)
+        file = file.with(wantedStatus(file.status, on: status))
         file.digest =
             hasDigests
             ? try digest(of: ObjectHandle(opening: name, in: parent, [.read, .noFollow])) : nil
@@ -127,17 +139,18 @@ final class StageWorker {
         _ file: File, _ name: FileName, _ parent: Directory, staysOpen: Bool
     ) throws -> Stage.Outcome {
         let handle = try ObjectHandle(name, in: parent)
-        let extended = try extendedAttributes(of: file)
+        var file = file
+        let extended = try readAttributes(of: &file)
         let made = try handle.status()
         var own = file.status
         // The time is set as it is wanted, even if it is near: the commit may set it once more.
-        own.keepUnmirrored(of: made, mirroring: attributes.union(.owner), timeStep: 1)
+        own.keepUnmirrored(of: made, mirroring: attributes, timeStep: 1)
         var wanted = Attributes(own, extended: extended.isEmpty ? nil : extended)
         if staysOpen { wanted.permissions |= 0o700 }
         let refused = try handle.set(wanted, over: made, setsOwner: setsOwner, extendedKinds)
         var status = try handle.status()
-        if staysOpen, attributes.contains(.mode) { status.permissions = file.status.permissions }
-        return staged(file, as: status, extended, refused.extended)
+        if staysOpen, attributes.contains(.mode) { status.permissions = own.permissions }
+        return staged(file.with(own), as: status, extended, refused.extended)
     }
 
     /// The status that an object created here shall have.
@@ -147,9 +160,14 @@ final class StageWorker {
         return status
     }
 
-    /// The extended attributes of the source's entry; empty if it no longer exists.
-    private func extendedAttributes(of file: File) throws -> ExtendedAttributes {
-        try source.extendedAttributes(of: file, extendedKinds) ?? ExtendedAttributes()
+    /// The extended attributes of the source's entry; empty if it no longer exists, or if they cannot be read.
+    private func readAttributes(of file: inout File) throws -> ExtendedAttributes {
+        do {
+            return try source.extendedAttributes(of: file, extendedKinds) ?? ExtendedAttributes()
+        } catch let error as SystemError where !Errno.exhausted.contains(error.errno) {
+            file = file.withoutAttributes()
+            return ExtendedAttributes()
+        }
     }
 
     private func digest(of staged: borrowing ObjectHandle) throws -> Digest {
@@ -199,6 +217,14 @@ final class StageWorker {
         } catch let error as SyncError where [.interrupted, .unreachable].contains(error.code) {
             try notePart(of: file, staged, at: location)
             throw error
+        } catch let error as SystemError where error.errno == .fileTooLarge {
+            try parent.unlink(name)
+            return .failed(
+                Problem(
+                    path: file.path, code: .unsupported,
+                    message:
+                        "\(error.errno): the target's file system, or a limit of this process, takes no file of this size"
+                ))
         } catch let obstacle as Unstageable {
             try parent.unlink(name)
             switch obstacle {
@@ -277,6 +303,16 @@ final class StageWorker {
 }
 
 extension Directory {
+    /// Runs `body`, and lets an error in this directory, a stage, name the entry that it is about: a place in the stage is
+    /// gone when somebody reads the message.
+    func naming<Value>(_ path: RelativePath, _ body: () throws -> Value) throws -> Value {
+        do {
+            return try body()
+        } catch let error as SystemError where error.path.starts(with: self.path) {
+            throw SystemError(error.call, path.bytes, error.errno)
+        }
+    }
+
     /// Creates an object without content, except a directory.
     func make(_ file: File, _ name: FileName) throws(SystemError) {
         switch file.kind {

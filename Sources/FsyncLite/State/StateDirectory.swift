@@ -248,8 +248,16 @@ package struct StateDirectory: Sendable {
         guard let stage = try stage() else { return 0 }
         let scan = try TreeScan(stage, TreeScan.Options())
         var bytes: ByteCount = 0
-        // Removing one of several names frees nothing.
-        while try scan.advance() { bytes += scan.status.links > 1 ? 0 : scan.status.allocated }
+        var names: [UInt64: UInt32] = [:]
+        while try scan.advance() {
+            let status = scan.status
+            // Removing one of several names frees nothing, but the last does.
+            if status.type != .directory, status.links > 1 {
+                names[status.inode, default: 0] += 1
+                guard names[status.inode] == status.links else { continue }
+            }
+            bytes += status.allocated
+        }
         return bytes
     }
 }

@@ -50,18 +50,16 @@ extension TargetRoot {
             let other = try (beside ? holder : directory).status(of: goal)
         {
             let path = (beside ? holder : directory).path(of: goal)
-            return Refusal(
-                "\(escapedText(path)) belongs to user \(other.owner) and has the name that the state gets; move it away"
-            )
+            return .stateNameTaken(path, by: other.owner)
         }
         guard try FileSystemInfo(of: directory).hasDomains else { return nil }
         let own = try state.directory.domain()
         for location in [directory, holder] {
             let demand = try location.domain()
             guard demand.admits(own) == false else { continue }
-            return Refusal(
-                "\(escapedText(state.directory.path)): "
-                    + Domain.reason(demand, own, directory: escapedText(location.path)))
+            return .domain(
+                escapedText(state.directory.path), .text(state.directory.path), demand, own,
+                directory: escapedText(location.path))
         }
         return nil
     }
@@ -90,28 +88,38 @@ extension TargetRoot {
     func exchangeRefusals() throws -> [Refusal] {
         if let name = capabilities?.name {
             return [
-                Refusal(
+                .exchangeImpossible(
                     "the target cannot be exchanged on \(name), where a commit is a weak one: the two trees would have to "
                         + "change places in one step; leave --exchange out")
             ]
         }
-        let noName = Refusal("the target has no name, or too long a one for a second tree beside it")
+        let noName = Refusal.exchangeImpossible(
+            "the target has no name, or too long a one for a second tree beside it")
         guard let directory, let original else {
             let name = path.split(separator: UInt8(ascii: "/")).last.flatMap { FileName($0) }
             return name.flatMap { StateDirectory.treesName(beside: $0) } == nil ? [noName] : []
         }
         guard !original.isMountRoot else {
-            return [Refusal("the target is a mount point, which cannot be exchanged; use a directory in it")]
+            return [
+                .exchangeImpossible(
+                    "the target is a mount point, which cannot be exchanged; use a directory in it")
+            ]
         }
         guard let (parent, name) = try directory.location(), StateDirectory.treesName(beside: name) != nil
         else { return [noName] }
         guard try isSubvolume || parent.status().device == original.device else {
-            return [Refusal("the target is of another file system than the directory that holds it")]
+            return [
+                .exchangeImpossible("the target is of another file system than the directory that holds it")
+            ]
         }
         guard !isSubvolume || Account.isRoot || original.owner == Account.effectiveUser else {
-            return [Refusal("only its owner makes snapshots of a subvolume; run as its owner")]
+            return [.exchangeImpossible("only its owner makes snapshots of a subvolume; run as its owner")]
         }
         return parent.isWritable
-            ? [] : [Refusal("the directory that holds the target cannot be written to; run as its owner")]
+            ? []
+            : [
+                .exchangeImpossible(
+                    "the directory that holds the target cannot be written to; run as its owner")
+            ]
     }
 }

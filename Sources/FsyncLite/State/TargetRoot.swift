@@ -159,9 +159,7 @@ struct TargetRoot {
         let destination = try location.directory.destination(of: location.name)
         let isAbsolute = destination.first == UInt8(ascii: "/")
         let missing = isAbsolute ? LocalFile(bytes: destination) : file.parent + destination
-        return Refusal(
-            "the target \(file) is a symlink to \(missing), which does not exist: is a disk missing? If not, make that directory"
-        )
+        return .danglingTarget(file, to: missing)
     }
 
     /// Creates the target if it is missing, and locks it.
@@ -175,7 +173,7 @@ struct TargetRoot {
             try location.directory.makeDirectory(location.name)
         } catch {
             guard error.errno == .exists else { throw error }
-            if let refusal = try danglingRefusal() { throw SyncError(.refused, path: path, refusal.reason) }
+            if let refusal = try danglingRefusal() { throw SyncError(refusal, path: path) }
             throw SyncError(.locked, path: path, "another run made this just now; run again")
         }
         // RACE: it is opened in its parent directory and not by its path, which may lead elsewhere by now: the whole

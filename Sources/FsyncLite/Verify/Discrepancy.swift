@@ -8,9 +8,10 @@ public struct Discrepancy: Hashable, Sendable {
         case added
         /// Its type, size, time or attributes changed.
         case changed
-        /// The content differs although size and modification time are equal: bit rot, or an edit that put the time
-        /// back.
+        /// The content differs although size and modification time are equal, and no change time shows an edit.
         case rotten
+        /// The same, and its change time shows that it was changed after it was recorded. It is not repaired.
+        case edited
         /// It cannot be read.
         case unreadable
     }
@@ -30,6 +31,8 @@ public struct Discrepancy: Hashable, Sendable {
     /// The other side's copy has the recorded content, and can be copied over this one.
     public var isRepairable = false
     public var isRepaired = false
+    /// The recorded file with the status of its copy when it was judged; nil if that may hide an edit.
+    var judged: File?
 }
 
 extension JSONText {

@@ -93,6 +93,7 @@ public struct Verification: Sendable {
     private struct OtherCopy: Sendable {
         /// Reads its digests, on one thread.
         let digests: @Sendable () -> any DigestSource
+        let edits: EditDetection
         /// What could not be listed, and why: nothing in it can be asked for.
         var unlisted: [RelativePath: String] = [:]
 
@@ -102,17 +103,19 @@ public struct Verification: Sendable {
         }
     }
 
-    private func open(_ source: MirrorSource) throws -> OtherCopy {
+    private func open(_ source: MirrorSource, _ header: ManifestHeader?) throws -> OtherCopy {
         let monitor = monitor
         guard let remote = RemoteSource(source, of: client) else {
-            let root = try source.open()
-            return OtherCopy { DigestReader(root, monitor: monitor) }
+            let tree = try LocalTree(source)
+            return OtherCopy(
+                digests: { tree.digests(monitor) }, edits: EditDetection(in: tree.facts, header))
         }
         let tree = try remote.open(SyncOptions(), monitor)
         // What was sent can be asked for.
         let scan = try tree.scan(Filters(), .source, monitor, record: nil)
         while try scan.advance() {}
-        var copy = OtherCopy { tree.digests(monitor) }
+        var copy = OtherCopy(
+            digests: { tree.digests(monitor) }, edits: EditDetection(in: tree.facts, header))
         for problem in scan.findings.problems where problem.isOfWholeEntry {
             copy.unlisted[problem.path] = problem.message
         }
@@ -129,11 +132,14 @@ public struct Verification: Sendable {
         let root = try LocalFile(bytes: tree).directory()
         let scan = try TreeScan(
             root, Tree.options(.source.prefetching(), policy.attributes), monitor: monitor)
-        let (monitor, other) = (monitor, try source.map(open))
+        let (monitor, other) = (monitor, try source.map { try open($0, header) })
+        let edits = try EditDetection(in: root, header)
         let copies = FilePipeline(
             threads: readsContent ? Processors.defaultThreads : 1, filesPerItem: other == nil ? 1 : 2
         ) {
-            Copies(tree: DigestReader(root, monitor: monitor), copy: other, source: other?.digests())
+            Copies(
+                tree: DigestReader(root, monitor: monitor), edits: edits, copy: other,
+                source: other?.digests())
         }
         defer { copies.close() }
         let isFiltered = !(header?.filters.lines.isEmpty ?? true)
@@ -142,7 +148,7 @@ public struct Verification: Sendable {
         func take(_ outcome: Outcome) throws {
             summary.filesRead += outcome.isRead ? 1 : 0
             summary.bytesRead += outcome.isRead ? outcome.size : 0
-            if let found = outcome.found { try report(found) }
+            for found in outcome.found { try report(found) }
         }
         /// Reports it after what is found in the files before.
         func tell(_ found: Discrepancy) throws {
@@ -156,10 +162,18 @@ public struct Verification: Sendable {
             reported = scan.findings.problems.count
         }
         var trees = MergeJoin(recorded, scan)
+        /// Of it, or of what it holds, nothing is known.
+        var unknown: RelativePath?
         while try trees.advance() {
+            if trees.side != .left, !scan.isListed { unknown = scan.path }
             switch trees.side {
+            case .both where scan.sight == .unseen, .right where scan.sight == .unseen: break
+            case .left where unknown.map(recorded.path.isBelow) ?? false: break
             case .both:
-                let causes = policy.causes(recorded, scan)
+                var causes = policy.causes(recorded, scan)
+                if let last = scan.findings.problems.last, last.code == .attribute, last.path == scan.path {
+                    causes.subtract([.xattrs, .acls])
+                }
                 if !causes.isEmpty {
                     try tell(Discrepancy(kind: .changed, path: scan.path, causes: causes))
                 }
@@ -169,7 +183,9 @@ public struct Verification: Sendable {
                     if recorded.digest == nil {
                         summary.withoutDigest += 1
                     } else {
-                        try copies.add(.file(recorded.file), bytes: recorded.status.size) { try take($0) }
+                        try copies.add(
+                            .file(recorded.file, recorded.base), bytes: recorded.status.size
+                        ) { try take($0) }
                     }
                 }
             // Earlier versions mirrored it.
@@ -189,11 +205,11 @@ public struct Verification: Sendable {
     /// A discrepancy, or a file whose content is compared with the recorded one.
     private enum Item: Sendable {
         case found(Discrepancy)
-        case file(File)
+        case file(File, BaseStatus)
     }
 
     private struct Outcome: Sendable {
-        var found: Discrepancy?
+        var found: [Discrepancy] = []
         var isRead = false
         /// In bytes, by the record.
         var size: ByteCount = 0
@@ -202,12 +218,13 @@ public struct Verification: Sendable {
     /// The copies of files, in the tree and in its source.
     private struct Copies: FileWorker {
         let tree: DigestReader
+        let edits: EditDetection
         let copy: OtherCopy?
         let source: (any DigestSource)?
 
         func announce(_ items: [Item]) {
             let paths = items.compactMap { item in
-                if case .file(let file) = item { file.path } else { nil }
+                if case .file(let file, _) = item { file.path } else { nil }
             }
             tree.announce(paths)
             source?.announce(paths)
@@ -215,53 +232,75 @@ public struct Verification: Sendable {
 
         private enum Finding {
             case asRecorded
-            case other
-            case unreadable(String)
+            /// Other content, and a status that shows no edit.
+            case other(FileStatus)
+            case edited
+            /// Such a status, if it is known.
+            case unreadable(String, FileStatus?)
             /// The file changed since, or is missing: it tells nothing of the recorded content.
             case unrelated
-
-            var isBad: Bool {
-                switch self {
-                case .other, .unreadable: true
-                case .asRecorded, .unrelated: false
-                }
-            }
         }
 
         func value(of item: Item) throws -> Outcome {
             switch item {
-            case .found(let found): Outcome(found: found)
-            case .file(let file): Outcome(found: try judge(file), isRead: true, size: file.size)
+            case .found(let found): Outcome(found: [found])
+            case .file(let file, let base):
+                Outcome(found: try judge(file, base), isRead: true, size: file.size)
             }
         }
 
-        /// nil if nothing is wrong.
-        private func judge(_ recorded: File) throws -> Discrepancy? {
-            guard let digest = recorded.digest else { return nil }
-            let own = try look(recorded, digest, tree)
-            let other = try source.map { try look(recorded, digest, $0, copy) } ?? .unrelated
-            guard own.isBad || other.isBad else { return nil }
-            var found = Discrepancy(
-                kind: .rotten, path: recorded.path, side: !own.isBad ? .source : other.isBad ? .both : .tree)
-            for case .unreadable(let reason) in [own, other] {
-                (found.kind, found.message) = (.unreadable, reason)
+        /// Empty if nothing is wrong. Two if the copies are wrong in different ways.
+        private func judge(_ recorded: File, _ base: BaseStatus) throws -> [Discrepancy] {
+            guard let digest = recorded.digest else { return [] }
+            let own = try look(recorded, base, digest, tree, edits)
+            let other =
+                if let source, let copy {
+                    try look(recorded, base, digest, source, copy.edits, copy)
+                } else {
+                    Finding.unrelated
+                }
+            func found(_ finding: Finding, _ side: Discrepancy.Side, _ better: Finding) -> Discrepancy? {
+                var found = Discrepancy(kind: .rotten, path: recorded.path, side: side)
+                switch finding {
+                case .asRecorded, .unrelated: return nil
+                case .edited: found.kind = .edited
+                case .other(let status): found.judged = recorded.with(status)
+                case .unreadable(let reason, let status):
+                    (found.kind, found.message) = (.unreadable, reason)
+                    found.judged = status.map(recorded.with)
+                }
+                if case .asRecorded = better { found.isRepairable = found.kind != .edited }
+                return found
             }
-            if case .asRecorded = own.isBad ? other : own { found.isRepairable = true }
-            return found
+            var all = [found(own, .tree, other), found(other, .source, own)].compactMap(\.self)
+            if all.count == 2, all[0].kind == all[1].kind {
+                all.removeLast()
+                all[0].side = .both
+            }
+            return all
         }
 
         private func look(
-            _ recorded: File, _ digest: Digest, _ reader: any DigestSource, _ copy: OtherCopy? = nil
+            _ recorded: File, _ base: BaseStatus, _ digest: Digest, _ reader: any DigestSource,
+            _ edits: EditDetection, _ copy: OtherCopy? = nil
         ) throws -> Finding {
-            if let obstacle = copy?.obstacle(to: recorded.path) { return .unreadable(obstacle) }
+            if let obstacle = copy?.obstacle(to: recorded.path) { return .unreadable(obstacle, nil) }
+            func looksEqual(_ status: FileStatus) -> Bool {
+                status.size == recorded.status.size
+                    && (status.modified == recorded.status.modified || recorded.omitted.contains(.modified))
+            }
+            func isEdited(_ status: FileStatus) -> Bool {
+                edits.isEdited(status, at: recorded.path, since: base)
+            }
             do {
-                guard let (found, status) = try reader.digest(of: recorded.path),
-                    status.size == recorded.status.size,
-                    status.modified == recorded.status.modified || recorded.omitted.contains(.modified)
+                guard let (found, status) = try reader.digest(of: recorded.path), looksEqual(status)
                 else { return .unrelated }
-                return found == digest ? .asRecorded : .other
+                return found == digest ? .asRecorded : isEdited(status) ? .edited : .other(status)
             } catch let error as SystemError {
-                return .unreadable(error.errno.description)
+                let status = try reader.status(of: recorded.path)
+                return .unreadable(
+                    error.errno.description,
+                    status.flatMap { looksEqual($0) && !isEdited($0) ? $0 : nil })
             }
         }
     }

@@ -16,6 +16,7 @@ enum ErrorDocument {
             document.text.field("hint", error.hint)
         case let error as SyncError:
             document.text.field("code", error.code.rawValue)
+            if let refusal = error.refusal { document.text.field("case", refusal.kind.rawValue) }
             if let path = error.path { document.text.field("path", "path_base64", path[...]) }
             document.text.field("message", error.message)
         default:

@@ -49,8 +49,13 @@ enum ExitCode: Int32, CaseIterable {
 
     /// Prints an error to standard error.
     ///
-    /// - Parameter complain: prints a line, and may add what it is about.
-    init(reporting error: any Error, _ complain: (String) -> Void = Console.complain) {
+    /// - Parameters:
+    ///   - next: the command that goes on after a refusal.
+    ///   - complain: prints a line, and may add what it is about.
+    init(
+        reporting error: any Error, next: (Refusal) -> String? = { _ in nil },
+        _ complain: (String) -> Void = Console.complain
+    ) {
         switch error {
         case is UsageError: self = .usage
         case let error as SyncError: self.init(error)
@@ -63,7 +68,9 @@ enum ExitCode: Int32, CaseIterable {
             return
         }
         complain("\(error)")
-        for line in (error as? SyncError)?.wayOut(Shell.word) ?? [] { complain(line) }
+        guard let error = error as? SyncError else { return }
+        for line in error.wayOut(Shell.word) { complain(line) }
+        if let text = error.refusal.flatMap(next) { complain("next: \(text)") }
     }
 
     init(_ error: SyncError) {

@@ -1,5 +1,20 @@
 import FsyncLite
 
+extension Endpoint {
+    /// A directory of another machine, as typed; nil for a local path.
+    init?(argument path: [UInt8]) throws(UsageError) {
+        do throws(Fault) {
+            try self.init(path)
+        } catch {
+            throw UsageError(
+                "\(quoted(path)) names another machine, but \(error.reason)",
+                hint:
+                    "give host:path, user@host:path, [address]:path or ssh://user@host:port/path\nfor a local directory "
+                    + "of that name, write ./ before it")
+        }
+    }
+}
+
 /// The paths of a command, beside its target, that are on the target's machine.
 struct RemotePlaces: Sendable {
     var arguments: [ArgumentDescription] = []

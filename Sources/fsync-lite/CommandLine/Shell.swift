@@ -19,6 +19,24 @@ enum Shell: String, CaseIterable, Sendable {
         "'\(text.replacing("'", with: "'\\''"))'"
     }
 
+    /// The words of a command, as `rsync -e` reads them: within quotes, blanks do not divide; nil if a quote has no end.
+    static func words(_ text: String) -> [String]? {
+        var (words, word, quote): ([String], String?, Character?) = ([], nil, nil)
+        for character in text {
+            if character == quote {
+                quote = nil
+            } else if quote == nil, character == "'" || character == "\"" {
+                (quote, word) = (character, word ?? "")
+            } else if quote == nil, character == " " {
+                words += [word].compactMap(\.self)
+                word = nil
+            } else {
+                word = (word ?? "") + String(character)
+            }
+        }
+        return quote == nil ? words + [word].compactMap(\.self) : nil
+    }
+
     /// An argument, quoted if necessary; unprintable bytes are escaped as bash and zsh read them.
     static func word(_ bytes: [UInt8]) -> String {
         let text = escapedText(bytes)

@@ -1,3 +1,5 @@
+import FileSystem
+
 /// The kind of a value, for completions.
 enum ValueKind: Equatable, Sendable {
     case directory
@@ -38,8 +40,14 @@ enum ValueKind: Equatable, Sendable {
         }
     }
 
-    /// Throws unless the value is one of the allowed words.
+    /// Throws unless the value is one of the allowed words, and for a path in which a shell left a `~`: nobody wants a
+    /// directory of that name.
     func check(_ value: [UInt8], for name: String) throws(UsageError) {
+        if self == .directory || self == .path, value.first == UInt8(ascii: "~") {
+            throw UsageError(
+                "\(quoted(value)): the shell did not replace the ~ in \(name)",
+                hint: "write the path from /, or ./\(escapedText(value)) for that name")
+        }
         guard case .choice(let words) = self, !words.contains(where: value.spells) else { return }
         throw UsageError(
             "\(quoted(value)) is not a value for \(name)",

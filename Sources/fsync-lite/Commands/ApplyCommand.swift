@@ -20,7 +20,7 @@ enum ApplyCommand: Command {
             With --prepare everything is staged and synced, and the target keeps its old tree until 'commit TARGET ID'.
             """,
         arguments: [SyncRun.source, SyncRun.target],
-        options: [SyncRun.savedPlan, .dryRun, prepare, .settingsFile] + OptionDescription.settable
+        options: [SyncRun.savedPlan, .dryRun, prepare, .newTarget, .settingsFile] + OptionDescription.settable
             + OptionDescription.mirroringRemote
             + [SyncRun.allActions],
         examples: [
@@ -96,6 +96,7 @@ extension SyncRun {
             console.discard()
             complain("\(error)")
         }
+        if report.outcome == .committed { remember(target) }
         let room = SyncRun.note("to make room, these went", report.gaveWay)
         let labels = report.expiredLabels.map { quoted($0.utf8) }.joined(separator: ", ")
         let expired =
@@ -108,6 +109,7 @@ extension SyncRun {
         }
         if let error = report.error { complain("\(error)") }
         if report.outcome == .failed, report.error?.code != .interrupted { complainOfFailure(report) }
+        suggest(after: report.refusals + [report.error?.refusal].compactMap(\.self))
         do {
             let totals = ActionText.totals(report.summary, report.outcome == .committed ? .done : .planned)
             let id = report.transaction.map { ", as \($0)" } ?? ""
@@ -122,13 +124,23 @@ extension SyncRun {
         return report
     }
 
+    /// Records the target, so that a missing disk is noticed. The target is as it should be, whatever comes of that.
+    private func remember(_ target: [UInt8]) {
+        guard let known = KnownTargets.own else { return }
+        do {
+            try Target(path: target).remember(in: known)
+        } catch {
+            if !isQuiet { complain("note: this target is not recorded as known: \(error)") }
+        }
+    }
+
     private func complainOfFailure(_ report: Report) {
         complain("the target is unchanged")
         guard report.error == nil else { return }
         complain(
             report.problems.contains { $0.code == .changing }
                 ? "to mirror the rest, leave --strict out"
-                : "to mirror the rest: \(command(adding: [OptionDescription.keepGoing.name]))")
+                : "to mirror the rest: \(next.text(adding: [OptionDescription.keepGoing.name]))")
     }
 
     private func show(_ report: Report, _ console: inout Console) throws {

@@ -22,7 +22,7 @@ extension Invocation {
         keepsHistory = limits.isAppendOnly
         let isWriting = !command.isReading
         func path(_ value: [UInt8]) throws -> [UInt8] {
-            guard let endpoint = try SyncRun.endpoint(value, target) else {
+            guard let endpoint = try Endpoint(argument: value) else {
                 throw UsageError("the target is none of another machine", hint: "give host:path")
             }
             return try limits.open(endpoint.path, isWriting: isWriting)
@@ -62,8 +62,7 @@ extension Invocation {
         let options = try GivenOptions(
             sent.options, of: known + (sent.job == nil ? [] : OptionDescription.firstRun))
         for option in command.remotePlaces.options {
-            guard let value = options.value(option), try SyncRun.endpoint(value, SyncRun.target) == nil
-            else { continue }
+            guard let value = options.value(option), try Endpoint(argument: value) == nil else { continue }
             throw UsageError("\(option.name) is none of another machine", hint: "give host:path")
         }
         return options

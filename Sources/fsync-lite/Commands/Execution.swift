@@ -7,15 +7,17 @@ enum Execution {
     static func run(wantsDocument: Bool, _ invocation: () throws -> Invocation) -> ExitCode {
         var console = Console()
         console.wantsDocument = wantsDocument
+        var next: NextCommand?
         do {
             let invocation = try invocation().reading()
+            next = try NextCommand(invocation)
             let code =
                 try RemoteInvocation(invocation)?.run(&console)
                 ?? invocation.command.run(invocation, &console)
             try console.flush()
             return code
         } catch {
-            let code = ExitCode(reporting: error)
+            let code = ExitCode(reporting: error, next: { next?.text(after: [$0]) })
             guard console.wantsDocument, !console.isBegun else { return code }
             console.discard()
             do {

@@ -20,14 +20,15 @@ enum ManifestVerifyCommand: Command {
         "read also the files of the directory that TREE is a mirror of, which may be host:DIR; NAME=DIR for each of several",
         repeatable: true)
     private static let repair = OptionDescription.flag(
-        "--repair", "put the good copy in the place of a rotten one")
+        "--repair", "put the good copy in the place of a rotten one; an edited one is left alone")
 
     static let description = CommandDescription(
         "manifest verify",
         summary: "Compare a directory with a manifest. Exits 2 when there is a difference.",
         discussion: """
-            A file whose size and time are as recorded and whose content is not has rotted, or was edited and \
-            its time put back. With --source, content that is as recorded tells which of the two copies is good.
+            A file is rotten if its content changed and its size and time did not. It is edited if its change \
+            time shows that a program wrote to it, and put its time back. With --source, content that is as \
+            recorded tells which of the two copies is good.
             """,
         arguments: [manifest, tree],
         options: [digest, part, source, repair, .json] + OptionDescription.remote,
@@ -88,7 +89,7 @@ enum ManifestVerifyCommand: Command {
         var output = VerificationOutput(isJSON: given.has(.json), tree)
         var repairable: [Discrepancy] = []
         let summary = try verification.run { found in
-            if repairs, found.isRepairable {
+            if repairs, found.isRepairable || found.kind == .edited {
                 repairable.append(found)
             } else {
                 try output.write(found, to: &console)
@@ -181,7 +182,7 @@ private struct VerificationOutput {
     /// Such as `rotten a.jpg  in the source; the tree's copy is good, repaired`.
     private static func line(_ found: Discrepancy) -> String {
         var notes = found.causes.names
-        if found.kind == .rotten || found.kind == .unreadable {
+        if [.rotten, .edited, .unreadable].contains(found.kind) {
             let (own, other) = found.side == .source ? ("the source", "the tree") : ("the tree", "the source")
             notes.append(found.side == .both ? "in the tree and in the source" : "in \(own)")
             if found.isRepaired || found.isRepairable { notes.append("\(other) has the recorded content") }

@@ -25,7 +25,7 @@ enum PlanCommand: Command {
             + "With --weak-commit it makes a directory in the target, to find out what the file system can do, and "
             + "removes it.",
         arguments: [SyncRun.source, SyncRun.target],
-        options: [exitCode, explain, out, show, job, .settingsFile] + OptionDescription.firstRun
+        options: [exitCode, explain, out, show, job, .newTarget, .settingsFile] + OptionDescription.firstRun
             + OptionDescription.settable + OptionDescription.mirroringRemote + [SyncRun.allActions],
         examples: [
             ("fsync-lite plan photos /mnt/backup/photos", "See what a backup would do"),
@@ -138,6 +138,7 @@ extension SyncRun {
         complain(
             notes: plan.notes + history.compactMap(SyncRun.note), problems: plan.problems,
             refusals: plan.refusals)
+        suggest(after: plan.refusals)
         try flushed.get()
         return plan
     }

@@ -65,7 +65,7 @@ enum RunCommand: Command {
             let run = try SyncRun(invocation, settings, job)
             return ExitCode(try run.plan(&console), run.options)
         } catch {
-            return report(error, of: job, invocation.options, &console).code
+            return report(error, of: job, invocation, invocation.options, &console).code
         }
     }
 
@@ -80,7 +80,7 @@ enum RunCommand: Command {
             }
             steps = try Steps(job, invocation, settings)
         } catch {
-            return report(error, of: job, invocation.options, &console).code
+            return report(error, of: job, invocation, invocation.options, &console).code
         }
         var document: [UInt8] = []
         var code: ExitCode
@@ -92,7 +92,7 @@ enum RunCommand: Command {
             (code, document) = try steps.apply(&console)
         } catch {
             let report: Report
-            (report, code) = self.report(error, of: job, steps.given, &console)
+            (report, code) = self.report(error, of: job, invocation, steps.given, &console)
             document = steps.document(report)
         }
         do {
@@ -113,9 +113,14 @@ enum RunCommand: Command {
 
     /// Tells of an error that ended a job, and writes its document where one is wanted. The report is for its commands.
     private static func report(
-        _ error: any Error, of job: Job, _ given: GivenOptions, _ console: inout Console
+        _ error: any Error, of job: Job, _ invocation: Invocation, _ given: GivenOptions,
+        _ console: inout Console
     ) -> (report: Report, code: ExitCode) {
-        let code = ExitCode(reporting: error) { Console.complain(job.labelled($0)) }
+        // A job is run by no client, whose words might be unknown here.
+        let next = try? NextCommand(invocation, job)
+        let code = ExitCode(reporting: error, next: { next?.text(after: [$0]) }) {
+            Console.complain(job.labelled($0))
+        }
         let report = Report(failedFor: error as? SyncError ?? SyncError(.failed, "\(error)"))
         if given.has(.json) {
             do {
@@ -134,7 +139,7 @@ extension Job {
     ///
     /// - Returns: the error; nil on success.
     fileprivate func run(_ moment: Hook.Moment, _ report: [UInt8] = []) -> String? {
-        hooks.first { $0.moment == moment }.flatMap { $0.run(report: report) }
+        hooks.first { $0.moment == moment }.flatMap { $0.run(of: name, report: report) }
     }
 }
 

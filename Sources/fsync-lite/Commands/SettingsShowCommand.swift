@@ -23,7 +23,8 @@ enum SettingsShowCommand: Command {
         var layers = settings.defaults
         try console.line("settings     \(settings.own.map { "\($0.file)" } ?? "none")")
         if let name = invocation.values(job).first, let job = try settings.jobs(named: [name]).first {
-            layers = try settings.layers(target: job.target, job: job)
+            let isHere = try Endpoint(argument: job.target) == nil
+            layers = try settings.layers(target: isHere ? job.target : nil, job: job)
             for source in job.source.directories {
                 try console.line("source       \(MirrorSource.text(source.name, source.path))")
             }

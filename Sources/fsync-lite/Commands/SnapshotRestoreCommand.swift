@@ -56,7 +56,7 @@ enum SnapshotRestoreCommand: Command {
         let target = try invocation.argument(.target)
         var restoration = Restoration(
             target: target, snapshot: try invocation.text(.snapshot),
-            paths: try invocation.values(path).map { try RelativePath(argument: $0) },
+            paths: try invocation.values(path).map { try RelativePath(argument: $0, in: target) },
             destination: given.has(toSource) ? try source(of: target, invocation.client) : given.value(to))
         restoration.name = invocation.targetOfClient
         restoration.isToSource = given.has(toSource)
@@ -79,7 +79,7 @@ enum SnapshotRestoreCommand: Command {
 
     /// Where a target was mirrored from.
     private static func source(of target: [UInt8], _ client: Client?) throws -> [UInt8] {
-        guard let named = client?.command.arguments.first, let endpoint = try SyncRun.endpoint(named, .target)
+        guard let named = client?.command.arguments.first, let endpoint = try Endpoint(argument: named)
         else { return try Target(path: target).source().path }
         let copy = escapedText(endpoint.location(of: Array("DIR".utf8)))
         return try Target(path: target).source(
@@ -94,18 +94,11 @@ enum SnapshotRestoreCommand: Command {
         let run = try SyncRun(invocation, restoration)
         if invocation.options.has(.dryRun) {
             let plan = try run.plan(&console)
-            complain(isRefused: !plan.refusals.isEmpty, plan.exchanges)
             // What cannot be restored is listed, as by the run, and the rest goes ahead.
             return plan.refusals.isEmpty ? ExitCode(plan.problems) : .refused
         }
         TerminationSignal.watch()
         let report = try run.apply(&console)
-        complain(isRefused: report.outcome == .refused, report.exchanges)
         return ExitCode(report)
-    }
-
-    private static func complain(isRefused: Bool, _ exchanges: Bool) {
-        guard isRefused, exchanges else { return }
-        Console.complain(Restoration.inPlaceHint)
     }
 }

@@ -10,8 +10,10 @@ enum StatusCommand: Command {
     private static let maxAge = OptionDescription.value(
         "--max-age", "AGE",
         "exit 2 when the last run is older, complete or not; AGE is such as 26h, 7d or yesterday")
-    private static let all = OptionDescription.flag("--all", "every job that is not disabled, in one table")
-        .replacingArguments()
+    private static let all = OptionDescription.flag(
+        "--all", "every job that is not disabled, in one table, and the targets that you have written to"
+    )
+    .replacingArguments()
     private static let prometheus = OptionDescription.flag(
         "--prometheus", "as metrics, for a textfile collector; of every job, unless TARGET is given")
     private static let targets = ArgumentDescription(
@@ -51,8 +53,9 @@ enum StatusCommand: Command {
                 "'status' is missing TARGET", hint: "give a directory or a job, or --all for every job")
         }
         let settings = isAll ? try SettingsSources(invocation) : nil
-        let jobs = try settings?.enabledJobs() ?? []
-        if let settings, jobs.isEmpty { Console.complain(settings.nothingEnabled) }
+        let known = isAll ? KnownTarget.all() : []
+        let jobs = try settings.map { try enabledJobs($0, orOnly: known) } ?? []
+        if let settings, jobs.isEmpty, known.isEmpty { Console.complain(settings.nothingEnabled) }
         let asked =
             try isAll
             ? jobs.map { StatusQuery($0, path: $0.target, invocation) }
@@ -63,16 +66,14 @@ enum StatusCommand: Command {
             return .done
         } else if isAll || asked.count > 1 {
             try options.has(.json)
-                ? StatusDocument.write(asked, limit, to: &console)
-                : StatusTable(asked, limit).write(to: &console)
+                ? StatusDocument.write(asked, limit, known, to: &console)
+                : StatusTable.write(asked, limit, known, to: &console)
         } else {
             let status = try asked[0].status.get()
             if options.has(.json) {
                 try StatusDocument.write(asked[0], status, to: &console)
             } else {
-                if asked[0].job != nil {
-                    try console.line("target     \(LocalFile(bytes: asked[0].target.path))")
-                }
+                try console.line("target     \(LocalFile(bytes: asked[0].shownTarget))")
                 try write(status, to: &console)
             }
         }
@@ -80,14 +81,35 @@ enum StatusCommand: Command {
         return codes.first { $0 != .done } ?? .done
     }
 
+    /// The jobs to ask for; none is no error where there are known targets.
+    private static func enabledJobs(_ settings: SettingsSources, orOnly known: [KnownTarget]) throws -> [Job]
+    {
+        do {
+            return try settings.enabledJobs()
+        } catch let error as UsageError {
+            guard !known.isEmpty else { throw error }
+            return []
+        }
+    }
+
     /// A job or a path. A target in the working directory keeps its name.
     private static func query(_ name: [UInt8], _ invocation: Invocation) throws -> StatusQuery {
+        func job() throws -> Job? {
+            guard !name.contains(UInt8(ascii: "/")) else { return nil }
+            return try SettingsSources(invocation).jobs().first { $0.name.utf8.elementsEqual(name) }
+        }
         // An error of the path is told when its status is asked for.
-        guard !name.contains(UInt8(ascii: "/")), (try? Target(path: name).hasState()) != true,
-            let job = try SettingsSources(invocation).jobs().first(where: { $0.name.utf8.elementsEqual(name) }
-            )
-        else { return StatusQuery(nil, path: name, invocation) }
-        return StatusQuery(job, path: job.target, invocation)
+        guard (try? Target(path: name).hasState()) == true else {
+            return try job().map { StatusQuery($0, path: $0.target, invocation) }
+                ?? StatusQuery(nil, path: name, invocation)
+        }
+        // Settings with an error matter to no directory.
+        if let other = try? job(), try LocalFile(bytes: name).absolute() != other.target {
+            Console.complain(
+                "note: \(quoted(name)) is the target here, and not the job of this name; for that: "
+                    + "fsync-lite status \(Shell.word(other.target))")
+        }
+        return StatusQuery(nil, path: name, invocation)
     }
 
     /// Tells what is wrong with a target.

@@ -19,7 +19,9 @@ enum StatusDocument {
     }
 
     /// Several targets, one per line.
-    static func write(_ asked: [StatusQuery], _ limit: TimeSpan?, to console: inout Console) throws {
+    static func write(
+        _ asked: [StatusQuery], _ limit: TimeSpan?, _ known: [KnownTarget], to console: inout Console
+    ) throws {
         var document = DocumentWriter(format: "fsync-lite-status-list")
         try document.array("targets", of: asked, to: &console) { text, asked in
             if let job = asked.job { text.field("job", job.name) }
@@ -31,6 +33,13 @@ enum StatusDocument {
                 text.field("error", error.description)
             }
             if let next = asked.next(limit) { text.field("next", next) }
+        }
+        if !known.isEmpty {
+            try document.array("known_targets", of: known, to: &console) { text, target in
+                text.field("target", "target_base64", target.path[...])
+                text.field("last_apply", target.lastApply)
+                text.field("now", target.presence.rawValue)
+            }
         }
         try document.end(to: &console)
     }

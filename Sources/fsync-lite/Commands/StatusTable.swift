@@ -1,3 +1,4 @@
+import FileStorage
 import FsyncLite
 
 /// How several targets stand, one per line.
@@ -9,6 +10,21 @@ struct StatusTable {
         rows =
             [[isOfJobs ? "job" : "target", "last run", "result", "age", "size", "next"]]
             + asked.map { [$0.name] + StatusTable.cells($0) + [$0.next(limit) ?? "-"] }
+    }
+
+    /// Several targets, and those that this user has written to in a table of their own.
+    static func write(
+        _ asked: [StatusQuery], _ limit: TimeSpan?, _ known: [KnownTarget], to console: inout Console
+    ) throws {
+        if !asked.isEmpty || known.isEmpty { try StatusTable(asked, limit).write(to: &console) }
+        if !known.isEmpty { try StatusTable(known).write(to: &console) }
+    }
+
+    /// Targets that this user has written to.
+    init(_ known: [KnownTarget]) {
+        rows =
+            [["known target", "last apply", "now"]]
+            + known.map { ["\(LocalFile(bytes: $0.path))", $0.lastApply.localText, $0.presence.words] }
     }
 
     private static func cells(_ asked: StatusQuery) -> [String] {

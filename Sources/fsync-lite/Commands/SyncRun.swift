@@ -22,6 +22,8 @@ struct SyncRun {
     /// The snapshot to restore, in place of a source.
     private let restoration: Restoration?
     private let typed: Invocation
+    /// The same command, changed so that it goes on.
+    let next: NextCommand
     let client: Client?
     /// As on a command line.
     let shownTarget: [UInt8]
@@ -37,6 +39,7 @@ struct SyncRun {
         (saved, job, client) = (nil, nil, invocation.client)
         shownTarget = invocation.targetOfClient ?? target
         (isQuietAsked, typed) = (invocation.options.has(.quiet), try invocation.asTyped())
+        next = try NextCommand(invocation, target: target)
     }
 
     /// A run on a target alone, which a report tells the source of.
@@ -46,6 +49,7 @@ struct SyncRun {
         (saved, job, restoration, client) = (nil, nil, nil, invocation.client)
         shownTarget = invocation.targetOfClient ?? target
         (isQuietAsked, typed) = (invocation.options.has(.quiet), try invocation.asTyped())
+        next = try NextCommand(invocation, target: target)
     }
 
     init(_ invocation: Invocation) throws {
@@ -63,7 +67,7 @@ struct SyncRun {
             given = try saved.options(from: file, beside: invocation)
             if client != nil {
                 source = .directory(saved.source)
-                target = try invocation.argument(SyncRun.target)
+                target = try SyncRun.target(of: invocation)
             } else {
                 source = try SyncRun.source(saved.source, given)
                 target = try SyncRun.target(saved.target)
@@ -77,11 +81,12 @@ struct SyncRun {
                     try job.map { try SyncRun.source($0.source, given) }
                     ?? SyncRun.source(invocation.argument(SyncRun.source), given)
             }
-            target = try job?.target ?? SyncRun.target(invocation.argument(SyncRun.target))
+            target = try job?.target ?? SyncRun.target(of: invocation)
             saved = nil
             settable += OptionDescription.planning
         }
         shownTarget = invocation.targetOfClient ?? target
+        next = try NextCommand(invocation, job, saved, target: target)
         let layers = try settings.layers(target: target, job: job)
         let retention = try RetentionOptions(given, layers)
         self.given = given.over(layers, settable)
@@ -97,6 +102,9 @@ struct SyncRun {
         options.retention.keepsAll = invocation.keepsHistory
         options.expectsTarget = job != nil && !given.has(.createTarget)
         options.changeTarget = given.has(.changeTarget)
+        options.knownTargets = KnownTargets.own
+        options.acceptsNewTarget = ([.newTarget] + OptionDescription.firstRun).contains(
+            where: invocation.options.has)
         self.options = options
     }
 
@@ -116,6 +124,12 @@ struct SyncRun {
     private static func source(_ source: MirrorSource, _ given: GivenOptions) throws -> MirrorSource {
         guard case .remote(let endpoint, _) = source else { return source }
         return .remote(endpoint, try RemoteAccess(given))
+    }
+
+    private static func target(of invocation: Invocation) throws -> [UInt8] {
+        let path = try invocation.argument(target)
+        // That of a client is a path here, whatever is in it.
+        return try invocation.client == nil ? target(path) : path
     }
 
     private static func target(_ path: [UInt8]) throws -> [UInt8] {
@@ -139,15 +153,7 @@ struct SyncRun {
         {
             return nil
         }
-        do throws(Endpoint.Fault) {
-            return try Endpoint(path)
-        } catch {
-            throw UsageError(
-                "\(quoted(path)) names another machine, but \(error.reason)",
-                hint:
-                    "give host:path, user@host:path, [address]:path or ssh://user@host:port/path\nfor a local directory "
-                    + "of that name, write ./ before it")
-        }
+        return try Endpoint(argument: path)
     }
 
     /// What a run shows; by settings, an apply is quiet and a plan is not.
@@ -181,40 +187,6 @@ struct SyncRun {
         return try body(monitor)
     }
 
-    /// The command line as it was typed, for this job only, with options that go ahead. That of a preview is one, too.
-    func command(adding options: [String]) -> String {
-        let description = typed.command.description
-        let words =
-            if saved != nil {
-                trees
-            } else if let job, typed.command == RunCommand.self {
-                [Array(job.name.utf8)]
-            } else {
-                description.arguments.flatMap(typed.values)
-            }
-        // A value that was too small is left out, and a saved plan, which other options do not go with.
-        let replaced = options.map { String($0.prefix { $0 != " " }) } + [SyncRun.savedPlan.name]
-        let kept = typed.options.list.filter { option in
-            description.options.contains {
-                $0.name == option.name && ($0.isRepeatable || !replaced.contains($0.name))
-            }
-        }
-        func text(_ options: [(name: String, value: [UInt8]?)]) -> [String] {
-            options.flatMap { [$0.name] + [$0.value].compactMap { $0.map(Shell.word) } }
-        }
-        let settings = OptionDescription.settingsFile.name
-        let needed =
-            savedOptions + text(kept.filter { $0.name != settings }) + options
-            + text(kept.filter { $0.name == settings })
-        let isOdd = words.contains { $0.first == UInt8(ascii: "-") }
-        let arguments = words.map(Shell.word)
-        return
-            (["fsync-lite"] + description.words + (isOdd ? needed + ["--"] + arguments : arguments + needed))
-            .joined(separator: " ")
-    }
-
-    private var savedOptions: [String] { saved?.options.map(Shell.word) ?? [] }
-
     /// A line prefixed with the name of the job, if there is one.
     func labelled(_ text: String) -> String {
         job?.labelled(text) ?? text
@@ -230,27 +202,25 @@ struct SyncRun {
         return names.isEmpty ? nil : "\(text): \(Amount.list(first, of: names.count))"
     }
 
+    private static let mostListed = 20
+
     func complain(notes: [String], problems: [Problem], refusals: [Refusal]) {
         if !isQuiet { for note in notes { complain("note: \(note)") } }
-        Console.complain(of: problems, complain)
+        let rest = given.has(.logFile) ? "the log has all of them" : "--json lists all of them"
+        Console.complain(of: problems, limit: given.has(.all) ? nil : (SyncRun.mostListed, rest), complain)
         for refusal in refusals { complain("refused: \(refusal.reason)") }
-        guard !refusals.isEmpty else { return }
-        if saved != nil {
-            let words = (trees.map(Shell.word) + savedOptions).joined(separator: " ")
-            complain("to look again: fsync-lite plan \(words) --out FILE")
-        } else if refusals.allSatisfy({ $0.option != nil }) {
-            var needed: [String] = []
-            for case let option? in refusals.map(\.option) where !needed.contains(option) {
-                needed.append(option)
-            }
-            let isForbidden =
-                options.retention.keepsAll
-                && needed.contains { name in SyncOptions.loosening.contains { $0.name == name } }
-            complain(
-                isForbidden
-                    ? "to go ahead: on that machine, or with another key; this one is append-only"
-                    : "to go ahead: \(command(adding: needed))")
-        }
+    }
+
+    /// Ends what is said with the command that goes on.
+    func suggest(after refusals: [Refusal]) {
+        guard let text = next.text(after: refusals) else { return }
+        let needed = refusals.flatMap(\.wayOut.adding)
+        let isForbidden =
+            options.retention.keepsAll
+            && needed.contains { option in SyncOptions.loosening.contains { $0.name == option.name } }
+        complain(
+            isForbidden
+                ? "next: on that machine, or with another key; this one is append-only" : "next: \(text)")
     }
 
     /// Appends to the log file, if there is one: a line for the run and one per problem.

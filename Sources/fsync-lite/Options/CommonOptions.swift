@@ -1,3 +1,5 @@
+import FileStorage
+import FileSystem
 import FsyncLite
 
 /// Arguments and options shared by several commands.
@@ -31,13 +33,41 @@ extension OptionDescription {
 
 extension RelativePath {
     /// A path in the tree, as typed.
-    init(argument: [UInt8]) throws(UsageError) {
-        let path = argument.last == UInt8(ascii: "/") ? argument.dropLast() : argument[...]
+    ///
+    /// - Parameter target: whose tree it is; nil for a source.
+    init(argument: [UInt8], in target: [UInt8]? = nil) throws(UsageError) {
+        let typed = target.map { TypedPath(argument, in: $0) } ?? TypedPath(argument)
+        let path = typed.bytes.last == UInt8(ascii: "/") ? typed.bytes.dropLast() : typed.bytes[...]
         guard let path = RelativePath(path), !path.isRoot else {
             throw UsageError(
                 "\(quoted(argument)) is no path in the tree",
-                hint: "give one such as src/main.c, without ./ and without / at the beginning")
+                hint: "give one such as src/main.c, without / at the beginning")
         }
         self = path
+    }
+}
+
+/// A path in a tree in a form that people type: as it is shown, after `./`, or with the target's own path before it, as a
+/// shell completes it.
+struct TypedPath {
+    private(set) var bytes: [UInt8]
+    /// It begins at the top of the tree.
+    private(set) var isFromTop = false
+
+    init(_ typed: [UInt8]) {
+        bytes = readAsShown(typed)
+        while bytes.starts(with: "./".utf8) {
+            bytes = Array(bytes.dropFirst(2).drop { $0 == UInt8(ascii: "/") })
+            isFromTop = true
+        }
+    }
+
+    init(_ typed: [UInt8], in target: [UInt8]) {
+        self.init(typed)
+        // Without a working directory there is no such path.
+        guard !isFromTop, let top = try? LocalFile(bytes: target).absolute() else { return }
+        let prefix = top + (top.last == UInt8(ascii: "/") ? [] : [UInt8(ascii: "/")])
+        guard prefix.count > 1, bytes.starts(with: prefix), bytes.count > prefix.count else { return }
+        (bytes, isFromTop) = (Array(bytes.dropFirst(prefix.count)), true)
     }
 }

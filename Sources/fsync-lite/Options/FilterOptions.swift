@@ -11,7 +11,9 @@ extension SyncOptions {
         "--include", "PATTERN", "take in what matches, although an earlier pattern leaves it out",
         repeatable: true)
     fileprivate static let excludeFrom = OptionDescription.value(
-        "--exclude-from", "FILE", "patterns from a file, one per line, as in a .gitignore", repeatable: true)
+        "--exclude-from", "FILE",
+        "patterns from a file, one per line, as in a .gitignore; - for standard input",
+        repeatable: true)
     private static let ignoreFile = OptionDescription.value(
         "--ignore-file", "NAME", "patterns from the file of this name in each directory of the source")
     static let patterns = [exclude, include, excludeFrom]
@@ -75,7 +77,8 @@ extension Filters {
             case SyncOptions.exclude.name: exclude(value)
             case SyncOptions.include.name: include(value)
             case SyncOptions.excludeFrom.name:
-                let file = LocalFile(bytes: value)
+                let isInput = value == Array("-".utf8)
+                let file = LocalFile(bytes: isInput ? Array("/dev/stdin".utf8) : value)
                 exclude(from: try file.input(limit: FilterRules.sizeLimit), path: value)
             default: break
             }

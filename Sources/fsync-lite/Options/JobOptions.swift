@@ -1,5 +1,12 @@
 import FsyncLite
 
+extension OptionDescription {
+    /// Only the command line says it, too.
+    static let newTarget = flag(
+        "--new-target",
+        "begin a target although one that was written here is missing, with the disk that it is on")
+}
+
 /// What only the command line says of a job's target: in settings, a job could fill the disk below a mount point.
 extension OptionDescription {
     static let createTarget = flag(

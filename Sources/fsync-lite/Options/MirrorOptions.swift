@@ -13,7 +13,7 @@ extension SyncOptions {
         let names = [
             "--adopt", "--allow-empty-source", "--change-source", "--delete-targets", "--max-delete",
         ]
-        return guards.map(\.option).filter { names.contains($0.name) } + [.changeTarget]
+        return guards.map(\.option).filter { names.contains($0.name) } + [.changeTarget, .newTarget]
     }
 
     fileprivate static let guards: [OptionField<SyncOptions>] = [

@@ -23,7 +23,10 @@ extension RemoteAccess {
     init(_ given: GivenOptions) throws {
         self.init()
         func words(_ text: String, _ name: String) throws -> [String] {
-            let words = text.split(separator: " ").map(String.init)
+            guard let words = Shell.words(text) else {
+                throw UsageError(
+                    "\(name) has a quote without an end: \(quoted(text.utf8))", hint: "give a command")
+            }
             guard !words.isEmpty else { throw UsageError("\(name) is empty", hint: "give a command") }
             return words
         }

@@ -16,8 +16,4 @@ extension Restoration {
         if given.has(Restoration.exchange) { exchanges = true }
         if given.has(Restoration.noExchange) { exchanges = false }
     }
-
-    /// What goes ahead where an exchange was refused.
-    static let inPlaceHint =
-        "to go back in place, where readers see parts of both trees meanwhile: add \(noExchange.name)"
 }

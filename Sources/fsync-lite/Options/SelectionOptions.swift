@@ -35,11 +35,11 @@ extension EntrySelection {
 
     init(_ invocation: Invocation, patterns argument: ArgumentDescription = EntrySelection.pattern) throws {
         self.init()
+        let target = [ArgumentDescription.target, .manifest].lazy.flatMap(invocation.values).first ?? []
         for pattern in invocation.values(argument) {
-            guard add(pattern: pattern) else {
-                throw UsageError(
-                    "\(quoted(pattern)) can match nothing",
-                    hint: "give a name, or a path without ./ before it")
+            let typed = TypedPath(pattern, in: target)
+            guard add(pattern: typed.isFromTop ? [UInt8(ascii: "/")] + typed.bytes : typed.bytes) else {
+                throw UsageError("\(quoted(pattern)) can match nothing", hint: "give a name or a path")
             }
         }
         for field in EntrySelection.fields { try field.read(invocation.options, &self) }

@@ -39,7 +39,15 @@ struct Console: ByteSink {
     }
 
     /// Lists what could not be read or mirrored.
-    static func complain(of problems: [Problem], _ complain: (String) -> Void = Console.complain) {
-        for problem in problems { complain("\(problem.path): \(problem.message) (\(problem.code.rawValue))") }
+    ///
+    /// - Parameter limit: the most that are listed one by one, and where all are.
+    static func complain(
+        of problems: [Problem], limit: (count: Int, rest: String)? = nil,
+        _ complain: (String) -> Void = Console.complain
+    ) {
+        let listed = problems.prefix(limit?.count ?? problems.count)
+        for problem in listed { complain("\(problem.path): \(problem.message) (\(problem.code.rawValue))") }
+        guard let limit, listed.count < problems.count else { return }
+        complain("and \(problems.count - listed.count) more like these: \(limit.rest)")
     }
 }

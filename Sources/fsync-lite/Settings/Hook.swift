@@ -58,14 +58,17 @@ struct Hook: CustomStringConvertible {
         if words.count > 1, words[1].hasPrefix("/") { try LocalFile(words[1]).checkIsRoots() }
     }
 
+    /// The variable that has the job's name.
+    static let variable = "FSYNC_LITE_JOB"
+
     /// Runs the command.
     ///
     /// - Returns: the error; nil on success.
-    func run(report: [UInt8]) -> String? {
+    func run(of job: String, report: [UInt8]) -> String? {
         let name = "\(moment.rawValue): \(escapedText(words[0].utf8))"
         do {
             try check()
-            let code = try ChildProcess(words).run(input: report)
+            let code = try ChildProcess(words).run(input: report, variables: [Hook.variable: job])
             return code == 0 ? nil : "\(name): exit code \(code)"
         } catch let errno as Errno where errno == .noSuchFile && !words[0].contains("/") {
             return

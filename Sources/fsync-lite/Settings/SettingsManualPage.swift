@@ -74,7 +74,7 @@ struct SettingsManualPage: Sendable {
 
     private static let hooks = """
         Commands of a job, each a word or a list of words such as ["mountpoint", "-q", "/mnt/backup"], found by the \
-        PATH and run without a shell. A line for a shell is ["sh", "-c", "LINE"].
+        PATH and run without a shell. A line for a shell is ["sh", "-c", "LINE"]. \(Hook.variable) is the job's name.
         """
 
     private static let hookKeys = [

@@ -48,7 +48,7 @@ struct SettingsSources {
     }
 
     /// The absolute path in an environment variable.
-    private static func directory(in variable: String) -> LocalFile? {
+    static func directory(in variable: String) -> LocalFile? {
         HostProcess.environment(variable).flatMap { $0.hasPrefix("/") ? LocalFile($0) : nil }
     }
 
@@ -73,9 +73,11 @@ struct SettingsSources {
     }
 
     /// The layers of settings below the command line of a run, weakest first.
-    func layers(target: [UInt8], job: Job? = nil) throws -> [SettingsLayer] {
+    ///
+    /// - Parameter target: nil for one of another machine.
+    func layers(target: [UInt8]?, job: Job? = nil) throws -> [SettingsLayer] {
         var layers = defaults
-        if (try? Endpoint(target)) == nil, let file = try Target(path: target).settings() {
+        if let target, let file = try Target(path: target).settings() {
             layers.append(
                 try SettingsLayer(file.content.defaults ?? [:], .target, at: ["defaults"], in: file))
         }
@@ -104,9 +106,12 @@ struct SettingsSources {
     /// The error where there are no jobs.
     private var noJobs: UsageError {
         guard let own else {
+            let place = SettingsSources.directory.map { "in \($0)" } ?? "without HOME and XDG_CONFIG_HOME"
             return UsageError(
-                "there are no settings, so there are no jobs",
-                hint: "fsync-lite settings init writes settings to begin with")
+                "there are no settings \(place), so there are no jobs",
+                hint:
+                    "fsync-lite settings init writes settings to begin with, and --settings FILE reads others; "
+                    + "cron, sudo and systemd may set another HOME")
         }
         return UsageError(
             "\(own.file) has no jobs", hint: "add one; fsync-lite help settings init explains it")

@@ -130,6 +130,22 @@ struct ChangeTimeTests {
         #expect(try scene.text("target/a") == "first")
     }
 
+    /// Links move the change time of all files, and so hide an edit that came after the scan.
+    @Test(.needs(.strace, .later))
+    func editOfTheTargetWhileAnExchangeIsUnderWayIsFound() throws {
+        let scene = try MirrorScene(["a": .file("first", modified: Self.time), "b": "b"])
+        try scene.mirror()
+        try scene.settle()
+        try scene.append("more", to: "source/b")
+        let run = try PausedCommand.run(
+            ["apply", "source", "target", "--exchange"], in: scene.directory.path, at: .after("syncfs")
+        ) { try scene.editInSecret("target/a", "drift") }
+        #expect(run.code == 0, "\(run.errors)")
+        #expect(try scene.text("target/a") == "drift")
+        try scene.mirror()
+        #expect(try scene.text("target/a") == "first")
+    }
+
     @Test func manifestIsWrittenAnewWithoutAStep() throws {
         let scene = try MirrorScene(["a": "one", "b": "two"])
         try scene.mirror()

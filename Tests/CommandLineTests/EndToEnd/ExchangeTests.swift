@@ -272,7 +272,7 @@ struct ExchangeTests {
         try scene.setMode(0o500, of: "p/parent")
         for arguments in [["undo", "p/parent/target", "--dry-run"], ["undo", "p/parent/target"]] {
             let run = try scene.run(arguments)
-            #expect(run.code == 4 && run.errors.contains("add --no-exchange"), "\(run.errors)")
+            #expect(run.code == 4 && run.errors.contains("--no-exchange\n"), "\(run.errors)")
         }
         try scene.setMode(0o700, of: "p/parent")
         #expect(try scene.text("p/parent/target/a") == "onemore")

@@ -110,6 +110,126 @@ struct GivingWayTests {
         }
     }
 
+    // MARK: What frees nothing
+
+    /// A run that would need what is not freed is refused beforehand, and nothing went.
+    private func expectRefusedAndKept(
+        _ scene: MirrorScene, megabytes: Int, sourceLocation: SourceLocation = #_sourceLocation
+    ) throws {
+        let before = try ids(scene)
+        try change(scene, 9, megabytes: megabytes)
+        let run = try apply(scene)
+        #expect(run.code == 4, "\(run.errors)", sourceLocation: sourceLocation)
+        #expect(run.errors.contains(" are needed and "), "\(run.errors)", sourceLocation: sourceLocation)
+        #expect(try ids(scene) == before, sourceLocation: sourceLocation)
+    }
+
+    private func label(_ scene: MirrorScene) throws {
+        #expect(try scene.run("snapshot", "create", "disk/target", "--label", "x").code == 0)
+    }
+
+    /// Of the snapshots behind a label it is not known what is freed, and its own content stays.
+    @Test func whatLiesBehindALabelCountsForNothing() throws {
+        try onDisk(applies: 1) { scene in
+            try label(scene)
+            for round in 2...4 {
+                try change(scene, round)
+                #expect(try apply(scene).code == 0)
+            }
+            try expectRefusedAndKept(scene, megabytes: 5)
+            #expect(try scene.run("snapshot", "list", "disk/target").output.contains("x"))
+        }
+    }
+
+    @Test func theLastStepCountsForNothing() throws {
+        try onDisk(applies: 2) { scene in try expectRefusedAndKept(scene, megabytes: 12) }
+    }
+
+    /// A saved plan that lets nothing go meets a full disk half way, with an old tree and snapshots that could.
+    @Test func nothingGoesThatASavedPlanDoesNotName() throws {
+        try onDisk(applies: 3) { scene in
+            try scene.setMode(0o600, of: "source/large")
+            ClockTick.pass()
+            #expect(try apply(scene, ["--exchange"]).code == 0)
+            let (before, trees) = (try ids(scene), scene.path("disk/.target.fsync-lite/trees"))
+            let hole = scene.path("source/hole")
+            #expect(FileManager.default.createFile(atPath: hole, contents: nil))
+            #expect(truncate(hole, off_t(5 * GivingWayTests.megabyte)) == 0)
+            let saved = ["plan", "source", "disk/target", "--no-sparse", "--out", "plan"]
+            #expect(try scene.run(saved).code == 0)
+            let run = try scene.run("apply", "--plan", "plan")
+            #expect(run.code == 1 && !run.errors.contains("these went"), "\(run.errors)")
+            #expect(try ids(scene) == before)
+            #expect(try FileManager.default.contentsOfDirectory(atPath: trees).count == 1)
+        }
+    }
+
+    /// Each file of the history has a name elsewhere: removing it frees nothing.
+    @Test func whatHasANameElsewhereCountsForNothing() throws {
+        try onDisk(applies: 4) { scene in
+            let history = scene.path("disk/target/.fsync-lite/history")
+            try HostCommand.run("cp", "-al", history, scene.path("disk/names"))
+            try expectRefusedAndKept(scene, megabytes: 5)
+            try scene.remove("disk/names")
+            #expect(try apply(scene).code == 0)
+            try expectMirrored(scene)
+        }
+    }
+
+    /// The file goes with the last of its names, which are in the records of two runs.
+    @Test func aFileWithTwoNamesCountsOnce() throws {
+        try onDisk(applies: 0) { scene in
+            try change(scene, 1, megabytes: 6)
+            try HostCommand.run("ln", scene.path("source/large"), scene.path("source/other"))
+            #expect(try apply(scene).code == 0)
+            for name in ["large", "other"] {
+                try scene.remove("source/\(name)")
+                #expect(try apply(scene, ["--max-delete", "unlimited"]).code == 0)
+            }
+            for round in 2...3 {
+                try scene.append("\(round)", to: "source/small")
+                #expect(try apply(scene).code == 0)
+            }
+            // Twice its size is not there.
+            try expectRefusedAndKept(scene, megabytes: 16)
+            try change(scene, 9, megabytes: 12)
+            let run = try apply(scene)
+            #expect(run.code == 0 && run.errors.contains("to make room, these went"), "\(run.errors)")
+            try expectMirrored(scene)
+        }
+    }
+
+    /// What a recovery moved aside stays, whatever goes.
+    @Test func whatWasMovedAsideCountsForNothingAndStays() throws {
+        try onDisk(applies: 1) { scene in
+            for round in 2...4 {
+                try scene.append("\(round)", to: "source/small")
+                #expect(try apply(scene).code == 0)
+            }
+            let history = scene.path("disk/target/.fsync-lite/history")
+            let oldest = try #require(try FileManager.default.contentsOfDirectory(atPath: history).min())
+            let aside = "disk/target/.fsync-lite/history/\(oldest)/conflicts"
+            try scene.build(["0": [:]], at: aside)
+            try HostCommand.run("cp", scene.path("source/large"), scene.path("\(aside)/0/theirs"))
+            try expectRefusedAndKept(scene, megabytes: 11)
+            #expect(try scene.run("snapshot", "prune", "disk/target", "--keep-last", "0").code == 0)
+            #expect(scene.exists("\(aside)/0/theirs"))
+        }
+    }
+
+    /// Beside a record that cannot be read nothing is removed.
+    @Test func besideDamageNothingGoes() throws {
+        try onDisk(applies: 5) { scene in
+            let history = scene.path("disk/target/.fsync-lite/history")
+            let names = try FileManager.default.contentsOfDirectory(atPath: history).sorted()
+            try scene.append("!", to: "disk/target/.fsync-lite/history/\(names[1])/header.json")
+            try change(scene, 9)
+            let run = try apply(scene)
+            #expect(run.code == 4 && run.errors.contains(" are needed and "), "\(run.errors)")
+            #expect(try FileManager.default.contentsOfDirectory(atPath: history).sorted() == names)
+        }
+    }
+
     /// Content that the source's allocation does not tell of: the guard sees nothing, the disk is full half way.
     @Test func afterAFullDiskOneStepMoreGoes() throws {
         try onDisk(applies: 5) { scene in
@@ -151,14 +271,18 @@ struct GivingWayTests {
         }
     }
 
-    @Test func aRunThatFailsReportsWhatWent() throws {
-        try onDisk(applies: 5) { scene in
+    /// No file system tells what a quota leaves.
+    @Test(.needs(.btrfs)) func aRunThatFailsReportsWhatWent() throws {
+        try onDisk(.btrfs, applies: 5) { scene in
             let before = try ids(scene)
             let tree = try TreeSnapshot(scene.path("disk/target"))
-            let hole = scene.path("source/hole")
-            #expect(FileManager.default.createFile(atPath: hole, contents: nil))
-            #expect(truncate(hole, off_t(30 * GivingWayTests.megabyte)) == 0)
-            let run = try apply(scene, ["--no-sparse", "--json"])
+            let disk = scene.path("disk")
+            try HostCommand.run("btrfs", "quota", "enable", disk)
+            try HostCommand.run("btrfs", "quota", "rescan", "-w", disk)
+            try HostCommand.run("btrfs", "qgroup", "limit", "24M", "0/5", disk)
+            try Data(repeating: 1, count: 30 * GivingWayTests.megabyte)
+                .write(to: URL(fileURLWithPath: scene.path("source/other")))
+            let run = try apply(scene, ["--json"])
             #expect(run.code == 1)
             #expect(
                 run.errors.contains(

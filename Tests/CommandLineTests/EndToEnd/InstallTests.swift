@@ -75,6 +75,53 @@ struct InstallTests {
         #expect(pull.code == 0, "\(pull.errors)")
     }
 
+    /// Shells, and what stands in their place, end with codes of their own.
+    @Test(arguments: [
+        (1, "fsync-lite: Command not found."), (126, "sh: 1: fsync-lite: Permission denied"),
+        (127, "rbash: fsync-lite: command not found"), (255, ""), (2, "unknown command"),
+    ])
+    func whateverItEndsWithTheInstalledOneIsTried(code: Int, complaint: String) throws {
+        var machine = try Machine()
+        try machine.use(
+            """
+            case "$far" in fsync-lite*) \(complaint.isEmpty ? ":" : "echo '\(complaint)' >&2"); exit \(code);; esac
+            \(FarMachine.connection)
+            """)
+        for run in [try machine.push(), try machine.apply("far:\(machine.scene.source)", "copy")] {
+            #expect(run.code == 69, "\(run.errors)")
+            for text in [
+                "put it there with --install", "--remote-command", complaint.trimmingCharacters(in: ["."]),
+            ] {
+                #expect(text.isEmpty || run.errors.contains(text), "\(text): \(run.errors)")
+            }
+        }
+        try machine.script(Self.installed, "exec '\(BuiltCommand.path())' \"$@\"")
+        for run in [try machine.push(), try machine.apply("far:\(machine.scene.source)", "copy")] {
+            #expect(run.code == 0, "\(run.errors)")
+        }
+    }
+
+    /// ssh asks for a password each time.
+    @Test func withoutAConnectionThereIsNoSecondTry() throws {
+        var machine = try Machine()
+        let count = machine.scene.path("count")
+        try machine.use("echo try >> '\(count)'; echo 'Permission denied (publickey).' >&2; exit 255")
+        let run = try machine.push("--install")
+        #expect(run.code == 69 && run.errors.contains("ssh-copy-id"), "\(run.errors)")
+        #expect(try machine.scene.text("count") == "try\n")
+    }
+
+    @Test(.needs(.tool("tcsh")), .needs(.staticCommand)) func aMachineWithTcshGetsIt() throws {
+        var machine = try Machine()
+        try machine.use(#"exec tcsh -c "$far""#)
+        let without = try machine.push()
+        #expect(
+            without.code == 69 && without.errors.contains("put it there with --install"), "\(without.errors)")
+        #expect(try machine.push("--install").code == 0)
+        #expect(try machine.leftovers == ["fsync-lite"])
+        #expect(try machine.push().output.contains("nothing to do"))
+    }
+
     @Test func onlyABinaryThatNeedsNoLibraryIsCopied() throws {
         guard !Need.staticCommand.isMet else { return }
         let machine = try Machine()

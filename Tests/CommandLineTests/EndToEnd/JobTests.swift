@@ -38,11 +38,50 @@ struct JobTests {
                 sourceLocation: sourceLocation)
             #expect(
                 run.errors.contains(
-                    "to go ahead: fsync-lite \(hint) \(option) --settings settings.json\n"),
+                    "next: fsync-lite \(hint) \(option) --settings settings.json\n"),
                 "\(run.errors)", sourceLocation: sourceLocation)
         }
         let after = try TreeSnapshot(scene.directory.path, withState: true)
         #expect(after.touched(since: before) == [], sourceLocation: sourceLocation)
+    }
+
+    // MARK: Names
+
+    @Test func hooksGetTheNameOfTheirJob() throws {
+        let scene = try scene(
+            #", "before": ["sh", "-c", "echo before $FSYNC_LITE_JOB >> HERE/said"]"#
+                + #", "after": ["sh", "-c", "env | grep -c ^FSYNC_LITE_JOB= >> HERE/said"]"#)
+        let run = try CommandRun(
+            ["run", "photos", "--create-target", "--settings", "settings.json"], in: scene.directory.path,
+            environment: ["FSYNC_LITE_JOB": "other"])
+        #expect(run.code == 0, "\(run.errors)")
+        #expect(try scene.text("said") == "before photos\n1\n")
+    }
+
+    @Test func whatIsMissingIsNamedWithItsPlace() throws {
+        let scene = try scene()
+        let home = ["HOME": scene.path("home"), "XDG_CONFIG_HOME": ""]
+        for words in [["run", "--all"], ["status", "--all"], ["run", "photos"]] {
+            let run = try CommandRun(words, in: scene.directory.path, environment: home)
+            #expect(
+                run.code == 64 && run.errors.contains("in \(scene.path("home"))/.config/fsync-lite"),
+                "\(run.errors)")
+        }
+    }
+
+    @Test func statusTellsADirectoryFromAJobOfItsName() throws {
+        let scene = try scene()
+        #expect(try run(scene, "run", "photos", "--create-target").code == 0)
+        let job = try run(scene, "status", "photos")
+        #expect(job.output.contains("target     \(scene.target)\n") && job.errors == "", "\(job.errors)")
+        #expect(try scene.run("apply", "source", "photos").code == 0)
+        let both = try run(scene, "status", "photos")
+        #expect(both.code == 0 && both.output.contains("target     photos\n"), "\(both.output)")
+        #expect(both.errors.contains("fsync-lite status \(scene.target)"), "\(both.errors)")
+        #expect(try run(scene, "status", "./photos").errors == "")
+        // Of the same directory there is nothing to tell.
+        try scene.build(.file("{", mode: 0o600), at: "broken.json")
+        #expect(try scene.run("status", "photos", "--settings", "broken.json").code == 0)
     }
 
     // MARK: Targets

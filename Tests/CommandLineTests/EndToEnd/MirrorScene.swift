@@ -1,4 +1,6 @@
+import FileSystem
 import Foundation
+import FsyncLite
 import Glibc
 import TestSupport
 import Testing
@@ -163,6 +165,32 @@ final class MirrorScene {
         try handle.write(contentsOf: Data(content.utf8))
         try handle.close()
         try TreeTime(status.st_mtim).set(on: path(name))
+    }
+
+    /// The same as a disk does that loses bits: no change time moves. So the manifest gets the one that the file has now.
+    ///
+    /// - Parameter others: its other names.
+    func rot(_ name: String, _ content: String, alsoCalled others: String...) throws {
+        try editInSecret(name, content)
+        for name in [name] + others { try record(name) }
+    }
+
+    private func record(_ name: String) throws {
+        var status = stat()
+        guard lstat(path(name), &status) == 0 else { throw failure("lstat", name) }
+        let changed = Timestamp(
+            FileTime(seconds: Int64(status.st_ctim.tv_sec), nanoseconds: Int32(status.st_ctim.tv_nsec)))
+        let key = name.hasPrefix("target/") ? "target_changed" : "changed"
+        let start = "{\"path\":\"\(name.split(separator: "/").dropFirst().joined(separator: "/"))\","
+        let lines = try text("target/.fsync-lite/manifest.json").components(separatedBy: "\n").map { line in
+            guard line.hasPrefix(start) else { return line }
+            let other = line.replacing(try Regex(",\"\(key)\":\"[^\"]*\""), with: "")
+            return start + "\"\(key)\":\"\(changed)\"," + other.dropFirst(start.count)
+        }
+        let text = lines.joined(separator: "\n")
+        let end = try #require(text.range(of: "\"checksum\":")).upperBound
+        try Data(ManifestText.sealed(Array(text[..<end].utf8)))
+            .write(to: URL(fileURLWithPath: path("target/.fsync-lite/manifest.json")))
     }
 
     private struct Failure: Error, CustomStringConvertible {

@@ -1,101 +1,79 @@
 import Foundation
-import TestNeeds
 import TestSupport
 import Testing
 
-@Suite("A target may lie in a directory of the source that takes no part")
+/// Sources and targets that are one directory, or one inside another. `GuardTests` has the plain cases.
 struct OverlapTests {
-    private static let tree: TreeLiteral = ["etc": ["x": "x"], "mnt": ["backup": [:]]]
-    private static let mirrored = ["etc", "etc/x", "mnt", "mnt/backup"]
+    private func scene() throws -> MirrorScene {
+        let scene = try MirrorScene(["a": "a", "sub": ["b": "b"]])
+        try scene.build(["other": ["c": "c"], "to other": .symlink("other"), "way": [:]], at: ".")
+        try scene.build(["in": .symlink("../source/sub"), "back": .symlink("../source")], at: "way")
+        return scene
+    }
 
     private func expect(
-        _ scene: MirrorScene, _ target: String, _ names: [String],
-        sourceLocation: SourceLocation = #_sourceLocation
-    ) throws {
-        let found = try FileManager.default.subpathsOfDirectory(atPath: scene.path(target))
-            .filter { !$0.hasPrefix(".fsync-lite") && !$0.hasPrefix("other") }
-        #expect(found.sorted() == names, sourceLocation: sourceLocation)
-    }
-
-    private func apply(_ scene: MirrorScene, _ source: String, _ target: String, _ options: String...) throws
-        -> CommandRun
-    {
-        try CommandRun(["apply", source, target] + options, in: scene.directory.path)
-    }
-
-    @Test(.needs(.mounts)) func onADiskThatIsMountedInTheSource() throws {
-        let scene = try MirrorScene(Self.tree, inMemory: true)
-        try TestDisk.tmpfs(options: "size=4m").mounted(at: scene.path("source/mnt/backup")) {
-            let refused = try apply(scene, "source", "source/mnt/backup/t")
-            #expect(
-                refused.code == 4 && refused.errors.contains("; --one-file-system leaves it out"),
-                "\(refused.errors)")
-            #expect(!scene.exists("source/mnt/backup/t"))
-            for _ in 0..<2 {
-                let run = try apply(scene, "source", "source/mnt/backup/t", "--one-file-system")
-                #expect(run.code == 0, "\(run.errors)")
-                try expect(scene, "source/mnt/backup/t", Self.mirrored)
-            }
-            try scene.remove("source/mnt/backup/t")
-            // The disk's own root.
-            for _ in 0..<2 {
-                let run = try apply(scene, "source", "source/mnt/backup", "--one-file-system")
-                #expect(run.code == 0, "\(run.errors)")
-                try expect(scene, "source/mnt/backup", Self.mirrored)
-            }
-        }
-    }
-
-    @Test func byAPattern() throws {
-        let scene = try MirrorScene(Self.tree)
-        let refused = try apply(scene, "source", "source/mnt/backup/t")
-        #expect(refused.code == 4, "\(refused.errors)")
-        #expect(refused.errors.contains("; --exclude /mnt/backup/t leaves it out"), "\(refused.errors)")
-        #expect(try apply(scene, "source", "source/mnt/t", "--exclude", "/etc").code == 4)
-        for _ in 0..<2 {
-            let run = try apply(scene, "source", "source/mnt/backup/t", "--exclude", "/mnt/backup/t")
-            #expect(run.code == 0, "\(run.errors)")
-            try expect(scene, "source/mnt/backup/t", Self.mirrored)
-        }
-        // The target would hold the source.
-        #expect(try apply(scene, "source/etc", "source", "--exclude", "/x", "--adopt").code == 4)
-    }
-
-    @Test(.needs(.mounts)) func outOfSightOfABindMount() throws {
-        let scene = try MirrorScene(Self.tree, inMemory: true)
-        try scene.build([:], at: "bound")
-        try TestDisk.bind(scene.source).mounted(at: scene.path("bound")) {
-            try TestDisk.tmpfs(options: "size=4m").mounted(at: scene.path("source/mnt/backup")) {
-                for _ in 0..<2 {
-                    let run = try apply(scene, "bound", "source/mnt/backup/t")
-                    #expect(run.code == 0, "\(run.errors)")
-                    try expect(scene, "source/mnt/backup/t", Self.mirrored)
-                }
-            }
-            #expect(try apply(scene, "bound", "source/mnt/t").code == 4)
-        }
-    }
-
-    @Test func oneSourceInAnother() throws {
-        let scene = try MirrorScene(["home": ["f": "f", "work": ["w": "w"]]])
-        func run(_ options: String...) throws -> CommandRun {
-            try Data(
-                """
-                {"jobs":{"all":{"sources":{"home":"\(scene.source)/home","work":"\(scene.source)/home/work"},
-                "target":"\(scene.target)"}}}
-                """.utf8
-            ).write(to: URL(fileURLWithPath: scene.path("settings.json")))
-            return try CommandRun(
-                ["run", "all", "--settings", "settings.json", "--create-target"] + options,
-                in: scene.directory.path)
-        }
-        let refused = try run()
+        _ run: CommandRun, _ code: Int32, _ text: String, sourceLocation: SourceLocation = #_sourceLocation
+    ) {
         #expect(
-            refused.code == 4
-                && refused.errors.contains("or is the same; --exclude /home/work leaves it out"),
-            "\(refused.errors)")
-        let taken = try run("--exclude", "/home/work")
-        #expect(taken.code == 0, "\(taken.errors)")
-        try expect(scene, "target", ["home", "home/f", "work", "work/w"])
+            run.code == code && run.errors.contains(text), "\(run.errors)", sourceLocation: sourceLocation)
+    }
+
+    @Test(arguments: [
+        ("way/back", "source", "are the same directory"),
+        ("source", "way/in", "the target lies inside the source"),
+        ("source", "way/in/new", "the target lies inside the source"),
+        ("source", "way/back/new", "the target lies inside the source"),
+        ("way/in", "source", "the source lies inside the target"),
+        ("way/in/../sub", "way/back", "the source lies inside the target"),
+    ])
+    func throughSymlinks(source: String, target: String, text: String) throws {
+        let scene = try scene()
+        let before = try TreeSnapshot(scene.source, withState: true)
+        for command in ["plan", "apply"] {
+            expect(try scene.run(command, source, target, "--adopt"), 4, text)
+        }
+        #expect(try TreeSnapshot(scene.source, withState: true) == before)
+    }
+
+    /// Neither a name that begins like another one nor a way through the source is an overlap.
+    @Test func neighboursDoNotOverlap() throws {
+        let scene = try scene()
+        for target in ["source2", "sour", "source/../beside", "source/sub/../../next", "way/back/../after"] {
+            let run = try scene.run("apply", "source", target)
+            #expect(run.code == 0, "\(target): \(run.errors)")
+        }
+        #expect(try scene.run("apply", "source/sub", "of sub").code == 0)
+    }
+
+    private func runJob(_ scene: MirrorScene, _ sources: KeyValuePairs<String, String>) throws -> CommandRun {
+        let list = sources.map { "\"\($0.key)\": \"\(scene.path($0.value))\"" }.joined(separator: ", ")
+        try scene.build(
+            .file(#"{"jobs": {"all": {"sources": {\#(list)}, "target": "\#(scene.target)"}}}"#),
+            at: "settings.json")
+        return try scene.run(
+            "run", "all", "--settings", "settings.json", "--create-target", "--adopt", "--change-source")
+    }
+
+    /// Each of several sources counts, wherever it stands in the order of names.
+    @Test(arguments: ["a", "z"]) func eachOfSeveralSources(name: String) throws {
+        let scene = try scene()
+        expect(
+            try runJob(scene, [name: ".", "m": "other"]), 4, "the target lies inside the source \"\(name)\"")
+        try scene.build(["in": [:]], at: "target")
+        expect(
+            try runJob(scene, [name: "target/in", "m": "other"]), 4,
+            "the source \"\(name)\" lies inside the target")
+        expect(
+            try runJob(scene, [name: "target", "m": "other"]), 4,
+            "the source \"\(name)\" and the target are the same directory")
+        expect(try runJob(scene, [name: "to other", "m": "other"]), 4, ", or is the same")
+        expect(
+            try runJob(scene, [name: "way/in", "m": "source"]), 4, "\"\(name)\" lies inside the source \"m\"")
+        expect(
+            try runJob(scene, [name: "source", "m": "source/sub"]), 4,
+            "\"m\" lies inside the source \"\(name)\"")
+        #expect(try TreeSnapshot(scene.target).paths == ["in"])
+        let run = try runJob(scene, [name: "source/sub", "m": "other"])
+        #expect(run.code == 0, "\(run.errors)")
     }
 }

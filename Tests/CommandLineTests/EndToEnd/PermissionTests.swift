@@ -284,6 +284,63 @@ struct PermissionTests {
         try scene.setMode(0o755, of: "target")
     }
 
+    /// Root's tree, which this user reads by its group.
+    @Test(.needs(.root), arguments: [false, true])
+    func whatOnlyItsOwnerMayNotReadIsOpenToTheMirrorsOwner(withACL: Bool) throws {
+        let scene = try MirrorScene(["a": "a", "d": ["x": "x", "e": ["y": "y"]]], as: .ordinary)
+        let names = ["", "/d", "/d/e", "/d/x", "/a"]
+        try HostCommand.run("chown", "-R", "0:65534", scene.source)
+        for name in names {
+            let path = "source\(name)"
+            if withACL {
+                let list = AccessList(owner: 0, users: [65534: 7], group: 0, mask: 7, others: 0)
+                try scene.setOwner(0, 0, of: path)
+                try RawPath.setAttribute(AccessList.access, list.bytes, on: scene.path(path))
+            } else {
+                try scene.setMode(name == "/a" || name == "/d/x" ? 0o040 : 0o070, of: path)
+            }
+        }
+        let first = try scene.apply()
+        #expect(first.code == 0 && first.errors.contains("the mirror's owner may read"), "\(first.errors)")
+        for name in names {
+            let isFile = name == "/a" || name == "/d/x"
+            #expect(
+                try scene.status("target\(name)").st_mode & 0o700 == (isFile ? 0o400 : 0o500), "\(name)")
+        }
+        for _ in 0..<2 {
+            let next = try scene.apply()
+            #expect(next.code == 0 && next.output.contains("nothing to do"), "\(next.output)\(next.errors)")
+        }
+        let checked = try scene.apply("--checksum")
+        #expect(checked.output.contains("nothing to do"), "\(checked.output)\(checked.errors)")
+        try scene.append("2", to: "source/d/x")
+        try scene.build(["new": "n"], at: "source/d/e")
+        try scene.setOwner(0, 0, of: "source/d/e/new")
+        try scene.setMode(0o044, of: "source/d/e/new")
+        #expect(try scene.apply().code == 0)
+        for words in [
+            ["status", "target"], ["snapshot", "list", "target"],
+            ["snapshot", "restore", "target", "latest", "--to", "copy"], ["undo", "target"],
+            ["apply", "source", "target", "--exchange"], ["manifest", "verify", "target", "target"],
+        ] {
+            let run = try scene.run(words)
+            #expect(run.code == 0, "\(words): \(run.code) \(run.output)\(run.errors)")
+        }
+        #expect(try scene.text("copy/d/x") == "x2" && scene.text("target/d/e/new") == "n")
+    }
+
+    /// The target's directories belong to the user, and root's run keeps the owners.
+    @Test(.needs(.root)) func rootClosesNoDirectoryToItsOwner() throws {
+        let scene = try MirrorScene(["d": ["x": "x"]], as: .ordinary)
+        try scene.mirror()
+        try HostCommand.run("chown", "-R", "0:0", scene.source)
+        try scene.setMode(0o070, of: "source/d")
+        let run = try CommandRun(
+            ["apply", "source", "target", "--no-owner", "--adopt"], in: scene.directory.path)
+        guard run.code != 4 else { return }
+        #expect(try scene.status("target/d").st_mode & 0o777 == 0o570, "\(run.errors)")
+    }
+
     @Test func ownersAreLeftAloneWithANote() throws {
         let scene = try MirrorScene(["a": "1"], as: .ordinary)
         let run = try scene.apply()

@@ -70,7 +70,7 @@ struct PushTests {
         let run = try scene.apply("--max-delete", "2")
         #expect(run.code == 4, "\(run.errors)")
         #expect(
-            run.errors.contains("to go ahead: fsync-lite apply source 'far:\(scene.target)' --ssh"),
+            run.errors.contains("next: fsync-lite apply source 'far:\(scene.target)' --ssh"),
             "\(run.errors)")
         #expect(try scene.apply().code == 0)
         try scene.expectMirrored()
@@ -253,7 +253,7 @@ struct PushTests {
         for path in [
             "/tmp/x", "..", "../out", "sub/..", "link", "link/x", "own/x", ".", restriction,
             "\(restriction)/..",
-            scene.path("there/in2/x"), scene.path("there/out"), "./sub",
+            scene.path("there/in2/x"), scene.path("there/out"),
         ] {
             let run = try apply(scene, path, "--adopt", "--create-parents")
             #expect(run.code == 4, "\(path): \(run.errors)")
@@ -328,7 +328,7 @@ struct PushTests {
             let remote = try CommandRun(words + [there] + rest + far.options, in: scene.directory.path)
             let local = try CommandRun(words + [scene.target] + rest, in: scene.directory.path)
             #expect(remote.code == local.code, "\(words): \(remote.errors)")
-            #expect(remote.output == local.output, "\(words)")
+            #expect(remote.output.replacing(there, with: scene.target) == local.output, "\(words)")
             #expect(remote.errors == local.errors, "\(words)")
         }
         for words in [
@@ -384,7 +384,7 @@ struct PushTests {
         let stale = try carryOut()
         #expect(stale.code == 5 && stale.errors.contains("a: changed in the source"), "\(stale.errors)")
         #expect(
-            stale.errors.contains("to look again: fsync-lite plan \(scene.source) 'far:\(scene.target)'"),
+            stale.errors.contains("next: fsync-lite plan \(scene.source) 'far:\(scene.target)'"),
             "\(stale.errors)")
     }
 

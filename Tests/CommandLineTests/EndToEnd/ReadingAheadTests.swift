@@ -84,7 +84,7 @@ import Testing
         #expect(again.output == sums)
     }
 
-    @Test("What has rotted is told in the order of the paths")
+    @Test("What was edited in secret is told in the order of the paths")
     func findingsInOrder() throws {
         let scene = try MirrorScene(contents(), inMemory: true)
         try scene.mirror("--digest", "--verify")
@@ -97,8 +97,7 @@ import Testing
         let found = try run.json().objects("discrepancies").map { entry in
             "\(entry.text("kind") ?? "?") \(entry.text("path") ?? "?")"
         }
-        let rotten = edited.map { "rotten d/\(1000 + $0)" }
-        #expect(found.filter { $0.hasPrefix("rotten") } == rotten)
+        #expect(found.filter { $0.hasPrefix("edited") } == edited.map { "edited d/\(1000 + $0)" })
         let names = found.filter { $0 != "changed d" }.compactMap {
             $0.split(separator: " ").last.map(String.init)
         }

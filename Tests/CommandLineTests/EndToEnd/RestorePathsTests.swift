@@ -82,7 +82,7 @@ struct RestorePathsTests {
             #expect(run.errors.contains("refused: docs/a is there, of "), "\(run.errors)")
             #expect(
                 run.errors.contains(
-                    "to go ahead: fsync-lite snapshot restore target 'latest~1' docs --to there"),
+                    "next: fsync-lite snapshot restore target 'latest~1' docs --to there"),
                 "\(run.errors)")
             #expect(try TreeSnapshot(scene.path("there")) == before)
         }

@@ -142,7 +142,7 @@ struct SavedPlanTests {
         #expect(run.code == 5)
         #expect(run.errors.contains("manifest"), "\(run.errors)")
         let again =
-            "to look again: fsync-lite plan \(scene.source) \(scene.target) --max-delete=9 --out FILE\n"
+            "next: fsync-lite plan \(scene.source) \(scene.target) --max-delete=9 --out plan\n"
         #expect(run.errors.contains(again), "\(run.errors)")
     }
 

@@ -97,7 +97,7 @@ struct ScheduledRunTests {
         #expect(
             run.errors == """
                 fsync-lite: photos: refused: the source is empty and the target holds 15 entries: is a disk missing?
-                fsync-lite: photos: to go ahead: fsync-lite run photos --quiet --allow-empty-source --settings \(scene.path("settings.json"))
+                fsync-lite: photos: next: fsync-lite run photos --quiet --allow-empty-source --settings \(scene.path("settings.json"))
 
                 """)
         #expect(try scene.wholeTarget().touched(since: before) == [])

@@ -37,6 +37,7 @@ private final class SecureShell {
             HostKey \(path)/host
             AuthorizedKeysFile \(path)/keys
             PidFile none
+            SetEnv FSYNC_LITE_STATE=none
             UsePAM no
             StrictModes no
             PermitRootLogin prohibit-password

@@ -331,7 +331,7 @@ struct SettingsTests {
             ["run", "photos"], ["run", "--all"], ["plan", "--job", "photos"], ["settings", "show", "photos"],
         ] {
             let run = try CommandRun(words, in: scene.directory.path, under: ["env", "-i", "HOME=/dev/null"])
-            #expect(run.code == 64 && run.errors.contains("there are no settings, so"), "\(run.errors)")
+            #expect(run.code == 64 && run.errors.contains("there are no settings in"), "\(run.errors)")
         }
         let run = try scene.apply("--settings", "settings.json")
         #expect(run.code == 66)

@@ -52,7 +52,39 @@ struct SnapshotSearchTests {
         #expect(none.errors.contains("no snapshot holds what is asked for"))
         let noJSON = try scene.run("snapshot", "find", "target", "nothing", "--json")
         #expect(try noJSON.code == 2 && noJSON.json().objects("found").isEmpty)
-        #expect(try scene.run("snapshot", "find", "target", "./a").code == 64)
+    }
+
+    /// As a shell completes them, or as they were listed.
+    @Test func pathsAreTakenInTheFormsThatPeopleType() throws {
+        let odd: [UInt8] = [0xDF] + Array("\\.txt".utf8)
+        let scene = try MirrorScene(["docs": ["x": "x"], "x": "other", "a\\x2db": "unit"])
+        try scene.build(
+            .directory([(TreeName(odd), .file("1"))], mode: 0o755, modified: nil), at: "source/odd")
+        try scene.mirror()
+        for typed in ["\(scene.target)/docs/x", "./docs/x", "/docs/x", "docs/x", ".//docs/x"] {
+            for words in [["snapshot", "find"], ["snapshot", "log"], ["manifest", "list"]] {
+                let run = try scene.run(words + ["target", typed])
+                let isThere = run.output.contains("docs/x") && run.output.split(separator: "\n").count == 1
+                #expect(run.code == 0 && isThere, "\(words) \(typed): \(run.output)\(run.errors)")
+            }
+        }
+        for typed in ["\(scene.target)/docs/x", "./docs/x", "docs/x"] {
+            let run = try scene.run("snapshot", "restore", "target", "latest", typed, "--to", "copy")
+            #expect(run.code == 0, "\(typed): \(run.errors)")
+            #expect(try scene.text("copy/docs/x") == "x")
+            try scene.remove("copy")
+        }
+        // What is listed can be typed.
+        let shown = try #require(
+            try scene.run("manifest", "list", "target").lines.first { $0.contains("xDF") })
+        #expect(shown == #"odd/\xDF\\.txt"#)
+        for typed in [shown, #"a\x2db"#] {
+            let run = try scene.run("snapshot", "restore", "target", "latest", typed, "--to", "copy")
+            #expect(run.code == 0, "\(typed): \(run.errors)")
+        }
+        #expect(try scene.text(#"copy/a\x2db"#) == "unit")
+        let found = try scene.run("snapshot", "find", "target", #"odd/\xDF*"#)
+        #expect(found.code == 0 && found.output.contains(#"\xDF\\.txt"#), "\(found.errors)")
     }
 
     @Test func logTakesPatternsAndFollowsWhatMatches() throws {

@@ -165,6 +165,15 @@ struct SnapshotTests {
         }
     }
 
+    @Test(arguments: ["two\nlines", "\u{1B}[31m", String(repeating: "l", count: 256), "\u{202E}x"])
+    func aLabelIsAShortLine(label: String) throws {
+        let scene = try MirrorScene(["a": "1"])
+        try scene.mirror()
+        let run = try scene.run("snapshot", "create", "target", "--label", label)
+        #expect(run.code == 64 && run.errors.contains("at most 255 bytes"), "\(run.code) \(run.errors)")
+        #expect(try scene.run("snapshot", "create", "target", "--label", #"Grüße \ 1"#).code == 0)
+    }
+
     @Test(arguments: ["latest", "latest~1", "ID", "SHORT"])
     func aLabelHidesNoOtherName(label: String) throws {
         let (scene, _) = try history()
@@ -228,6 +237,53 @@ struct SnapshotTests {
         try scene.expectMirrored()
         #expect(
             try scene.run("snapshot", "restore", "target", "latest", "--in-place", "--link").code == 64)
+    }
+
+    /// A link would bring along what the file has now.
+    @Test(
+        .needs(.root, .tool("setfattr", package: "attr")), arguments: ["owner", "group", "attribute", "mode"])
+    func whatHasOtherAttributesIsCopiedNotLinked(change: String) throws {
+        let scene = try MirrorScene(["a": "one", "b": "two"])
+        try scene.mirror()
+        let tree = try TreeSnapshot(scene.target)
+        let words =
+            switch change {
+            case "owner": ["chown", "1234"]
+            case "group": ["chgrp", "1234"]
+            case "mode": ["chmod", "600"]
+            default: ["setfattr", "-n", "user.note", "-v", "x"]
+            }
+        _ = try HostCommand.output(words + [scene.path("target/a")])
+        let run = try scene.run("snapshot", "restore", "target", "latest", "--to", "copy", "--link")
+        #expect(run.code == 0, "\(run.errors)")
+        try expectTree(scene, "copy", tree)
+        if change == "attribute" {
+            #expect(!HostCommand.works("getfattr", "-n", "user.note", scene.path("copy/a")))
+        }
+        for (name, links) in [("a", 1), ("b", 2)] {
+            let attributes = try FileManager.default.attributesOfItem(atPath: scene.path("copy/\(name)"))
+            #expect(attributes[.referenceCount] as? Int == links, "\(name)")
+        }
+    }
+
+    /// Neither a link nor a copy has the content that is no more.
+    @Test(arguments: ["edited", "secret", "grown"]) func whatHasOtherContentIsNoCopy(change: String) throws {
+        let scene = try MirrorScene(["a": "one", "b": "two"])
+        // Size and time tell of the others.
+        try scene.mirror(change == "secret" ? "--digest" : "--no-acls")
+        switch change {
+        case "edited": try Data("ONE".utf8).write(to: URL(fileURLWithPath: scene.path("target/a")))
+        case "secret": try scene.editInSecret("target/a", "ONE")
+        default: try scene.append("!", to: "target/a")
+        }
+        for options in [["--link"], []] {
+            let run = try scene.run(
+                ["snapshot", "restore", "target", "latest", "--to", "copy"] + options)
+            #expect([1, 3].contains(run.code), "\(run.code) \(run.output)")
+            #expect(run.errors.contains("a: "), "\(run.errors)")
+            #expect(!scene.exists("copy/a"))
+            if scene.exists("copy") { try scene.remove("copy") }
+        }
     }
 
     @Test(.needs(.otherFileSystem)) func linkedOnlyOnOneFileSystem() throws {

@@ -357,7 +357,7 @@ struct SourcesTests {
     @Test func rotIsFoundInATargetOnAnotherMachine() throws {
         let scene = try scene(.there, #", "digest": true"#)
         try mirror(scene, "--create-target")
-        try scene.editInSecret("target/home/joe/a", "ONE")
+        try scene.rot("target/home/joe/a", "ONE")
         let run = try CommandRun(
             [
                 "manifest", "verify", "far:\(scene.target)", "far:\(scene.target)", "--source",
@@ -372,11 +372,16 @@ struct SourcesTests {
         let sources = ["etc=\(scene.source)/etc", "home=\(scene.source)/home"].flatMap { ["--source", $0] }
         let verify = ["manifest", "verify", "target", "target", "--digest", "--repair"]
         #expect(try scene.run(verify + sources).code == 0)
-        try scene.editInSecret("target/home/joe/a", "ONE")
-        try scene.editInSecret("source/etc/hosts", "H")
+        try scene.rot("target/home/joe/a", "ONE")
+        try scene.rot("source/etc/hosts", "H")
         let run = try scene.run(verify + sources)
         #expect(run.code == 0 && run.output.contains("2 repaired"), "\(run.output)\(run.errors)")
         #expect(try scene.text("target/home/joe/a") == "one" && scene.text("source/etc/hosts") == "h")
+        try scene.editInSecret("source/home/joe/b", "TWO")
+        let edited = try scene.run(verify + sources)
+        #expect(
+            edited.code == 2 && edited.output.contains("edited home/joe/b  (in the source"),
+            "\(edited.output)")
         for given in [["--source", scene.source], ["--source", "etc=\(scene.source)/etc"]] {
             let run = try scene.run(verify + given)
             #expect(
@@ -390,7 +395,7 @@ struct SourcesTests {
         try scene.build(["a": "a"], at: "e=q")
         try configure(scene, ["e": "source/etc", "e=q": "e=q"], #", "digest": true"#)
         #expect(try run(scene, "run", "all", "--create-target").code == 0)
-        try scene.editInSecret("target/e=q/a", "A")
+        try scene.rot("target/e=q/a", "A")
         let run = try scene.run(
             "manifest", "verify", "target", "target", "--repair", "--source", "e=q=\(scene.path("e=q"))",
             "--source", "e=\(scene.source)/etc")

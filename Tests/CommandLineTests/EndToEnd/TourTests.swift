@@ -88,7 +88,7 @@ struct TourTests {
         let bin = "\(directory.path)/bin"
         let script =
             "umask 022; exec 2>&1; mkdir '\(tour)' '\(bin)'; cat > '\(bin)/ssh' <<'END'\n\(Self.ssh)\nEND\n"
-            + "chmod +x '\(bin)/ssh'; export PATH='\(command)':'\(bin)':$PATH XDG_CONFIG_HOME=/nowhere; cd '\(tour)'\n"
+            + "chmod +x '\(bin)/ssh'; export PATH='\(command)':'\(bin)':$PATH XDG_CONFIG_HOME=/nowhere FSYNC_LITE_STATE=; cd '\(tour)'\n"
             + steps.map { "echo '=== next'\n\($0.command)\n" }.joined() + "true\n"
         let output = try HostCommand.output("bash", "-c", script)
         let parts = output.components(separatedBy: "=== next\n").dropFirst()

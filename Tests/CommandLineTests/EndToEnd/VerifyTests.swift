@@ -70,9 +70,11 @@ struct VerifyTests {
 
     @Test func rotIsToldFromChangeAndFoundOnlyByReading() throws {
         let scene = try mirrored()
-        try scene.editInSecret("target/a", "rotten")
+        try scene.rot("target/a", "rotten")
         #expect(try verify(scene).code == 0)
         #expect(try found(scene, "--digest") == ["rotten a (tree)"])
+        try scene.editInSecret("target/a", "edited")
+        #expect(try found(scene, "--digest") == ["edited a (tree)"])
         try scene.append("!", to: "target/a")
         #expect(try found(scene, "--digest") == ["changed a (size, modified)"])
     }
@@ -92,7 +94,7 @@ struct VerifyTests {
         let scene = try mirrored(
             .directory(many.map { (name: $0.0, node: $0.1) }, mode: 0o755, modified: nil))
         for (name, _) in [("f0", 0), ("f17", 0), ("f39", 0)] {
-            try scene.editInSecret("target/\(name)", "rots")
+            try scene.rot("target/\(name)", "rots")
         }
         var (read, rotten) = (0, [String]())
         for number in 1...4 {
@@ -111,10 +113,10 @@ struct VerifyTests {
 
     @Test func theSourceTellsWhichCopyIsGood() throws {
         let scene = try mirrored()
-        try scene.editInSecret("target/a", "rotten")
-        try scene.editInSecret("source/b", "ROTTE")
-        try scene.editInSecret("source/d/c", "ROTTE")
-        try scene.editInSecret("target/d/c", "rotte")
+        try scene.rot("target/a", "rotten")
+        try scene.rot("source/b", "ROTTE")
+        try scene.rot("source/d/c", "ROTTE")
+        try scene.rot("target/d/c", "rotte")
         #expect(
             try found(scene, "--source", "source") == [
                 "rotten a (tree)", "rotten b (source)", "rotten d/c (both)",
@@ -129,8 +131,8 @@ struct VerifyTests {
         let scene = try mirrored()
         try scene.setMode(0o640, of: "source/b")
         try scene.mirror()
-        try scene.editInSecret("target/a", "rotten")
-        try scene.editInSecret("source/b", "ROTTE")
+        try scene.rot("target/a", "rotten")
+        try scene.rot("source/b", "ROTTE")
         let run = try verify(scene, "--source", "source", "--repair")
         #expect(run.code == 0, "\(run.errors)")
         #expect(run.output.contains("2 repaired, 0 differ"), "\(run.output)")
@@ -146,7 +148,7 @@ struct VerifyTests {
         let scene = try mirrored()
         try scene.build(["hidden": .file("third", modified: Self.old)], at: "source")
         try scene.mirror()
-        try scene.editInSecret("target/a", "rotten")
+        try scene.rot("target/a", "rotten")
         try scene.build(["new": "new"], at: "source")
         try scene.remove("source/d/e")
         try scene.setMode(0o600, of: "source/b")
@@ -164,14 +166,98 @@ struct VerifyTests {
         let scene = try MirrorScene(Self.tree)
         try FileManager.default.linkItem(atPath: scene.path("source/a"), toPath: scene.path("source/d/z"))
         try scene.mirror("--digest")
-        try scene.editInSecret("target/a", "rotten")
+        try scene.rot("target/a", "rotten", alsoCalled: "target/d/z")
         #expect(try verify(scene, "--source", "source", "--repair").code == 0)
         try scene.expectMirrored()
         #expect(try scene.text("target/d/z") == "before")
-        try scene.editInSecret("source/a", "rotten")
+        try scene.rot("source/a", "rotten", alsoCalled: "source/d/z")
         let run = try verify(scene, "--source", "source", "--repair")
         #expect(run.code == 2)
         #expect(run.output.contains("it has other names; copy it by hand"), "\(run.output)")
+    }
+
+    // MARK: Edits that put the time back
+
+    /// A disk that loses bits moves no change time.
+    @Test(arguments: ["", "later"]) func anEditIsNoRot(_ moment: String) throws {
+        let scene = try mirrored()
+        // Then the manifest has the change times of the target, and no commit accounts for them.
+        if moment == "later" {
+            try scene.build(["new": "new"], at: "source")
+            try scene.mirror()
+            #expect(try scene.text("target/.fsync-lite/manifest.json").contains("target_changed"))
+        }
+        try scene.editInSecret("target/a", "edited")
+        try scene.editInSecret("source/b", "EDITE")
+        #expect(
+            try found(scene, "--source", "source") == ["edited a (tree)", "edited b (source)"])
+        #expect(try found(scene, "--digest") == ["edited a (tree)"])
+        let run = try verify(scene, "--source", "source")
+        #expect(run.output.contains("edited b  (in the source)"), "\(run.output)")
+        #expect(
+            try scene.run("manifest", "verify", "target", "source", "--digest").output.contains("edited b"))
+    }
+
+    @Test func anEditIsNeverRepairedAndSaysSo() throws {
+        let scene = try mirrored()
+        try scene.editInSecret("target/a", "edited")
+        try scene.editInSecret("source/b", "EDITE")
+        try scene.rot("target/d/c", "ROTTE")
+        let (target, source) = (try scene.wholeTarget(), try TreeSnapshot(scene.source))
+        let run = try scene.run(
+            "manifest", "verify", "target", "target", "--source", "source", "--repair", "--json")
+        #expect(run.code == 2, "\(run.errors)")
+        let found = try run.json().objects("discrepancies")
+        #expect(
+            found.map { "\($0.text("kind") ?? "") \($0.text("path") ?? "") \($0.text("repair") ?? "")" }
+                == ["edited a none", "edited b none", "rotten d/c done"])
+        for (index, way) in ["apply copies the source's file over it", "apply --trust-source mirrors it"]
+            .enumerated()
+        {
+            let message = try #require(found[index].text("message"))
+            #expect(message.hasPrefix("not repaired, as it was changed") && message.contains(way))
+        }
+        #expect(try scene.text("target/a") == "edited" && scene.text("target/d/c") == "third")
+        #expect(try scene.wholeTarget().touched(since: target).contains("a") == false)
+        #expect(try TreeSnapshot(scene.source) == source)
+        // Both ways out work.
+        try scene.mirror("--trust-source")
+        #expect(try scene.text("target/a") == "before" && scene.text("target/b") == "EDITE")
+        #expect(try scene.historyKeeps("edited"))
+    }
+
+    @Test func twoCopiesThatAreWrongInTwoWaysAreTwoFindings() throws {
+        let scene = try mirrored()
+        try scene.rot("target/a", "rotten")
+        try scene.editInSecret("source/a", "edited")
+        for side in ["source", "target"] { try scene.editInSecret("\(side)/b", "EDITE") }
+        #expect(
+            try found(scene, "--source", "source", "--repair")
+                == ["rotten a (tree)", "edited a (source)", "edited b (both)"])
+        #expect(try scene.text("target/a") == "rotten" && scene.text("source/a") == "edited")
+    }
+
+    /// Another object with the time of the old one: `cp -p` over it, or an editor.
+    @Test(arguments: ["target", "source"]) func aFileThatWasReplacedIsEdited(side: String) throws {
+        let scene = try mirrored()
+        try scene.build(["new": .file("edited", modified: Self.old)], at: ".")
+        try scene.move("new", to: "\(side)/a")
+        let name = side == "target" ? "tree" : "source"
+        #expect(try found(scene, "--source", "source", "--repair") == ["edited a (\(name))"])
+        #expect(try scene.text("\(side)/a") == "edited")
+    }
+
+    /// A copy of both, as on another disk: all change times are others, and tell of nothing.
+    @Test func inACopyNothingShowsAnEdit() throws {
+        let scene = try mirrored()
+        try HostCommand.run("cp", "-a", scene.source, scene.path("source copy"))
+        try HostCommand.run("cp", "-a", scene.target, scene.path("copy"))
+        try scene.editInSecret("copy/a", "rotten")
+        try scene.editInSecret("source copy/b", "ROTTE")
+        let run = try scene.run(
+            "manifest", "verify", "copy", "copy", "--source", "source copy", "--repair")
+        #expect(run.code == 0 && run.output.contains("2 repaired"), "\(run.output)\(run.errors)")
+        #expect(try scene.text("copy/a") == "before" && scene.text("source copy/b") == "other")
     }
 
     @Test func repairNeedsASourceAndATarget() throws {

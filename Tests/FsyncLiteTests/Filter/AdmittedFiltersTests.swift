@@ -1,3 +1,4 @@
+import FileSystem
 import Testing
 
 @testable import FsyncLite
@@ -32,11 +33,11 @@ struct AdmittedFiltersTests {
         var own = Filters()
         own.sizes.maximum = 100
         #expect(!own.admit(Filters()))
-        var other = Filters()
-        other.sizes.maximum = 50
-        #expect(own.admit(other))
-        other.sizes.maximum = 101
-        #expect(!own.admit(other))
+        var tighter = Filters()
+        tighter.sizes.maximum = 50
+        #expect(own.admit(tighter))
+        tighter.sizes.maximum = 101
+        #expect(!own.admit(tighter))
         own = Filters()
         own.excludesCaches = true
         #expect(!own.admit(Filters()))
@@ -44,5 +45,25 @@ struct AdmittedFiltersTests {
         _ = own.setIgnoreFile(named: Array(".gitignore".utf8))
         #expect(!own.admit(Filters()))
         #expect(own.admit(own))
+        var other = Filters()
+        _ = other.setIgnoreFile(named: Array(".ignore".utf8))
+        #expect(!own.admit(other))
+        #expect(Filters().admit(other))
+    }
+
+    @Test func aMinimumMayOnlyRise() {
+        func minimum(_ bytes: ByteCount?) -> Filters { with(Filters()) { $0.sizes.minimum = bytes } }
+        #expect(minimum(100).admit(minimum(100)) && minimum(100).admit(minimum(101)))
+        #expect(!minimum(100).admit(minimum(99)) && !minimum(100).admit(minimum(nil)))
+        #expect(minimum(nil).admit(minimum(1)))
+    }
+
+    @Test func marksOfDirectoriesMayOnlyBeAdded() {
+        let caches = with(Filters()) { $0.excludesCaches = true }
+        let mounts = with(Filters()) { $0.staysOnFileSystem = true }
+        for filters in [caches, mounts] {
+            #expect(filters.admit(filters) && Filters().admit(filters) && !filters.admit(Filters()))
+        }
+        #expect(!caches.admit(mounts) && !mounts.admit(caches))
     }
 }

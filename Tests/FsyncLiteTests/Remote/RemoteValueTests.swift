@@ -14,7 +14,12 @@ struct EndpointTests {
             ("[fe80::1]:/x", "fe80::1", nil, nil, "/x"),
             ("me@[fe80::1%eth0]:/x", "fe80::1%eth0", "me", nil, "/x"),
             ("ssh://me@nas:2222/srv", "nas", "me", 2222, "/srv"), ("ssh://nas/srv", "nas", nil, nil, "/srv"),
-            ("ssh://[::1]:22/x", "::1", nil, 22, "/x"),
+            ("ssh://[::1]:22/x", "::1", nil, 22, "/x"), ("nas:~", "nas", nil, nil, "."),
+            ("nas:~//x", "nas", nil, nil, "x"), ("nas:./~x", "nas", nil, nil, "./~x"),
+            ("ssh://nas:22/~/m", "nas", nil, 22, "m"), ("ssh://nas/~", "nas", nil, nil, "."),
+            ("ssh://nas:22//~x", "nas", nil, 22, "//~x"), ("nas:/~x", "nas", nil, nil, "/~x"),
+            ("[nas]:a:b", "nas", nil, nil, "a:b"), ("cafe:x", "cafe", nil, nil, "x"),
+            ("10.0.0.1:a:b", "10.0.0.1", nil, nil, "a:b"),
         ] as [(String, String, String?, UInt16?, String)])
     func isReadAsWritten(_ text: String, host: String, user: String?, port: UInt16?, path: String) throws {
         let endpoint = try #require(try Self.endpoint(text))
@@ -32,6 +37,8 @@ struct EndpointTests {
     @Test(arguments: [
         "nas:", ":/x", "-oProxyCommand=x:/y", "me@-x:/y", "a b:/x", "a;b:/x", "$(x):/y", "a\nb:/x", "@nas:/x",
         "[fe80::1/x]:", "ssh://nas", "ssh://nas:0/x", "ssh://nas:99999/x", "ssh://nas:x/y", "a'b:/x",
+        "nas:~root", "ssh://nas/~root/x", "2001:db8::1:m", "me@fe80::1%eth0:m", "ssh://2001:db8::1/x",
+        "::1:x",
     ])
     func whatSshOrAShellWouldReadOtherwiseIsRefused(_ text: String) {
         #expect(throws: Endpoint.Fault.self) { try Self.endpoint(text) }

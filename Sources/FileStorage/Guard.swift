@@ -1,0 +1,62 @@
+/// The reasons to refuse, by the names that documents have. `Refusal` says for each the text and the way out.
+public enum Guard: String, CaseIterable, Hashable, Sendable {
+    // MARK: Sources
+    case emptySource = "empty_source"
+    case manyDeletions = "many_deletions"
+    case otherSource = "other_source"
+    case missingSource = "missing_source"
+    case weakSourceAmongOthers = "weak_source_among_others"
+    case rottenSource = "rotten_source"
+    case overlap
+
+    // MARK: The target
+    case foreignTarget = "foreign_target"
+    case unknownJobTarget = "unknown_job_target"
+    case otherFileSystem = "other_file_system"
+    case missingTarget = "missing_target"
+    case noParent = "no_parent"
+    case danglingTarget = "dangling_target"
+    case insideState = "inside_state"
+    case insideTarget = "inside_target"
+    case renamedTarget = "renamed_target"
+    case stateNameTaken = "state_name_taken"
+    case projectOrEncryption = "project_or_encryption"
+
+    // MARK: Entries of the target
+    case mountInTarget = "mount_in_target"
+    case fileSystemInTarget = "file_system_in_target"
+    case targetInExchange = "target_in_exchange"
+    case nameCollision = "name_collision"
+    case excludedInTheWay = "excluded_in_the_way"
+    case undeletedInTheWay = "undeleted_in_the_way"
+    case locked
+
+    // MARK: The file system
+    case weakFileSystem = "weak_file_system"
+    case readOnlyFileSystem = "read_only_file_system"
+    case noSpace = "no_space"
+    case noInodes = "no_inodes"
+    case spaceForPrepared = "space_for_prepared"
+    case exchangeImpossible = "exchange_impossible"
+
+    // MARK: Restoring
+    case otherSourceDirectory = "other_source_directory"
+    case destinationIsTarget = "destination_is_target"
+    case unfinishedRestore = "unfinished_restore"
+    case occupiedDestination = "occupied_destination"
+    case linkToOtherFileSystem = "link_to_other_file_system"
+    case otherKind = "other_kind"
+    case wouldOverwrite = "would_overwrite"
+
+    // MARK: Plans that were made before
+    case changedSincePlan = "changed_since_plan"
+    case changedSincePrepared = "changed_since_prepared"
+
+    /// The error that ends a run, and so its exit code.
+    public var code: SyncError.Code {
+        switch self {
+        case .changedSincePlan, .changedSincePrepared: .stale
+        default: .refused
+        }
+    }
+}

@@ -1,0 +1,129 @@
+import FileSystem
+
+/// A reason to refuse, found before anything was written.
+///
+/// Each is made by a function of one table (`Refusal+Table`), so that its text and its way out stand in one place.
+public struct Refusal: Hashable, Sendable, CustomStringConvertible {
+    public let kind: Guard
+    /// What was found.
+    public let reason: String
+    /// The space that is needed and that is free, where the latter is too small.
+    public package(set) var bytes: Space?
+    package let wayOut: WayOut
+
+    /// In bytes.
+    public struct Space: Hashable, Sendable {
+        public let needed: ByteCount
+        public let free: ByteCount
+
+        package init(needed: ByteCount, free: ByteCount) { (self.needed, self.free) = (needed, free) }
+    }
+
+    package init(_ kind: Guard, _ reason: String, _ wayOut: WayOut) {
+        (self.kind, self.reason, self.wayOut) = (kind, reason, wayOut)
+    }
+
+    /// The option that overrides the refusal, with its value; nil if there is none.
+    public var option: String? {
+        wayOut.adding.first.map { option in
+            option.name + (option.value.map { " \(escapedText($0))" } ?? "")
+        }
+    }
+
+    public var description: String { reason }
+}
+
+/// What makes a run go on that was refused: commands to run first, and then the same command, changed.
+package struct WayOut: Hashable, Sendable {
+    /// A word of a command. A literal is one as it stands.
+    package enum Word: Hashable, Sendable, ExpressibleByStringLiteral {
+        case text([UInt8])
+        /// The target's path.
+        case target
+        /// The path of an entry of the target.
+        case inTarget([UInt8])
+        /// The target, as commands of fsync-lite call it.
+        case targetName
+        /// The target's path with something at its end, and where its state is after an exchange.
+        case besideTarget([UInt8])
+        case stateBesideTarget
+        /// The mount point of the target's file system.
+        case mountPoint
+
+        package init(stringLiteral text: String) { self = .text(Array(text.utf8)) }
+    }
+
+    package struct Option: Hashable, Sendable {
+        package let name: String
+        package let value: [UInt8]?
+    }
+
+    /// Commands to run first.
+    package private(set) var first: [[Word]] = []
+    /// Options that the command gets.
+    package private(set) var adding: [Option] = []
+    /// Options that the command loses.
+    package private(set) var removing: [String] = []
+    /// Another target.
+    package private(set) var target: [UInt8]?
+    /// Another command goes on in place of the same one.
+    package private(set) var isWhole = false
+
+    package static func adding(_ option: String, _ value: String? = nil) -> WayOut {
+        adding(option, value.map { Array($0.utf8) })
+    }
+
+    package static func adding(_ option: String, _ value: [UInt8]?) -> WayOut {
+        var way = WayOut()
+        way.adding = [Option(name: option, value: value)]
+        return way
+    }
+
+    package static func without(_ options: String...) -> WayOut {
+        var way = WayOut()
+        way.removing = options
+        return way
+    }
+
+    package static func first(_ words: Word...) -> WayOut {
+        var way = WayOut()
+        way.first = [words]
+        return way
+    }
+
+    /// Another command, in place of the same one.
+    package static func command(_ words: Word...) -> WayOut {
+        var way = WayOut()
+        (way.first, way.isWhole) = ([words], true)
+        return way
+    }
+
+    package static func target(_ path: [UInt8]) -> WayOut {
+        var way = WayOut()
+        way.target = path
+        return way
+    }
+
+    /// No command goes on.
+    package static let none = WayOut()
+
+    package var isNone: Bool { self == .none }
+
+    /// All of both.
+    package static func + (one: WayOut, other: WayOut) -> WayOut {
+        var way = one
+        way.first += other.first.filter { !one.first.contains($0) }
+        way.adding += other.adding.filter { !one.adding.contains($0) }
+        way.removing += other.removing.filter { !one.removing.contains($0) }
+        way.target = one.target ?? other.target
+        way.isWhole = one.isWhole || other.isWhole
+        return way
+    }
+}
+
+extension SyncError {
+    /// A refusal that ends a run at once.
+    package init(_ refusal: Refusal, path: [UInt8]? = nil) {
+        self.init(refusal.kind.code, path: path, refusal.reason, refusal: refusal)
+    }
+}

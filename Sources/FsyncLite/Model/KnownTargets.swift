@@ -1,0 +1,184 @@
+import FileStorage
+import FileSystem
+import FoundationEssentials
+
+/// The targets that this user has written to, in the document `targets.json` of a directory of the user's. A target
+/// that was there and is now on another file system has a disk that is not mounted.
+///
+/// A record that is damaged or missing is empty: the next commit begins it anew.
+public struct KnownTargets: Hashable, Sendable {
+    private let directory: LocalFile
+
+    public init(in directory: LocalFile) { self.directory = directory }
+
+    public struct Entry: Hashable, Sendable {
+        /// The id of its state.
+        public var id: String
+        public var fileSystem: FileSystemName
+        /// Absolute, without symlinks; the last one used is last.
+        public var paths: [[UInt8]]
+        public var lastApply: Timestamp
+    }
+
+    private static let name = FileName("targets.json")
+    private static let sizeLimit = 1 << 22
+    /// The numbers of targets, and of paths of one target, that are recorded: the newest.
+    private static let mostEntries = 256
+    private static let mostPaths = 8
+
+    // MARK: Reading
+
+    public func entries() throws -> [Entry] {
+        do throws(SystemError) {
+            return KnownTargets.entries(in: try Directory.open(path: directory.bytes))
+        } catch {
+            guard Errno.noDirectory.contains(error.errno) else { throw error }
+            return []
+        }
+    }
+
+    private static func entries(in holder: Directory) -> [Entry] {
+        do throws(SyncError) {
+            let document: Document = try JSONDocument.read(name, in: holder, limit: sizeLimit)
+            return document.targets.compactMap(\.entry)
+        } catch {
+            // Damaged, or there is none.
+            return []
+        }
+    }
+
+    // MARK: Writing
+
+    /// Adds a target, durably, in place of what was recorded for its path.
+    package func add(_ new: Entry) throws {
+        let holder = try KnownTargets.make(directory)
+        try holder.waitForLock()
+        let entries = KnownTargets.entries(in: holder)
+        var entry = new
+        let before = entries.first { $0.id == new.id && $0.fileSystem == new.fileSystem }?.paths ?? []
+        entry.paths = (before.filter { !new.paths.contains($0) } + new.paths).suffix(KnownTargets.mostPaths)
+        let others = entries.compactMap { other -> Entry? in
+            guard other.id != new.id || other.fileSystem != new.fileSystem else { return nil }
+            var left = other
+            left.paths.removeAll { new.paths.contains($0) || KnownTargets.isGone($0, of: other, beside: new) }
+            return left.paths.isEmpty ? nil : left
+        }
+        let document = Document(
+            targets: (others + [entry]).sorted { $0.lastApply < $1.lastApply }
+                .suffix(KnownTargets.mostEntries).map(Row.init))
+        var file = try PendingFile(
+            KnownTargets.name, in: holder, permissions: Account.isRoot ? 0o644 : 0o600)
+        try file.write(Array(JSONDocument.encode(document)))
+        try file.commit(durably: true)
+    }
+
+    /// Opens the directory, which is made if it is missing. `serve` may be confined to another one, so this is by no path
+    /// that a user gave.
+    private static func make(_ directory: LocalFile) throws -> Directory {
+        do throws(SystemError) {
+            return try Directory.open(path: directory.bytes)
+        } catch {
+            guard error.errno == .noSuchFile,
+                let name = directory.bytes.split(separator: UInt8(ascii: "/")).last.flatMap({ FileName($0) })
+            else { throw error }
+            let parent = try make(directory.parent)
+            do throws(SystemError) {
+                try parent.makeDirectory(name, permissions: 0o755)
+                // Whatever the umask is, everybody may ask how old root's targets are.
+                if Account.isRoot { try ObjectHandle(name, in: parent).setPermissions(0o755) }
+            } catch {
+                guard error.errno == .exists else { throw error }
+            }
+            return try parent.directory(name)
+        }
+    }
+
+    /// A path on the file system that was just written to, so it is mounted and answers.
+    private static func isGone(_ path: [UInt8], of entry: Entry, beside new: Entry) -> Bool {
+        guard entry.fileSystem == new.fileSystem, new.fileSystem.isLocal else { return false }
+        // A path that cannot be looked at is not known to be gone.
+        return (try? LocalFile(bytes: path).exists) == false
+    }
+}
+
+/// Names a file system over time, as far as it can be named.
+public struct FileSystemName: Hashable, Sendable {
+    /// `ext4` and so on.
+    public var type: String
+    /// nil for a file system without one, such as NFS.
+    public var uuid: String?
+
+    package init(of directory: Directory) throws {
+        let info = try FileSystemInfo(of: directory)
+        (type, isLocal) = (info.name, info.sharesClock)
+        uuid = try directory.fileSystemUUID()
+    }
+
+    fileprivate init(type: String, uuid: String?) {
+        (self.type, self.uuid) = (type, uuid)
+        isLocal = true
+    }
+
+    /// It is on this machine, so it answers.
+    fileprivate let isLocal: Bool
+
+    /// A file system in memory comes anew each time, so its absence says nothing.
+    package var lasts: Bool { !["tmpfs", "0x858458f6"].contains(type) }
+
+    /// Certainly another one. Without UUIDs only the type tells.
+    package func isOther(than other: FileSystemName) -> Bool {
+        if type != other.type { return true }
+        guard let uuid, let last = other.uuid else { return false }
+        return uuid != last
+    }
+
+    public static func == (one: FileSystemName, other: FileSystemName) -> Bool {
+        (one.type, one.uuid) == (other.type, other.uuid)
+    }
+
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(type)
+        hasher.combine(uuid)
+    }
+}
+
+// MARK: The document
+
+private struct Document: Codable {
+    var version = 1
+    var targets: [Row]
+}
+
+private struct Row: Codable {
+    var id: String
+    var fileSystem: String
+    var fileSystemUuid: String?
+    var lastApply: String
+    var paths: [String]?
+    /// Those that are no UTF-8.
+    var pathsBase64: [String]?
+
+    init(_ entry: KnownTargets.Entry) {
+        (id, fileSystem, fileSystemUuid) = (entry.id, entry.fileSystem.type, entry.fileSystem.uuid)
+        lastApply = entry.lastApply.description
+        let texts = entry.paths.map { String(validating: $0, as: UTF8.self) }
+        paths = texts.compactMap(\.self)
+        pathsBase64 = zip(entry.paths, texts).filter { $0.1 == nil }
+            .map { Data($0.0).base64EncodedString() }
+        if pathsBase64?.isEmpty == true { pathsBase64 = nil }
+    }
+
+    /// nil for one that is damaged.
+    var entry: KnownTargets.Entry? {
+        guard let lastApply = Timestamp(iso8601: lastApply) else { return nil }
+        let paths =
+            (pathsBase64 ?? []).compactMap { Data(base64Encoded: $0).map(Array.init) }
+            + (paths ?? []).map { Array($0.utf8) }
+        guard !paths.isEmpty, paths.allSatisfy({ $0.first == UInt8(ascii: "/") && !$0.contains(0) }) else {
+            return nil
+        }
+        return KnownTargets.Entry(
+            id: id, fileSystem: FileSystemName(type: fileSystem, uuid: fileSystemUuid), paths: paths,
+            lastApply: lastApply)
+    }
+}

@@ -1,0 +1,59 @@
+import FileSystem
+
+/// Tells an edit from rot by the change time, which nobody can set: an edit moves that of its file, a disk that loses bits
+/// moves none.
+///
+/// A copy of the tree that was recorded has other change times from the beginning, so nothing in it shows as an edit.
+struct EditDetection: Sendable {
+    /// What a manifest holds of the objects below a root.
+    private enum Record {
+        case ofSource, ofTarget
+    }
+
+    /// By the name of a source; that of a single root is empty.
+    private var records: [ArraySlice<UInt8>: Record] = [:]
+    var policy = ComparisonPolicy()
+
+    init(in tree: Directory, _ header: ManifestHeader?) throws {
+        guard let header, try FileSystemInfo(of: tree).keepsIdentity else { return }
+        let identity = try tree.status().identity
+        if identity == header.rootIdentity {
+            records[[]] = .ofTarget
+            // A state that is not to be believed tells nothing.
+            policy.commitSpans = try? EditDetection.commits(in: tree, header)
+        } else if identity == header.source?.identity {
+            records[[]] = .ofSource
+        }
+    }
+
+    /// When commits changed the change times of a target; nil if the manifest is not its present one.
+    private static func commits(in target: Directory, _ header: ManifestHeader) throws -> CommitSpans? {
+        guard let state = try StateDirectory(of: target.asTarget()),
+            let present = try state.manifest()?.header,
+            present.id == header.id, present.revision == header.revision
+        else { return nil }
+        return try state.commitSpans(present)
+    }
+
+    init(in source: SourceFacts, _ header: ManifestHeader?) {
+        for (root, keepsIdentity) in zip(source.identities, source.keepsIdentity) where keepsIdentity {
+            let isRecorded = header?.sources.contains { $0.name == root.name && $0.identity == root.identity }
+            if isRecorded ?? false { records[Array((root.name ?? "").utf8)[...]] = .ofSource }
+        }
+    }
+
+    /// Whether a file has changed since it was recorded; false if that is unknown.
+    func isEdited(_ file: FileStatus, at path: RelativePath, since recorded: BaseStatus) -> Bool {
+        switch records[[]] ?? records[path.firstComponent] {
+        case nil: return false
+        case .ofSource:
+            return recorded.status.changed != CommitSpans.unexamined
+                && !policy.isUnchanged(file, recorded.status)
+        case .ofTarget:
+            // After a recovery no span tells what the commit changed.
+            let isKnown = recorded.targetChanged != nil || policy.commitSpans?.spans.isEmpty == false
+            return recorded.targetInode != file.inode
+                || isKnown && !policy.hasKnownTime(file, recorded.targetChanged)
+        }
+    }
+}

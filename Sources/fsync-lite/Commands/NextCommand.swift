@@ -1,0 +1,122 @@
+import FileStorage
+import FileSystem
+import FsyncLite
+
+/// The command line as it was typed, for one job only, changed so that a refused run goes on. That of a preview is one,
+/// too.
+struct NextCommand {
+    private let typed: Invocation
+    private let job: Job?
+    private let saved: SavedPlan?
+    /// The target on the machine that has it.
+    private let target: [UInt8]?
+    /// As on a command line.
+    private let shownTarget: [UInt8]?
+
+    init(_ invocation: Invocation, _ job: Job? = nil, _ saved: SavedPlan? = nil, target: [UInt8]? = nil)
+        throws
+    {
+        (typed, self.job, self.saved) = (try invocation.asTyped(), job, saved)
+        self.target = target ?? invocation.values(.target).first
+        shownTarget = invocation.targetOfClient ?? self.target
+        far = invocation.client == nil ? nil : try shownTarget.flatMap { try Endpoint($0) }
+    }
+
+    /// The machine of the target, if that is another one.
+    private let far: Endpoint?
+
+    /// The most commands that go before.
+    private static let mostCommands = 20
+
+    /// What goes on after these refusals; nil for none.
+    func text(after refusals: [Refusal]) -> String? {
+        // One without a way out is in the way of all others.
+        guard !refusals.isEmpty else { return nil }
+        let way = refusals.reduce(.none) { $0 + $1.wayOut }
+        if saved != nil, way.adding.map(\.name) != [OptionDescription.newTarget.name] { return again }
+        guard !refusals.contains(where: \.wayOut.isNone) else { return nil }
+        let before = way.first.prefix(NextCommand.mostCommands).map(text)
+        return (before + (way.isWhole ? [] : [text(way)])).joined(separator: " && ")
+    }
+
+    /// With options that go ahead.
+    func text(adding options: [String]) -> String {
+        text(options.reduce(.none) { $0 + .adding($1) })
+    }
+
+    private func text(_ words: [WayOut.Word]) -> String {
+        let isOurs = words.first == "fsync-lite"
+        let text = words.map { word in
+            switch word {
+            case .text(let bytes): Shell.word(bytes)
+            case .target: Shell.word(target ?? [])
+            case .targetName: Shell.word(shownTarget ?? [])
+            case .inTarget(let path): Shell.word((LocalFile(bytes: target ?? []) + path).bytes)
+            case .besideTarget(let end): Shell.word((target ?? []) + end)
+            case .stateBesideTarget: Shell.word(NextCommand.state(beside: target ?? []))
+            case .mountPoint: "\"$(findmnt -no TARGET -T \(Shell.word(target ?? [])))\""
+            }
+        }.joined(separator: " ")
+        guard let far, !isOurs else { return text }
+        return "ssh \(Shell.word(Array(far.destination.utf8))) \(Shell.quoted(text))"
+    }
+
+    private static func state(beside target: [UInt8]) -> [UInt8] {
+        let file = LocalFile(bytes: target)
+        return (file.parent + ".\(file.name).fsync-lite").bytes
+    }
+
+    private func text(_ way: WayOut) -> String {
+        let description = typed.command.description
+        func has(_ name: String) -> Bool { description.options.contains { $0.name == name } }
+        let words =
+            if let saved {
+                [saved.source, shownTarget ?? saved.target]
+            } else if let job, typed.command == RunCommand.self {
+                [Array(job.name.utf8)]
+            } else {
+                description.arguments.flatMap { argument in
+                    argument.name == ArgumentDescription.target.name
+                        ? way.target.map { [$0] } ?? typed.values(argument) : typed.values(argument)
+                }
+            }
+        // What is the default is switched off by another option.
+        let opposites = way.removing.map { "--no-\($0.dropFirst(2))" }.filter(has)
+        let added =
+            way.adding.filter { has($0.name) }.map { ($0.name, $0.value) } + opposites.map { ($0, nil) }
+        // A value that was too small is left out, and a saved plan, which other options do not go with.
+        let replaced = added.map(\.0) + way.removing + [SyncRun.savedPlan.name]
+        let kept = typed.options.list.filter { option in
+            description.options.contains {
+                $0.name == option.name
+                    && (!replaced.contains($0.name) || $0.isRepeatable && !way.removing.contains($0.name))
+            }
+        }
+        func text(_ options: [(name: String, value: [UInt8]?)]) -> [String] {
+            options.flatMap { [$0.name] + [$0.value].compactMap { $0.map(Shell.word) } }
+        }
+        let settings = OptionDescription.settingsFile.name
+        let options =
+            savedOptions + text(kept.filter { $0.name != settings }) + text(added)
+            + text(kept.filter { $0.name == settings })
+        return NextCommand.line(description.words, options, words)
+    }
+
+    /// The plan made anew, as the saved one was.
+    private var again: String {
+        let file = typed.options.value(SyncRun.savedPlan)
+        let options = savedOptions + (file.map { [PlanCommand.out.name, Shell.word($0)] } ?? [])
+        return NextCommand.line(
+            PlanCommand.description.words, options,
+            saved.map { [$0.source, shownTarget ?? $0.target] } ?? [])
+    }
+
+    private var savedOptions: [String] { saved?.options.map(Shell.word) ?? [] }
+
+    private static func line(_ command: [String], _ options: [String], _ arguments: [[UInt8]]) -> String {
+        let isOdd = arguments.contains { $0.first == UInt8(ascii: "-") }
+        let words = arguments.map(Shell.word)
+        return (["fsync-lite"] + command + (isOdd ? options + ["--"] + words : words + options))
+            .joined(separator: " ")
+    }
+}

@@ -1,0 +1,53 @@
+import FileStorage
+import FileSystem
+import FsyncLite
+
+extension KnownTargets {
+    static let variable = "FSYNC_LITE_STATE"
+
+    /// The record of this user; nil if nothing says where that would be. Root's is in one place, whatever the
+    /// environment has of the user who became root.
+    static var own: KnownTargets? {
+        if let chosen = HostProcess.environment(variable) {
+            return chosen.hasPrefix("/") ? KnownTargets(in: LocalFile(chosen)) : nil
+        }
+        if Account.isRoot { return KnownTargets(in: LocalFile("/var/lib/fsync-lite")) }
+        let home = SettingsSources.directory(in: "HOME").map { $0 + ".local" + "state" }
+        return (SettingsSources.directory(in: "XDG_STATE_HOME") ?? home).map {
+            KnownTargets(in: $0 + "fsync-lite")
+        }
+    }
+}
+
+/// A path of a known target, and whether it is there now.
+struct KnownTarget {
+    let path: [UInt8]
+    let lastApply: Timestamp
+    let presence: KnownTargets.Presence
+
+    /// The newest last. The list is for people, and a record that cannot be read is said and no more.
+    static func all() -> [KnownTarget] {
+        guard let known = KnownTargets.own else { return [] }
+        do {
+            return try known.entries().compactMap { entry in
+                guard let path = entry.paths.last else { return nil }
+                return KnownTarget(
+                    path: path, lastApply: entry.lastApply, presence: known.presence(of: entry))
+            }
+        } catch {
+            Console.complain("note: the record of known targets cannot be read: \(error)")
+            return []
+        }
+    }
+}
+
+extension KnownTargets.Presence {
+    var words: String {
+        switch self {
+        case .there: "there"
+        case .diskMissing: "not there: mount its disk"
+        case .gone: "gone"
+        case .unreadable: "cannot be read"
+        }
+    }
+}

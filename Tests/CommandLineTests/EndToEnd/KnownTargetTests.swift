@@ -1,0 +1,211 @@
+import Foundation
+import Glibc
+import TestNeeds
+import TestSupport
+import Testing
+
+/// What was written to once is not begun anew on the disk below its mount point.
+@Suite("Known targets, and one whose disk is missing")
+struct KnownTargetTests {
+    private let scene: MirrorScene
+
+    init() throws {
+        scene = try MirrorScene(["a": "a", "d": ["b": "b"]])
+    }
+
+    private func run(
+        _ words: [String], under tracer: [String] = [], as identity: CommandRun.Identity = .current
+    ) throws -> CommandRun {
+        try CommandRun(
+            words, as: identity, in: scene.directory.path, under: tracer,
+            environment: ["FSYNC_LITE_STATE": scene.path("known")])
+    }
+
+    private func run(_ words: String...) throws -> CommandRun { try run(words) }
+
+    private func apply(_ target: String = "target", _ options: String...) throws {
+        let run = try run(["apply", "source", target] + options)
+        try #require(run.code == 0, "\(run.errors)")
+    }
+
+    private func makeDirectory(_ name: String) throws {
+        try FileManager.default.createDirectory(atPath: scene.path(name), withIntermediateDirectories: true)
+    }
+
+    private func onDisk(
+        _ name: String = "target", _ disk: TestDisk = .ext4(megabytes: 16), _ body: () throws -> Void
+    ) throws {
+        try makeDirectory(name)
+        try disk.mounted(at: scene.path(name), body)
+    }
+
+    private func record() throws -> JSONObject {
+        try JSONObject(text: String(contentsOfFile: scene.path("known/targets.json"), encoding: .utf8))
+    }
+
+    private func expectRefused(
+        _ target: String, sourceLocation: SourceLocation = #_sourceLocation
+    ) throws {
+        for command in ["plan", "apply"] {
+            let run = try run(command, "source", target, "--json")
+            #expect(run.code == 4, "\(run.errors)", sourceLocation: sourceLocation)
+            let cases = try run.json().objects("refusals").map { $0.text("case") }
+            #expect(cases == ["missing_target"], "\(run.errors)", sourceLocation: sourceLocation)
+        }
+    }
+
+    // MARK: Refused
+
+    /// The reported case: the second run filled the disk below, with exit code 0.
+    @Test(.needs(.mounts), arguments: ["target", "target/inner"])
+    func aTargetThatIsNotMountedIsRefused(path: String) throws {
+        try onDisk { try apply(path) }
+        try expectRefused(path)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: scene.target) == [])
+        // Only this target, and only for this user.
+        try apply("other")
+    }
+
+    @Test(.needs(.mounts)) func itsDiskIsMountedAgain() throws {
+        try makeDirectory("target")
+        try TestDisk.makeImage(scene.path("image"), megabytes: 16)
+        try TestDisk.image(scene.path("image")).mounted(at: scene.target) { try apply() }
+        try expectRefused("target")
+        try TestDisk.image(scene.path("image")).mounted(at: scene.target) {
+            try scene.append("1", to: "source/a")
+            try apply()
+        }
+    }
+
+    @Test(.needs(.mounts)) func newTargetGoesOnAndReplacesTheRecord() throws {
+        try onDisk { try apply() }
+        try apply("target", "--new-target")
+        try scene.append("1", to: "source/a")
+        try apply()
+        #expect(try record().objects("targets").count == 1)
+    }
+
+    /// An earlier run had filled the disk below.
+    @Test(.needs(.mounts)) func anotherStateAtThePathIsRefused() throws {
+        try apply()
+        try onDisk { try apply("target", "--new-target") }
+        try expectRefused("target")
+    }
+
+    @Test(.needs(.mounts)) func aSymlinkLeadsToTheKnownTarget() throws {
+        try onDisk("disk") {
+            try #require(symlink("disk", scene.path("link")) == 0)
+            try apply("link")
+        }
+        try expectRefused("disk")
+        try expectRefused("link")
+    }
+
+    @Test(.needs(.mounts)) func twoMountsAreOneTarget() throws {
+        try makeDirectory("second")
+        try onDisk("disk") {
+            try apply("disk/t")
+            try TestDisk.bind(scene.path("disk")).mounted(at: scene.path("second")) {
+                try scene.append("1", to: "source/a")
+                try apply("second/t")
+            }
+        }
+        #expect(try record().objects("targets").count == 1)
+        try expectRefused("disk/t")
+        try expectRefused("second/t")
+    }
+
+    /// Its file system has no UUID, but is certainly another one.
+    @Test(.needs(.exfat)) func withoutAUUIDTheTypeTells() throws {
+        try onDisk("target", .exfat) { try apply("target", "--weak-commit") }
+        try expectRefused("target")
+    }
+
+    /// Without a record of this user's, nothing is known.
+    @Test(.needs(.mounts)) func aDamagedRecordIsNoError() throws {
+        try onDisk { try apply() }
+        for damage in ["", "{", "{\"targets\": [{}], \"version\": 1}"] {
+            try Data(damage.utf8).write(to: URL(fileURLWithPath: scene.path("known/targets.json")))
+            try #require(run("plan", "source", "target").code == 0)
+        }
+        try apply()
+        #expect(try record().objects("targets").count == 1)
+    }
+
+    // MARK: Not refused
+
+    @Test func aTargetThatItsUserRemovedIsBegunAnew() throws {
+        try apply()
+        try scene.remove("target")
+        try apply()
+        try scene.remove("target/.fsync-lite")
+        try apply("target", "--adopt")
+    }
+
+    /// Memory is empty after each mount, so that the disk is missing says nothing.
+    @Test(.needs(.root)) func aTargetInMemoryIsNotRecorded() throws {
+        try onDisk("target", .tmpfs(options: "size=8m")) { try apply() }
+        try apply()
+    }
+
+    @Test(.needs(.mounts)) func aCopyOnALargerDiskGoesOn() throws {
+        try onDisk {
+            try apply()
+            try HostCommand.run("cp", "-a", scene.target, scene.path("copy"))
+        }
+        try scene.remove("target")
+        try scene.move("copy", to: "target")
+        try scene.append("1", to: "source/a")
+        try apply()
+    }
+
+    // MARK: The record
+
+    @Test(.needs(.strace)) func aRunThatFindsNothingToDoDoesNotTouchIt() throws {
+        try apply()
+        let trace = scene.path("trace")
+        let run = try run(
+            ["apply", "source", "target"],
+            under: ["strace", "-f", "-o", trace, "-e", "trace=openat,rename,renameat,renameat2,fsync,syncfs"])
+        #expect(run.output.contains("nothing to do"))
+        let calls = try String(contentsOfFile: trace, encoding: .utf8).split(separator: "\n")
+            .filter { $0.contains("targets.json") }
+        #expect(!calls.isEmpty && calls.allSatisfy { $0.contains("O_RDONLY") }, "\(calls)")
+    }
+
+    @Test func targetsThatAreGoneAreDropped() throws {
+        for name in 1...5 {
+            try apply("t\(name)")
+            if name != 2 { try scene.remove("t\(name)") }
+        }
+        try apply()
+        let paths = try record().objects("targets").flatMap { $0.texts("paths") }
+        #expect(paths.map { $0.split(separator: "/").last } == ["t2", "target"])
+    }
+
+    @Test(.needs(.mounts)) func statusListsThem() throws {
+        try Data("{\"jobs\": {}}".utf8).write(to: URL(fileURLWithPath: scene.path("settings.json")))
+        try onDisk("disk") { try apply("disk/it's") }
+        try apply()
+        let words = ["status", "--all", "--settings", "settings.json"]
+        let table = try run(words)
+        #expect(table.code == 0, "\(table.errors)")
+        let lines = table.output.split(separator: "\n")
+        #expect(
+            lines.contains { $0.contains("/disk/it's") && $0.hasSuffix("not there: mount its disk") },
+            "\(lines)")
+        #expect(lines.contains { $0.contains("/target ") && $0.hasSuffix(" there") }, "\(lines)")
+        let list = try run(words + ["--json"]).json().objects("known_targets")
+        #expect(list.map { $0.text("now") } == ["disk_missing", "there"])
+    }
+
+    @Test func withoutARecordNothingIsWritten() throws {
+        let run = try CommandRun(
+            ["apply", "source", "target"], in: scene.directory.path,
+            environment: [
+                "FSYNC_LITE_STATE": "", "XDG_STATE_HOME": scene.path("known"), "HOME": scene.path("home"),
+            ])
+        #expect(run.code == 0, "\(run.errors)")
+        #expect(!scene.exists("known") && !scene.exists("home"))
+    }
+}

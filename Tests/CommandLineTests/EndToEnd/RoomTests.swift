@@ -1,0 +1,147 @@
+import Foundation
+import Glibc
+import TestNeeds
+import TestSupport
+import Testing
+
+/// The room that a run needs is known before it writes: by files, and in blocks of the target.
+@Suite(.needs(.mounts))
+struct RoomTests {
+    /// A source, and an ext4 at `disk` with 40 MB in blocks of 4 KiB.
+    private func onDisk(_ options: String..., body: (MirrorScene) throws -> Void) throws {
+        let scene = try MirrorScene([:], inMemory: true)
+        let (image, disk) = (scene.path("image"), scene.path("disk"))
+        try FileManager.default.createDirectory(atPath: disk, withIntermediateDirectories: false)
+        #expect(FileManager.default.createFile(atPath: image, contents: nil))
+        #expect(truncate(image, 40 << 20) == 0)
+        let words = ["mkfs.ext4", "-q", "-F", "-b", "4096", "-O", "^has_journal"] + options + [image]
+        #expect(HostCommand.works(words))
+        try TestDisk.image(image).mounted(at: disk) { try body(scene) }
+    }
+
+    private func apply(_ scene: MirrorScene, _ options: String...) throws -> CommandRun {
+        try scene.run(["apply", "source", "disk/t"] + options)
+    }
+
+    private func write(_ count: Int, to path: String) throws {
+        try Data(count: count).write(to: URL(fileURLWithPath: path))
+    }
+
+    private func link(_ count: Int, _ scene: MirrorScene) throws {
+        for number in 1...count {
+            #expect(Glibc.link(scene.path("source/a"), scene.path("source/l\(number)")) == 0)
+        }
+    }
+
+    @Test func namesOfOneFileTakeItsRoomOnce() throws {
+        try onDisk("-N", "200") { scene in
+            try write(10 << 20, to: scene.path("source/a"))
+            try link(300, scene)
+            let run = try apply(scene)
+            #expect(run.code == 0, "\(run.errors)")
+            #expect(try scene.run("manifest", "show", "disk/t").output.contains("10485760"))
+            let apart = try scene.run("apply", "source", "disk/apart", "--no-hard-links")
+            #expect(apart.code == 4)
+            #expect(apart.errors.contains("inodes are needed"))
+        }
+    }
+
+    @Test(arguments: ["file", "directory"]) func smallObjectsTakeBlocks(_ kind: String) throws {
+        try onDisk("-N", "20000") { scene in
+            for number in 0..<10_000 {
+                let path = scene.path("source/\(number)")
+                if kind == "file" { try write(100, to: path) } else { #expect(mkdir(path, 0o755) == 0) }
+            }
+            let run = try apply(scene)
+            #expect(run.code == 4, "\(run.errors)")
+            #expect(run.errors.contains("are needed and"))
+            #expect(!scene.exists("disk/t"))
+        }
+    }
+
+    @Test func anExchangeNeedsRoomForWhatGetsOtherAttributes() throws {
+        try onDisk { scene in
+            try write(20 << 20, to: scene.path("source/a"))
+            #expect(try apply(scene).code == 0)
+            try scene.setMode(0o600, of: "source/a")
+            let run = try apply(scene, "--exchange")
+            #expect(run.code == 4, "\(run.errors)")
+            #expect(try apply(scene).code == 0)
+        }
+    }
+
+    @Test func theReserveOfRootIsFreeForRoot() throws {
+        try onDisk("-m", "40") { scene in
+            try write(28 << 20, to: scene.path("source/a"))
+            let run = try apply(scene)
+            #expect(run.code == 0, "\(run.errors)")
+        }
+    }
+
+    @Test func theRefusalForInodesTellsOfTheHistory() throws {
+        try onDisk("-N", "100") { scene in
+            for round in 0..<3 {
+                try write(4096 * (round + 1), to: scene.path("source/a"))
+                #expect(try apply(scene, "--keep-last", "9").code == 0)
+            }
+            for number in 0..<120 { try write(1, to: scene.path("source/\(number)")) }
+            let run = try apply(scene, "--keep-last", "9")
+            #expect(run.code == 4)
+            #expect(run.errors.contains("inodes are needed"))
+            #expect(run.errors.contains("snapshot prune --keep-last 0 frees"))
+        }
+    }
+
+    @Test(.needs(.btrfs)) func aQuotaNamesTheFileAndTheRoom() throws {
+        let scene = try MirrorScene([:], inMemory: true)
+        try FileManager.default.createDirectory(
+            atPath: scene.path("disk"), withIntermediateDirectories: false)
+        try TestDisk.btrfs.mounted(at: scene.path("disk")) {
+            let volume = scene.path("disk/v")
+            try HostCommand.run("btrfs", "quota", "enable", scene.path("disk"))
+            try HostCommand.run("btrfs", "subvolume", "create", volume)
+            try HostCommand.run("btrfs", "qgroup", "limit", "10M", volume)
+            try scene.build(["photos": [:]], at: "source")
+            var random = SplitMix64(seed: 1)
+            let words = (0..<2_000_000).map { _ in random.next() }
+            try words.withUnsafeBytes { Data($0) }
+                .write(to: URL(fileURLWithPath: scene.path("source/photos/big.raw")))
+            let run = try scene.run("apply", "source", "disk/v/t")
+            #expect(run.code == 1)
+            #expect(run.errors.contains("photos/big.raw: Disk quota exceeded (write); "), "\(run.errors)")
+            #expect(run.errors.contains("are needed and"))
+            #expect(!run.errors.contains(".fsync-lite"))
+        }
+    }
+
+    @Test func aFileThatTheTargetCannotHoldIsNamed() throws {
+        let scene = try MirrorScene(["small": "s", "d": ["big": "b"]])
+        try write(3 << 20, to: scene.path("source/d/big"))
+        let command = try BuiltCommand.path()
+        for (option, code) in [("", 1), ("--keep-going", 3)] {
+            let line =
+                "ulimit -f 1024; exec '\(command)' apply \(scene.source) \(scene.target) \(option) 2>&1"
+            let run = try HostCommand.result(["bash", "-c", line])
+            let text = String(decoding: run.output, as: UTF8.self)
+            #expect(run.code == code, "\(text)")
+            #expect(text.contains("d/big: File too large"), "\(text)")
+        }
+        #expect(try scene.text("target/small") == "s")
+    }
+
+    @Test func anActiveSwapFileIsRead() throws {
+        try onDisk { scene in
+            try FileManager.default.createDirectory(
+                atPath: scene.path("disk/s"), withIntermediateDirectories: false)
+            let swap = scene.path("disk/s/swap.img")
+            try HostCommand.run("dd", "if=/dev/zero", "of=\(swap)", "bs=1M", "count=4", "status=none")
+            #expect(chmod(swap, 0o600) == 0)
+            try HostCommand.run("mkswap", swap)
+            try HostCommand.run("swapon", swap)
+            defer { _ = HostCommand.works("swapoff", swap) }
+            let run = try scene.run("apply", "disk/s", "disk/t")
+            #expect(run.code == 0, "\(run.errors)")
+            #expect(HostCommand.works("cmp", swap, scene.path("disk/t/swap.img")))
+        }
+    }
+}

@@ -1,0 +1,51 @@
+import CLinux
+import Foundation
+import Glibc
+import TestNeeds
+import TestSupport
+import Testing
+
+/// Entries with more names of attributes than the kernel lists.
+@Suite(.needs(.root, .xfs))
+struct UnreadAttributeTests {
+    private func withManyNames(_ body: (MirrorScene) throws -> Void) throws {
+        let scene = try MirrorScene([:], inMemory: true)
+        try TestDisk.xfs.mounted(at: scene.source) {
+            try scene.build(["f": "f", "d": ["in": "in"], "ok": "ok"], at: "source")
+            for name in ["f", "d"] {
+                for number in 0..<2500 {
+                    let attribute = "user.nnnnnnnnnnnnnnnnnnnnnnnn\(number)"
+                    #expect(setxattr(scene.path("source/\(name)"), attribute, "", 0, 0) == 0)
+                }
+            }
+            #expect(setxattr(scene.path("source/ok"), "user.a", "b", 1, 0) == 0)
+            try body(scene)
+        }
+    }
+
+    @Test(arguments: [nil, FarMachine.Side.source])
+    func theContentIsMirroredAndTheRestListed(_ side: FarMachine.Side?) throws {
+        try withManyNames { scene in
+            if let side { scene.far = try FarMachine(has: side) }
+            for _ in 0..<2 {
+                let run = try scene.apply()
+                #expect(run.code == 3, "\(run.errors)")
+                #expect(run.errors.contains("d: its extended attributes cannot be read, nor those of 1 more"))
+                #expect(try scene.text("target/f") == "f")
+                #expect(try scene.text("target/d/in") == "in")
+                #expect(getxattr(scene.path("target/ok"), "user.a", nil, 0) == 1)
+            }
+            let without = try scene.run("apply", "source", "plain", "--no-xattrs")
+            #expect(without.code == 0, "\(without.errors)")
+        }
+    }
+
+    @Test func aManifestListsThemAndHasTheRest() throws {
+        try withManyNames { scene in
+            let run = try scene.run("manifest", "create", "source", "-o", "m.json")
+            #expect(run.code == 3, "\(run.errors)")
+            #expect(run.errors.contains("f: its extended attributes cannot be read"))
+            #expect(try scene.run("manifest", "list", "m.json").output.contains("ok"))
+        }
+    }
+}

@@ -1,0 +1,311 @@
+import FileStorage
+import Foundation
+import Glibc
+import TestNeeds
+import TestSupport
+import Testing
+
+/// Goes through the table of refusals: each is made in a scene, and the command that is printed goes on.
+@Suite("Each refusal's way out")
+struct WaysOutTests {
+    /// Those whose way out is no command, with the reason.
+    private static let withoutCommand: [Guard: String] = [
+        .overlap: "one of the two has to go elsewhere",
+        .weakSourceAmongOthers: "the job's settings have to be changed",
+        .noInodes: "what is not needed has to be deleted",
+        .projectOrEncryption: "tried by `ProjectTests`",
+        .unfinishedRestore: "tried by `CopyTests`",
+    ]
+
+    /// Those that need a disk of their own.
+    private static let onDisks: Set<Guard> = [
+        .missingTarget, .otherFileSystem, .weakFileSystem, .readOnlyFileSystem, .mountInTarget, .noSpace,
+        .spaceForPrepared, .nameCollision, .linkToOtherFileSystem, .exchangeImpossible,
+    ]
+    private static let onBtrfs: Set<Guard> = [.fileSystemInTarget]
+
+    @Test(
+        arguments: Guard.allCases.filter { kind in
+            withoutCommand[kind] == nil && !onDisks.contains(kind) && !onBtrfs.contains(kind)
+                && !asRoot.contains(kind)
+        })
+    func goesOn(_ kind: Guard) throws { try tryScene(of: kind) }
+
+    private static let asRoot: Set<Guard> = [.locked, .stateNameTaken]
+    @Test(.needs(.root, .immutableFiles), arguments: asRoot) func asRootGoesOn(_ kind: Guard) throws {
+        try tryScene(of: kind)
+    }
+
+    @Test(.needs(.mounts), arguments: onDisks) func onADiskGoesOn(_ kind: Guard) throws {
+        try tryScene(of: kind)
+    }
+
+    @Test(.needs(.btrfs), arguments: onBtrfs) func onBtrfsGoesOn(_ kind: Guard) throws {
+        try tryScene(of: kind)
+    }
+
+    // MARK: Trying
+
+    private func tryScene(of kind: Guard) throws {
+        let scene = try WayOutScene()
+        try scene.play(kind) { words in
+            let before = try scene.run(words + ["--json"])
+            let cases = try before.json().cases
+            #expect(cases.contains(kind.rawValue), "\(kind): \(cases) \(before.output) \(before.errors)")
+            let refused = try scene.run(words)
+            #expect(refused.code == (kind.code == .stale ? 5 : 4), "\(kind): \(refused.errors)")
+            let last = try #require(refused.errors.split(separator: "\n").last)
+            let parts = last.split(separator: "next: ", maxSplits: 1)
+            try #require(parts.count == 2, "\(kind): \(refused.errors)")
+            let (code, output) = try scene.shell(String(parts[1]))
+            #expect(code == 0, "\(kind): \(parts[1])\n\(output)")
+        }
+    }
+}
+
+extension JSONObject {
+    /// The names of the refusals in a report, a plan or an error.
+    fileprivate var cases: [String] {
+        objects("refusals").compactMap { $0.text("case") } + [text("case")].compactMap(\.self)
+    }
+}
+
+/// A directory in which a refusal is made.
+private final class WayOutScene {
+    let scene: MirrorScene
+    private let tools: TemporaryDirectory
+
+    init() throws {
+        scene = try MirrorScene(["a": "a", "it's d": ["x": "x", "y": "y"]])
+        tools = try TemporaryDirectory()
+        try FileManager.default.createSymbolicLink(
+            atPath: "\(tools.path)/fsync-lite", withDestinationPath: BuiltCommand.path())
+    }
+
+    private var environment: [String: String] { ["FSYNC_LITE_STATE": scene.path("known")] }
+
+    func run(_ words: [String]) throws -> CommandRun {
+        try CommandRun(words, in: scene.directory.path, environment: environment)
+    }
+
+    /// Runs a command that was printed.
+    func shell(_ command: String) throws -> (code: Int32, output: String) {
+        let path = scene.path("said")
+        try Data().write(to: URL(fileURLWithPath: path))
+        let file = try FileHandle(forUpdating: URL(fileURLWithPath: path))
+        let variables = ProcessInfo.processInfo.environment.merging(environment) { $1 }.merging([
+            "PATH":
+                "\(tools.path):\(ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin"):/usr/sbin:/sbin",
+            "XDG_CONFIG_HOME": tools.path, "TZ": "UTC",
+        ]) { $1 }
+        let code = try SpawnedProcess(
+            ["bash", "-c", command], in: scene.directory.path, environment: variables,
+            output: file.fileDescriptor, errors: file.fileDescriptor
+        ).wait()
+        return (code, try String(contentsOfFile: path, encoding: .utf8))
+    }
+
+    private func numbered(_ count: Int) -> TreeLiteral {
+        .directory(
+            (0..<count).map { (TreeName(Array("\($0)".utf8)), .file("\($0)")) }, mode: 0o755, modified: nil)
+    }
+
+    private func apply(_ options: String...) throws {
+        let run = try run(["apply", "source", "target"] + options)
+        try #require(run.code == 0, "\(run.errors)")
+    }
+
+    private func settings(_ more: String = "") throws -> [String] {
+        try Data(
+            """
+            {"jobs": {"it's": {"source": "\(scene.source)", "target": "\(scene.target)"\(more)}}}
+            """.utf8
+        ).write(to: URL(fileURLWithPath: scene.path("settings.json")))
+        return ["run", "it's", "--settings", "settings.json"]
+    }
+
+    private func makeDirectory(_ name: String) throws {
+        try FileManager.default.createDirectory(
+            atPath: scene.path(name), withIntermediateDirectories: true)
+    }
+
+    private func onDisk(
+        _ disk: TestDisk = .ext4(megabytes: 16), _ name: String = "target", _ body: () throws -> Void
+    )
+        throws
+    {
+        try makeDirectory(name)
+        try disk.mounted(at: scene.path(name), body)
+    }
+
+    /// Makes the refusal, and gives `attempt` the command that is refused.
+    func play(_ kind: Guard, _ attempt: ([String]) throws -> Void) throws {
+        let plain = ["apply", "source", "target"]
+        switch kind {
+        case .emptySource:
+            try apply()
+            for name in ["a", "it's d"] { try scene.remove("source/\(name)") }
+            try attempt(plain)
+        case .manyDeletions:
+            try scene.build(numbered(20), at: "source/n")
+            try apply()
+            try scene.remove("source/n")
+            try attempt(plain)
+        case .otherSource:
+            try apply()
+            try scene.build(["a": "a", "it's d": ["x": "x", "y": "y"]], at: "other one")
+            try attempt(["apply", "other one", "target"])
+        case .missingSource:
+            try scene.build(["b": "b"], at: "second")
+            let first = "{\"one\": \"\(scene.source)\""
+            func named(_ more: String) throws -> [String] {
+                try Data(
+                    "{\"jobs\": {\"it's\": {\"sources\": \(first)\(more)}, \"target\": \"\(scene.target)\"}}}"
+                        .utf8
+                ).write(to: URL(fileURLWithPath: scene.path("settings.json")))
+                return ["run", "it's", "--settings", "settings.json"]
+            }
+            let run = try run(named(", \"two\": \"\(scene.path("second"))\"") + ["--create-target"])
+            try #require(run.code == 0, "\(run.errors)")
+            try attempt(named(""))
+        case .rottenSource:
+            try apply("--digest")
+            try scene.editInSecret("source/a", "b")
+            try attempt(plain + ["--digest", "--checksum"])
+        case .foreignTarget:
+            try scene.build(["theirs": "1"], at: "target")
+            try attempt(plain)
+        case .unknownJobTarget: try attempt(settings())
+        case .otherFileSystem:
+            let words = try settings()
+            try onDisk {
+                let first = try run(words + ["--create-target"])
+                try #require(first.code == 0, "\(first.errors)")
+                try HostCommand.run("cp", "-a", scene.target, scene.path("copy"))
+            }
+            try scene.remove("target")
+            try scene.move("copy", to: "target")
+            try attempt(words)
+        case .missingTarget:
+            try onDisk { try apply() }
+            try attempt(plain)
+        case .noParent: try attempt(["apply", "source", "x/y's/target"])
+        case .danglingTarget:
+            try FileManager.default.createSymbolicLink(
+                atPath: scene.target, withDestinationPath: "not there/yet")
+            try makeDirectory("not there")
+            try attempt(plain)
+        case .insideState:
+            try apply()
+            try attempt(["apply", "source", "target/.fsync-lite/x"])
+        case .insideTarget:
+            try apply()
+            try attempt(["apply", "source", "target/x"])
+        case .renamedTarget:
+            try apply("--exchange")
+            try scene.move("target", to: "it's moved")
+            try attempt(["apply", "source", "it's moved"])
+        case .stateNameTaken:
+            try apply()
+            try makeDirectory(".target.fsync-lite")
+            try HostCommand.run("chown", "12345", scene.path(".target.fsync-lite"))
+            try attempt(plain + ["--exchange"])
+        case .mountInTarget:
+            try apply()
+            try onDisk(.tmpfs(options: "size=1m"), "target/it's d/m") { try attempt(plain) }
+        case .fileSystemInTarget:
+            try onDisk(.btrfs) {
+                try apply()
+                try HostCommand.run("btrfs", "-q", "subvolume", "create", scene.path("target/it's d/sub"))
+                try attempt(plain)
+            }
+        case .targetInExchange:
+            try apply()
+            try #require(run(["apply", "source", "elsewhere"]).code == 0)
+            try scene.move("elsewhere", to: "target/inner")
+            try attempt(plain + ["--exchange"])
+        case .nameCollision:
+            try onDisk(.exfat) {
+                try scene.build(["[A]": "1", "[a]": "2"], at: "source/names")
+                try attempt(plain + ["--weak-commit"])
+            }
+        case .excludedInTheWay:
+            try scene.build(["k.tmp": "k"], at: "source/e")
+            try apply("--exclude", "*.tmp")
+            try scene.build(["k.tmp": "k"], at: "target/e")
+            try scene.remove("source/e")
+            try scene.build(.file("now a file"), at: "source/e")
+            try attempt(plain + ["--exclude", "*.tmp"])
+        case .undeletedInTheWay:
+            try apply()
+            try scene.remove("source/it's d")
+            try scene.build(.file("now a file"), at: "source/it's d")
+            try attempt(plain + ["--no-delete"])
+        case .locked:
+            try apply()
+            try HostCommand.run("chattr", "+i", scene.path("target/it's d/x"))
+            defer { _ = HostCommand.works("chattr", "-R", "-ia", scene.directory.path) }
+            try scene.append("1", to: "source/it's d/x")
+            try attempt(plain)
+        case .weakFileSystem: try onDisk(.exfat) { try attempt(plain) }
+        case .readOnlyFileSystem:
+            try onDisk {
+                try HostCommand.run("mount", "-o", "remount,ro", scene.target)
+                try attempt(plain)
+            }
+        case .noSpace, .spaceForPrepared:
+            try onDisk {
+                let rules = kind == .noSpace ? ["--keep-last", "5"] : []
+                try Data(count: 6 << 20).write(to: URL(fileURLWithPath: scene.path("source/big")))
+                try #require(run(plain + rules).code == 0)
+                try Data(repeating: 1, count: 6 << 20).write(
+                    to: URL(fileURLWithPath: scene.path("source/big")))
+                _ = try run(plain + rules)
+                try Data(repeating: 2, count: 6 << 20).write(
+                    to: URL(fileURLWithPath: scene.path("source/big")))
+                try attempt(plain + (kind == .noSpace ? [] : ["--prepare"]))
+            }
+        case .exchangeImpossible:
+            try onDisk(.tmpfs(options: "size=8m")) { try attempt(plain + ["--exchange"]) }
+        case .otherSourceDirectory:
+            try apply()
+            try scene.remove("source")
+            try attempt(["snapshot", "restore", "target", "latest", "--to-source"])
+        case .destinationIsTarget:
+            try apply()
+            try #require(run(["apply", "source", "second one"]).code == 0)
+            try attempt(["snapshot", "restore", "target", "latest", "--to", "second one"])
+        case .unfinishedRestore, .occupiedDestination:
+            try apply()
+            try scene.build(["z": "z"], at: "full")
+            try attempt(["snapshot", "restore", "target", "latest", "--to", "full"])
+        case .linkToOtherFileSystem:
+            try apply()
+            try onDisk(.ext4(megabytes: 16), "there") {
+                try attempt(["snapshot", "restore", "target", "latest", "--link", "--to", "there/copy"])
+            }
+        case .otherKind:
+            try apply()
+            try scene.build(["it's d": ["x": ["was": "a directory"]]], at: "there")
+            try attempt(["snapshot", "restore", "target", "latest", "it's d", "--to", "there"])
+        case .wouldOverwrite:
+            try apply()
+            try scene.build(["it's d": ["x": "another"]], at: "there")
+            try attempt(["snapshot", "restore", "target", "latest", "it's d", "--to", "there"])
+        case .changedSincePlan:
+            try apply()
+            try scene.append("1", to: "source/a")
+            try #require(run(["plan", "source", "target", "--out", "it's.plan"]).code == 0)
+            try scene.append("2", to: "source/a")
+            try attempt(["apply", "--plan", "it's.plan"])
+        case .changedSincePrepared:
+            try apply()
+            try scene.append("1", to: "source/a")
+            let prepared = try run(["apply", "source", "target", "--prepare"])
+            try scene.append("2", to: "target/a")
+            try attempt(["commit", "target", prepared.output.trimmingCharacters(in: .whitespacesAndNewlines)])
+        case .projectOrEncryption, .overlap, .weakSourceAmongOthers, .noInodes:
+            Issue.record("no scene of \(kind)")
+        }
+    }
+}

@@ -1,0 +1,138 @@
+import FileSystem
+import Foundation
+import TestNeeds
+import TestSupport
+import Testing
+
+@testable import FsyncLite
+
+/// What is removed after a run, and what stays, as the run did not look at it.
+struct TidyingTests {
+    private let directory: TemporaryDirectory
+
+    /// After an exchange: the old tree is there, and its files have two names.
+    init() throws {
+        directory = try TemporaryDirectory(inMemory: true)
+        let time = TreeTime(1_600_000_000, 5)
+        try (["same": .file("same", modified: time), "edited": "one"] as TreeLiteral).build(
+            at: path("source"))
+        try apply()
+        try Data("two".utf8).write(to: URL(fileURLWithPath: path("source/edited")))
+        // A file that was changed in the tick in which the exchange begins is kept: it may be another's.
+        ClockTick.pass()
+        try apply("--exchange")
+        #expect(try names("trees").count == 1)
+    }
+
+    private func path(_ name: String) -> String { "\(directory.path)/\(name)" }
+
+    private func apply(_ options: String...) throws {
+        let run = try CommandRun(["apply", "source", "target"] + options, in: directory.path)
+        #expect(run.code == 0, "\(run.errors)")
+    }
+
+    private func names(_ name: String) throws -> [String] {
+        let path = path(".target.fsync-lite/\(name)")
+        guard FileManager.default.fileExists(atPath: path) else { return [] }
+        return try FileManager.default.contentsOfDirectory(atPath: path).sorted()
+    }
+
+    /// As after a run that began so many seconds from now.
+    private func tidy(
+        _ target: String = "target", after seconds: Int64, _ change: (inout Tidying) -> Void = { _ in }
+    ) throws -> Report {
+        let root = try TargetRoot(Array(path(target).utf8))
+        let state = try #require(root.state)
+        var report = Report(.unchanged, Plan(Difference(), root: nil))
+        var tidying = Tidying(scanned: Timestamp.now.advanced(bySeconds: seconds), RetentionOptions())
+        change(&tidying)
+        try tidying.run(root, state, &report)
+        return report
+    }
+
+    private func editInSecret() throws {
+        let handle = try FileHandle(forUpdating: URL(fileURLWithPath: path("target/same")))
+        try handle.write(contentsOf: Data("SAME".utf8))
+        try handle.close()
+        try TreeTime(1_600_000_000, 5).set(on: path("target/same"))
+        ClockTick.pass()
+    }
+
+    private func planIsEmpty() throws -> Bool {
+        try CommandRun(["plan", "source", "target"], in: directory.path).output.contains("nothing to do")
+    }
+
+    @Test func anOldTreeStaysForAMinute() throws {
+        #expect(try tidy(after: 0).notes == [])
+        #expect(try tidy(after: RetiredTree.gracePeriod - 10).notes == [])
+        #expect(try names("trees").count == 1)
+        #expect(try tidy(after: RetiredTree.gracePeriod + 10).notes == [])
+        #expect(try names("trees") == [])
+    }
+
+    /// Removing a name moves the change time of the file. A run that compared the file accounts for that; one that trusted
+    /// the manifest or committed what was prepared must not: an edit would be hidden for ever.
+    @Test(.needs(.later), arguments: [true, false])
+    func anEditIsAccountedForOnlyByARunThatLooked(hasLooked: Bool) throws {
+        // Nothing is racy any more.
+        let settled = try CommandRun(
+            ["apply", "source", "target", "--exchange"], in: directory.path,
+            under: LaterRun.prefix(minutes: 10))
+        #expect(settled.output.contains("nothing to do"), "\(settled.errors)")
+        try editInSecret()
+        #expect(try tidy(after: RetiredTree.gracePeriod + 10) { $0.hasLooked = hasLooked }.notes == [])
+        #expect(try names("trees") == [])
+        #expect(try planIsEmpty() == hasLooked)
+    }
+
+    @Test func aPreparedCommitHasNotLooked() {
+        #expect(!Tidying(scanned: .now, RetentionOptions()).hasLooked)
+    }
+
+    /// A file whose last name is in the old tree may be another's.
+    @Test func whatHasNoOtherNameIsKeptAndNoted() throws {
+        let tree = try #require(try names("trees").first)
+        ClockTick.pass()
+        try Data("theirs".utf8).write(to: URL(fileURLWithPath: path(".target.fsync-lite/trees/\(tree)/late")))
+        let notes = try tidy(after: RetiredTree.gracePeriod + 10).notes
+        #expect(notes.count == 1 && notes[0].contains("put into the target at the last moment is kept: "))
+        let kept = try HostCommand.output(
+            "find", path(".target.fsync-lite/history/\(tree)/conflicts"), "-name", "late")
+        #expect(kept.hasSuffix("late\n"))
+    }
+
+    /// An undo, a restoration and a repair remove no snapshot.
+    @Test func withoutRulesNoSnapshotGoes() throws {
+        for number in 1...6 {
+            try Data("\(number)".utf8).write(to: URL(fileURLWithPath: path("source/edited")))
+            try apply("--keep-last", "9", "--exchange")
+        }
+        let history = try names("history")
+        var none = RetentionOptions()
+        none.given = with(RetentionPolicy()) { $0.keepLast = 1 }
+        _ = try tidy(after: 0) { $0.retention = nil }
+        #expect(try names("history") == history)
+        _ = try tidy(after: 0) { $0.retention = (none, nil) }
+        #expect(try names("history").count < history.count)
+    }
+
+    /// Only an apply counts as a look at the source.
+    @Test func onlyAnApplyCountsAsARun() throws {
+        func lastRun() throws -> String {
+            try String(contentsOfFile: path(".target.fsync-lite/last-run"), encoding: .utf8)
+        }
+        let before = try lastRun()
+        _ = try tidy(after: 0) { $0.isOfSource = false }
+        #expect(try lastRun() == before)
+        _ = try tidy(after: 0)
+        #expect(try lastRun() != before)
+    }
+
+    /// A copy of an earlier tree is no target.
+    @Test func aCopyGetsNoState() throws {
+        let run = try CommandRun(["apply", "source", "copy"], in: directory.path)
+        #expect(run.code == 0, "\(run.errors)")
+        _ = try tidy("copy", after: 0) { $0.isCopy = true }
+        #expect(try TreeSnapshot(path("copy"), withState: true).paths == ["edited", "same"])
+    }
+}
