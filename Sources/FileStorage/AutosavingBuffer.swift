@@ -88,8 +88,7 @@ public final class AutosavingBuffer<Value: Encodable & Sendable>: Sendable {
             defer { state.changes += 1 }
             return (state.isDirty, state.schedule(afterChange: true))
         }
-        tell(\.value)
-        if !wasDirty { tell(\.isDirty) }
+        tell(Told(value: true, isDirty: !wasDirty))
         if isDue { beginPause() }
         guard let result else { preconditionFailure("the lock did not run its body") }
         return try result.get()
@@ -99,7 +98,7 @@ public final class AutosavingBuffer<Value: Encodable & Sendable>: Sendable {
     public func save() throws(StorageError) {
         // RACE: if this save fails, the thread may have found the value clean meanwhile and ended its work.
         defer { schedule() }
-        if try saver.save() { tell(\.isDirty) }
+        if try saver.save() { tell(Told(isDirty: true)) }
     }
 
     /// Saves unsaved changes now.
@@ -147,7 +146,7 @@ public final class AutosavingBuffer<Value: Encodable & Sendable>: Sendable {
 
     private func saveByItself() {
         do throws(StorageError) {
-            if try saver.save(unlessClosed: true) { tell(\.isDirty) }
+            if try saver.save(unlessClosed: true) { tell(Told(isDirty: true)) }
         } catch {
             saver.onFailure(error)
         }
@@ -155,9 +154,27 @@ public final class AutosavingBuffer<Value: Encodable & Sendable>: Sendable {
         schedule()
     }
 
-    /// After the lock is released, since observers may read the value and change it.
-    private func tell<Member>(_ property: KeyPath<AutosavingBuffer, Member>) {
-        registrar.withMutation(of: self, keyPath: property) {}
+    /// What observers are told of.
+    private struct Told {
+        var value = false
+        var isDirty = false
+    }
+
+    /// After the lock is released, since observers may read the value and change it. What an observer changes is told when
+    /// it has returned: until then it is still registered, and would be told of its own change.
+    private func tell(_ change: Told) {
+        var next: Told? = saver.state.withLock { state in
+            state.untold.value = state.untold.value || change.value
+            state.untold.isDirty = state.untold.isDirty || change.isDirty
+            guard !state.isTelling else { return nil }
+            state.isTelling = true
+            return state.takeUntold()
+        }
+        while let told = next {
+            if told.value { registrar.withMutation(of: self, keyPath: \.value) {} }
+            if told.isDirty { registrar.withMutation(of: self, keyPath: \.isDirty) {} }
+            next = saver.state.withLock { $0.takeUntold() }
+        }
     }
 
     /// What remains of the buffer while the last change is saved.
@@ -171,10 +188,20 @@ public final class AutosavingBuffer<Value: Encodable & Sendable>: Sendable {
             var isScheduled = false
             var isClosed = false
             var isDiscarded = false
+            var untold = Told()
+            /// A thread tells observers.
+            var isTelling = false
             /// The duration of the last save.
             var lastSave = Duration.zero
 
             var isDirty: Bool { changes != stored }
+
+            /// nil, and the end of telling, where observers know all.
+            mutating func takeUntold() -> Told? {
+                isTelling = untold.value || untold.isDirty
+                defer { untold = Told() }
+                return isTelling ? untold : nil
+            }
 
             /// Returns whether the next save has to be queued.
             mutating func schedule(afterChange isChanging: Bool = false) -> Bool {

@@ -211,6 +211,24 @@ extension Directory {
         return mount.type.hasPrefix("fuse.") ? String(mount.type.dropFirst(5)) : mount.type
     }
 
+    /// Names the file system that is mounted here, the same after each boot; nil where nothing is that a person mounts. A
+    /// device's name may be another next time, so it is no part of the name.
+    public func lastingFileSystem() throws(SystemError) -> String? {
+        let name = try FileSystemInfo(of: self).name
+        // A tmpfs gets a new number with each mount.
+        if name != "tmpfs", let uuid = try fileSystemUUID() { return "\(name) \(uuid)" }
+        guard let mount = try mountEntry(), !Directory.passing.contains(mount.type) else { return nil }
+        return mount.source.hasPrefix("/dev/") ? mount.type : "\(mount.type) \(mount.source)"
+    }
+
+    /// What the kernel and other programs mount and unmount as they go.
+    private static let passing: Set = [
+        "autofs", "binfmt_misc", "bpf", "cgroup", "cgroup2", "configfs", "debugfs", "devpts", "devtmpfs",
+        "efivarfs", "fusectl", "fuse.gvfsd-fuse", "fuse.portal", "hugetlbfs", "mqueue", "nsfs", "overlay",
+        "proc",
+        "pstore", "ramfs", "securityfs", "squashfs", "sysfs", "tracefs",
+    ]
+
     /// The line of this directory's mount in the kernel's list: `42 27 7:0 / /mnt rw,… - fuseblk /dev/loop0 rw,…`.
     private func mountEntry() throws(SystemError) -> (type: String, source: String)? {
         let number = "\(try mountNumber())"

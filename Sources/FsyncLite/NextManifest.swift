@@ -134,6 +134,7 @@ struct NextManifest {
         header.attributes = planned.attributes
         header.filters = options.filters.summary
         header.exchanged = planned.exchanges
+        header.mounts = planned.mounts
         header.retention = options.retention.kept(over: planned.header?.retention)
         header.targetFileSystem = try target.fileSystemUUID()
         header.stateID = planned.header?.stateID ?? RandomID.hexadecimal(bytes: 16)
@@ -148,7 +149,7 @@ struct NextManifest {
                 last.attributes, last.filters, last.sources
             )
             (header.rootOmitted, header.rootChanged) = (last.rootOmitted, last.rootChanged)
-            header.exchanged = last.exchanged
+            (header.exchanged, header.mounts) = (last.exchanged, last.mounts)
         }
         return header
     }

@@ -147,13 +147,13 @@ extension Target {
 
     /// Checks that every record can be read and everything it needs exists, and reads content that has a digest.
     ///
-    /// - Returns: the errors, by snapshot; and the number of snapshots checked.
+    /// - Returns: the errors, by snapshot; the number of snapshots checked; and old versions that are files elsewhere too.
     public func verifyHistory(monitor: any Monitor = SilentMonitor()) throws -> (
-        faults: [(snapshot: String, error: SyncError)], count: Int
+        faults: [(snapshot: String, error: SyncError)], count: Int, shared: [SharedVersion]
     ) {
         let history = try history()
         let snapshots = try history.snapshots()
-        guard let directory = try TargetRoot(path).directory else { return ([], 0) }
+        guard let directory = try TargetRoot(path).directory else { return ([], 0, []) }
         var faults: [(String, SyncError)] = []
         do {
             // Every tree is told by what differs from the present one.
@@ -164,6 +164,8 @@ extension Target {
         }
         if let damage = history.damage { faults.append((snapshots.last?.id ?? "", damage)) }
         var newer = ReverseDelta()
+        let resolver = PathResolver(directory)
+        var shared = SharedVersions()
         for (index, step) in history.steps.enumerated() {
             let record: (actions: UndoEntries, drift: UndoEntries)
             do {
@@ -188,9 +190,15 @@ extension Target {
                 try objects.add(item, bytes: item.file.isFile ? item.file.size : 0) { take($0) }
             }
             try objects.finish { take($0) }
+            for item in displaced {
+                shared.look(
+                    at: try resolver.status(of: item.location), item.file.path, of: snapshots[index + 1].id)
+            }
             newer = newer.followed(by: own).followed(by: ReverseDelta(record.drift), isDrift: true)
         }
-        return (faults, snapshots.count)
+        return (
+            faults, snapshots.count, try shared.found(in: directory, and: history.state.directory, monitor)
+        )
     }
 
     func history() throws -> History {

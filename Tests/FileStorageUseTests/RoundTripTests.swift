@@ -159,13 +159,4 @@ struct RoundTripTests {
         #expect(throws: SyncError.self) { try SettingsFile.create(Nulls(), at: file) }
         #expect(try !file.exists)
     }
-
-    @Test func mistakeNamesItsLine() throws {
-        struct Small: Codable { var count: Int8 }
-        let storage = MemoryStorage()
-        try storage.store(Data("{\n\n \"count\": 300\n}".utf8), for: "k")
-        #expect { try CodableStorage(storage).value(Small.self, for: "k") } throws: {
-            "\($0)".contains("line 3")
-        }
-    }
 }

@@ -155,10 +155,16 @@ extension ComparisonPolicy {
         if payload.isMislinked, attributes.contains(.hardLinks), !found.omitted.contains(.links) {
             found.causes.insert(.links)
         }
+        if replacesShared, isShared(source, target) { found.causes.insert(.links) }
         if !found.causes.isDisjoint(with: [.destination, .device, .links]) { found.replacesContent = true }
         found.needsInspection =
             !knowsExtended && (alwaysInspects || doubts.attributes || identityTellsContent)
         return found
+    }
+
+    /// A file of the target is the source's own object, as after a deduplication by hard links.
+    func isShared(_ source: FileStatus, _ target: FileStatus) -> Bool {
+        source.inode == target.inode && source.device == target.device && source.type != .directory
     }
 
     private func compareContent(_ found: inout Comparison, _ known: Known) {

@@ -52,6 +52,8 @@ package struct ComparisonPolicy: Sendable {
     package var haveSameDomain: (@Sendable (_ source: RelativePath, _ target: RelativePath) -> Bool)?
     /// Where the object of an entry of an earlier tree is now; it can also be at its own path. nil for any other source.
     package var location: (@Sendable (RelativePath) -> RelativePath)?
+    /// Both trees are of this machine and no object may be in both: a mirror that is a hard link to its source is no copy.
+    package var replacesShared = false
     /// Two trees are compared without a manifest: the target is its own base, and nothing is recorded.
     package var targetIsBase = false
     package var merging = Merging()

@@ -253,6 +253,12 @@ package struct Difference: Sendable {
         matches.indices.lazy.filter { matches.head(at: $0).replacesContent }.map { matches[$0] }
     }
 
+    /// Files of the target that are the source's own objects.
+    var shared: [RelativePath] {
+        guard policy.replacesShared else { return [] }
+        return replacing.filter { policy.isShared($0.source.status, $0.target.status) }.map(\.source.path)
+    }
+
     /// Changes of uncovered entries that go to the history; the manifest no longer has those entries.
     var driftOfDisplaced: [Drift] {
         guard !restingDrift.isEmpty else { return [] }

@@ -168,12 +168,13 @@ package struct TreeMerge {
         let isSourceExcluded =
             side != .right && (source.exclusion != .none || otherTarget.map(source.path.isBelow) ?? false)
         guard side != .left, !policy.merging.deletesExcluded else { return (isSourceExcluded, false) }
-        // Of two files, the source's size decides. A rule for directories does not exclude a file of that name, nor a
+        // Of two files, the source's decides. A rule for directories does not exclude a file of that name, nor a
         // rule for sizes anything but files.
         let isTargetExcluded =
             (isSourceExcluded
-                && (source.exclusion == .bySize ? target.status.type == .file : target.exclusion != .none))
-            || target.exclusion == .byRule || (side == .right && target.exclusion == .bySize)
+                && (source.exclusion == .byStatus
+                    ? target.status.type == source.status.type : target.exclusion != .none))
+            || target.exclusion == .byRule || (side == .right && target.exclusion == .byStatus)
         return (isSourceExcluded, isTargetExcluded)
     }
 

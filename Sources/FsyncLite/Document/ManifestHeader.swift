@@ -47,6 +47,8 @@ public struct ManifestHeader: Hashable, Sendable {
 
     /// The UUID of the mirror's file system, where the kernel tells one.
     package var targetFileSystem: String?
+    /// What was mounted in the source, in the order of the paths.
+    package var mounts: [SourceMount] = []
     /// Names the state, for as long as it lasts and in a copy of it; nil in a manifest of an earlier version.
     package var stateID: String?
     /// The last apply was an exchange; an undo and a restoration are one too.
@@ -198,6 +200,10 @@ extension ManifestHeader {
                 "root_changed", .time, isRequired: true, get: { $0.rootChanged }, set: { $0.rootChanged = $1 }
             ),
         ])
+        + [
+            Field("mounts", .mounts, get: { $0.mounts.nonEmpty }, set: { $0.mounts = $1 })
+                .requiring("an empty list of mounts") { !$0.mounts.isEmpty }
+        ]
 }
 
 extension FileIdentity {
@@ -261,6 +267,37 @@ extension FieldFormat<[ManifestHeader.Source]> {
                 return sources
             })
     }
+}
+
+extension FieldFormat<[SourceMount]> {
+    fileprivate static var mounts: FieldFormat {
+        FieldFormat(
+            write: { text, key, mounts in
+                text.key(key)
+                text.beginArray()
+                for mount in mounts {
+                    text.beginObject()
+                    text.fields(SourceMount.fields, of: mount)
+                    text.endObject()
+                }
+                text.endArray()
+            },
+            read: { reader in
+                var mounts: [SourceMount] = []
+                try reader.array { reader in
+                    var mount = SourceMount(path: .root, fileSystem: "")
+                    try reader.object(SourceMount.fields, into: &mount)
+                    mounts.append(mount)
+                }
+                return mounts
+            })
+    }
+}
+
+extension SourceMount {
+    fileprivate static let fields: [Field<Self>] = [
+        Field("path", base64: "path_base64", .path, \.path), Field("file_system", .text, \.fileSystem),
+    ]
 }
 
 extension ManifestHeader.Source {

@@ -64,6 +64,9 @@ package struct FilterScope: Sendable {
         open(contents)
     }
 
+    /// Nothing here takes part, since it is on another file system.
+    var isOfOtherFileSystem: Bool { closing?.decision.cause == .otherFileSystem }
+
     package mutating func leave() {
         guard let length = parentLengths.popLast() else { preconditionFailure("left the root") }
         directory.removeSubrange(length...)

@@ -20,8 +20,8 @@ package struct EntryMarks: OptionSet, Hashable, Sendable {
 package enum Exclusion: Sendable {
     case none
     case byRule
-    /// The size is that of the tree that has the file; if both have it, that of the source.
-    case bySize
+    /// By its size, or as a mounted file: that of the tree that has the file; if both have it, that of the source.
+    case byStatus
     /// In the tree of a target: another target, or its state. Nothing below is looked at.
     case asTarget
 }

@@ -49,7 +49,21 @@ extension Refusal {
     }
 
     /// - Parameter how: one lies inside the other, in words.
-    static func overlap(_ how: String) -> Refusal { Refusal(.overlap, how, .none) }
+    ///
+    /// - Parameter way: what leaves the inner one out.
+    static func overlap(_ how: String, _ way: WayOut = .none) -> Refusal { Refusal(.overlap, how, way) }
+
+    /// A directory of the source where a disk was mounted last time.
+    ///
+    /// - Parameter isOther: another one is mounted there now, or else none.
+    static func otherMount(_ path: RelativePath, isOther: Bool, lost: Int) -> Refusal {
+        let how =
+            isOther ? "shows another file system than last time" : "was mounted last time and is not now"
+        return Refusal(
+            isOther ? .otherSource : .missingSource,
+            "\(path) in the source \(how): the target would lose \(Amount.entries(lost)) of it; is a disk missing?",
+            .adding("--change-source"))
+    }
 }
 
 // MARK: The target

@@ -69,6 +69,8 @@ struct GuardFacts {
     var collisions: [(RelativePath, RelativePath)]
     /// Files to be copied that are not as recorded, although no time shows an edit.
     var rotten: [RelativePath]
+    /// What is mounted in the source; nil where that is not known.
+    var mounted: [SourceMount]?
 
     /// - Parameter state: the path of the state of a target that has another name now.
     static func renamed(_ state: [UInt8]) -> String {
@@ -90,6 +92,7 @@ struct GuardFacts {
             }
         }
         if !options.changeSource { found += recorded?.header.sources.compactMap(changeRefusal) ?? [] }
+        if !options.changeSource { found += mountRefusals }
         for (path, isMountPoint) in mounts {
             found.append(isMountPoint ? .mountInTarget(path) : .fileSystemInTarget(path))
         }
@@ -193,6 +196,25 @@ struct GuardFacts {
             return nil
         }
         return .otherSource(source.title, last.path, isElsewhere: isElsewhere)
+    }
+
+    /// Another file system than last time, or none, in a directory of the source where one was mounted.
+    private var mountRefusals: [Refusal] {
+        guard let mounted, let last = recorded?.header.mounts, mounted != last else { return [] }
+        let present = Dictionary(mounted.map { ($0.path, $0.fileSystem) }, uniquingKeysWith: { $1 })
+        let elsewhere = Set(mounted).subtracting(last).map(\.fileSystem)
+        let difference = plan.difference
+        let deleted = difference.deleted.indices.map { difference.deleted.path(at: $0) }
+        return last.compactMap { mount in
+            let now = present[mount.path]
+            guard now != mount.fileSystem, !elsewhere.contains(mount.fileSystem) else { return nil }
+            // A session's memory goes with its directory.
+            if mount.isMemory, deleted.contains(mount.path) { return nil }
+            var lost = deleted.count { $0.isBelow(mount.path) }
+            if now != nil { lost += difference.replacing.count { $0.target.path.isBelow(mount.path) } }
+            guard lost > 0 else { return nil }
+            return .otherMount(mount.path, isOther: now != nil, lost: lost)
+        }
     }
 
     /// An immutable or append-only object is in the way if it changes itself; a directory also if names in it change.

@@ -13,6 +13,13 @@ extension DirectorySource {
         if let before = header?.filters, before != options.filters.summary {
             plan.notes.append(before.changes(to: options.filters.summary))
         }
+        let shared = plan.difference.shared
+        if let first = shared.first {
+            let paths = shared.count == 1 ? "\(first)" : "\(first) and \(shared.count - 1) more"
+            plan.notes.append(
+                "a hard link made source and target one file, so an edit of it would change both; copied anew: \(paths)"
+            )
+        }
         let kept = plan.difference.kept
         if let first = kept.first {
             plan.notes.append(

@@ -19,6 +19,10 @@ struct DirectorySource: PlanSource {
     private(set) var isTargetRecorded = false
     private(set) var rotten: [RelativePath] = []
     private(set) var historyGivesWay = false
+    /// What is mounted in the source; nil where that is not known.
+    var mounted: [SourceMount]? { tree.facts.isRemote ? nil : findings.mounted }
+    /// The same for the manifest.
+    private var mounts: [SourceMount] = []
     private(set) var findings = TreeScan.Findings()
     /// Entries that the target cannot hold.
     let leftOut = LeftOutEntries()
@@ -62,7 +66,7 @@ struct DirectorySource: PlanSource {
 
     func planWithoutScan() throws -> Plan? {
         var refusals = try Preconditions.refusals(
-            { try tree.overlaps(with: $0, isThere: $1) }, root, options)
+            { try tree.overlaps(with: $0, options.filters) }, root, options)
         if refusals.isEmpty, root.state == nil, let refusal = try root.enclosingTargetRefusal() {
             refusals.append(refusal)
         }
@@ -110,6 +114,7 @@ struct DirectorySource: PlanSource {
         if let previous = racyCheck.previous, previous.clock.boot != racyCheck.clock.boot {
             policy.lastingUntil = previous.scanned.advanced(bySeconds: -racyCheck.window)
         }
+        policy.replacesShared = !tree.facts.isRemote
         // Without a manifest, equal times do not mean equal content.
         policy.alwaysComparesContent = policy.commitSpans == nil || options.comparesContent
         // Inodes of another disk cannot be compared.
@@ -233,6 +238,7 @@ struct DirectorySource: PlanSource {
         var omissions = merge.omissions
         if let root = try rootMatch(merge.policy), !root.changesAttributes { omissions.add(root.source) }
         problems += omissions.problems
+        mounts = try mountsToRecord()
         noteRecord(difference, merge.policy)
     }
 
@@ -357,6 +363,21 @@ struct DirectorySource: PlanSource {
 
     // MARK: Results
 
+    /// Mounts that the run could not or should not look at are kept as they were.
+    private func mountsToRecord() throws -> [SourceMount] {
+        let earlier = header?.mounts ?? []
+        guard let mounted else { return earlier }
+        guard mounted != earlier else { return mounted }
+        let present = Set(mounted.map(\.path))
+        let unlisted = problems.filter(\.isOfWholeEntry).map(\.path)
+        let unseen = try earlier.filter {
+            try !present.contains($0.path)
+                && (options.keepsDeleted || $0.path.isWithin(unlisted)
+                    || decide($0.path, .directory, 0).isExcluded)
+        }
+        return (mounted + unseen).sorted { $0.path < $1.path }
+    }
+
     private mutating func noteRecord(_ difference: Difference, _ policy: ComparisonPolicy) {
         // The new manifest records filters and attributes; with an old one every run would look everything up again.
         isStep =
@@ -365,7 +386,8 @@ struct DirectorySource: PlanSource {
                 ?? true
         isRecordOutdated =
             difference.matches.contains { $0.isStale(policy) } || keptRules != header?.retention
-            || hasMoved || isSourceRenamed || header.map { $0.rootIdentity == nil } ?? false
+            || hasMoved || isSourceRenamed || mounts != header?.mounts ?? []
+            || header.map { $0.rootIdentity == nil } ?? false
             || manifest.map { options.recordsDigests && $0.digests < $0.summary.files } ?? false
     }
 
@@ -395,6 +417,7 @@ struct DirectorySource: PlanSource {
         planned.isRecordOutdated = isRecordOutdated
         planned.passedOver = passedOver
         planned.trustsTarget = isTargetRecorded
+        planned.mounts = mounts
         return planned
     }
 }

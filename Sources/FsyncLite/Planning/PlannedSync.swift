@@ -7,6 +7,8 @@ struct PlannedSync {
     /// The present manifest's; nil without one, and where the plan is not based on it.
     var header: ManifestHeader?
     let sources: [ManifestHeader.Source]
+    /// What is mounted in them.
+    var mounts: [SourceMount] = []
     /// What is mirrored.
     let attributes: MirroredAttributes
     /// The scan of the source.

@@ -93,6 +93,7 @@ struct Planner {
             linksFiles: source.contents.linksFiles, root: root.original,
             mounts: findings?.mounts ?? [], targets: findings?.targets ?? [], locked: findings?.locked ?? [:],
             collisions: merge.folding?.collisions ?? [], rotten: source.rotten)
+        facts.mounted = source.mounted
         if let directory = source.contents.directory, !directory.isJoined,
             try directory.clonesFiles(to: root.anchor())
         {
@@ -137,6 +138,8 @@ protocol PlanSource {
     var options: SyncOptions { get }
     /// The target's manifest and its totals, after the scan; nil without one.
     var recorded: (header: ManifestHeader, summary: ManifestSummary)? { get }
+    /// What is mounted in the source; nil where that is not known.
+    var mounted: [SourceMount]? { get }
     /// Files to be copied that are not as recorded, although no time shows an edit.
     var rotten: [RelativePath] { get }
     var historyGivesWay: Bool { get }

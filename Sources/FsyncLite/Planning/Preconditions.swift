@@ -3,11 +3,11 @@ import FileSystem
 
 /// Refusals before any scan, by the locations of source and target.
 enum Preconditions {
-    /// - Parameter overlaps: how source and target overlap, in words.
+    /// - Parameter overlaps: those of a source and a target of which one lies inside the other.
     static func refusals(
-        _ overlaps: (Directory, Bool) throws -> [String], _ root: TargetRoot, _ options: SyncOptions
+        _ overlaps: (Overlap.Goal) throws -> [Refusal], _ root: TargetRoot, _ options: SyncOptions
     ) throws -> [Refusal] {
-        var found = try overlaps(root.anchor(), root.directory != nil).map(Refusal.overlap)
+        var found = try overlaps(root.goal())
         if let refusal = try root.danglingRefusal() { return found + [refusal] }
         if let refusal = try root.enclosingStateRefusal() { found.append(refusal) }
         if options.exchanges { found += try root.exchangeRefusals() }

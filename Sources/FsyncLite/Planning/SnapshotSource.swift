@@ -99,6 +99,7 @@ struct SnapshotSource: PlanSource {
         isInPlace ? (header, ManifestSummary()) : nil
     }
     var rotten: [RelativePath] { [] }
+    var mounted: [SourceMount]? { nil }
     /// Going back needs the history.
     var historyGivesWay: Bool { false }
 
@@ -115,7 +116,7 @@ struct SnapshotSource: PlanSource {
             return refusals.isEmpty ? nil : Plan(refusing: refusals)
         }
         var refusals = try Preconditions.refusals(
-            { try Overlap.found(between: earlierTree.root, and: $0, isThere: $1) }, root, options)
+            { try Overlap.refusals(of: earlierTree.root, and: $0, Filters()) }, root, options)
         if restoration.isToSource, root.original?.identity != header.source?.identity {
             refusals.append(.otherSourceDirectory(root.path, isThere: root.original != nil))
         }

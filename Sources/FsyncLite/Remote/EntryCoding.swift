@@ -59,7 +59,7 @@ struct EntryEncoder {
         only entry: some EntryStream, at path: RelativePath, to frame: inout FrameWriter
     ) -> [UInt8] {
         let name = Array(path.lastComponent)
-        let isTooLarge = if case .bySize = entry.exclusion { true } else { false }
+        let isTooLarge = if case .byStatus = entry.exclusion { true } else { false }
         let sight =
             switch entry.sight {
             case .whole: Flags.isListed
@@ -158,7 +158,7 @@ struct EntryDecoder {
         return (
             name,
             Entry(
-                status: status, sight: sight, exclusion: isTooLarge ? .bySize : .none,
+                status: status, sight: sight, exclusion: isTooLarge ? .byStatus : .none,
                 destination: destination)
         )
     }

@@ -27,7 +27,7 @@ struct IssuedEntries {
     mutating func append(
         _ name: [UInt8], in directory: UInt32, of scan: some EntryStream, givesNumbers: Bool = true
     ) throws {
-        if case .bySize = scan.exclusion { return }
+        if case .byStatus = scan.exclusion { return }
         try append(
             name, in: directory, isDirectory: givesNumbers && scan.status.type == .directory)
     }

@@ -99,12 +99,14 @@ final class RemoteTree: SourceTree {
 
     // MARK: Scan
 
-    func overlaps(with target: Directory, isThere: Bool) throws -> [String] {
+    func overlaps(with target: Overlap.Goal, _ filters: Filters) throws -> [Refusal] {
         // Two machines may have the same numbers.
         let isOfThisMachine = try KernelClock.boot() == opened.scanned.clock.boot
+        let places = opened.roots.map { Overlap.Place(name: $0.name, chain: $0.chain) }
         return Overlap.found(
-            between: opened.roots.map { Overlap.Place(name: $0.name, chain: $0.chain) },
-            and: isOfThisMachine ? try Overlap.chain(from: target) : [], isThere: isThere)
+            between: places, and: isOfThisMachine ? try Overlap.chain(from: target.directory) : [],
+            isThere: target.isThere
+        ).map { .overlap($0.text(places)) }
     }
 
     func rules() throws -> DirectoryRules {

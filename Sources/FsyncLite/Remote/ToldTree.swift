@@ -293,7 +293,7 @@ private enum ToldCoding: PackedCoding {
     static func path(of element: Element) -> RelativePath { element.file.path }
 
     static func pack(_ element: Element, into store: inout PackedStore) {
-        store.put(byte: element.exclusion == .bySize ? 1 : 0)
+        store.put(byte: element.exclusion == .byStatus ? 1 : 0)
         store.put(byte: element.sight.rawValue)
         store.put(element.file)
     }
@@ -301,7 +301,7 @@ private enum ToldCoding: PackedCoding {
     static func unpack(
         _ cursor: inout PackedStore.Cursor, at path: RelativePath, other: RelativePath?, _ store: PackedStore
     ) -> Element {
-        let exclusion = cursor.byte() != 0 ? Exclusion.bySize : .none
+        let exclusion = cursor.byte() != 0 ? Exclusion.byStatus : .none
         let sight = Sight(rawValue: cursor.byte()) ?? .unseen
         return (store.file(&cursor, at: path), exclusion, sight)
     }

@@ -64,7 +64,10 @@ struct DirectoryRules: Sendable {
         }
         do throws(SystemError) {
             if filters.staysOnFileSystem {
-                contents.isOtherFileSystem = try directory.status().device != devices[path]
+                let status = try directory.status()
+                // A bind mount may show a directory of the same file system.
+                contents.isOtherFileSystem =
+                    status.device != devices[path] || status.isMountRoot && !devices.isRoot(path)
             }
             if let name = filters.ignoreFileName {
                 contents.ignoreFile = try read(name, in: directory, limit: FilterRules.sizeLimit)
@@ -109,6 +112,9 @@ struct RootDevices: Sendable {
         for (name, directory) in source.parts { parts[name.bytes] = try directory.status().device }
         self.parts = parts
     }
+
+    /// The path is that of the source, or of one of several.
+    func isRoot(_ path: RelativePath) -> Bool { path.isRoot || parts[path.bytes[...]] != nil }
 
     /// The file system of the root that a path is below.
     subscript(path: RelativePath) -> DeviceNumber {

@@ -30,7 +30,8 @@ struct FilteredWalk: Sendable {
 
     func exclusion(of path: RelativePath, _ status: FileStatus, in scope: FilterScope) -> Exclusion {
         if scope.excludes(path, isDirectory: status.type == .directory) { return .byRule }
-        return filters.sizes.exclusion(of: status.type, size: status.size) == nil ? .none : .bySize
+        if filters.leavesOut(mounted: status) { return .byStatus }
+        return filters.sizes.exclusion(of: status.type, size: status.size) == nil ? .none : .byStatus
     }
 
     /// The same of a name that cannot be looked at, which may be anything if its type is not known.
@@ -46,6 +47,11 @@ struct FilteredWalk: Sendable {
 }
 
 extension Filters {
+    /// A single file may be mounted, too.
+    fileprivate func leavesOut(mounted status: FileStatus) -> Bool {
+        staysOnFileSystem && status.isMountRoot && status.type != .directory
+    }
+
     /// The decision for one path of a source, as in a run.
     ///
     /// - Parameter target: gives the type if the source has no such entry.
@@ -56,6 +62,9 @@ extension Filters {
         if let decision = FilterDecision.reserved(path, isJoined: source.isJoined) { return decision }
         let decide = decisions(by: try DirectoryRules(of: source))
         var status = try PathResolver(source).status(of: path)
+        if let status, leavesOut(mounted: status) {
+            return FilterDecision(isExcluded: true, cause: .otherFileSystem, directory: path)
+        }
         if status == nil, try LocalFile(bytes: target).exists {
             status = try PathResolver(LocalFile(bytes: target).directory()).status(of: path)
         }

@@ -263,13 +263,27 @@ struct TreeCursor {
         return reading
     }
 
+    private mutating func noteMount(_ reading: ReadingList.Reading) throws(SystemError) {
+        if case .success(let (rules, _))? = reading.listed.filter, rules.isOfOtherFileSystem { return }
+        guard reading.listed.role == .inner, let directory = reading.directory,
+            let fileSystem = try directory.lastingFileSystem()
+        else { return }
+        findings.mounted.append(SourceMount(path: path, fileSystem: fileSystem))
+    }
+
+    /// Of the present directory, as another file system.
+    private func leavesOutContent() throws -> Bool {
+        guard let filter, case .success(let (rules, _))? = level.filter else { return false }
+        return try filter.scope(of: path, below: rules, filter.reader()).isOfOtherFileSystem
+    }
+
     private mutating func enter(_ index: Int) throws -> Bool {
         let subdirectories = level.window.subdirectories
         guard level.subdirectory < subdirectories.count, subdirectories[level.subdirectory].index == index
         else { return true }
         let id = subdirectories[level.subdirectory].id
         level.subdirectory += 1
-        if options.others.contains(where: { $0.isSameObject(as: status) }) {
+        if options.others.contains(where: { $0.isSameObject(as: status) }), try !leavesOutContent() {
             throw SyncError(
                 .refused, path: chain.root.path + [UInt8(ascii: "/")] + path.bytes,
                 "one of source and target lies inside the other, by way of a mount")
@@ -285,6 +299,7 @@ struct TreeCursor {
                 exclusion = .asTarget
                 return true
             }
+            if options.notesMounts, reading.listed.status.isMountRoot { try noteMount(reading) }
             next = reading
             if options.reportsProgress {
                 progress.entries += reading.listed.listing.count

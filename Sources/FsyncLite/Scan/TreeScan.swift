@@ -17,6 +17,8 @@ package final class TreeScan: EntryStream {
         package var others: [FileStatus] = []
         /// Leaves out what NFS and FUSE put in the place of a file that is open and removed.
         package var leavesRemoved = false
+        /// Mounts are noted that are entered.
+        var notesMounts = false
         /// Other targets in the tree are yielded and noted, but not entered.
         var leavesTargets = false
         /// Leaves out entries with longer paths, with a problem for each directory that has such. For all scans whose
@@ -50,6 +52,7 @@ package final class TreeScan: EntryStream {
         package static let source = {
             var options = Options(omitsSockets: true, toleratesUnreadable: true)
             options.reportsProgress = true
+            options.notesMounts = true
             return options.bounded
         }()
         package static let target = Options(staysOnMount: true)
@@ -108,6 +111,8 @@ package final class TreeScan: EntryStream {
         package var problems: [Problem] = []
         /// Mount points, and directories of other file systems; filled only with `staysOnMount`.
         package var mounts: [(path: RelativePath, isMountPoint: Bool)] = []
+        /// Mounts that were entered; filled only with `notesMounts`.
+        package var mounted: [SourceMount] = []
         /// Entries that are immutable or append-only; filled only with `staysOnMount`.
         package var locked: [RelativePath: FileStatus] = [:]
         /// Other targets in the tree; filled only with `leavesTargets`.

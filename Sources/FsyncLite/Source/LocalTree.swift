@@ -42,8 +42,8 @@ struct LocalTree: SourceTree {
     var isEarlier: Bool { false }
     var linksFiles: Bool { false }
 
-    func overlaps(with target: Directory, isThere: Bool) throws -> [String] {
-        try Overlap.found(between: root, and: target, isThere: isThere)
+    func overlaps(with target: Overlap.Goal, _ filters: Filters) throws -> [Refusal] {
+        try Overlap.refusals(of: root, and: target, filters)
     }
 
     func scan(

@@ -1,3 +1,4 @@
+import FileStorage
 import FileSystem
 
 /// Whether one of source and target lies inside the other.
@@ -17,48 +18,140 @@ enum Overlap {
         init(_ status: FileStatus) { (inode, device) = (status.inode, status.device) }
     }
 
-    /// None of sources and target may be inside another. This compares the directories up to the top, so neither a
-    /// symlink nor a second mount hides it.
-    ///
-    /// - Parameters:
-    ///   - target: its root, or the nearest directory above that exists.
-    ///   - isThere: its root exists.
-    static func found(
-        between source: Directory, and target: Directory, isThere: Bool
-    ) throws -> [String] {
-        found(between: try places(of: source), and: try chain(from: target), isThere: isThere)
+    /// Where the target is or will be.
+    struct Goal {
+        /// Its root, or the nearest directory above that exists.
+        let directory: Directory
+        let isThere: Bool
+        /// The names below the directory that do not exist yet.
+        var missing: [FileName] = []
+    }
+
+    /// One directory inside another, with the numbers of sources.
+    enum Finding: Equatable {
+        case isTarget(Int)
+        case inTarget(Int)
+        case holdsTarget(Int)
+        /// The second one lies in the first, or is the same.
+        case holdsSource(Int, Int)
+
+        func text(_ sources: [Place]) -> String {
+            func title(_ index: Int) -> String { ManifestHeader.Source.title(sources[index].name) }
+            return switch self {
+            case .isTarget(let index): "\(title(index)) and the target are the same directory"
+            case .inTarget(let index): "\(title(index)) lies inside the target"
+            case .holdsTarget(let index): "the target lies inside \(title(index))"
+            case .holdsSource(let outer, let index):
+                "\(title(index)) lies inside \(title(outer)), or is the same"
+            }
+        }
+    }
+
+    /// None of sources and target may be inside another, unless it takes no part there. This compares the directories up
+    /// to the top, so neither a symlink nor a second mount hides it.
+    static func refusals(of source: Directory, and goal: Goal, _ filters: Filters) throws -> [Refusal] {
+        let (places, roots) = (try places(of: source), source.roots)
+        let parts = try Parts(source, filters)
+        return try found(between: places, and: chain(from: goal.directory), isThere: goal.isThere).compactMap
+        {
+            let way: WayOut?
+            switch $0 {
+            case .isTarget, .inTarget: way = WayOut.none
+            case .holdsTarget(let index): way = try parts.way(goal.directory, goal.missing, in: index)
+            case .holdsSource(let index, let inner): way = try parts.way(roots[inner], [], in: index)
+            }
+            let text = $0.text(places)
+            return way.map { .overlap(text, $0) }
+        }
     }
 
     /// - Parameters:
     ///   - sources: in the order of their names.
     ///   - target: the chain of the target; empty where it is of another machine.
-    static func found(between sources: [Place], and target: [FileStatus], isThere: Bool) -> [String] {
-        var found: [String] = []
+    ///   - isThere: its root exists.
+    static func found(between sources: [Place], and target: [FileStatus], isThere: Bool) -> [Finding] {
+        var found: [Finding] = []
         // The last name of each directory: chains are as long as another machine says.
         let roots = Dictionary(
             sources.enumerated().compactMap { index, source in source.chain.first.map { (Object($0), index) }
             },
             uniquingKeysWith: { _, last in last })
         for (index, source) in sources.enumerated() {
-            let title = ManifestHeader.Source.title(source.name)
             if let root = target.first, let own = source.chain.first {
                 if isThere, own.isSameObject(as: root) {
-                    found.append("\(title) and the target are the same directory")
+                    found.append(.isTarget(index))
                 } else if isThere, source.chain.contains(where: { $0.isSameObject(as: root) }) {
-                    found.append("\(title) lies inside the target")
+                    found.append(.inTarget(index))
                 } else if target.contains(where: { $0.isSameObject(as: own) }) {
-                    found.append("the target lies inside \(title)")
+                    found.append(.holdsTarget(index))
                 }
             }
             // One other is enough to refuse it, and of two names of one directory one.
             let outer = source.chain.lazy.compactMap { roots[Object($0)] }.first { $0 != index }
-            if let outer {
-                found.append(
-                    "\(title) lies inside \(ManifestHeader.Source.title(sources[outer].name)), or is the same"
-                )
-            }
+            if let outer { found.append(.holdsSource(outer, index)) }
         }
         return found
+    }
+
+    /// What of a source takes part.
+    private struct Parts {
+        private let source: Directory
+        private let filters: Filters
+        private let rules: DirectoryRules
+
+        init(_ source: Directory, _ filters: Filters) throws {
+            (self.source, self.filters) = (source, filters)
+            rules = try DirectoryRules(of: source)
+        }
+
+        /// How a directory takes no part in the source that it lies in.
+        ///
+        /// - Parameters:
+        ///   - names: those below it that do not exist yet.
+        ///   - index: the number of the source.
+        /// - Returns: what would leave it out; nil if the filters do, or the source does not show it.
+        func way(_ inner: Directory, _ names: [FileName], in index: Int) throws -> WayOut? {
+            let part = source.isJoined ? [source.parts.keys.sorted()[index]] : []
+            guard let above = try Parts.names(from: source.roots[index], to: inner),
+                !(above + names).isEmpty
+            else { return WayOut.none }
+            let found = (part + above).reduce(RelativePath.root) { $0.appending($1) }
+            // A bind mount of the source shows nothing that is mounted in it.
+            if !above.isEmpty,
+                try PathResolver(source).status(of: found)?.isSameObject(as: inner.trueStatus()) != true
+            {
+                return nil
+            }
+            let path = names.reduce(found) { $0.appending($1) }
+            if try isLeftOut(path, by: filters) { return nil }
+            var others = filters
+            others.staysOnFileSystem = true
+            if try isLeftOut(path, by: others) { return .adding("--one-file-system") }
+            let special = Array("\\*?[".utf8)
+            return .adding(
+                "--exclude",
+                path.bytes.reduce(into: [UInt8(ascii: "/")]) { pattern, byte in
+                    if special.contains(byte) { pattern.append(UInt8(ascii: "\\")) }
+                    pattern.append(byte)
+                })
+        }
+
+        private func isLeftOut(_ path: RelativePath, by filters: Filters) throws -> Bool {
+            if try filters.decisions(by: rules)(path, .directory, 0).isExcluded { return true }
+            // The content of a mount point is left out, not the directory.
+            return try rules.reader(for: filters).contents(of: path).isOtherFileSystem
+        }
+
+        /// nil if the kernel does not tell them.
+        private static func names(from outer: Directory, to inner: Directory) throws -> [FileName]? {
+            var (names, current): ([FileName], Directory) = ([], inner)
+            while try !current.isSame(as: outer) {
+                guard let (parent, name) = try current.location() else { return nil }
+                names.append(name)
+                current = parent
+            }
+            return names.reversed()
+        }
     }
 
     /// The directories of a source.
@@ -79,5 +172,14 @@ enum Overlap {
             chain.append(above)
             current = parent
         }
+    }
+}
+
+extension TargetRoot {
+    /// Where the target is or will be.
+    func goal() throws -> Overlap.Goal {
+        if let directory { return Overlap.Goal(directory: directory, isThere: true) }
+        return Overlap.Goal(
+            directory: try anchor(), isThere: false, missing: try TargetRoot.place(path).names)
     }
 }

@@ -1,3 +1,4 @@
+import FileStorage
 import FileSystem
 
 /// The tree that a run mirrors: everything that planner, stage and manifest take from it.
@@ -9,12 +10,8 @@ protocol SourceTree: ContentSource {
     /// The roots, as they were when it was opened or later.
     var roots: [FileStatus] { get throws }
 
-    /// Whether one of source and target lies inside the other, in words.
-    ///
-    /// - Parameters:
-    ///   - target: the target's root, or the nearest directory above that exists.
-    ///   - isThere: the target's root exists.
-    func overlaps(with target: Directory, isThere: Bool) throws -> [String]
+    /// The refusals if one of source and target takes part in the other.
+    func overlaps(with target: Overlap.Goal, _ filters: Filters) throws -> [Refusal]
 
     /// Begins to read the entries that the filters leave in.
     ///

@@ -91,10 +91,14 @@ struct TargetRoot {
         try directory ?? TargetRoot.anchor(path).asTarget(on: fileSystem)
     }
 
-    private static func anchor(_ path: [UInt8]) throws -> Directory {
-        var ancestor = LocalFile(bytes: path).parent
-        while try !ancestor.exists { ancestor = ancestor.parent }
-        return try ancestor.directory()
+    private static func anchor(_ path: [UInt8]) throws -> Directory { try place(path).anchor }
+
+    /// The nearest existing directory above a path, and the names below it.
+    static func place(_ path: [UInt8]) throws -> (anchor: Directory, names: [FileName]) {
+        var (ancestor, depth) = (LocalFile(bytes: path).parent, 1)
+        while try !ancestor.exists { (ancestor, depth) = (ancestor.parent, depth + 1) }
+        let names = path.split(separator: UInt8(ascii: "/")).filter { !$0.elementsEqual(".".utf8) }
+        return (try ancestor.directory(), names.suffix(depth).compactMap { FileName($0) })
     }
 
     /// What the target's file system can do; nil for a complete one.

@@ -11,13 +11,28 @@ enum SnapshotVerifyCommand: Command {
         examples: [("fsync-lite snapshot verify mirror", "After a disk had errors")])
 
     static func run(_ invocation: Invocation, _ console: inout Console) throws -> ExitCode {
-        let (faults, count) = try invocation.target().verifyHistory()
+        let (faults, count, shared) = try invocation.target().verifyHistory()
         for (snapshot, error) in faults {
             Console.complain("\(SnapshotName.short(snapshot)) and what is older: \(error)")
         }
+        let outside = shared.filter(\.isOutside)
+        for file in outside {
+            Console.complain(
+                "\(SnapshotName.short(file.snapshot)): \(file.path) is also a file outside of the target, and an edit there changes this snapshot"
+            )
+            Console.complain(
+                "next: find the other name by its inode, and put a copy in its place: find DIR -xdev -inum \(file.inode)"
+            )
+        }
         if faults.isEmpty, !invocation.options.has(.quiet) {
             try console.line(count == 1 ? "1 snapshot is whole" : "\(count) snapshots are whole")
+            let inTree = shared.count - outside.count
+            if inTree > 0 {
+                try console.line(
+                    "\(Amount.of(inTree, "old version is", "old versions are")) also in the present tree, by hard links: edit the source only"
+                )
+            }
         }
-        return faults.isEmpty ? .done : .invalidDocument
+        return !faults.isEmpty ? .invalidDocument : outside.isEmpty ? .done : .different
     }
 }

@@ -29,7 +29,7 @@ extension SyncOptions {
         .flag("--exclude-caches", "leave out what is in directories with a CACHEDIR.TAG") {
             $0.filters.excludesCaches = true
         },
-        .flag("--one-file-system", "leave out what is on other file systems") {
+        .flag("--one-file-system", "leave out what is mounted in the source, bind mounts too") {
             $0.filters.staysOnFileSystem = true
         },
         .size("--max-size", "leave out larger files; SIZE is such as 10M") { $0.filters.sizes.maximum = $1 },

@@ -1,0 +1,15 @@
+import FileSystem
+
+/// A directory of a source that was the root of a mount.
+package struct SourceMount: Hashable, Sendable {
+    package var path: RelativePath
+    /// See `Directory.lastingFileSystem()`.
+    package var fileSystem: String
+
+    package init(path: RelativePath, fileSystem: String) {
+        (self.path, self.fileSystem) = (path, fileSystem)
+    }
+
+    /// Memory, which goes with its directory when a session ends.
+    var isMemory: Bool { fileSystem.hasPrefix("tmpfs ") }
+}

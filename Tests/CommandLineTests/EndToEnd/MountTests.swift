@@ -1,0 +1,145 @@
+import Foundation
+import TestNeeds
+import TestSupport
+import Testing
+
+@Suite("What is mounted in a source")
+struct MountTests {
+    private static let tree: TreeLiteral = ["a": "a", "disk": [:]]
+
+    /// Mirrors with a disk that has a file at `source/disk`.
+    private func mirrorWithDisk(
+        _ scene: MirrorScene, _ disk: TestDisk = .tmpfs(options: "size=4m"), _ options: String...
+    ) throws {
+        try TestDisk.mounted(disk, scene) {
+            let run = try scene.run(["apply", "source", "target"] + options)
+            #expect(run.code == 0, "\(run.errors)")
+            #expect(try scene.apply().output.contains("nothing to do"))
+            #expect(try scene.text("target/disk/in") == "it")
+        }
+    }
+
+    private func expectRefused(
+        _ scene: MirrorScene, _ text: String, sourceLocation: SourceLocation = #_sourceLocation
+    ) throws {
+        let before = try scene.wholeTarget()
+        let run = try scene.apply()
+        #expect(run.code == 4, "\(run.errors)", sourceLocation: sourceLocation)
+        #expect(
+            run.errors.contains("refused: disk in the source \(text)"), "\(run.errors)",
+            sourceLocation: sourceLocation)
+        #expect(run.errors.contains("--change-source"), "\(run.errors)", sourceLocation: sourceLocation)
+        #expect(try scene.wholeTarget().differences(from: before) == [], sourceLocation: sourceLocation)
+    }
+
+    @Test(.needs(.mounts), arguments: [TestDisk.tmpfs(options: "size=4m"), .ext4(megabytes: 4)])
+    func aDiskThatIsMissing(disk: TestDisk) throws {
+        let scene = try MirrorScene(Self.tree, inMemory: true)
+        guard scene.far == nil else { return }
+        try mirrorWithDisk(scene, disk)
+        try expectRefused(scene, "was mounted last time and is not now")
+        // The directory may be gone with the disk, as automounters do it.
+        if case .ext4 = disk {
+            try scene.remove("source/disk")
+            try expectRefused(scene, "was mounted last time and is not now")
+            try scene.build([:], at: "source/disk")
+        }
+        #expect(try scene.apply("--exclude", "/disk").code == 0)
+        try expectRefused(scene, "was mounted last time and is not now")
+        #expect(try scene.apply("--no-delete").code == 0)
+        try expectRefused(scene, "was mounted last time and is not now")
+        #expect(try scene.apply("--change-source").code == 0)
+        #expect(!scene.exists("target/disk/in"))
+        #expect(try scene.apply().code == 0)
+    }
+
+    @Test(.needs(.mounts)) func anotherDisk() throws {
+        let scene = try MirrorScene(Self.tree, inMemory: true)
+        guard scene.far == nil else { return }
+        try mirrorWithDisk(scene, .ext4(megabytes: 4))
+        try TestDisk.ext4(megabytes: 4).mounted(at: scene.path("source/disk")) {
+            try scene.build(["theirs": "x"], at: "source/disk")
+            try expectRefused(scene, "shows another file system than last time")
+            #expect(try scene.apply("--change-source").code == 0)
+            #expect(scene.exists("target/disk/theirs"))
+        }
+    }
+
+    @Test(.needs(.mounts)) func aDiskThatIsMountedElsewhereHasMoved() throws {
+        let scene = try MirrorScene(["a": "a", "disk": [:], "usb": [:]], inMemory: true)
+        guard scene.far == nil else { return }
+        try mirrorWithDisk(scene)
+        try scene.build([:], at: "aside")
+        try TestDisk.tmpfs(options: "size=4m").mounted(at: scene.path("source/usb")) {
+            try scene.build(["in": "it"], at: "source/usb")
+            let run = try scene.apply()
+            #expect(run.code == 0, "\(run.errors)")
+            #expect(scene.exists("target/usb/in") && !scene.exists("target/disk/in"))
+        }
+    }
+
+    @Test(.needs(.mounts)) func ofOneSourceAmongSeveral() throws {
+        let scene = try MirrorScene(["home": ["disk": [:], "f": "f"], "etc": ["x": "x"]], inMemory: true)
+        try Data(
+            """
+            {"jobs":{"all":{"sources":{"home":"\(scene.source)/home","etc":"\(scene.source)/etc"},
+            "target":"\(scene.target)"}}}
+            """.utf8
+        ).write(to: URL(fileURLWithPath: scene.path("settings.json")))
+        func run(_ options: String...) throws -> CommandRun {
+            try CommandRun(
+                ["run", "all", "--settings", "settings.json"] + options, in: scene.directory.path)
+        }
+        try TestDisk.tmpfs(options: "size=4m").mounted(at: scene.path("source/home/disk")) {
+            try scene.build(["in": "it"], at: "source/home/disk")
+            let first = try run("--create-target")
+            #expect(first.code == 0, "\(first.errors)")
+        }
+        let refused = try run()
+        #expect(
+            refused.code == 4 && refused.errors.contains("home/disk in the source was mounted last time"),
+            "\(refused.errors)")
+        #expect(try run("--change-source").code == 0)
+    }
+
+    /// What shows a part of the same file system is mounted, too.
+    @Test(.needs(.mounts)) func oneFileSystemLeavesOutBindMounts() throws {
+        let scene = try MirrorScene(["bind": [:], "file": "under", "z": "z"], inMemory: true)
+        guard scene.far == nil else { return }
+        try scene.build(["g": "g"], at: "other")
+        func expect(_ names: [String], sourceLocation: SourceLocation = #_sourceLocation) throws {
+            let run = try scene.apply("--one-file-system")
+            #expect(run.code == 0, "\(run.errors)", sourceLocation: sourceLocation)
+            let found = try FileManager.default.subpathsOfDirectory(atPath: scene.target)
+                .filter { !$0.hasPrefix(".fsync-lite") }
+            #expect(found.sorted() == names, sourceLocation: sourceLocation)
+        }
+        try TestDisk.bind(scene.path("other")).mounted(at: scene.path("source/bind")) {
+            try TestDisk.bind(scene.path("other/g")).mounted(at: scene.path("source/file")) {
+                try expect(["bind", "z"])
+                for path in ["bind/g", "file"] {
+                    let run = try scene.plan("--one-file-system", "--explain", path)
+                    #expect(run.output.contains("excluded"), "\(run.output)")
+                }
+            }
+            try expect(["bind", "file", "z"])
+            // The mirror keeps its file while another one is mounted on the source's.
+            try TestDisk.bind(scene.path("other/g")).mounted(at: scene.path("source/file")) {
+                try expect(["bind", "file", "z"])
+                #expect(try scene.text("target/file") == "under")
+            }
+        }
+        // The source itself may be mounted.
+        try TestDisk.bind(scene.source).mounted(at: scene.source) { try expect(["bind", "file", "z"]) }
+    }
+}
+
+extension TestDisk {
+    fileprivate static func mounted(_ disk: TestDisk, _ scene: MirrorScene, _ body: () throws -> Void) throws
+    {
+        try disk.mounted(at: scene.path("source/disk")) {
+            try scene.build(["in": "it"], at: "source/disk")
+            try body()
+        }
+    }
+}

@@ -1,0 +1,94 @@
+import Glibc
+import TestNeeds
+import TestSupport
+import Testing
+
+@Suite("A file that is in source and target at once is no copy")
+struct SharedObjectTests {
+    /// What a deduplication of the whole disk does.
+    private func share(_ scene: MirrorScene, _ name: String, _ other: String? = nil) throws {
+        try scene.remove("target/\(other ?? name)")
+        try scene.link("target/\(other ?? name)", to: "source/\(name)")
+    }
+
+    private func expectOwn(_ scene: MirrorScene, sourceLocation: SourceLocation = #_sourceLocation) throws {
+        for name in try HostCommand.output(
+            "find", scene.target, "-not", "-type", "d", "-not", "-path", "*/.fsync-lite/*"
+        )
+        .split(separator: "\n") {
+            #expect(
+                try scene.status(String(name.dropFirst(scene.directory.path.count + 1))).st_nlink == 1,
+                "\(name)", sourceLocation: sourceLocation)
+        }
+    }
+
+    @Test func isCopiedAnew() throws {
+        let scene = try MirrorScene(["a": "one", "d": ["b": "two"], "link": .symlink("a"), "other": "other"])
+        guard scene.far == nil else { return }
+        try scene.mirror()
+        for name in ["a", "d/b", "link"] { try share(scene, name) }
+        let run = try scene.mirror()
+        #expect(run.errors.contains("copied anew: a and 2 more"), "\(run.errors)")
+        try expectOwn(scene)
+        #expect(try scene.mirror().output.contains("nothing to do"))
+        // An edit in place of the source is in the mirror by a run only, and can be undone.
+        try scene.append(" and more", to: "source/a")
+        #expect(try scene.text("target/a") == "one")
+        try scene.mirror()
+        #expect(try scene.run("undo", "target").code == 0)
+        #expect(try scene.text("target/a") == "one")
+    }
+
+    @Test func alsoBeforeTheFirstRun() throws {
+        let scene = try MirrorScene(["a": "one", "d": ["b": "two"]])
+        guard scene.far == nil else { return }
+        try HostCommand.run("cp", "-al", scene.source, scene.target)
+        try scene.mirror("--adopt")
+        try expectOwn(scene)
+    }
+
+    @Test func alsoWhereItMoved() throws {
+        let scene = try MirrorScene(["a": "one", "d": ["b": "two"], "keep": "keep"])
+        guard scene.far == nil else { return }
+        try scene.mirror()
+        try share(scene, "a")
+        try share(scene, "d/b")
+        try scene.move("source/a", to: "source/new")
+        try scene.move("source/d", to: "source/e")
+        try scene.mirror()
+        try expectOwn(scene)
+    }
+
+    @Test func alsoOneOfSeveralNames() throws {
+        let scene = try MirrorScene(["a": "one"])
+        guard scene.far == nil else { return }
+        try scene.link("source/b", to: "source/a")
+        try scene.mirror()
+        try share(scene, "a")
+        try scene.link("source/c", to: "source/a")
+        try scene.mirror()
+        #expect(try scene.status("target/a").st_nlink == 3)
+        #expect(try scene.status("target/a").st_ino == scene.status("target/c").st_ino)
+    }
+
+    @Test func theHistoryTellsWhatItShares() throws {
+        let scene = try MirrorScene(["a": "one", "b": "two"])
+        guard scene.far == nil else { return }
+        try scene.link("source/c", to: "source/b")
+        try scene.mirror()
+        let whole = try scene.run("snapshot", "verify", "target")
+        #expect(whole.code == 0 && !whole.output.contains("hard links"), "\(whole.output)")
+        // A name of a file that stays is in the history.
+        try scene.remove("source/c")
+        try scene.mirror()
+        let inTree = try scene.run("snapshot", "verify", "target")
+        #expect(
+            inTree.code == 0 && inTree.output.contains("1 old version is also in the present tree"),
+            "\(inTree.output)")
+        try share(scene, "a")
+        try scene.mirror()
+        let outside = try scene.run("snapshot", "verify", "target")
+        #expect(outside.code == 2, "\(outside.errors)")
+        #expect(outside.errors.contains(": a is also a file outside of the target"), "\(outside.errors)")
+    }
+}
