@@ -92,7 +92,7 @@ struct GuardFacts {
             }
         }
         if !options.changeSource { found += recorded?.header.sources.compactMap(changeRefusal) ?? [] }
-        if !options.changeSource { found += mountRefusals }
+        found += mountRefusals
         for (path, isMountPoint) in mounts {
             found.append(isMountPoint ? .mountInTarget(path) : .fileSystemInTarget(path))
         }
@@ -200,7 +200,9 @@ struct GuardFacts {
 
     /// Another file system than last time, or none, in a directory of the source where one was mounted.
     private var mountRefusals: [Refusal] {
-        guard let mounted, let last = recorded?.header.mounts, mounted != last else { return [] }
+        guard !options.changeSource, let mounted, let last = recorded?.header.mounts, mounted != last else {
+            return []
+        }
         let present = Dictionary(mounted.map { ($0.path, $0.fileSystem) }, uniquingKeysWith: { $1 })
         let elsewhere = Set(mounted).subtracting(last).map(\.fileSystem)
         let difference = plan.difference
