@@ -87,7 +87,8 @@ extension FileDescriptor {
     fileprivate borrowing func takesLeases() throws(Errno) -> Bool {
         var raw = statfs()
         _ = try retrying { fstatfs(rawValue, &raw) }
-        return FileSystemInfo.name(UInt32(truncatingIfNeeded: raw.f_type)).map(FileSystemInfo.tellingChanges.contains)
+        return FileSystemInfo.name(UInt32(truncatingIfNeeded: raw.f_type)).map(
+            FileSystemInfo.tellingChanges.contains)
             ?? false
     }
 }

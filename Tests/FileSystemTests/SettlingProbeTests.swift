@@ -92,7 +92,8 @@ struct SettlingProbeTests {
     }
 
     /// SIGIO, which a broken lease sends by default, ends a process; this one stays, and others wait for no time.
-    @Test(arguments: places) func programsThatOpenItForWritingMeanwhileHarmNoOne(inMemory: Bool) async throws {
+    @Test(arguments: places) func programsThatOpenItForWritingMeanwhileHarmNoOne(inMemory: Bool) async throws
+    {
         let (place, directory, name) = try made("content", inMemory: inMemory)
         let path = "\(place.path)/file"
         let writer = Task.detached {

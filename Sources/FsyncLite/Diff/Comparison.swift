@@ -345,7 +345,8 @@ extension Match {
 
     /// The manifest's entry needs an update although there is nothing to do.
     func isStale(_ policy: ComparisonPolicy) -> Bool {
-        base.map { policy.isStale($0.known, source.status, target.status, isSettled: source.isSettled) } ?? true
+        base.map { policy.isStale($0.known, source.status, target.status, isSettled: source.isSettled) }
+            ?? true
     }
 
     /// Sets the extended attributes of both sides. Those that are not mirrored stay as the target has them.

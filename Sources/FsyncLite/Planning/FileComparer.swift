@@ -54,7 +54,8 @@ final class FileComparer: FileWorker {
             ? (true, false)
             : item.isOfRecord ? (try isAsRecorded(item.match), false) : try compare(item.match)
         return Answer(
-            index: item.index, isSame: isSame, isSettled: isSettled, key: item.key, bytes: item.match.source.size,
+            index: item.index, isSame: isSame, isSettled: isSettled, key: item.key,
+            bytes: item.match.source.size,
             problems: takeProblems())
     }
 

@@ -27,7 +27,8 @@ struct OutcomeList: RandomAccessCollection, Sendable {
         case .none: nil
         case .asWanted, .settledAsWanted:
             .staged(
-                entries.file(at: index).marked(isSettled: kinds[index] == .settledAsWanted), inode: values[index])
+                entries.file(at: index).marked(isSettled: kinds[index] == .settledAsWanted),
+                inode: values[index])
         case .other: others[Int(values[index])]
         }
     }

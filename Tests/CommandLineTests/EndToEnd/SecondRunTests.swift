@@ -16,7 +16,8 @@ struct SecondRunTests {
     private func scene(inMemory: Bool) throws -> MirrorScene {
         let scene = try MirrorScene(
             [
-                "a": "a", "d": ["b": "b", "l": .symlink("b"), "e": .directory([:])], "pipe": .fifo(mode: 0o600),
+                "a": "a", "d": ["b": "b", "l": .symlink("b"), "e": .directory([:])],
+                "pipe": .fifo(mode: 0o600),
             ],
             inMemory: inMemory)
         ClockTick.pass()
@@ -129,7 +130,8 @@ struct SecondRunTests {
             .write(to: URL(fileURLWithPath: scene.path("boot")))
         let before = [
             "unshare", "--mount", "sh", "-c",
-            #"mount --bind "$1" /proc/sys/kernel/random/boot_id && shift && exec "$@""#, "sh", scene.path("boot"),
+            #"mount --bind "$1" /proc/sys/kernel/random/boot_id && shift && exec "$@""#, "sh",
+            scene.path("boot"),
         ]
         func opened(under prefix: [String]) throws -> Bool {
             let run = try CommandRun(
