@@ -307,7 +307,10 @@ struct PrepareTests {
         try scene.append("+", to: "source/a")
         // So the manifest gets no change times of what takes no part.
         let id = try prepare(scene, "--trust-manifest")
+        // Of a time between the two spans: the clock stands still for some milliseconds at a time.
+        ClockTick.pass()
         try scene.editInSecret("target/d/x", "q")
+        ClockTick.pass()
         #expect(try scene.run("commit", "target", id).code == 0)
         #expect(try scene.planned().actionLines.contains { $0.hasPrefix("update d/x (content") })
         try scene.mirror()

@@ -13,9 +13,9 @@ struct WaysOutTests {
         .overlap: "one of the two has to go elsewhere",
         .weakSourceAmongOthers: "the job's settings have to be changed",
         .noInodes: "what is not needed has to be deleted",
-        .projectOrEncryption: "tried by `ProjectTests`",
+        .projectOrEncryption: "no scene makes it yet",
         .spaceForPrepared: "no scene makes it yet",
-        .unfinishedRestore: "tried by `CopyTests`",
+        .unfinishedRestore: "no scene makes it yet",
     ]
 
     /// Those that need a disk of their own.
