@@ -221,5 +221,5 @@ package final class PartialList: EntryStream {
     package var path: RelativePath { files[index].path }
     package var status: FileStatus { files[index].status }
     package var destination: [UInt8] { files[index].destination }
-    package var isListed: Bool { !unreadable.contains(files[index].path) }
+    package var sight: Sight { unreadable.contains(files[index].path) ? .unlisted : .whole }
 }

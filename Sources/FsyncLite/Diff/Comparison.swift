@@ -251,8 +251,7 @@ extension ComparisonPolicy {
             || (keepsIdentity
                 && (base.status.identity != source.identity || base.status.changed != source.changed))
             || base.status.changed == CommitSpans.unexamined || !isLasting(base)
-            || (!trustsTarget && usesTargetChangeTime
-                && base.targetChanged.map { $0 != target.changed } ?? false)
+            || (!trustsTarget && !movesLater(target) && !hasKnownTime(target, base.targetChanged))
             || marks(of: source, isSettled: isSettled, base.status.changed, base.marks) != base.marks
     }
 

@@ -145,7 +145,7 @@ struct RetentionTests {
     @Test func aRepairPrunesNothing() throws {
         let scene = try scene(4, "--digest")
         try settings("{\"keep_last\": 1}", scene)
-        try scene.editInSecret("target/b", "x")
+        try scene.rot("target/b", "x")
         let run = try scene.run(
             "manifest", "verify", "--digest", "--repair", "--source", "source", "target", "target")
         #expect(try scene.text("target/b") == "b", "\(run.errors)")
