@@ -1,5 +1,6 @@
 """Source and target change while the apply stands still in the middle."""
 
+import itertools
 import os
 import re
 
@@ -109,7 +110,7 @@ def source_edits(trial: Trial) -> None:
     calls = trial.record(trial.apply, COPYING)
     source = os.path.realpath(trial.source)
     reads, copied = [], set()
-    for call, following in zip(calls, [*calls[1:], None], strict=True):
+    for call, following in itertools.zip_longest(calls, calls[1:]):
         if path := path_read(call.line, source):
             reads.append(call.point)
             # By its path: which number a read has differs from run to run.

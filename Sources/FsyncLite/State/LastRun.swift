@@ -69,7 +69,7 @@ extension StateDirectory {
             .map { LastRun(began: Timestamp($0.modified), ended: Timestamp($0.changed), problems: 0) }
     }
 
-    /// Records the end of a run, durably.
+    /// Records the end of a run. After a power cut the document may be empty; then the file's times tell.
     func markRun(scanned: Timestamp, problems: Int) throws {
         let run = LastRun(began: scanned, ended: .now, problems: problems)
         try documents.store(run, for: StateEntry.lastRun.rawValue)

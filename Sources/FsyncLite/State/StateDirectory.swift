@@ -157,10 +157,11 @@ package struct StateDirectory: Sendable {
         }
     }
 
-    /// The small documents, as values: durable, and checked like every entry.
+    /// The small documents, as values, checked like every entry. Not durable: a sync would be most of the time of a run
+    /// with nothing to do.
     var documents: CodableStorage {
         // In bytes; each is far smaller.
-        let storage = DiskStorage(directory, sizeLimit: 1 << 16) { [self] status, name in
+        let storage = DiskStorage(directory, sizeLimit: 1 << 16, isDurable: false) { [self] status, name in
             try check(status, path: directory.path(of: name), type: .file)
         }
         return CodableStorage(storage, keys: .snakeCase)
