@@ -26,24 +26,6 @@ struct ProtocolTests {
     private var root: LocalFile { scratch.directory }
     init() throws { scratch = try Scratch() }
 
-    @Test func typeWithNoMemberWritesAndReads() async throws {
-        #expect(SensorLog.fileName == "SensorLog.txt")
-        #expect(Window.fileName == "Window.json")
-        await #expect(processExitsWith: .success) { [path = root.path as String] in
-            setenv("XDG_DATA_HOME", path, 1)
-            try SensorLog().write("12.5 0.1\n")
-            try SensorLog().write("13.0 0.2\n")
-            let text = try SensorLog().read()
-            #expect(text == "12.5 0.1\n13.0 0.2\n")
-            try Window(width: 5).write()
-            try Window(width: 6).write()
-            let window: Window = try Window.read()
-            let file = try SensorLog().file.url.path
-            #expect(window == Window(width: 6) && file.hasPrefix(path))
-        }
-        #expect(try root.children.count == 1)
-    }
-
     @Test func writeMakesDirectories() throws {
         try Log().write(in: root + "a/b")
         try Panel().write(in: root + "c/d")

@@ -97,20 +97,4 @@ struct StorageUseTests {
         #expect(all.map(\.key) == ["a", "b", "c"])
         #expect(all.map { try? $0.value.get() } == [1, nil, 3])
     }
-
-    /// Each takes a lock, as programs that share a file do.
-    @Test func twoProcessesLoseNothing() async throws {
-        for _ in 0..<2 {
-            await #expect(processExitsWith: .success) { [path = root.path as String] in
-                let lock = Glibc.open(path + "/lock", O_CREAT | O_RDWR, 0o600)
-                let values = CodableStorage(try DiskStorage(in: LocalFile(path)))
-                for _ in 0..<50 {
-                    flock(lock, LOCK_EX)
-                    try values.store((values.valueIfPresent(Int.self, for: "n") ?? 0) + 1, for: "n")
-                    flock(lock, LOCK_UN)
-                }
-            }
-        }
-        #expect(try blocking { try CodableStorage(DiskStorage(in: root)).value(Int.self, for: "n") } == 100)
-    }
 }
