@@ -55,7 +55,7 @@ public struct DiskStorage: Storage {
         }
     }
 
-    /// Where the directory itself is gone, nobody knows what is stored.
+    /// Where the directory itself is gone, what is stored is unknown.
     private func reading(_ key: String, _ error: SyncError) -> StorageError {
         guard error.isNotFound else { return .cannotRead(key, cause: error) }
         do throws(SystemError) {

@@ -125,7 +125,7 @@ extension LocalFile {
             if wanted == nil {
                 wanted = try LocalFile.keptPermissions(location.name, in: location.directory)
             }
-            // Nobody may open it before it has its permissions.
+            // No other user may open it before it has its permissions.
             let file = try PendingFile(
                 location.name, in: location.directory, permissions: wanted == nil ? new : 0o600)
             if let wanted { try file.setPermissions(wanted) }

@@ -37,13 +37,13 @@ public struct PendingFile: ~Copyable {
         }
     }
 
-    /// Its lock tells that somebody writes it. False if another process holds that.
+    /// Its lock tells that a process writes it. False if another process holds that.
     private static func lock(_ file: borrowing FileDescriptor) -> Bool {
         do throws(Errno) {
             try file.lock()
             return true
         } catch {
-            // Where the file system has no locks, nobody else can take it either.
+            // Where the file system has no locks, no other process can take it either.
             return error != .wouldBlock
         }
     }

@@ -164,7 +164,7 @@ extension ComparisonPolicy {
 
     /// A file of the target is the source's own object, as after a deduplication by hard links.
     func isShared(_ source: FileStatus, _ target: FileStatus) -> Bool {
-        source.inode == target.inode && source.device == target.device && source.type != .directory
+        source.isSameObject(as: target) && source.type != .directory
     }
 
     private func compareContent(_ found: inout Comparison, _ known: Known) {
