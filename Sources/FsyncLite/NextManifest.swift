@@ -75,8 +75,8 @@ struct NextManifest {
         if options.recordsDigests {
             missing = MissingDigests(
                 source: planned.contents, target: target,
-                scanned: planned.scanned.time.fileTime, threads: planned.contents.threads(options),
-                monitor: monitor)
+                scanned: planned.scanned.time.fileTime, mostHoles: options.mostHoles,
+                threads: planned.contents.threads(options), monitor: monitor)
         }
         var update = try ManifestUpdate(
             plan, over: graph == nil ? nil : state.manifest(withUncovered: true), staged: staged, graph: graph

@@ -34,6 +34,7 @@ final class RemoteTree: SourceTree {
             frame.flag(selection.acls)
             frame.flag(selection.privileged)
             frame.flag(options.recordsDigests || options.verifiesCopies)
+            frame.size(options.mostHoles)
             frame.flag(options.strict)
             frame.filters(options.filters)
         }

@@ -111,7 +111,9 @@ final class LocalReader: SourceReader {
         announced = AnnouncedFiles(tree)
     }
 
-    func announce(contents paths: [RelativePath]) { announced.announce(paths) }
+    func announce(contents: [(path: RelativePath, form: ContentHash.Form)]) {
+        announced.announce(contents.lazy.map(\.path))
+    }
     func announce(attributesOf files: [File], _ selection: ExtendedAttributes.Selection) {}
 
     func extendedAttributes(
@@ -121,7 +123,7 @@ final class LocalReader: SourceReader {
         return try tree.extendedAttributes(of: file, selection)
     }
 
-    func content(of path: RelativePath) throws -> any SourceContent {
+    func content(of path: RelativePath, _ form: ContentHash.Form) throws -> any SourceContent {
         let file = try announced.take(path) ?? open(path)
         let probe = try probes.flatMap { probes in
             try calling("statx", path.bytes) { () throws(Errno) in

@@ -6,14 +6,17 @@ final class MissingDigests {
     private let pipeline: FilePipeline<Worker>
     private var without: [(path: RelativePath, reason: String)] = []
 
-    /// - Parameter scanned: when the scan began: changes in the target since then were not compared.
+    /// - Parameters:
+    ///   - scanned: when the scan began: changes in the target since then were not compared.
+    ///   - mostHoles: a file with more bytes of holes gets none.
     init(
-        source: any ContentSource, target: Directory, scanned: FileTime, threads: Int, monitor: any Monitor
+        source: any ContentSource, target: Directory, scanned: FileTime, mostHoles: Int64, threads: Int,
+        monitor: any Monitor
     ) {
         pipeline = FilePipeline(threads: threads, filesPerItem: 2) {
             Worker(
                 source: source.digests(monitor),
-                target: DigestReader(target, monitor: monitor),
+                target: DigestReader(target, monitor: monitor, mostHoles: mostHoles),
                 scanned: scanned)
         }
     }
@@ -73,6 +76,8 @@ final class MissingDigests {
                 var entry = entry
                 entry.file.digest = digest
                 return (entry, nil)
+            } catch let error as SystemError where error.errno == .overflow {
+                return (entry, "its holes have more than 16 GiB; --digest=all takes the time to hash them")
             } catch let error as SystemError {
                 return (entry, "\(error.errno)")
             }
