@@ -50,6 +50,9 @@ final class MissingDigests {
         let target: DigestReader
         let scanned: FileTime
 
+        private static let holes =
+            "its holes have more than 16 GiB; --digest=all takes the time to hash them"
+
         /// Where the object of an entry without its digest is.
         static func location(_ entry: ManifestUpdate.Entry) -> RelativePath? {
             entry.file.isFile && entry.file.digest == nil ? entry.location : nil
@@ -62,7 +65,11 @@ final class MissingDigests {
 
         /// - Returns: the entry, with its digest, or why it has none.
         func value(of entry: ManifestUpdate.Entry) throws -> (entry: ManifestUpdate.Entry, reason: String?) {
-            guard let location = Worker.location(entry) else { return (entry, nil) }
+            guard let location = Worker.location(entry) else {
+                // A new file got its digest when it was copied.
+                let lacksDigest = entry.file.isFile && entry.file.digest == nil
+                return (entry, lacksDigest && !entry.marks.contains(.uncovered) ? Worker.holes : nil)
+            }
             do {
                 guard let (digest, status, _) = try target.digest(of: location),
                     // 0 where the file system has no inodes that last.
@@ -77,7 +84,7 @@ final class MissingDigests {
                 entry.file.digest = digest
                 return (entry, nil)
             } catch let error as SystemError where error.errno == .overflow {
-                return (entry, "its holes have more than 16 GiB; --digest=all takes the time to hash them")
+                return (entry, Worker.holes)
             } catch let error as SystemError {
                 return (entry, "\(error.errno)")
             }
