@@ -20,6 +20,10 @@ struct LocalTree: SourceTree {
         }
         let infos = try root.roots.map { root throws(SystemError) in try FileSystemInfo(of: root) }
         let devices = try root.roots.map { try $0.status().device }
+        var disks = Checksum()
+        for root in root.roots {
+            for disk in try root.disksBeneath() { disks.update(Array("\(disk)\n".utf8)[...]) }
+        }
         facts = SourceFacts(
             identities: try zip(source.directories, zip(root.roots, infos)).map { source, root in
                 ManifestHeader.Source(
@@ -30,7 +34,8 @@ struct LocalTree: SourceTree {
             keepsIdentity: infos.map(\.keepsIdentity), sharesClock: infos.allSatisfy(\.sharesClock),
             tellingDevices: Set(zip(devices, infos).filter(\.1.tellsChanges).map(\.0)),
             tellsDigests: !root.isJoined && infos.allSatisfy(\.tellsChanges),
-            scanned: scanned, writebackDelay: try KernelClock.writebackDelay(),
+            scanned: scanned, disks: String(disks.value, radix: 16),
+            writebackDelay: try KernelClock.writebackDelay(),
             isReadByRoot: Account.isRoot)
     }
 
