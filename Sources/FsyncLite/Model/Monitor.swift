@@ -46,8 +46,8 @@ extension Monitor {
 
     /// Says that the digest of a file takes long although little of it is read.
     func note(holesOf status: FileStatus, upTo mostHoles: Int64) {
-        let holes = status.size.rawCount - status.allocated.rawCount
-        if holes > 1 << 30, holes <= mostHoles { report(SyncProgress(.hashing)) }
+        let holes = status.size - status.allocated
+        if holes > 1_073_741_824, holes.rawCount <= mostHoles { report(SyncProgress(.hashing)) }
     }
 
     /// - Throws: `SyncError` with code `interrupted` if the run is cancelled.

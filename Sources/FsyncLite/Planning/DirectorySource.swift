@@ -112,7 +112,7 @@ struct DirectorySource: PlanSource {
         policy.racyCheck = racyCheck
         policy.probes = SettlingProbes(racyCheck)
         if let previous = racyCheck.previous,
-            previous.clock.boot != racyCheck.clock.boot || header?.disks != tree.facts.disks
+            previous.clock.boot != racyCheck.clock.boot || header?.disks ?? "" != tree.facts.disks
         {
             policy.lastingUntil = previous.scanned.advanced(bySeconds: -racyCheck.window)
         }

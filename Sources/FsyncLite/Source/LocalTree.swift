@@ -20,10 +20,9 @@ struct LocalTree: SourceTree {
         }
         let infos = try root.roots.map { root throws(SystemError) in try FileSystemInfo(of: root) }
         let devices = try root.roots.map { try $0.status().device }
-        var disks = Checksum()
-        for root in root.roots {
-            for disk in try root.disksBeneath() { disks.update(Array("\(disk)\n".utf8)[...]) }
-        }
+        let disks = try root.roots.flatMap { root throws(SystemError) in try root.disksBeneath() }
+        var sum = Checksum()
+        sum.update(Array(disks.joined(separator: "\n").utf8)[...])
         facts = SourceFacts(
             identities: try zip(source.directories, zip(root.roots, infos)).map { source, root in
                 ManifestHeader.Source(
@@ -34,7 +33,7 @@ struct LocalTree: SourceTree {
             keepsIdentity: infos.map(\.keepsIdentity), sharesClock: infos.allSatisfy(\.sharesClock),
             tellingDevices: Set(zip(devices, infos).filter(\.1.tellsChanges).map(\.0)),
             tellsDigests: !root.isJoined && infos.allSatisfy(\.tellsChanges),
-            scanned: scanned, disks: String(disks.value, radix: 16),
+            scanned: scanned, disks: disks.isEmpty ? "" : String(sum.value, radix: 16),
             writebackDelay: try KernelClock.writebackDelay(),
             isReadByRoot: Account.isRoot)
     }
