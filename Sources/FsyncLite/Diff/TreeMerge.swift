@@ -322,9 +322,7 @@ package struct TreeMerge {
         // A plan takes up to 250 bytes of each, and the path.
         arrivalBytes += 250 + source.withPathBytes(\.count)
         guard arrivalBytes < policy.merging.arrivalMemory else {
-            throw SyncError(
-                .refused,
-                "the source has more new entries than half of this machine's memory holds: \(arrivals.count)")
+            throw SyncError(.tooManyEntries(arrivals.count))
         }
         addArrival(source, arriving(source), base)
         guard source.status.type == .directory else { return }
