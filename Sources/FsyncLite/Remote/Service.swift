@@ -73,6 +73,7 @@ public final class Service {
         var frame = FrameWriter(.failure)
         frame.number(id)
         frame.text(error.code.rawValue)
+        frame.text(error.refusal?.kind.rawValue ?? "")
         frame.bytes((error.path ?? []).prefix(WireFormat.longestText))
         frame.text(error.message.shortened)
         return frame
