@@ -332,10 +332,7 @@ package struct TreeMerge {
 
     /// As it is made: by this user, where its owner is not kept.
     private mutating func arriving(_ source: some EntryStream) -> File {
-        var status = source.status
-        guard !policy.attributes.contains(.owner), policy.attributes.contains(.mode),
-            status.open(to: Account.effectiveUser)
-        else { return source.file }
+        guard let status = policy.opened(source.status) else { return source.file }
         opened = (opened?.first ?? source.path, (opened?.count ?? 0) + 1)
         return source.file.with(status)
     }

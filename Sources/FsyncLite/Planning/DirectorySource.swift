@@ -217,6 +217,11 @@ struct DirectorySource: PlanSource {
         try leaveExcluded(merge.excludedBelowMoving, in: &difference)
         try rereadSource(of: &difference)
         opened = merge.opened
+        if root.directory == nil, let file = try tree.rootFile(merge.policy.attributes.extended),
+            merge.policy.opened(file.status) != nil
+        {
+            opened = (.root, (opened?.count ?? 0) + 1)
+        }
         let unread = findings.problems + leftOut.problems
         difference.sourceCount += leftOut.problems.count
         problems = unread
