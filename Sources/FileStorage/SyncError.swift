@@ -32,18 +32,18 @@ public struct SyncError: LocalizedError, Sendable, CustomStringConvertible {
     public let message: String
     /// The kernel's error number, if a system call failed.
     public let errno: Int32?
-    /// The reason, if a guard refused.
-    public let refusal: Refusal?
+    /// What a module above this one tells of the error.
+    package let details: (any Sendable)?
 
     public init(_ code: Code, path: [UInt8]? = nil, _ message: String, errno: Int32? = nil) {
-        self.init(code, path: path, message, errno: errno, refusal: nil)
+        self.init(code, path: path, message, errno: errno, details: nil)
     }
 
     package init(
-        _ code: Code, path: [UInt8]?, _ message: String, errno: Int32? = nil, refusal: Refusal?
+        _ code: Code, path: [UInt8]?, _ message: String, errno: Int32? = nil, details: (any Sendable)?
     ) {
         (self.code, self.path, self.message) = (code, path, message)
-        (self.errno, self.refusal) = (errno, refusal)
+        (self.errno, self.details) = (errno, details)
     }
 
     /// From a failed system call. Only the caller can choose the code: a missing file is a missing input only if it was

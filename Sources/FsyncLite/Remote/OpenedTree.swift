@@ -43,7 +43,7 @@ struct OpenedTree {
         let facts = tree.facts
         let places = try Overlap.places(of: tree.root)
         guard places.count <= WireFormat.sources else {
-            throw SyncError(.refused, "there are more sources than \(WireFormat.sources)")
+            throw SyncError(.tooManySources(WireFormat.sources))
         }
         roots = []
         for (index, root) in tree.root.roots.enumerated() {

@@ -66,13 +66,14 @@ public final class Service {
     /// Tells the other end why this one ends.
     package var refuse: @Sendable (String) -> Void {
         // It is told, or gone.
-        { [link] message in try? link.tell(Service.failure(0, SyncError(.refused, message))) }
+        { [link] message in try? link.tell(Service.failure(0, SyncError(.notServed(message)))) }
     }
 
     private static func failure(_ id: UInt32, _ error: SyncError) -> FrameWriter {
         var frame = FrameWriter(.failure)
         frame.number(id)
         frame.text(error.code.rawValue)
+        frame.text(error.refusal?.kind.rawValue ?? "")
         frame.bytes((error.path ?? []).prefix(WireFormat.longestText))
         frame.text(error.message.shortened)
         return frame
@@ -124,11 +125,11 @@ public final class Service {
                 source = .directory(root.path)
             case .only(let own, let filters, _):
                 guard filters.admit(self.filters) else {
-                    throw SyncError(.refused, "the target's settings take in what is left out here")
+                    throw SyncError(.notServed("the target's settings take in what is left out here"))
                 }
                 (source, root) = (own, try own.open())
             case .digests(let own): (source, root) = (own, try own.open())
-            case .nothing: throw SyncError(.refused, "there is no source")
+            case .nothing: throw SyncError(.notServed("there is no source"))
             }
             tree = try LocalTree(source, scanned: scanned, root)
             let probes = SettlingProbes(tree.facts.racyCheck)
@@ -214,7 +215,7 @@ public final class Service {
             var reader = request.payload
             // Ignore files are content, too.
             if case .digests = access, ![.open, .scan, .digest].contains(request.kind) {
-                throw SyncError(.refused, "only digests are given to a verification")
+                throw SyncError(.notServed("only digests are given to a verification"))
             }
             switch request.kind {
             case .open: break

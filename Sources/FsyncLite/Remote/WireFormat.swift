@@ -20,7 +20,7 @@ import FileSystem
 /// again and sends `inquiry`, which is answered by an `outcome` only.
 enum WireFormat {
     /// The versions of the protocol that are spoken.
-    static let versions: ClosedRange<UInt64> = 1...1
+    static let versions: ClosedRange<UInt64> = 2...2
     static let magic = Array("fsync-lite\n".utf8)
     static let longestFrame = 1 << 20
     static let headSize = 5

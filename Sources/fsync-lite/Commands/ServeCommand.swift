@@ -112,9 +112,9 @@ enum ServeCommand: Command {
         HostProcess.ignoreHangUps()
         StandardStream.relay = ClientStreams(client: client)
         let json = OptionDescription.json.name
-        let code = Execution.run(wantsDocument: client.command.options.contains { $0.name == json }) {
-            try Invocation(client, within: limits)
-        }
+        let code = Execution.run(
+            wantsDocument: client.command.options.contains { $0.name == json },
+            { try Invocation(client, within: limits) }, checking: { try limits.check($0, client.command) })
         client.end(code.rawValue)
     }
 }

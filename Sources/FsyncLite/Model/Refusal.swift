@@ -1,8 +1,9 @@
+import FileStorage
 import FileSystem
 
 /// A reason to refuse, found before anything was written.
 ///
-/// Each is made by a function of one table (`Refusal+Table`), so that its text and its way out stand in one place.
+/// Each is made by a function of one table (`RefusalsOf…`), so that its text and its way out stand in one place.
 public struct Refusal: Hashable, Sendable, CustomStringConvertible {
     public let kind: Guard
     /// What was found.
@@ -138,6 +139,9 @@ package struct WayOut: Hashable, Sendable {
 extension SyncError {
     /// A refusal that ends a run at once.
     package init(_ refusal: Refusal, path: [UInt8]? = nil) {
-        self.init(refusal.kind.code, path: path, refusal.reason, refusal: refusal)
+        self.init(refusal.kind.code, path: path, refusal.reason, details: refusal)
     }
+
+    /// The reason, if a guard refused.
+    public var refusal: Refusal? { details as? Refusal }
 }
