@@ -1,5 +1,6 @@
 import FileStorage
 import Foundation
+import FsyncLite
 import Glibc
 import TestNeeds
 import TestSupport

@@ -1,3 +1,5 @@
+import FileStorage
+
 /// The reasons to refuse, by the names that documents have. `Refusal` says for each the text and the way out.
 public enum Guard: String, CaseIterable, Hashable, Sendable {
     // MARK: Sources

@@ -1,3 +1,4 @@
+import FileStorage
 import FileSystem
 
 /// A reason to refuse, found before anything was written.
@@ -138,6 +139,10 @@ package struct WayOut: Hashable, Sendable {
 extension SyncError {
     /// A refusal that ends a run at once.
     package init(_ refusal: Refusal, path: [UInt8]? = nil) {
-        self.init(refusal.kind.code, path: path, refusal.reason, refusal: refusal)
+        self.init(refusal.kind.code, path: path, refusal.reason)
+        details = refusal
     }
+
+    /// The reason, if a guard refused.
+    public var refusal: Refusal? { details as? Refusal }
 }
