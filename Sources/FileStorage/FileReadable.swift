@@ -9,6 +9,17 @@ public protocol FileBacked {
     static var encoding: String.Encoding { get }
     /// By default the program's own subdirectory of ``LocalFile/dataDirectory``, named like the executable.
     static var directory: LocalFile { get throws(SyncError) }
+    /// What the file is: text, to which more can be appended, or JSON for an `Encodable` type. It follows from the type.
+    associatedtype FileForm = TextForm
+}
+
+/// Of a file of text.
+public enum TextForm {}
+/// Of a file with one value of JSON, which cannot be read with something behind it.
+public enum JSONForm {}
+
+extension FileBacked where Self: Encodable {
+    public typealias FileForm = JSONForm
 }
 
 extension FileBacked {
