@@ -9,7 +9,7 @@ import Glibc
 /// the content, a status again.
 public struct SettlingProbe: Sendable {
     /// Why a file does not count as settled.
-    public enum Refusal: String, Sendable, CaseIterable {
+    public enum Refusal: Sendable {
         /// A program has it open for writing, or mapped.
         case writer
         /// It belongs to another user.

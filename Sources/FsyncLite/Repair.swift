@@ -58,8 +58,8 @@ extension Verification {
     private func apply(repairing inodes: Set<UInt64>, from source: MirrorSource) throws -> Report {
         guard let header = try Tree(path: tree).header() else {
             throw SyncError(
-                .refused, path: tree,
-                "only a target of fsync-lite is repaired, and this is none; copy by hand")
+                .noTarget("only a target of fsync-lite is repaired, and this is none; copy by hand"),
+                path: tree)
         }
         var options = SyncOptions()
         options.repairs = inodes
@@ -102,7 +102,7 @@ extension Verification {
         let handle = try ObjectHandle(name, in: directory)
         let (old, above) = (try handle.status(), try directory.status())
         guard old.type == .file, old.links == 1 else {
-            throw SyncError(.refused, path: directory.path(of: name), "it has other names; copy it by hand")
+            throw SyncError(.failed, path: directory.path(of: name), "it has other names; copy it by hand")
         }
         let pending = try PendingFile(name, in: directory)
         _ = try pending.copy(file)

@@ -100,9 +100,7 @@ extension Target {
     {
         try writing { history in
             guard var header = history.steps.first?.header, let step = history.steps.first else {
-                throw SyncError(
-                    .refused, path: path,
-                    "no apply is kept here that a label could be given to; see keep_last")
+                throw SyncError(.nothingToLabel, path: path)
             }
             guard label.utf8.count <= 255, singleLine(label) == label else {
                 throw SyncError(

@@ -184,9 +184,7 @@ public struct Target: Sendable {
         }
         try state.directory.markAsState()
         guard try state.directory.stateMark() == .state else {
-            throw SyncError(
-                .refused, path: state.directory.path,
-                "its file system keeps no mark; move the target out of the tree of another one")
+            throw SyncError(.noMark, path: state.directory.path)
         }
         try state.directory.sync()
     }
@@ -196,10 +194,7 @@ public struct Target: Sendable {
     /// - Throws: `SyncError` with code `refused`, for the owner of the state.
     package func checkMark() throws {
         guard let state = try TargetRoot(path).state, state.mark == .missing else { return }
-        throw SyncError(
-            .refused, path: path,
-            "its state has no mark; on that machine, as its owner: fsync-lite recover --claim \(escapedText(path))"
-        )
+        throw SyncError(.unmarkedState(servedAs: path), path: path)
     }
 
     func open() throws -> (TargetRoot, StateDirectory) {

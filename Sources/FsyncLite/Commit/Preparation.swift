@@ -32,11 +32,7 @@ extension Commit {
                 try change.object == OperationGraph.root
                 ? (status: root.status(), path: root.path) : objects.look(change.object)
             guard try objects.mayChange(change.object, current) else {
-                let remedy = Account.isRoot ? "run outside this user namespace" : "run as root"
-                throw SyncError(
-                    .refused, path: path,
-                    "it belongs to user \(current.owner), and only its owner can put its times right; \(remedy)"
-                )
+                throw SyncError(.entryOfOther(current.owner), path: path)
             }
             let old = change.old ?? Attributes(current)
             var new = change.new ?? old

@@ -103,3 +103,13 @@ package struct ComparisonPolicy: Sendable {
         return earlierFilters.excludes(path, type)
     }
 }
+
+extension ComparisonPolicy {
+    /// The status of a new entry that this user could not read as its owner in the target, with the right to; nil for
+    /// any other.
+    package func opened(_ status: FileStatus) -> FileStatus? {
+        var open = status
+        return !attributes.contains(.owner) && attributes.contains(.mode)
+            && open.open(to: Account.effectiveUser) ? open : nil
+    }
+}

@@ -322,9 +322,7 @@ package struct TreeMerge {
         // A plan takes up to 250 bytes of each, and the path.
         arrivalBytes += 250 + source.withPathBytes(\.count)
         guard arrivalBytes < policy.merging.arrivalMemory else {
-            throw SyncError(
-                .refused,
-                "the source has more new entries than half of this machine's memory holds: \(arrivals.count)")
+            throw SyncError(.tooManyEntries(arrivals.count))
         }
         addArrival(source, arriving(source), base)
         guard source.status.type == .directory else { return }
@@ -334,10 +332,7 @@ package struct TreeMerge {
 
     /// As it is made: by this user, where its owner is not kept.
     private mutating func arriving(_ source: some EntryStream) -> File {
-        var status = source.status
-        guard !policy.attributes.contains(.owner), policy.attributes.contains(.mode),
-            status.open(to: Account.effectiveUser)
-        else { return source.file }
+        guard let status = policy.opened(source.status) else { return source.file }
         opened = (opened?.first ?? source.path, (opened?.count ?? 0) + 1)
         return source.file.with(status)
     }

@@ -10,6 +10,9 @@ public enum Guard: String, CaseIterable, Hashable, Sendable {
     case weakSourceAmongOthers = "weak_source_among_others"
     case rottenSource = "rotten_source"
     case overlap
+    case tooManySources = "too_many_sources"
+    case tooManyEntries = "too_many_entries"
+    case disabledJob = "disabled_job"
 
     // MARK: The target
     case foreignTarget = "foreign_target"
@@ -23,6 +26,7 @@ public enum Guard: String, CaseIterable, Hashable, Sendable {
     case renamedTarget = "renamed_target"
     case stateNameTaken = "state_name_taken"
     case projectOrEncryption = "project_or_encryption"
+    case noTarget = "no_target"
 
     // MARK: The state of the target
     case unmarkedState = "unmarked_state"
@@ -33,15 +37,18 @@ public enum Guard: String, CaseIterable, Hashable, Sendable {
     case otherOwner = "other_owner"
     case writableState = "writable_state"
     case untrustedState = "untrusted_state"
+    case noMark = "no_mark"
 
     // MARK: Entries of the target
     case mountInTarget = "mount_in_target"
     case fileSystemInTarget = "file_system_in_target"
     case targetInExchange = "target_in_exchange"
+    case targetInTheWay = "target_in_the_way"
     case nameCollision = "name_collision"
     case excludedInTheWay = "excluded_in_the_way"
     case undeletedInTheWay = "undeleted_in_the_way"
     case locked
+    case entryOfOther = "entry_of_other"
 
     // MARK: The file system
     case weakFileSystem = "weak_file_system"
@@ -62,6 +69,12 @@ public enum Guard: String, CaseIterable, Hashable, Sendable {
     case wouldOverwrite = "would_overwrite"
     case noSingleSource = "no_single_source"
     case fewerSnapshots = "fewer_snapshots"
+    case nothingToLabel = "nothing_to_label"
+
+    // MARK: Other machines
+    case notServed = "not_served"
+    case openServedDirectory = "open_served_directory"
+    case keyForbids = "key_forbids"
 
     // MARK: Files of others
     case unsafeFile = "unsafe_file"

@@ -3,7 +3,7 @@ import FileSystem
 
 /// A reason to refuse, found before anything was written.
 ///
-/// Each is made by a function of one table (`Refusal+Table`), so that its text and its way out stand in one place.
+/// Each is made by a function of one table (`RefusalsOf…`), so that its text and its way out stand in one place.
 public struct Refusal: Hashable, Sendable, CustomStringConvertible {
     public let kind: Guard
     /// What was found.

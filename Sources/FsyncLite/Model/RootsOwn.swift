@@ -42,8 +42,10 @@ extension LocalFile {
         }
         guard let (path, owner) = way.unsafe else { return way.end }
         throw SyncError(
-            .refused, path: path,
-            "this symlink belongs to user \(owner), who can lead it elsewhere; name the directory itself")
+            Refusal(
+                .unsafeFile,
+                "this symlink belongs to user \(owner), who can lead it elsewhere; name the directory itself",
+                .none), path: path)
     }
 
     /// Looks at each name on the way from `/`, and at what symlinks lead to.

@@ -103,7 +103,8 @@ struct GuardFacts {
             found.append(.nameCollision(first, second))
         }
         for path in difference.collisions {
-            found.append(.excludedInTheWay(path))
+            let target = targets.first { $0 == path || $0.isBelow(path) }
+            found.append(target.map(Refusal.targetInTheWay) ?? .excludedInTheWay(path))
         }
         if options.keepsDeleted {
             for path in difference.deletedTrees {

@@ -68,8 +68,9 @@ public struct SavedPlan: Hashable, Sendable {
     /// - Parameter options: command-line words that give the options of the plan again.
     /// - Throws: `SyncError` with code `refused` for a plan that an apply would not carry out.
     public init(_ plan: Plan, source: [UInt8], target: [UInt8], options: [[UInt8]]) throws(SyncError) {
-        guard let basis = plan.basis, plan.refusals.isEmpty else {
-            throw SyncError(.refused, "a plan that is refused is not saved")
+        if let refusal = plan.refusals.first { throw SyncError(refusal) }
+        guard let basis = plan.basis else {
+            throw SyncError(.usage, "this plan is not one of an apply, and only such a plan is saved")
         }
         func absolute(_ path: [UInt8]) throws(SyncError) -> [UInt8] {
             SavedPlan.isRemote(path) ? path : try LocalFile(bytes: path).absolute()

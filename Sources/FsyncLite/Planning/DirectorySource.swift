@@ -19,8 +19,7 @@ struct DirectorySource: PlanSource {
     private(set) var isTargetRecorded = false
     private(set) var rotten: [RelativePath] = []
     private(set) var historyGivesWay = false
-    /// What is mounted in the source; nil where that is not known.
-    var mounted: [SourceMount]? { tree.facts.isRemote ? nil : findings.mounted }
+    var mounted: [SourceMount]? { findings.mounted }
     /// The same for the manifest.
     private var mounts: [SourceMount] = []
     private(set) var findings = TreeScan.Findings()
@@ -111,7 +110,9 @@ struct DirectorySource: PlanSource {
         let racyCheck = racyCheck()
         policy.racyCheck = racyCheck
         policy.probes = SettlingProbes(racyCheck)
-        if let previous = racyCheck.previous, previous.clock.boot != racyCheck.clock.boot {
+        if let previous = racyCheck.previous,
+            previous.clock.boot != racyCheck.clock.boot || header?.disks ?? "" != tree.facts.disks
+        {
             policy.lastingUntil = previous.scanned.advanced(bySeconds: -racyCheck.window)
         }
         policy.replacesShared = !tree.facts.isRemote
@@ -218,6 +219,11 @@ struct DirectorySource: PlanSource {
         try leaveExcluded(merge.excludedBelowMoving, in: &difference)
         try rereadSource(of: &difference)
         opened = merge.opened
+        if root.directory == nil, let file = try tree.rootFile(merge.policy.attributes.extended),
+            merge.policy.opened(file.status) != nil
+        {
+            opened = (.root, (opened?.count ?? 0) + 1)
+        }
         let unread = findings.problems + leftOut.problems
         difference.sourceCount += leftOut.problems.count
         problems = unread
@@ -365,8 +371,7 @@ struct DirectorySource: PlanSource {
 
     /// Mounts that the run could not or should not look at are kept as they were.
     private func mountsToRecord() throws -> [SourceMount] {
-        let earlier = header?.mounts ?? []
-        guard let mounted else { return earlier }
+        let (earlier, mounted) = (header?.mounts ?? [], findings.mounted)
         guard mounted != earlier else { return mounted }
         let present = Set(mounted.map(\.path))
         let unlisted = problems.filter(\.isOfWholeEntry).map(\.path)
@@ -418,6 +423,7 @@ struct DirectorySource: PlanSource {
         planned.passedOver = passedOver
         planned.trustsTarget = isTargetRecorded
         planned.mounts = mounts
+        planned.disks = tree.facts.disks
         return planned
     }
 }

@@ -101,11 +101,14 @@ struct AnswerOrder {
     private func failure(_ reader: inout FrameReader) throws(WireError) -> SyncError {
         let code = try reader.text()
         let known: [SyncError.Code] = [.inputMissing, .pending, .refused, .failed]
+        let kind = Guard(rawValue: try reader.text())
         let path = try reader.bytes(upTo: WireFormat.longestPath)
         let message = singleLine(try reader.text())
         try reader.end()
-        return SyncError(
+        var error = SyncError(
             known.first { $0.rawValue == code } ?? .failed,
             path: path.isEmpty ? endpoint.bytes : endpoint.location(of: path), message)
+        error.details = kind.map { Refusal($0, message, .none) }
+        return error
     }
 }

@@ -26,7 +26,7 @@ extension Service.Session {
         let missing = try request.type()
         try request.end()
         if case .only(_, _, let explained) = access, path != explained {
-            throw SyncError(.refused, path: path.bytes, "it was not asked about here")
+            throw SyncError(.notServed("it was not asked about here"), path: path.bytes)
         }
         let status = try PathResolver(tree.root).status(of: path)
         let decision =

@@ -12,8 +12,10 @@ package struct ServedDirectory: Sendable {
 
     private func outside(_ path: [UInt8]) -> SyncError {
         SyncError(
-            .refused, path: path,
-            "it is outside of what is served: \(escapedText(directory.path)); give a path relative to that")
+            .notServed(
+                "it is outside of what is served: \(escapedText(directory.path)); give a path relative to that"
+            ),
+            path: path)
     }
 
     /// A path relative to the directory; it may be given in any spelling, also by a symlink or a bind mount.
@@ -57,15 +59,12 @@ package struct ServedDirectory: Sendable {
             .filter { !$0.elementsEqual(".".utf8) }
         guard !names.isEmpty, names.allSatisfy({ FileName($0) != nil }) else {
             throw SyncError(
-                .refused, path: path,
-                "a target is strictly beneath what is served, \(escapedText(directory.path)), by a path without .."
-            )
+                .notServed(
+                    "a target is strictly beneath what is served, \(escapedText(directory.path)), by a path without .."
+                ), path: path)
         }
         guard try !isWriting || directory.keepsOthersOut() else {
-            throw SyncError(
-                .refused, path: directory.path,
-                "a client could put programs there that run with another user's rights: chmod 700 it, or mount it with "
-                    + "nosuid,nodev")
+            throw SyncError(.openServedDirectory, path: directory.path)
         }
         let inner = Array(names.joined(separator: [UInt8(ascii: "/")]))
         try checkHasNoSymlink(inner, path)
@@ -82,8 +81,8 @@ package struct ServedDirectory: Sendable {
                 if error.errno == .crossDevice { throw outside(path) }
                 guard error.errno == .tooManyLinks else { continue }
                 throw SyncError(
-                    .refused, path: path,
-                    "a symlink is on its way, and a target that is served has a path without one")
+                    .notServed("a symlink is on its way, and a target that is served has a path without one"),
+                    path: path)
             }
         }
     }

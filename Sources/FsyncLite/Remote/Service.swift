@@ -66,13 +66,14 @@ public final class Service {
     /// Tells the other end why this one ends.
     package var refuse: @Sendable (String) -> Void {
         // It is told, or gone.
-        { [link] message in try? link.tell(Service.failure(0, SyncError(.refused, message))) }
+        { [link] message in try? link.tell(Service.failure(0, SyncError(.notServed(message)))) }
     }
 
     private static func failure(_ id: UInt32, _ error: SyncError) -> FrameWriter {
         var frame = FrameWriter(.failure)
         frame.number(id)
         frame.text(error.code.rawValue)
+        frame.text(error.refusal?.kind.rawValue ?? "")
         frame.bytes((error.path ?? []).prefix(WireFormat.longestText))
         frame.text(error.message.shortened)
         return frame
@@ -93,7 +94,7 @@ public final class Service {
         var lists: ServedLists?
         var scanOptions = TreeScan.Options.source
         private let reader: any SourceReader
-        private let digests: any DigestSource
+        private let digests: DigestReader
         private let copier: ContentCopier
 
         init(_ request: ServiceLink.Request, _ link: ServiceLink, _ access: Access) throws {
@@ -107,6 +108,7 @@ public final class Service {
             var options = CopyOptions(attributes, selection)
             options.trustsScan = false
             options.digests = try reader.flag() ? .ofCopies : .none
+            options.mostHoles = try reader.size()
             options.isStrict = try reader.flag()
             filters = try reader.filters()
             try reader.end()
@@ -123,11 +125,11 @@ public final class Service {
                 source = .directory(root.path)
             case .only(let own, let filters, _):
                 guard filters.admit(self.filters) else {
-                    throw SyncError(.refused, "the target's settings take in what is left out here")
+                    throw SyncError(.notServed("the target's settings take in what is left out here"))
                 }
                 (source, root) = (own, try own.open())
             case .digests(let own): (source, root) = (own, try own.open())
-            case .nothing: throw SyncError(.refused, "there is no source")
+            case .nothing: throw SyncError(.notServed("there is no source"))
             }
             tree = try LocalTree(source, scanned: scanned, root)
             let probes = SettlingProbes(tree.facts.racyCheck)
@@ -213,7 +215,7 @@ public final class Service {
             var reader = request.payload
             // Ignore files are content, too.
             if case .digests = access, ![.open, .scan, .digest].contains(request.kind) {
-                throw SyncError(.refused, "only digests are given to a verification")
+                throw SyncError(.notServed("only digests are given to a verification"))
             }
             switch request.kind {
             case .open: break
@@ -228,9 +230,9 @@ public final class Service {
             case .list: try sendLists(request.id, &reader)
             case .attributes: try sendAttributes(request.id, &reader)
             case .digest:
-                let path = try entry(&reader)
+                let (path, isPlain) = (try entry(&reader), try reader.flag())
                 try reader.end()
-                try sendDigest(request.id, path)
+                try sendDigest(request.id, path, isPlain ? .plain : .sparse)
             case .obstacles: try sendObstacles(request.id, &reader)
             case .content:
                 let path = try entry(&reader)
@@ -326,14 +328,14 @@ public final class Service {
             try end(id, frame)
         }
 
-        private func sendDigest(_ id: UInt32, _ path: RelativePath?) throws {
+        private func sendDigest(_ id: UInt32, _ path: RelativePath?, _ form: ContentHash.Form) throws {
             var frame = FrameWriter(.answer)
             do {
                 guard let path else {
                     frame.byte(1)
                     return try end(id, frame)
                 }
-                if let found = try digests.digest(of: path) {
+                if let found = try digests.digest(of: path, as: form) {
                     frame.byte(0)
                     frame.digest(found.digest)
                     frame.status(found.status, device: encoder.number(of: found.status.device))
@@ -366,11 +368,9 @@ public final class Service {
 
         /// How the content is sent that a request asks for.
         private func goal(_ id: UInt32, _ reader: inout FrameReader) throws(WireError) -> WireGoal {
-            let keepsHoles = options.attributes.contains(.holes)
-            return switch WireFormat.ContentMode(rawValue: try reader.byte()) {
-            case .whole: WireGoal(link, id, keepsHoles: keepsHoles, options.digests)
-            case .blocks:
-                DeltaGoal(link, id, keepsHoles: keepsHoles, options.digests, seed: try reader.word())
+            switch WireFormat.ContentMode(rawValue: try reader.byte()) {
+            case .whole: WireGoal(link, id, options)
+            case .blocks: DeltaGoal(link, id, options, seed: try reader.word())
             case nil: throw WireError("an unknown way to send content")
             }
         }

@@ -51,6 +51,11 @@ extension FrameWriter {
     mutating func findings(_ findings: TreeScan.Findings) {
         size(Int64(findings.omittedSockets))
         flag(findings.metReservedName)
+        number(UInt(findings.mounted.count))
+        for mount in findings.mounted {
+            bytes(mount.path.bytes)
+            text(mount.fileSystem)
+        }
         for problem in findings.problems { self.problem(problem) }
     }
 
@@ -146,6 +151,9 @@ extension FrameReader {
         var findings = TreeScan.Findings()
         findings.omittedSockets = Int(clamping: try size())
         findings.metReservedName = try flag()
+        for _ in 0..<(try number(UInt32.self, upTo: 65_536)) {
+            findings.mounted.append(SourceMount(path: try path(), fileSystem: singleLine(try text())))
+        }
         while !isAtEnd { findings.problems.append(try problem()) }
         return findings
     }

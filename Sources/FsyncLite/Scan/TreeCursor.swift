@@ -285,8 +285,8 @@ struct TreeCursor {
         level.subdirectory += 1
         if options.others.contains(where: { $0.isSameObject(as: status) }), try !leavesOutContent() {
             throw SyncError(
-                .refused, path: chain.root.path + [UInt8(ascii: "/")] + path.bytes,
-                "one of source and target lies inside the other, by way of a mount")
+                .overlap("one of source and target lies inside the other, by way of a mount"),
+                path: chain.root.path + [UInt8(ascii: "/")] + path.bytes)
         }
         try monitor.checkCancellation()
         do throws(SystemError) {

@@ -83,10 +83,7 @@ final class Stage {
             do throws(SystemError) {
                 try slots.setProject(project, handsDown: true)
             } catch {
-                throw SyncError(
-                    .refused, path: error.path,
-                    "what is new cannot be given the project \(project) that its directory hands down: \(error.errno)"
-                )
+                throw SyncError(.project(project, error.errno), path: error.path)
             }
         }
     }
@@ -107,13 +104,12 @@ final class Stage {
             try directory.rename(first, to: directory, second, .exchange)
         } catch {
             throw SyncError(
-                .refused, path: directory.path, "this file system cannot exchange two names: \(error.errno)")
+                .weakFileSystem("cannot exchange two names: \(error.errno)"), path: directory.path)
         }
         do {
             try directory.rename(first, to: directory, second, .noReplace)
             throw SyncError(
-                .refused, path: directory.path,
-                "this file system replaces existing names in spite of RENAME_NOREPLACE")
+                .weakFileSystem("replaces existing names in spite of RENAME_NOREPLACE"), path: directory.path)
         } catch let error as SystemError where error.errno == .exists {
             try directory.removeDirectory(first)
             try directory.removeDirectory(second)

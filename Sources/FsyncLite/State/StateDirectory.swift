@@ -74,7 +74,8 @@ package struct StateDirectory: Sendable {
         isOpenToOthers = try StateDirectory.checkOwner(status, path, parent.fileSystem)
         directory = try parent.directory(name)
         guard try directory.status().inode == status.inode else {
-            throw SyncError(.refused, path: path, "this directory was replaced meanwhile")
+            throw SyncError(
+                .stale, path: path, "this directory was replaced meanwhile; run the command again")
         }
         mark = try directory.stateMark()
         for entry in StateEntry.allCases {

@@ -18,7 +18,6 @@ extension Invocation {
             arguments: try CommandLineParser(program: program).bind(
                 sent.arguments, to: command.description, replaced: nil),
             options: try Invocation.options(of: sent, for: command), client: client)
-        try limits.check(self, sent)
         keepsHistory = limits.isAppendOnly
         let isWriting = !command.isReading
         func path(_ value: [UInt8]) throws -> [UInt8] {

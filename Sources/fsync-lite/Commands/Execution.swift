@@ -3,14 +3,20 @@ import FsyncLite
 
 /// Runs a command and tells of its error.
 enum Execution {
-    /// - Parameter wantsDocument: standard output must have one JSON document, also after an error.
-    static func run(wantsDocument: Bool, _ invocation: () throws -> Invocation) -> ExitCode {
+    /// - Parameters:
+    ///   - wantsDocument: standard output must have one JSON document, also after an error.
+    ///   - check: refuses what a client may not do here.
+    static func run(
+        wantsDocument: Bool, _ invocation: () throws -> Invocation,
+        checking check: (Invocation) throws -> Void = { _ in }
+    ) -> ExitCode {
         var console = Console()
         console.wantsDocument = wantsDocument
         var next: NextCommand?
         do {
             let invocation = try invocation().reading()
             next = try NextCommand(invocation)
+            try check(invocation)
             let code =
                 try RemoteInvocation(invocation)?.run(&console)
                 ?? invocation.command.run(invocation, &console)

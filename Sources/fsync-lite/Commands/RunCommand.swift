@@ -76,7 +76,7 @@ enum RunCommand: Command {
         let steps: Steps
         do {
             if let location = job.disabled {
-                throw SyncError(.refused, "the job is disabled; to run it, take that out: \(location)")
+                throw SyncError(.disabledJob(location))
             }
             steps = try Steps(job, invocation, settings)
         } catch {

@@ -20,7 +20,7 @@ struct ServiceLimits {
     func check(_ invocation: Invocation, _ sent: RemoteCommand) throws {
         let name = invocation.command.name
         if isReadOnly, !invocation.command.isReading || invocation.options.has(SyncOptions.weakCommit) {
-            throw SyncError(.refused, "\(name) writes, and the key for that machine is for reading only")
+            throw SyncError(.keyForbids("\(name) writes", isReadOnly: true))
         }
         guard isAppendOnly else { return }
         let plan = try sent.document.map { try SavedPlan($0, path: RunLog.ofClient) }
@@ -29,22 +29,20 @@ struct ServiceLimits {
         }
         if invocation.command == SnapshotCreateCommand.self {
             // It may take the place of another label, which keeps a snapshot.
-            throw SyncError(.refused, "\(name) changes a label, and the key for that machine is append-only")
+            throw SyncError(.keyForbids("\(name) changes a label"))
         }
         if invocation.command == SnapshotPruneCommand.self {
-            throw SyncError(
-                .refused, "\(name) lets snapshots go, and the key for that machine is append-only")
+            throw SyncError(.keyForbids("\(name) lets snapshots go"))
         }
-        if invocation.options.has(SnapshotRestoreCommand.overwrite) {
+        let overwrite = SnapshotRestoreCommand.overwrite
+        if invocation.options.has(overwrite) {
             throw SyncError(
-                .refused,
-                "--overwrite replaces files that no history has, and the key for that machine is append-only")
+                .keyForbids("\(overwrite.name) replaces files that no history has", overwrite.name))
         }
         let options = sent.options + (sent.job?.options ?? [])
         let rules = OptionDescription.retention
         if let rule = options.first(where: { option in rules.contains { $0.name == option.name } }) {
-            throw SyncError(
-                .refused, "\(rule.name) is a rule of retention, and the key for that machine is append-only")
+            throw SyncError(.keyForbids("\(rule.name) is a rule of retention", rule.name))
         }
         let guards =
             SyncOptions.loosening + [
@@ -53,8 +51,7 @@ struct ServiceLimits {
         if let loose = (options + sent.defaults + planned).first(where: { option in
             option.values != nil && guards.contains { $0.name == option.name }
         }) {
-            throw SyncError(
-                .refused, "\(loose.name) loosens a guard, and the key for that machine is append-only")
+            throw SyncError(.keyForbids("\(loose.name) loosens a guard", loose.name))
         }
     }
 }

@@ -35,7 +35,6 @@ struct MountTests {
     @Test(.needs(.mounts), arguments: [TestDisk.tmpfs(options: "size=4m"), .ext4(megabytes: 4)])
     func aDiskThatIsMissing(disk: TestDisk) throws {
         let scene = try MirrorScene(Self.tree, inMemory: true)
-        guard scene.far == nil else { return }
         try mirrorWithDisk(scene, disk)
         try expectRefused(scene, "was mounted last time and is not now")
         // The directory may be gone with the disk, as automounters do it.
@@ -53,9 +52,38 @@ struct MountTests {
         #expect(try scene.apply().code == 0)
     }
 
+    /// A disk that was pulled out may have lost what a run has read, under the same times.
+    @Test(.needs(.mounts, .strace), arguments: ["source", "source/disk"])
+    func whatWasYoungIsReadAgainAfterANewMount(place: String) throws {
+        let scene = try MirrorScene(["other": "o", "disk": [:]])
+        guard scene.far == nil else { return }
+        let folder = try TemporaryDirectory(inMemory: true)
+        let image = "\(folder.path)/image"
+        try HostCommand.run("truncate", "-s", "8M", image)
+        try HostCommand.run("mkfs.ext4", "-q", image)
+        func opens() throws -> Bool {
+            let run = try CommandRun(
+                ["apply", "source", "target"], in: scene.directory.path,
+                under: ["strace", "-f", "-e", "trace=openat", "-o", scene.path("calls")])
+            #expect(run.code == 0, "\(run.errors)")
+            return try scene.text("calls").contains("\"young\"")
+        }
+        for round in 0..<3 {
+            try HostCommand.run("mount", "-o", "loop", image, scene.path(place))
+            defer { try? HostCommand.run("umount", scene.path(place)) }
+            if round == 0 {
+                try scene.build(["young": "y"], at: "\(place)/d")
+                ClockTick.pass()
+                #expect(try opens())
+            } else {
+                #expect(try opens())
+            }
+            #expect(try !opens())
+        }
+    }
+
     @Test(.needs(.mounts)) func anotherDisk() throws {
         let scene = try MirrorScene(Self.tree, inMemory: true)
-        guard scene.far == nil else { return }
         try mirrorWithDisk(scene, .ext4(megabytes: 4))
         try TestDisk.ext4(megabytes: 4).mounted(at: scene.path("source/disk")) {
             try scene.build(["theirs": "x"], at: "source/disk")
@@ -65,9 +93,23 @@ struct MountTests {
         }
     }
 
+    @Test(.needs(.mounts), arguments: [FarMachine.Side.source, .target]) func aDiskOfAnotherMachine(
+        side: FarMachine.Side
+    ) throws {
+        let scene = try MirrorScene(Self.tree, inMemory: true)
+        scene.far = try FarMachine(has: side)
+        try mirrorWithDisk(scene, .ext4(megabytes: 4))
+        try expectRefused(scene, "was mounted last time and is not now")
+        try TestDisk.ext4(megabytes: 4).mounted(at: scene.path("source/disk")) {
+            try scene.build(["theirs": "x"], at: "source/disk")
+            try expectRefused(scene, "shows another file system than last time")
+        }
+        #expect(try scene.apply("--change-source").code == 0)
+        #expect(!scene.exists("target/disk/in"))
+    }
+
     @Test(.needs(.mounts)) func aDiskThatIsMountedElsewhereHasMoved() throws {
         let scene = try MirrorScene(["a": "a", "disk": [:], "usb": [:]], inMemory: true)
-        guard scene.far == nil else { return }
         try mirrorWithDisk(scene)
         try scene.build([:], at: "aside")
         try TestDisk.tmpfs(options: "size=4m").mounted(at: scene.path("source/usb")) {
@@ -105,7 +147,6 @@ struct MountTests {
     /// What shows a part of the same file system is mounted, too.
     @Test(.needs(.mounts)) func oneFileSystemLeavesOutBindMounts() throws {
         let scene = try MirrorScene(["bind": [:], "file": "under", "z": "z"], inMemory: true)
-        guard scene.far == nil else { return }
         try scene.build(["g": "g"], at: "other")
         func expect(_ names: [String], sourceLocation: SourceLocation = #_sourceLocation) throws {
             let run = try scene.apply("--one-file-system")

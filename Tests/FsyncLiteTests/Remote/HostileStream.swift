@@ -76,6 +76,7 @@ enum HostileStream {
             frame.flag(names.count == 1)
             frame.time(FileTime(seconds: 1_700_000_000, nanoseconds: 1))
             frame.size(1)
+            frame.text("c0ffee")
             frame.size(70)
             frame.flag(false)
         }
@@ -88,11 +89,13 @@ enum HostileStream {
         }
         frames += entries(&random)
         frames += answer(3, &random) { frame in
-            frame.size(2)
-            frame.flag(false)
+            var findings = TreeScan.Findings()
+            findings.omittedSockets = 2
             if let path = RelativePath("x") {
-                frame.problem(Problem(path: path, code: .unreadable, message: "Permission denied"))
+                findings.mounted = [SourceMount(path: path, fileSystem: "ext4 5ab0")]
+                findings.problems = [Problem(path: path, code: .unreadable, message: "Permission denied")]
             }
+            frame.findings(findings)
         }
         frames += answer(4, &random) { frame in
             frame.byte(0)

@@ -1,8 +1,8 @@
 import FileStorage
 import FileSystem
 
-// The table of refusals: for each reason its text and its way out. `Guard` has the name and the exit code of each. One
-// that is added needs a scene in `WaysOutTests`, in which the way out is tried.
+// The first part of the table of refusals: for each reason its text and its way out. `Guard` has the name and the exit
+// code of each. One that is added needs a scene in `WaysOutTests`, in which the way out is tried.
 
 // MARK: Sources
 
@@ -17,6 +17,23 @@ extension Refusal {
             .manyDeletions,
             "\(count) of the target's \(Amount.entries(entries))\(source) would be deleted",
             .adding("--max-delete", "\(most)"))
+    }
+
+    static func tooManySources(_ most: Int) -> Refusal {
+        Refusal(
+            .tooManySources, "there are more sources than \(most); mirror some of them by another job", .none)
+    }
+
+    static func tooManyEntries(_ count: Int) -> Refusal {
+        Refusal(
+            .tooManyEntries,
+            "the source has more new entries than half of this machine's memory holds: \(count); "
+                + "mirror it in parts, by sources of their own", .none)
+    }
+
+    /// - Parameter location: of the setting that disables it.
+    package static func disabledJob(_ location: String) -> Refusal {
+        Refusal(.disabledJob, "the job is disabled; to run it, take that out: \(location)", .none)
     }
 
     static func sourceLeftOut(_ title: String, _ path: [UInt8]) -> Refusal {
@@ -109,6 +126,9 @@ extension Refusal {
         Refusal(.noParent, noParent.reason, .first("mkdir", "-p", .text(parent.bytes)))
     }
 
+    /// - Parameter purpose: what only a target is for.
+    static func noTarget(_ purpose: String) -> Refusal { Refusal(.noTarget, purpose, .none) }
+
     static func danglingTarget(_ file: LocalFile, to missing: LocalFile) -> Refusal {
         Refusal(
             .danglingTarget,
@@ -181,6 +201,13 @@ extension Refusal {
             (path.map { "\($0): " } ?? "") + Domain.reason(demand, found, directory: directory),
             project.map { .first("chattr", "-p", .text(Array("\($0)".utf8)), object) } ?? .none)
     }
+
+    static func project(_ project: UInt32, _ error: Errno) -> Refusal {
+        Refusal(
+            .projectOrEncryption,
+            "what is new cannot be given the project \(project) that its directory hands down: \(error)",
+            .none)
+    }
 }
 
 // MARK: The state of the target
@@ -192,6 +219,17 @@ extension Refusal {
             .unmarkedState, "\(reason); if it is yours: fsync-lite recover --claim \(escapedText(root))",
             .first("fsync-lite", "recover", "--claim", .targetName))
     }
+
+    /// For a client, whose key may not claim a state.
+    static func unmarkedState(servedAs root: [UInt8]) -> Refusal {
+        Refusal(
+            .unmarkedState,
+            "its state has no mark; on that machine, as its owner: fsync-lite recover --claim \(escapedText(root))",
+            .none)
+    }
+
+    static let noMark = Refusal(
+        .noMark, "its file system keeps no mark; move the target out of the tree of another one", .none)
 
     static func stateOfOtherDirectory(_ state: [UInt8]) -> Refusal {
         Refusal(
@@ -233,225 +271,4 @@ extension Refusal {
         .untrustedState,
         "any user may have written this: its file system does not keep owners, and root commits it only with --trust-state",
         .adding("--trust-state"))
-}
-
-// MARK: Entries of the target
-
-extension Refusal {
-    static func mountInTarget(_ path: RelativePath) -> Refusal {
-        Refusal(
-            .mountInTarget, "something is mounted in the target, at \(path); unmount it",
-            .first("umount", .inTarget(path.bytes)))
-    }
-
-    static func fileSystemInTarget(_ path: RelativePath) -> Refusal {
-        Refusal(
-            .fileSystemInTarget,
-            "another file system or subvolume begins in the target, at \(path); move it away",
-            .first(
-                "mv", .inTarget(path.bytes), .besideTarget([UInt8(ascii: ".")] + (path.fileName?.bytes ?? []))
-            ))
-    }
-
-    static func targetInExchange(_ path: RelativePath) -> Refusal {
-        Refusal(
-            .targetInExchange,
-            "\(path) is another target, whose state an exchange would copy; move it out, or leave --exchange out",
-            .without("--exchange"))
-    }
-
-    static func nameCollision(_ first: RelativePath, _ second: RelativePath) -> Refusal {
-        Refusal(
-            .nameCollision,
-            "\(first) and \(second) are one name in the target, which does not tell case or Unicode forms apart",
-            .adding("--exclude", Refusal.pattern(of: second)))
-    }
-
-    /// A pattern of gitignore that matches this path alone.
-    private static func pattern(of path: RelativePath) -> [UInt8] {
-        [UInt8(ascii: "/")]
-            + path.bytes.flatMap { "*?[\\".utf8.contains($0) ? [UInt8(ascii: "\\"), $0] : [$0] }
-    }
-
-    static func excludedInTheWay(_ path: RelativePath) -> Refusal {
-        Refusal(
-            .excludedInTheWay,
-            "\(path) in the target is excluded, or holds what is, and something else of the source would take its place",
-            .adding("--delete-excluded"))
-    }
-
-    static func undeletedInTheWay(_ path: RelativePath) -> Refusal {
-        Refusal(
-            .undeletedInTheWay,
-            "\(path) in the target holds entries that --no-delete keeps, and something else of the source would "
-                + "take its place; leave --no-delete out, or that path with --exclude",
-            .without("--no-delete"))
-    }
-
-    static func locked(_ path: RelativePath, _ status: FileStatus) -> Refusal {
-        let flag = status.isImmutable ? ("immutable", "i") : ("append-only", "a")
-        let name = path.isRoot ? "the target's root" : "\(path) in the target"
-        return Refusal(
-            .locked, "\(name) is \(flag.0); chattr -\(flag.1) it",
-            .first("chattr", .text(Array("-\(flag.1)".utf8)), .inTarget(path.bytes)))
-    }
-}
-
-// MARK: The file system
-
-extension Refusal {
-    static func weakFileSystem(_ capabilities: FileSystemCapabilities) -> Refusal {
-        Refusal(
-            .weakFileSystem,
-            "the target's file system, \(capabilities.name), cannot keep the promise of all or nothing; it lacks "
-                + capabilities.lacks.joined(separator: ", "), .adding("--weak-commit"))
-    }
-
-    static let readOnlyFileSystem = Refusal(
-        .readOnlyFileSystem, "the target's file system is mounted read-only",
-        .first("mount", "-o", "remount,rw", .mountPoint))
-
-    /// - Parameter held: bytes that the target's history holds.
-    static func noSpace(_ needed: ByteCount, free: ByteCount, held: ByteCount) -> Refusal {
-        let text = Amount.bytes(needed, over: free)
-        var refusal = Refusal(
-            .noSpace, "\(text.0) are needed and \(text.1) are free in the target\(history(held))",
-            prune(held))
-        refusal.bytes = Space(needed: needed, free: free)
-        return refusal
-    }
-
-    /// - Parameter held: bytes that the target's history holds.
-    static func noInodes(_ needed: Int64, free: Int64, held: ByteCount) -> Refusal {
-        Refusal(
-            .noInodes, "\(needed) inodes are needed and \(free) are free in the target\(history(held))",
-            prune(held))
-    }
-
-    private static func history(_ held: ByteCount) -> String {
-        guard held > 0 else { return "" }
-        return "; its history holds \(Amount.bytes(held)), which snapshot prune --keep-last 0 frees"
-    }
-
-    private static func prune(_ held: ByteCount) -> WayOut {
-        held > 0 ? .first("fsync-lite", "snapshot", "prune", "--keep-last", "0", .targetName) : .none
-    }
-
-    static let spaceForPrepared = Refusal(
-        .spaceForPrepared,
-        "there is room only if snapshots go, and none goes before a commit: prune some, or apply at once",
-        .without("--prepare"))
-
-    static func cannotClone(_ error: Errno) -> Refusal {
-        Refusal(
-            .cannotClone, "this file system cannot clone (\(error)); leave --reflink out",
-            .without("--reflink"))
-    }
-
-    /// - Parameter reason: why the two trees cannot change places.
-    static func exchangeImpossible(_ reason: String) -> Refusal {
-        Refusal(.exchangeImpossible, reason, .without("--exchange"))
-    }
-}
-
-// MARK: Restoring
-
-extension Refusal {
-    static func otherSourceDirectory(_ path: [UInt8], isThere: Bool) -> Refusal {
-        let file = LocalFile(bytes: path)
-        return Refusal(
-            .otherSourceDirectory,
-            isThere
-                ? "\(file) is not the directory that was mirrored: is a disk missing? --to \(file) uses it"
-                : "the source, \(file), is not there: is a disk missing? --to \(file) makes it",
-            .without("--to-source") + .adding("--to", path))
-    }
-
-    static func destinationIsTarget(_ path: [UInt8]) -> Refusal {
-        Refusal(
-            .destinationIsTarget, "\(LocalFile(bytes: path)) is a target itself; give another directory",
-            .restoringBeside(path))
-    }
-
-    static func unfinishedRestore(_ path: [UInt8]) -> Refusal {
-        Refusal(
-            .unfinishedRestore,
-            "\(LocalFile(bytes: path)) has what another restore left that was cut short; run that again to end it",
-            .restoringBeside(path))
-    }
-
-    static func occupiedDestination(_ path: [UInt8]) -> Refusal {
-        Refusal(
-            .occupiedDestination,
-            "\(LocalFile(bytes: path)) holds other entries already, and a whole tree is copied to an empty "
-                + "directory only: name the paths to restore, or give --to with another directory",
-            .restoringBeside(path))
-    }
-
-    static func linkToOtherFileSystem(_ path: [UInt8]) -> Refusal {
-        Refusal(
-            .linkToOtherFileSystem,
-            "\(LocalFile(bytes: path)) is on another file system, where nothing can be linked; leave --link out",
-            .without("--link"))
-    }
-
-    static func otherKind(_ path: RelativePath, _ type: FileType) -> Refusal {
-        Refusal(
-            .otherKind,
-            "\(path) is a \(type.documentName) there, and another kind of entry in the snapshot; move it away",
-            .first("mv", .inTarget(path.bytes), .inTarget(path.bytes + ".moved".utf8)))
-    }
-
-    static func wouldOverwrite(_ path: RelativePath, of modified: Timestamp) -> Refusal {
-        Refusal(
-            .wouldOverwrite, "\(path) is there, of \(modified.localText), and would be overwritten",
-            .adding("--overwrite"))
-    }
-
-    static func moreWouldBeOverwritten(_ count: Int) -> Refusal {
-        Refusal(.wouldOverwrite, "and \(count) more would be overwritten", .adding("--overwrite"))
-    }
-}
-
-extension Refusal {
-    static func noSingleSource(_ reason: String, _ advice: String) -> Refusal {
-        Refusal(
-            .noSingleSource, "\(reason); \(advice)",
-            .without("--to-source") + .adding("--to", "restored"))
-    }
-
-    /// - Parameter kept: how many applies can be taken back.
-    static func fewerSnapshots(_ kept: Int, _ reason: String) -> Refusal {
-        Refusal(.fewerSnapshots, reason, kept > 0 ? .adding("--steps", "\(kept)") : .none)
-    }
-}
-
-// MARK: Plans that were made before
-
-extension Refusal {
-    static func changedSincePlan(_ what: String) -> Refusal { Refusal(.changedSincePlan, what, .none) }
-
-    static func changedSincePrepared(_ what: String) -> Refusal {
-        Refusal(.changedSincePrepared, what, .none)
-    }
-
-    /// - Parameter sources: of what was prepared.
-    func preparing(_ id: String, _ sources: [(name: String?, path: [UInt8])]) -> Refusal {
-        let again: WayOut =
-            if sources.count == 1, sources[0].name == nil {
-                .command("fsync-lite", "apply", "--prepare", .text(sources[0].path), .targetName)
-            } else {
-                .command("fsync-lite", "abandon", .targetName, .text(Array(id.utf8)))
-            }
-        return Refusal(kind, reason, again)
-    }
-}
-
-extension WayOut {
-    /// A restore into another directory.
-    fileprivate static func restoringBeside(_ path: [UInt8]) -> WayOut {
-        .adding("--to", path + ".restored".utf8)
-    }
-
-    fileprivate static let restoringElsewhere = WayOut.adding("--to", "restored")
 }

@@ -1,0 +1,278 @@
+import FileStorage
+import FileSystem
+
+// The second part of the table of refusals.
+
+// MARK: Entries of the target
+
+extension Refusal {
+    static func mountInTarget(_ path: RelativePath) -> Refusal {
+        Refusal(
+            .mountInTarget, "something is mounted in the target, at \(path); unmount it",
+            .first("umount", .inTarget(path.bytes)))
+    }
+
+    static func fileSystemInTarget(_ path: RelativePath) -> Refusal {
+        Refusal(
+            .fileSystemInTarget,
+            "another file system or subvolume begins in the target, at \(path); move it away",
+            .first(
+                "mv", .inTarget(path.bytes), .besideTarget([UInt8(ascii: ".")] + (path.fileName?.bytes ?? []))
+            ))
+    }
+
+    static func targetInExchange(_ path: RelativePath) -> Refusal {
+        Refusal(
+            .targetInExchange,
+            "\(path) is another target, whose state an exchange would copy; move it out, or leave --exchange out",
+            .without("--exchange"))
+    }
+
+    /// Something else of the source would take the place of a directory with another target in it.
+    static func targetInTheWay(_ path: RelativePath) -> Refusal {
+        Refusal(
+            .targetInTheWay,
+            "\(path) is another target, and something else of the source would take its place; move it away",
+            .first(
+                "mv", .inTarget(path.bytes), .besideTarget([UInt8(ascii: ".")] + (path.fileName?.bytes ?? []))
+            ))
+    }
+
+    static func nameCollision(_ first: RelativePath, _ second: RelativePath) -> Refusal {
+        Refusal(
+            .nameCollision,
+            "\(first) and \(second) are one name in the target, which does not tell case or Unicode forms apart",
+            .adding("--exclude", Refusal.pattern(of: second)))
+    }
+
+    /// A pattern of gitignore that matches this path alone.
+    private static func pattern(of path: RelativePath) -> [UInt8] {
+        [UInt8(ascii: "/")]
+            + path.bytes.flatMap { "*?[\\".utf8.contains($0) ? [UInt8(ascii: "\\"), $0] : [$0] }
+    }
+
+    static func excludedInTheWay(_ path: RelativePath) -> Refusal {
+        Refusal(
+            .excludedInTheWay,
+            "\(path) in the target is excluded, or holds what is, and something else of the source would take its place",
+            .adding("--delete-excluded"))
+    }
+
+    static func undeletedInTheWay(_ path: RelativePath) -> Refusal {
+        Refusal(
+            .undeletedInTheWay,
+            "\(path) in the target holds entries that --no-delete keeps, and something else of the source would "
+                + "take its place; leave --no-delete out, or that path with --exclude",
+            .without("--no-delete"))
+    }
+
+    static func locked(_ path: RelativePath, _ status: FileStatus) -> Refusal {
+        let flag = status.isImmutable ? ("immutable", "i") : ("append-only", "a")
+        let name = path.isRoot ? "the target's root" : "\(path) in the target"
+        return Refusal(
+            .locked, "\(name) is \(flag.0); chattr -\(flag.1) it",
+            .first("chattr", .text(Array("-\(flag.1)".utf8)), .inTarget(path.bytes)))
+    }
+}
+
+extension Refusal {
+    /// An entry whose times only its owner can put right after a move.
+    static func entryOfOther(_ owner: UInt32) -> Refusal {
+        let isRoot = Account.isRoot
+        return Refusal(
+            .entryOfOther,
+            "it belongs to user \(owner), and only its owner can put its times right; "
+                + (isRoot ? "run outside this user namespace" : "run as root"),
+            isRoot ? .none : .asUser(0))
+    }
+}
+
+// MARK: The file system
+
+extension Refusal {
+    static func weakFileSystem(_ lack: String) -> Refusal {
+        Refusal(.weakFileSystem, "this file system \(lack)", .adding("--weak-commit"))
+    }
+
+    static func weakFileSystem(_ capabilities: FileSystemCapabilities) -> Refusal {
+        Refusal(
+            .weakFileSystem,
+            "the target's file system, \(capabilities.name), cannot keep the promise of all or nothing; it lacks "
+                + capabilities.lacks.joined(separator: ", "), .adding("--weak-commit"))
+    }
+
+    static let readOnlyFileSystem = Refusal(
+        .readOnlyFileSystem, "the target's file system is mounted read-only",
+        .first("mount", "-o", "remount,rw", .mountPoint))
+
+    /// - Parameter held: bytes that the target's history holds.
+    static func noSpace(_ needed: ByteCount, free: ByteCount, held: ByteCount) -> Refusal {
+        let text = Amount.bytes(needed, over: free)
+        var refusal = Refusal(
+            .noSpace, "\(text.0) are needed and \(text.1) are free in the target\(history(held))",
+            prune(held))
+        refusal.bytes = Space(needed: needed, free: free)
+        return refusal
+    }
+
+    /// - Parameter held: bytes that the target's history holds.
+    static func noInodes(_ needed: Int64, free: Int64, held: ByteCount) -> Refusal {
+        Refusal(
+            .noInodes, "\(needed) inodes are needed and \(free) are free in the target\(history(held))",
+            prune(held))
+    }
+
+    private static func history(_ held: ByteCount) -> String {
+        guard held > 0 else { return "" }
+        return "; its history holds \(Amount.bytes(held)), which snapshot prune --keep-last 0 frees"
+    }
+
+    private static func prune(_ held: ByteCount) -> WayOut {
+        held > 0 ? .first("fsync-lite", "snapshot", "prune", "--keep-last", "0", .targetName) : .none
+    }
+
+    static let spaceForPrepared = Refusal(
+        .spaceForPrepared,
+        "there is room only if snapshots go, and none goes before a commit: prune some, or apply at once",
+        .without("--prepare"))
+
+    static func cannotClone(_ error: Errno) -> Refusal {
+        Refusal(
+            .cannotClone, "this file system cannot clone (\(error)); leave --reflink out",
+            .without("--reflink"))
+    }
+
+    /// - Parameter reason: why the two trees cannot change places.
+    static func exchangeImpossible(_ reason: String) -> Refusal {
+        Refusal(.exchangeImpossible, reason, .without("--exchange"))
+    }
+}
+
+// MARK: Restoring
+
+extension Refusal {
+    static func otherSourceDirectory(_ path: [UInt8], isThere: Bool) -> Refusal {
+        let file = LocalFile(bytes: path)
+        return Refusal(
+            .otherSourceDirectory,
+            isThere
+                ? "\(file) is not the directory that was mirrored: is a disk missing? --to \(file) uses it"
+                : "the source, \(file), is not there: is a disk missing? --to \(file) makes it",
+            .without("--to-source") + .adding("--to", path))
+    }
+
+    static func destinationIsTarget(_ path: [UInt8]) -> Refusal {
+        Refusal(
+            .destinationIsTarget, "\(LocalFile(bytes: path)) is a target itself; give another directory",
+            .restoringBeside(path))
+    }
+
+    static func unfinishedRestore(_ path: [UInt8]) -> Refusal {
+        Refusal(
+            .unfinishedRestore,
+            "\(LocalFile(bytes: path)) has what another restore left that was cut short; run that again to end it",
+            .restoringBeside(path))
+    }
+
+    static func occupiedDestination(_ path: [UInt8]) -> Refusal {
+        Refusal(
+            .occupiedDestination,
+            "\(LocalFile(bytes: path)) holds other entries already, and a whole tree is copied to an empty "
+                + "directory only: name the paths to restore, or give --to with another directory",
+            .restoringBeside(path))
+    }
+
+    static func linkToOtherFileSystem(_ path: [UInt8]) -> Refusal {
+        Refusal(
+            .linkToOtherFileSystem,
+            "\(LocalFile(bytes: path)) is on another file system, where nothing can be linked; leave --link out",
+            .without("--link"))
+    }
+
+    static func otherKind(_ path: RelativePath, _ type: FileType) -> Refusal {
+        Refusal(
+            .otherKind,
+            "\(path) is a \(type.documentName) there, and another kind of entry in the snapshot; move it away",
+            .first("mv", .inTarget(path.bytes), .inTarget(path.bytes + ".moved".utf8)))
+    }
+
+    static func wouldOverwrite(_ path: RelativePath, of modified: Timestamp) -> Refusal {
+        Refusal(
+            .wouldOverwrite, "\(path) is there, of \(modified.localText), and would be overwritten",
+            .adding("--overwrite"))
+    }
+
+    static func moreWouldBeOverwritten(_ count: Int) -> Refusal {
+        Refusal(.wouldOverwrite, "and \(count) more would be overwritten", .adding("--overwrite"))
+    }
+}
+
+extension Refusal {
+    static func noSingleSource(_ reason: String, _ advice: String) -> Refusal {
+        Refusal(
+            .noSingleSource, "\(reason); \(advice)",
+            .without("--to-source") + .adding("--to", "restored"))
+    }
+
+    /// - Parameter kept: how many applies can be taken back.
+    static func fewerSnapshots(_ kept: Int, _ reason: String) -> Refusal {
+        Refusal(.fewerSnapshots, reason, kept > 0 ? .adding("--steps", "\(kept)") : .none)
+    }
+
+    static let nothingToLabel = Refusal(
+        .nothingToLabel, "no apply is kept here that a label could be given to; see keep_last", .none)
+}
+
+// MARK: Plans that were made before
+
+extension Refusal {
+    static func changedSincePlan(_ what: String) -> Refusal { Refusal(.changedSincePlan, what, .none) }
+
+    static func changedSincePrepared(_ what: String) -> Refusal {
+        Refusal(.changedSincePrepared, what, .none)
+    }
+
+    /// - Parameter sources: of what was prepared.
+    func preparing(_ id: String, _ sources: [(name: String?, path: [UInt8])]) -> Refusal {
+        let again: WayOut =
+            if sources.count == 1, sources[0].name == nil {
+                .command("fsync-lite", "apply", "--prepare", .text(sources[0].path), .targetName)
+            } else {
+                .command("fsync-lite", "abandon", .targetName, .text(Array(id.utf8)))
+            }
+        return Refusal(kind, reason, again)
+    }
+}
+
+// MARK: Other machines
+
+extension Refusal {
+    /// - Parameter reason: what the other end asks for, and may not have.
+    static func notServed(_ reason: String) -> Refusal { Refusal(.notServed, reason, .none) }
+
+    static let openServedDirectory = Refusal(
+        .openServedDirectory,
+        "a client could put programs there that run with another user's rights: chmod 700 it, or mount it with "
+            + "nosuid,nodev", .none)
+
+    /// - Parameters:
+    ///   - deed: what the command or the option does.
+    ///   - option: what can be left out; nil for the command itself.
+    package static func keyForbids(_ deed: String, isReadOnly: Bool = false, _ option: String? = nil)
+        -> Refusal
+    {
+        Refusal(
+            .keyForbids,
+            "\(deed), and the key for that machine is \(isReadOnly ? "for reading only" : "append-only")",
+            option.map { .without($0) } ?? .none)
+    }
+}
+
+extension WayOut {
+    /// A restore into another directory.
+    static func restoringBeside(_ path: [UInt8]) -> WayOut {
+        .adding("--to", path + ".restored".utf8)
+    }
+
+    static let restoringElsewhere = WayOut.adding("--to", "restored")
+}
