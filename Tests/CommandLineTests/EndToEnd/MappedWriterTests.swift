@@ -72,7 +72,7 @@ struct MappedWriterTests {
             let scene = try MirrorScene(
                 ["a": .file(content), "b": .file(content), "c": .file(content)], at: "\(place.path)/scene")
             try scene.mirror()
-            for round in 0..<20 {
+            for round in 0..<8 {
                 let writer = Writer(scene.source, seed: UInt64(round))
                 for _ in 0..<6 {
                     let run = try scene.apply()
