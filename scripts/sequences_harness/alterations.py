@@ -70,7 +70,7 @@ WEIGHTS = {
     "acls": 2,
     "unlink-name": 1,
     "copy": 0.5,
-    "mapped": 3,
+    "mapped": 6,
 }
 LIBC = ctypes.CDLL(None, use_errno=True)
 LIBC.mmap.restype = ctypes.c_void_p
@@ -257,7 +257,7 @@ class Alterations:
 
     def store(self):
         """Through a new mapping or one that was kept, with the page read before it or not. The time may stay."""
-        if not self.mappings or self.rng.random() < 0.5:
+        if not self.mappings or self.rng.random() < 0.3:
             path = self.pick([path for path in self.files if os.path.getsize(self.path(path)) > 0])
             self.mappings.append(Mapping(self.path(path)))
             self.tell(f"# {self.told(path)} is mapped")
@@ -267,7 +267,7 @@ class Alterations:
                 reads = self.rng.random() < 0.5
                 mapping.bytes[index] = (mapping.bytes[0 if reads else index] + 1) % 256
             self.tell(f"# stored through the mapping of {mapping.path}")
-        if self.rng.random() < 0.5 or not mapping.is_whole():
+        if self.rng.random() < 0.25 or not mapping.is_whole():
             self.mappings.remove(mapping)
             mapping.close()
             self.tell(f"# the mapping of {mapping.path} is closed")
