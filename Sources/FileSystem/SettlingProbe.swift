@@ -53,8 +53,7 @@ public struct SettlingProbe: Sendable {
     ///
     /// - Parameter later: the status after its content was read.
     public func settles(_ later: FileStatus) -> Bool {
-        refusal == nil && status.isSameObject(as: later) && status.size == later.size
-            && status.modified == later.modified && status.changed == later.changed
+        refusal == nil && status.isSameState(as: later)
     }
 }
 
