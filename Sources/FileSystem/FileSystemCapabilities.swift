@@ -229,8 +229,11 @@ extension Directory {
         "pstore", "ramfs", "securityfs", "squashfs", "sysfs", "tracefs",
     ]
 
+    /// Where this directory's mount is mounted, as the kernel's list has it; nil where that tells nothing.
+    public func mountPoint() throws(SystemError) -> String? { try mountEntry()?.point }
+
     /// The line of this directory's mount in the kernel's list: `42 27 7:0 / /mnt rw,… - fuseblk /dev/loop0 rw,…`.
-    private func mountEntry() throws(SystemError) -> (type: String, source: String)? {
+    private func mountEntry() throws(SystemError) -> (type: String, source: String, point: String)? {
         let number = "\(try mountNumber())"
         let processes = try Directory.open(path: Array("/proc/self".utf8))
         let file = try processes.open(FileName("mountinfo"), [.read])
@@ -242,7 +245,7 @@ extension Directory {
             guard fields.first.map(String.init) == number, let dash = fields.firstIndex(of: "-"),
                 dash + 2 < fields.endIndex
             else { continue }
-            return (String(fields[dash + 1]), String(fields[dash + 2]))
+            return (String(fields[dash + 1]), String(fields[dash + 2]), String(fields[4]))
         }
         return nil
     }

@@ -14,6 +14,8 @@ extension Target {
         guard fileSystem.lasts else { return }
         let (path, _) = try KnownTargets.place(of: root)
         try known.add(
-            KnownTargets.Entry(id: id, fileSystem: fileSystem, paths: [path], lastApply: header.created))
+            KnownTargets.Entry(
+                id: id, fileSystem: fileSystem, paths: [path], lastApply: header.created,
+                mountPoint: try directory.mountPoint()))
     }
 }

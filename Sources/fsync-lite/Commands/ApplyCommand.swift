@@ -1,3 +1,4 @@
+import FileStorage
 import FileSystem
 import FsyncLite
 
@@ -96,7 +97,14 @@ extension SyncRun {
             console.discard()
             complain("\(error)")
         }
-        if report.outcome == .committed { remember(target) }
+        if report.outcome == .committed { KnownTargets.remember(Target(path: target), isQuiet: isQuiet) }
+        if !isQuiet, client == nil, let file = given.value(.logFile).map({ LocalFile(bytes: $0) }),
+            let path = try? Target(path: target).passing(file, options)
+        {
+            complain(
+                "note: the log is in the target, and the next run takes it away as none of the source: put it elsewhere, or --exclude /\(path)"
+            )
+        }
         let room = SyncRun.note("to make room, these went", report.gaveWay)
         let labels = report.expiredLabels.map { quoted($0.utf8) }.joined(separator: ", ")
         let expired =
@@ -122,16 +130,6 @@ extension SyncRun {
             complain("\(error)")
         }
         return report
-    }
-
-    /// Records the target, so that a missing disk is noticed. The target is as it should be, whatever comes of that.
-    private func remember(_ target: [UInt8]) {
-        guard let known = KnownTargets.own else { return }
-        do {
-            try Target(path: target).remember(in: known)
-        } catch {
-            if !isQuiet { complain("note: this target is not recorded as known: \(error)") }
-        }
     }
 
     private func complainOfFailure(_ report: Report) {
