@@ -16,7 +16,7 @@ public enum FileComparison {
 
     private static let half = 256 * 1024
 
-    /// Compares two files. Holes read as zeros, and are skipped where both files have one.
+    /// Compares two files. Holes are not read: they count as zeros.
     ///
     /// - Parameters:
     ///   - limit: the number of bytes to compare from the start.
@@ -31,20 +31,37 @@ public enum FileComparison {
         let other = try on(.second) { () throws(Errno) in try second.status() }
         let (size, otherSize) = (ours.size.rawCount, other.size.rawCount)
         guard min(size, limit) == min(otherSize, limit) else { return false }
-        let bothHaveHoles = ours.allocated < ours.size && other.allocated < other.size
+        let (isSparse, otherIsSparse) = (ours.allocated < ours.size, other.allocated < other.size)
+        let end = isSparse || otherIsSparse ? min(size, limit) : limit
+        /// The next stretches of data of both.
+        var (data, otherData) = (0..<(isSparse ? 0 : end), 0..<(otherIsSparse ? 0 : end))
         var offset: Int64 = 0
         while true {
             if isCancelled() { throw Failure(side: .first, errno: .cancelled) }
-            if bothHaveHoles {
-                let data = try on(.first) { () throws(Errno) in try first.seek(offset, .data) }
-                let otherData = try on(.second) { () throws(Errno) in try second.seek(offset, .data) }
-                offset = min(data ?? size, otherData ?? size)
+            if data.upperBound <= offset {
+                data =
+                    try on(.first) { () throws(Errno) in try first.data(after: offset, upTo: end) }
+                    ?? end..<end
             }
-            let room = Int(clamping: min(Int64(half), max(0, limit - offset)))
+            if otherData.upperBound <= offset {
+                otherData =
+                    try on(.second) { () throws(Errno) in try second.data(after: offset, upTo: end) }
+                    ?? end..<end
+            }
+            offset = max(offset, min(data.lowerBound, otherData.lowerBound))
+            if offset >= end { return true }
+            // Up to where one of them has something else than here.
+            let stop =
+                [data, otherData].map { $0.lowerBound > offset ? $0.lowerBound : $0.upperBound }.min() ?? end
+            let room = Int(min(Int64(half), stop - offset))
             let left = UnsafeMutableRawBufferPointer(rebasing: buffer[..<room])
             let right = UnsafeMutableRawBufferPointer(rebasing: buffer[half..<half + room])
-            let count = try on(.first) { () throws(Errno) in try fill(left, first, offset) }
-            let otherCount = try on(.second) { () throws(Errno) in try fill(right, second, offset) }
+            let count = try on(.first) { () throws(Errno) in
+                try data.contains(offset) ? fill(left, first, offset) : zero(left)
+            }
+            let otherCount = try on(.second) { () throws(Errno) in
+                try otherData.contains(offset) ? fill(right, second, offset) : zero(right)
+            }
             guard count == otherCount,
                 memcmp(left.baseAddress.unsafelyUnwrapped, right.baseAddress.unsafelyUnwrapped, count) == 0
             else {
@@ -53,6 +70,11 @@ public enum FileComparison {
             if count == 0 { return true }
             offset += Int64(count)
         }
+    }
+
+    private static func zero(_ buffer: UnsafeMutableRawBufferPointer) -> Int {
+        memset(buffer.baseAddress.unsafelyUnwrapped, 0, buffer.count)
+        return buffer.count
     }
 
     private static func on<Value: ~Copyable>(

@@ -71,10 +71,9 @@ public struct FileCopier: ~Copyable {
             return try copyData(source, to: target, from: 0, to: end, isCancelled)
         }
         var offset: Int64 = 0
-        while let data = try source.seek(offset, .data), data < end {
-            let hole = min(try source.seek(data, .hole) ?? end, end)
-            offset = try copyData(source, to: target, from: data, to: hole, isCancelled)
-            if offset < hole { return offset }
+        while let data = try source.data(after: offset, upTo: end) {
+            offset = try copyData(source, to: target, from: data.lowerBound, to: data.upperBound, isCancelled)
+            if offset < data.upperBound { return offset }
         }
         try target.truncate(to: end)
         return end

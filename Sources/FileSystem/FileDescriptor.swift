@@ -217,6 +217,12 @@ public struct FileDescriptor: ~Copyable, Sendable {
         }
     }
 
+    /// The next stretch of data at or after an offset; nil if there is none before `end`.
+    public func data(after offset: Int64, upTo end: Int64) throws(Errno) -> Range<Int64>? {
+        guard let start = try seek(offset, .data), start < end else { return nil }
+        return start..<max(start, min(try seek(start, .hole) ?? end, end))
+    }
+
     /// Allocates `size` bytes, so that writing them cannot fail for lack of space. The corresponding C function is
     /// `fallocate`.
     public func allocate(_ size: Int64) throws(Errno) {

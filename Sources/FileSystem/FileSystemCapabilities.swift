@@ -232,16 +232,10 @@ extension Directory {
     /// Where this directory's mount is mounted, as the kernel's list has it; nil where that tells nothing.
     public func mountPoint() throws(SystemError) -> String? { try mountEntry()?.point }
 
-    /// The line of this directory's mount in the kernel's list: `42 27 7:0 / /mnt rw,… - fuseblk /dev/loop0 rw,…`.
+    /// What the kernel's list says of this directory's mount.
     private func mountEntry() throws(SystemError) -> (type: String, source: String, point: String)? {
         let number = "\(try mountNumber())"
-        let processes = try Directory.open(path: Array("/proc/self".utf8))
-        let file = try processes.open(FileName("mountinfo"), [.read])
-        let list = try calling("read", Array("/proc/self/mountinfo".utf8)) { () throws(Errno) in
-            try file.readAll()
-        }
-        for line in String(decoding: list, as: UTF8.self).split(separator: "\n") {
-            let fields = line.split(separator: " ")
+        for fields in try Directory.mountList() {
             guard fields.first.map(String.init) == number, let dash = fields.firstIndex(of: "-"),
                 dash + 2 < fields.endIndex
             else { continue }

@@ -1,6 +1,57 @@
 import Glibc
 
 extension Directory {
+    /// Names the disks that are mounted here and beneath, so that one that was pulled out and put back has another name.
+    public func disksBeneath() throws(SystemError) -> [String] {
+        let own = try presentPath()
+        let beneath = own == [UInt8(ascii: "/")] ? own : own + "/".utf8
+        let number = "\(try mountNumber())"
+        var disks: [String] = []
+        for line in try Directory.mountList() where line.count > 4 {
+            guard line[0] == number || Directory.unescaped(line[4]).starts(with: beneath) else { continue }
+            var device = String(line[2])
+            // A btrfs has a number of its own.
+            if device.hasPrefix("0:"), let dash = line.firstIndex(of: "-"), dash + 2 < line.endIndex,
+                let disk = try? FileStatus.of(AT_FDCWD, String(line[dash + 2]), 0).represents
+            {
+                device = "\(disk.major):\(disk.minor)"
+            }
+            if let count = Directory.attachments(ofDevice: device) { disks.append("\(device) \(count)") }
+        }
+        return disks
+    }
+
+    /// Counts how often a disk was attached since the boot (Linux 5.15). A partition is a directory in that of its disk.
+    private static func attachments(ofDevice device: String) -> String? {
+        for path in ["/sys/dev/block/\(device)", "/sys/dev/block/\(device)/.."] {
+            guard let directory = try? Directory.open(path: Array(path.utf8)),
+                let file = try? directory.open(FileName("diskseq"), [.read]),
+                let text = try? file.readAll(limit: 1 << 16)
+            else { continue }
+            return String(decoding: text, as: UTF8.self).filter(\.isNumber)
+        }
+        return nil
+    }
+
+    /// The fields of each mount: `42 27 7:0 / /mnt rw,… - fuseblk /dev/loop0 rw,…`.
+    static func mountList() throws(SystemError) -> [[Substring]] {
+        let processes = try Directory.open(path: Array("/proc/self".utf8))
+        let file = try processes.open(FileName("mountinfo"), [.read])
+        let list = try calling("read", Array("/proc/self/mountinfo".utf8)) { () throws(Errno) in
+            try file.readAll()
+        }
+        return String(decoding: list, as: UTF8.self).split(separator: "\n").map { $0.split(separator: " ") }
+    }
+
+    /// Spaces and the like are there as three octal digits.
+    private static func unescaped(_ text: Substring) -> [UInt8] {
+        let parts = text.split(separator: "\\", omittingEmptySubsequences: false)
+        return parts.dropFirst().reduce(into: Array(parts[0].utf8)) { bytes, part in
+            bytes.append(UInt8(part.prefix(3), radix: 8) ?? 0)
+            bytes += part.dropFirst(3).utf8
+        }
+    }
+
     /// Names the mount through which this directory was opened, unique over time.
     ///
     /// `STATX_MNT_ID_UNIQUE` (Linux 6.8) numbers mounts anew at each boot, so the boot ID is part of the name. Older

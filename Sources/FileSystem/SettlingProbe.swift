@@ -9,7 +9,7 @@ import Glibc
 /// the content, a status again.
 public struct SettlingProbe: Sendable {
     /// Why a file does not count as settled.
-    public enum Refusal: String, Sendable, CaseIterable {
+    public enum Refusal: Sendable {
         /// A program has it open for writing, or mapped.
         case writer
         /// It belongs to another user.
@@ -53,8 +53,7 @@ public struct SettlingProbe: Sendable {
     ///
     /// - Parameter later: the status after its content was read.
     public func settles(_ later: FileStatus) -> Bool {
-        refusal == nil && status.isSameObject(as: later) && status.size == later.size
-            && status.modified == later.modified && status.changed == later.changed
+        refusal == nil && status.isSameState(as: later)
     }
 }
 

@@ -75,8 +75,8 @@ struct NextManifest {
         if options.recordsDigests {
             missing = MissingDigests(
                 source: planned.contents, target: target,
-                scanned: planned.scanned.time.fileTime, threads: planned.contents.threads(options),
-                monitor: monitor)
+                scanned: planned.scanned.time.fileTime, mostHoles: options.mostHoles,
+                threads: planned.contents.threads(options), monitor: monitor)
         }
         var update = try ManifestUpdate(
             plan, over: graph == nil ? nil : state.manifest(withUncovered: true), staged: staged, graph: graph
@@ -134,7 +134,7 @@ struct NextManifest {
         header.attributes = planned.attributes
         header.filters = options.filters.summary
         header.exchanged = planned.exchanges
-        header.mounts = planned.mounts
+        (header.mounts, header.disks) = (planned.mounts, planned.disks)
         header.retention = options.retention.kept(over: planned.header?.retention)
         header.targetFileSystem = try target.fileSystemUUID()
         header.stateID = planned.header?.stateID ?? RandomID.hexadecimal(bytes: 16)
@@ -149,7 +149,9 @@ struct NextManifest {
                 last.attributes, last.filters, last.sources
             )
             (header.rootOmitted, header.rootChanged) = (last.rootOmitted, last.rootChanged)
-            (header.exchanged, header.mounts) = (last.exchanged, last.mounts)
+            (header.exchanged, header.mounts, header.disks) = (
+                last.exchanged, last.mounts, last.disks
+            )
         }
         return header
     }

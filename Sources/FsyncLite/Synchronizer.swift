@@ -156,9 +156,11 @@ public struct Synchronizer: Sendable {
             var tidying = Tidying(planned, options)
             if prepares { tidying.retention = nil }
             try tidying.run(root, state, &report)
+            report.refusedProbes = planned.plan.difference.policy.probes?.refused ?? .init()
             return report
         }
         report = try carryOut(planned, in: &root, isExact: saved != nil)
+        report.refusedProbes = planned.plan.difference.policy.probes?.refused ?? .init()
         report.notes += [taken].compactMap(\.self)
         return report
     }

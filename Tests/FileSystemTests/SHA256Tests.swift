@@ -4,7 +4,7 @@ import Testing
 @testable import FileSystem
 
 struct SHA256Tests {
-    private static func digits(_ value: SHA256.Value) -> String {
+    static func digits(_ value: SHA256.Value) -> String {
         [value.first, value.second, value.third, value.fourth].map {
             let digits = String($0, radix: 16)
             return String(repeating: "0", count: 16 - digits.count) + digits
@@ -57,29 +57,5 @@ struct SHA256Tests {
                 #expect(Self.digits(pieces.finish()) == whole, "length \(length)")
             }
         }
-    }
-
-    @Test func aFileHasTheDigestThatSha256sumPrints() throws {
-        let directory = try TemporaryDirectory()
-        var random = SplitMix64(seed: 4)
-        for size in [0, 1, 262_144, 262_145, 700_001] {
-            let file = try directory.open().open(
-                FileName("file"), [.readWrite, .create, .truncate], permissions: 0o600)
-            try file.write((0..<size).map { _ in UInt8.random(in: .min ... .max, using: &random) })
-            // A hole at the end.
-            try file.truncate(to: Int64(size) + 5000)
-            let printed = try HostCommand.output("sha256sum", "\(directory.path)/file")
-            #expect(printed.hasPrefix(Self.digits(try file.digest())), "size \(size)")
-        }
-    }
-
-    /// A local user makes such a file at no cost, and root's run would hash its zeros for centuries.
-    @Test func aFileOfHolesHasNoDigest() throws {
-        let directory = try TemporaryDirectory(inMemory: true)
-        let file = try directory.open().open(
-            FileName("file"), [.readWrite, .create, .truncate], permissions: 0o600)
-        try file.truncate(to: 1 << 62)
-        #expect(throws: Errno.overflow) { try file.digest() }
-        #expect(Self.digits(try file.digest(upTo: 0)) == Self.digits(SHA256().finish()))
     }
 }

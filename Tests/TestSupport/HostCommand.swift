@@ -58,6 +58,8 @@ package enum TestDisk: Sendable {
     case ext4(megabytes: Int)
     /// The same with what `mkfs.ext4` calls a feature.
     case ext4With(feature: String)
+    /// The same with times of whole seconds.
+    case ext4OfSeconds
     /// The same with few inodes.
     case ext4Holding(inodes: Int)
     /// A btrfs of its own in a file, the smallest.
@@ -138,6 +140,9 @@ package enum TestDisk: Sendable {
         case .ext4With(let feature):
             try TestDisk.makeFile(image, megabytes: 32)
             try HostCommand.run("mkfs.ext4", "-q", "-I", "256", "-O", feature, image)
+        case .ext4OfSeconds:
+            try TestDisk.makeFile(image, megabytes: 16)
+            try HostCommand.run("mkfs.ext4", "-q", "-I", "128", image)
         case .ext4Holding(let inodes):
             try TestDisk.makeFile(image, megabytes: 16)
             try HostCommand.run("mkfs.ext4", "-q", "-N", "\(inodes)", image)

@@ -29,11 +29,7 @@ def nothing_to_do(bench: Bench) -> None:
             contenders = peers.mirrors(bench, tree, folder)
             contenders += peers.calls(bench, CALLS, "walk", tree.root, os.path.join(folder, "ours"))
             contenders += peers.calls(bench, f"{CALLS}, of one tree", "walk", tree.root)
-            tables[files] = bench.contest(f"no-op, {files:,} files", contenders, tree.entries)
-            for name in (OURS, TRUSTING):
-                result = tables[files].find(name)
-                if result and not all(b"nothing to do" in sample.output for sample in result.samples):
-                    bench.fault(f"{tables[files].title}: {name}", "found something to do", result)
+            tables[files], after = peers.no_op(bench, f"no-op, {files:,} files", contenders, tree)
         if files < bench.options.files:
             bench.remove(tree)
     bench.plot = {
@@ -43,6 +39,8 @@ def nothing_to_do(bench: Bench) -> None:
     text = f"no-op, {bench.options.files:,} files"
     bench.goal(f"{text}: time / rsync", most.ratio(OURS, RSYNC), 0.29)
     bench.goal(f"{text}, --trust-manifest: time / rsync", most.ratio(TRUSTING, RSYNC), 0.15)
+    bench.goal(f"{text}, right after: time / rsync", after.ratio(OURS, RSYNC), 0.45)
+    bench.goal(f"{text}, right after, --trust-manifest: time / rsync", after.ratio(TRUSTING, RSYNC), 0.30)
     ours, less = most.find(OURS), tenth.find(OURS)
     bench.goal(f"{text}: peak memory", ours and ours.peak / (1 << 20), 32, "MB")
     bench.goal(

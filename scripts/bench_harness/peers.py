@@ -5,8 +5,9 @@ import subprocess
 from collections.abc import Callable, Collection, Sequence
 
 from bench_harness import comparison, measure
-from bench_harness.contest import Bench, Contender, always, mirror_check
+from bench_harness.contest import Bench, Contender, Table, always, mirror_check
 from bench_harness.forest import Tree
+from bench_harness.report import seconds
 from harness.command import compiled, run
 from harness.scratch import remove
 
@@ -33,6 +34,29 @@ def settle(bench: Bench, command: Sequence[str]) -> None:
         bench.note("what is young is looked at once more; without that, it needs root and unshare")
     else:
         measure.run([*LATER, *command])
+
+
+def renew(tree: Tree, mirrors: list[Contender]) -> None:
+    """Everything is young, and the mirrors know of it: what comes next is a run right after an apply."""
+    tree.renew()
+    for contender in mirrors:
+        measure.run(contender.command(0))
+
+
+def no_op(bench: Bench, title: str, contenders: list[Contender], tree: Tree) -> tuple[Table, Table]:
+    """With nothing to do, twice: settled, and right after an apply of a tree in which everything is young. The second
+    is a column of the first, too."""
+    settled = bench.contest(title, contenders, tree.entries)
+    some = [contender for contender in contenders if contender.command(0)[0] in (bench.tool, "rsync")]
+
+    after = bench.contest(f"{title}, right after", some, tree.entries, before=lambda _: renew(tree, some))
+    for name, result in after.results.items():
+        if result.counts:
+            settled.results[name].more["right after"] = seconds(result.seconds)
+        outputs = [sample.output for found in (result, settled.results[name]) for sample in found.samples]
+        if name != RSYNC and not all(b"nothing to do" in output for output in outputs):
+            bench.fault(f"{title}: {name}", "found something to do", result)
+    return settled, after
 
 
 def calls(bench: Bench, name: str, *words: str, **more) -> list[Contender]:

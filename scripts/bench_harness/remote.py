@@ -81,7 +81,7 @@ class Remote:
             self.image(folder)
         everything = bench.generated(bench.options.files)
         with bench.place() as folder:
-            self.no_op(everything, self.mirrors(everything, folder))
+            self.no_op(everything, self.mirrors(everything, folder), folder)
         bench.remove(everything)
 
     # --- The cases ----------------------------------------------------------------------------
@@ -104,15 +104,20 @@ class Remote:
             names.reverse()
 
         mirrors = self.mirrors(tree, folder, lambda: changed)
-        self.no_op(tree, mirrors)
+        self.no_op(tree, mirrors, folder)
         self.contests(f"1 change, {tree.entries:,} entries", tree, mirrors, edit)
         self.contests(f"1 % of {len(tree.files):,} files touched", tree, mirrors, touch)
         self.contests(f"directory of {count:,} files renamed", tree, mirrors, rename)
         if not os.path.exists(os.path.join(tree.root, name)):
             rename(0)
 
-    def no_op(self, tree: forest.Tree, mirrors: Callable[[Way], list[Contender]]) -> None:
-        for table in self.contests(f"no-op, {tree.entries:,} entries", tree, mirrors):
+    def no_op(self, tree: forest.Tree, mirrors: Callable[[Way], list[Contender]], folder: str) -> None:
+        """Settled, and right after an apply."""
+        here = [contender for contender, _ in self.tools(Way("here", self.line.words()), tree, folder)]
+        title = f"no-op, {tree.entries:,} entries"
+        tables = self.contests(title, tree, mirrors)
+        tables += self.contests(f"{title}, right after", tree, mirrors, lambda _: peers.renew(tree, here))
+        for table in tables:
             for name in (PUSH, PULL):
                 self.bench.goal(f"{table.title}: {name}: bytes", self.bytes_of(table, name), MOST_OF_NOTHING, "B")
 

@@ -2,6 +2,8 @@
 shell would."""
 
 import base64
+import ctypes
+import mmap
 import os
 import shlex
 import shutil
@@ -40,6 +42,7 @@ KINDS = {
     "acls": "acl",
     "unlink-name": "unlink_name",
     "copy": "copy",
+    "mapped": "store",
 }
 WEIGHTS = {
     "create": 4,
@@ -67,7 +70,32 @@ WEIGHTS = {
     "acls": 2,
     "unlink-name": 1,
     "copy": 0.5,
+    "mapped": 6,
 }
+LIBC = ctypes.CDLL(None, use_errno=True)
+LIBC.mmap.restype = ctypes.c_void_p
+LIBC.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t, *[ctypes.c_int] * 3, ctypes.c_long]
+LIBC.munmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t]
+
+
+class Mapping:
+    """A file that a program has mapped for writing, and has not open for it."""
+
+    def __init__(self, path):
+        self.path, self.size = path, os.path.getsize(path)
+        file = os.open(path, os.O_RDWR)
+        self.start = LIBC.mmap(None, self.size, mmap.PROT_READ | mmap.PROT_WRITE, mmap.MAP_SHARED, file, 0)
+        os.close(file)
+        # Beyond the end of the file a store would end this process.
+        self.reader = os.open(path, os.O_RDONLY)
+        self.bytes = (ctypes.c_ubyte * self.size).from_address(self.start)
+
+    def is_whole(self):
+        return os.fstat(self.reader).st_size >= self.size
+
+    def close(self):
+        LIBC.munmap(self.start, self.size)
+        os.close(self.reader)
 
 
 class Alterations:
@@ -75,6 +103,7 @@ class Alterations:
 
     def __init__(self, root, name, without, tell):
         self.root, self.name, self.tell = root, name, tell
+        self.mappings = []
         self.kinds = [kind for kind in KINDS if kind not in without]
         self.serial = 0
 
@@ -225,6 +254,28 @@ class Alterations:
         text = base64.b64encode(content).decode()
         self.tell(f"echo {text} | base64 -d | dd of={self.told(path)} conv=notrunc status=none")
         self.set_time(path, status.st_mtime_ns)
+
+    def store(self):
+        """Through a new mapping or one that was kept, with the page read before it or not. The time may stay."""
+        if not self.mappings or self.rng.random() < 0.3:
+            path = self.pick([path for path in self.files if os.path.getsize(self.path(path)) > 0])
+            self.mappings.append(Mapping(self.path(path)))
+            self.tell(f"# {self.told(path)} is mapped")
+        mapping = self.pick(self.mappings)
+        if mapping.is_whole():
+            for index in (self.rng.randrange(mapping.size), self.rng.randrange(mapping.size)):
+                reads = self.rng.random() < 0.5
+                mapping.bytes[index] = (mapping.bytes[0 if reads else index] + 1) % 256
+            self.tell(f"# stored through the mapping of {mapping.path}")
+        if self.rng.random() < 0.25 or not mapping.is_whole():
+            self.mappings.remove(mapping)
+            mapping.close()
+            self.tell(f"# the mapping of {mapping.path} is closed")
+
+    def release(self):
+        for mapping in self.mappings:
+            mapping.close()
+        self.mappings = []
 
     def move(self, among=None):
         path = self.pick(self.others if among is None else among)

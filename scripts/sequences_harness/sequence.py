@@ -139,12 +139,15 @@ class Sequence:
         """`steps` are numbers: each has chances of its own, so that some can be left out."""
         rng = random.Random(f"{self.seed} start")
         self.begin(rng)
-        for self.step in steps:
-            rng = random.Random(f"{self.seed} {self.step}")
-            self.tell(f"# step {self.step}")
-            self.attempt(self.one, rng)
-        self.step = "end"
-        self.attempt(self.end, random.Random(f"{self.seed} end"))
+        try:
+            for self.step in steps:
+                rng = random.Random(f"{self.seed} {self.step}")
+                self.tell(f"# step {self.step}")
+                self.attempt(self.one, rng)
+            self.step = "end"
+            self.attempt(self.end, random.Random(f"{self.seed} end"))
+        finally:
+            self.source_side.release()
 
     def attempt(self, step, rng):
         """After a law that is not looked at the model knows of nothing that it did not know
@@ -175,10 +178,10 @@ class Sequence:
         self.source_side = Alterations(
             self.source,
             "s",
-            self.without | {"copy"} if rng.random() < 0.5 else self.without,
+            self.without | ({"copy"} if rng.random() < 0.5 else set()) | self.unseen_stores(),
             self.tell,
         )
-        self.target_side = Alterations(self.target, "t", self.without, self.tell)
+        self.target_side = Alterations(self.target, "t", self.without | {"mapped"}, self.tell)
         self.source_side.some(rng, rng.choice([5, 12, 25]), "begin")
         # How the retention is said: in the target's settings, with each command, or not at all.
         self.retention = rng.choice(["settings", "settings", "command", "command", "none"])
@@ -198,6 +201,10 @@ class Sequence:
         else:
             os.mkdir(path)
             self.tell(f"mkdir {name}")
+
+    def unseen_stores(self):
+        """On tmpfs a store into a page that was read through the same mapping moves no time."""
+        return {"mapped"} if self.kinds[0] == "tmpfs" else set()
 
     def write_settings(self):
         state = self.state()

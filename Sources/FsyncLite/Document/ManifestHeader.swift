@@ -49,6 +49,8 @@ public struct ManifestHeader: Hashable, Sendable {
     package var targetFileSystem: String?
     /// What was mounted in the source, in the order of the paths.
     package var mounts: [SourceMount] = []
+    /// Another text where a disk of the source was pulled out since, or is another one; empty without a disk.
+    package var disks = ""
     /// Names the state, for as long as it lasts and in a copy of it; nil in a manifest of an earlier version.
     package var stateID: String?
     /// The last apply was an exchange; an undo and a restoration are one too.
@@ -202,7 +204,8 @@ extension ManifestHeader {
         ])
         + [
             Field("mounts", .mounts, get: { $0.mounts.nonEmpty }, set: { $0.mounts = $1 })
-                .requiring("an empty list of mounts") { !$0.mounts.isEmpty }
+                .requiring("an empty list of mounts") { !$0.mounts.isEmpty },
+            Field("disks", .text, get: { $0.disks.isEmpty ? nil : $0.disks }, set: { $0.disks = $1 }),
         ]
 }
 

@@ -5,6 +5,8 @@ import FileSystem
 public struct SyncProgress: Hashable, Sendable {
     public enum Phase: String, Sendable {
         case scanning, comparing, staging, syncing, committing
+        /// For a digest, holes are hashed as zeros.
+        case hashing = "hashing holes"
     }
 
     public var phase: Phase
@@ -41,6 +43,12 @@ public protocol Monitor: Sendable {
 extension Monitor {
     public var isCancelled: Bool { false }
     public func warn(_ message: String) {}
+
+    /// Says that the digest of a file takes long although little of it is read.
+    func note(holesOf status: FileStatus, upTo mostHoles: Int64) {
+        let holes = status.size - status.allocated
+        if holes > 1_073_741_824, holes.rawCount <= mostHoles { report(SyncProgress(.hashing)) }
+    }
 
     /// - Throws: `SyncError` with code `interrupted` if the run is cancelled.
     func checkCancellation() throws {

@@ -35,7 +35,7 @@ package struct PlanDocument {
         try end(
             &document, report.summary, report.notes, report.problems, report.refusals,
             history: [("gave_way", report.gaveWay), ("expired_labels", report.expiredLabels)],
-            error: report.error, on: report.fileSystem, to: &sink)
+            refused: report.refusedProbes.counts, error: report.error, on: report.fileSystem, to: &sink)
     }
 
     private func begin(_ format: String, _ sources: [(name: String?, path: [UInt8])]) -> DocumentWriter {
@@ -48,7 +48,8 @@ package struct PlanDocument {
 
     private func end(
         _ document: inout DocumentWriter, _ summary: ActionSummary, _ notes: [String], _ problems: [Problem],
-        _ refusals: [Refusal], history: [(key: StaticString, names: [String])], error: SyncError? = nil,
+        _ refusals: [Refusal], history: [(key: StaticString, names: [String])],
+        refused probes: [SettlingProbe.Refusal: Int] = [:], error: SyncError? = nil,
         on fileSystem: FileSystemCapabilities?, to sink: inout some ByteSink & ~Copyable
     ) throws {
         try document.array("problems", of: problems, to: &sink) { text, problem in
@@ -68,6 +69,15 @@ package struct PlanDocument {
         document.beginTrailer()
         document.text.field("notes", notes)
         for (key, names) in history where !names.isEmpty { document.text.field(key, names) }
+        if !probes.isEmpty {
+            document.text.key("refused_probes")
+            document.text.beginObject()
+            let names: [(StaticString, SettlingProbe.Refusal)] = [
+                ("writer", .writer), ("owner", .owner), ("unsupported", .unsupported), ("moment", .moment),
+            ]
+            for (name, reason) in names { if let count = probes[reason] { document.text.field(name, count) } }
+            document.text.endObject()
+        }
         if let fileSystem {
             document.text.key("file_system")
             document.text.fileSystem(fileSystem)

@@ -46,8 +46,10 @@ public struct SyncOptions: Hashable, Sendable {
     public var ignoresChangeTime = false
     /// Read the target's state from the manifest instead of a scan, and check only what is to be changed.
     public var trustsManifest = false
-    /// Record a digest of every file's content.
+    /// Record a digest of every file's content, but of those with large holes.
     public var recordsDigests = false
+    /// With `recordsDigests`: also of those.
+    public var recordsAllDigests = false
     /// Read staged content back from the disk before the commit.
     public var verifiesCopies = false
     /// Copy also source files that are not as recorded although their size and modification time are.
@@ -60,6 +62,8 @@ public struct SyncOptions: Hashable, Sendable {
     public var threads: Int?
     /// One per processor, at most 16.
     public static let defaultThreads = Processors.defaultThreads
+    /// The bytes of holes up to which a file gets a digest. What is read back is compared by it.
+    var mostHoles: Int64 { recordsAllDigests || verifiesCopies ? .max : ContentHash.mostHoles }
     /// The threads that copy and compare.
     var copyThreads: Int { threads ?? SyncOptions.defaultThreads }
 

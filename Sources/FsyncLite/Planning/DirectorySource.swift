@@ -110,7 +110,9 @@ struct DirectorySource: PlanSource {
         let racyCheck = racyCheck()
         policy.racyCheck = racyCheck
         policy.probes = SettlingProbes(racyCheck)
-        if let previous = racyCheck.previous, previous.clock.boot != racyCheck.clock.boot {
+        if let previous = racyCheck.previous,
+            previous.clock.boot != racyCheck.clock.boot || header?.disks ?? "" != tree.facts.disks
+        {
             policy.lastingUntil = previous.scanned.advanced(bySeconds: -racyCheck.window)
         }
         policy.replacesShared = !tree.facts.isRemote
@@ -429,6 +431,7 @@ struct DirectorySource: PlanSource {
         planned.passedOver = passedOver
         planned.trustsTarget = isTargetRecorded
         planned.mounts = mounts
+        planned.disks = tree.facts.disks
         return planned
     }
 }

@@ -42,7 +42,8 @@ final class FileComparer: FileWorker {
 
     func announce(_ items: [Item]) {
         source.announce(
-            contents: items.filter { FileComparer.sidesToRead($0).source }.map(\.match.source.path))
+            contents: items.filter { FileComparer.sidesToRead($0).source }
+                .map { ($0.match.source.path, FileComparer.form($0.match, isOfRecord: $0.isOfRecord)) })
         announcedTarget.announce(
             items.lazy.filter { FileComparer.sidesToRead($0).target }.map(\.match.target.path))
     }
@@ -69,6 +70,11 @@ final class FileComparer: FileWorker {
         return item.isOfRecord ? (true, false) : sidesToRead(item.match)
     }
 
+    /// Only a recorded digest has to be computed as such.
+    private static func form(_ match: Match, isOfRecord: Bool = false) -> ContentHash.Form {
+        match.base?.digest != nil && (match.isDigestComparable || isOfRecord) ? .plain : .sparse
+    }
+
     /// A side for which the base's digest still stands is not read.
     private static func sidesToRead(_ match: Match) -> (source: Bool, target: Bool) {
         guard match.base?.digest != nil, match.isDigestComparable else { return (true, true) }
@@ -77,7 +83,9 @@ final class FileComparer: FileWorker {
 
     /// Compares two files, and finds whether the source's is settled, as the scan saw it.
     private func compare(_ match: Match) throws -> (isSame: Bool, isSettled: Bool) {
-        guard let source = try openSource(match.source.path) else { return (true, false) }
+        guard let source = try openSource(match.source.path, FileComparer.form(match)) else {
+            return (true, false)
+        }
         guard let target = try openTarget(match.target.path) else { return (false, false) }
         let isSame = try areEqual(match, source, target)
         guard isSame, problems.isEmpty, FileComparer.sidesToRead(match).source,
@@ -116,7 +124,7 @@ final class FileComparer: FileWorker {
 
     /// The source's file has the recorded digest; also true where it cannot be read.
     private func isAsRecorded(_ match: Match) throws -> Bool {
-        guard let digest = match.base?.digest, let file = try openSource(match.source.path) else {
+        guard let digest = match.base?.digest, let file = try openSource(match.source.path, .plain) else {
             return true
         }
         do throws(FileComparison.Failure) {
@@ -146,9 +154,11 @@ final class FileComparer: FileWorker {
     }
 
     /// nil where it cannot be opened.
-    private func openSource(_ path: RelativePath) throws -> (any SourceContent)? {
+    private func openSource(
+        _ path: RelativePath, _ form: ContentHash.Form
+    ) throws -> (any SourceContent)? {
         do {
-            return try source.content(of: path)
+            return try source.content(of: path, form)
         } catch let error as SystemError {
             if [.notDirectory, .tooManyLinks, .noSuchDevice].contains(error.errno) {
                 problems.append(.retyped(path))

@@ -9,6 +9,7 @@ struct PlannedSync {
     let sources: [ManifestHeader.Source]
     /// What is mounted in them.
     var mounts: [SourceMount] = []
+    var disks = ""
     /// What is mirrored.
     let attributes: MirroredAttributes
     /// The scan of the source.

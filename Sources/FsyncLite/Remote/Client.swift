@@ -13,7 +13,9 @@ public final class Client: Hashable, Sendable {
         guard let endpoint = try named ?? Endpoint(Array("client:/".utf8)) else {
             throw WireError("the client has no name")
         }
-        link = try RemoteLink(endpoint, welcome.connection, greeted: welcome.parser, timeout: welcome.timeout)
+        link = try RemoteLink(
+            endpoint, welcome.connection, greeted: welcome.parser, timeout: welcome.timeout,
+            memory: welcome.memory)
     }
 
     package func write(_ bytes: some Collection<UInt8>, to stream: RemoteCommand.Stream) {

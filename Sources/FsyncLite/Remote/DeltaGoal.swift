@@ -24,11 +24,9 @@ final class DeltaGoal: WireGoal {
     /// After so much without a match the rest is sent whole: something was inserted, or all of it is new.
     private static let patience: Int64 = 16 << 20
 
-    init(
-        _ link: ServiceLink, _ id: UInt32, keepsHoles: Bool, _ digests: CopyOptions.Digests, seed: UInt64
-    ) {
+    init(_ link: ServiceLink, _ id: UInt32, _ options: CopyOptions, seed: UInt64) {
         self.seed = seed
-        super.init(link, id, keepsHoles: keepsHoles, digests)
+        super.init(link, id, options)
         isStopped = !link.beginDelta(id)
     }
 

@@ -27,6 +27,7 @@ struct OpenedTree {
     var scanned: ManifestHeader.Scan
     var sharesClock: Bool
     var tellsDigests: Bool
+    var disks: String
     var writebackDelay: Int64
     var isReadByRoot: Bool
 
@@ -64,6 +65,7 @@ struct OpenedTree {
         scanned = facts.scanned
         (sharesClock, tellsDigests) = (facts.sharesClock, facts.tellsDigests)
         (writebackDelay, isReadByRoot) = (facts.writebackDelay, facts.isReadByRoot)
+        disks = facts.disks
     }
 
     func write(to frame: inout FrameWriter) {
@@ -89,6 +91,7 @@ struct OpenedTree {
         frame.flag(tellsDigests)
         frame.time(scanned.time.fileTime)
         frame.size(scanned.clock.rawUptime)
+        frame.text(disks)
         frame.size(writebackDelay)
         frame.flag(isReadByRoot)
     }
@@ -108,6 +111,7 @@ struct OpenedTree {
         let time = try reader.time()
         scanned = ManifestHeader.Scan(
             time: Timestamp(time), clock: KernelClock(boot: boot, uptime: try reader.size()))
+        disks = try OpenedTree.word(&reader)
         writebackDelay = try reader.size()
         isReadByRoot = try reader.flag()
         try reader.end()

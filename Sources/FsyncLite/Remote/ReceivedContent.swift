@@ -7,7 +7,10 @@ struct ReceivedContent {
     private var size: Int64 = 0
     /// Where the bytes and blocks so far end.
     private(set) var position: Int64 = 0
-    private var hash = ContentHash(countsHoles: true)
+    private var hash = ContentHash(.sparse)
+    /// The most bytes of holes that are hashed as zeros, and of those that came. nil where no digest is wanted.
+    private let mostHoles: Int64?
+    private var zeros: Int64 = 0
     /// Blocks whose data has not come as a whole, and where that data goes on.
     private var open: [BlockHashes] = []
     private var openPosition: Int64 = 0
@@ -22,8 +25,11 @@ struct ReceivedContent {
     /// What was made of older content is not what the digest says: the source changed, or hashes collided.
     struct Mismatch: Error {}
 
-    init(isDelta: Bool = false) {
-        self.isDelta = isDelta
+    /// The other end would have more holes hashed than were asked for.
+    struct TooManyZeros: Error {}
+
+    init(isDelta: Bool = false, mostHoles: Int64?) {
+        (self.isDelta, self.mostHoles) = (isDelta, mostHoles)
     }
 
     mutating func begin(_ frame: FrameReader) throws(WireError) {
@@ -31,8 +37,10 @@ struct ReceivedContent {
         guard attempt < ReceivedContent.attempts else { throw WireError("a file begins too often") }
         attempt += 1
         size = try reader.size()
-        hash = ContentHash(countsHoles: try reader.flag())
+        let isPlain = try reader.flag()
         try reader.end()
+        guard !isPlain || mostHoles != nil else { throw WireError("a digest that was not asked for") }
+        (hash, zeros) = (ContentHash(isPlain ? .plain : .sparse), 0)
         (position, open) = (0, [])
     }
 
@@ -57,7 +65,7 @@ struct ReceivedContent {
         case end(BlockHashes)
     }
 
-    /// - Throws: `WireError`; `ContentHash.TooManyZeros`.
+    /// - Throws: `WireError`; `TooManyZeros`.
     mutating func take(_ frame: FrameReader, _ isCancelled: () -> Bool) throws -> Piece {
         var reader = frame
         guard attempt > 0 else { throw WireError("data of no file") }
@@ -67,8 +75,7 @@ struct ReceivedContent {
         guard !data.isEmpty, offset >= position, offset <= size, Int64(data.count) <= size - offset else {
             throw WireError("data beyond the end of its file, or twice")
         }
-        try hash.admitHole(upTo: offset)
-        hash.add(data, at: offset, isCancelled)
+        try add(data, at: offset, isCancelled)
         position = offset + Int64(data.count)
         return .data(offset, data)
     }
@@ -94,9 +101,16 @@ struct ReceivedContent {
     /// Takes the content of a complete block.
     mutating func add(
         _ data: ArraySlice<UInt8>, at offset: Int64, _ isCancelled: () -> Bool
-    ) throws(ContentHash.TooManyZeros) {
-        try hash.admitHole(upTo: offset)
-        hash.add(data, at: offset, isCancelled)
+    ) throws(TooManyZeros) {
+        try admitHole(upTo: offset)
+        data.withUnsafeBytes { hash.add($0, at: offset, isCancelled) }
+    }
+
+    /// Before the other end's word makes a hole up to an offset.
+    private mutating func admitHole(upTo offset: Int64) throws(TooManyZeros) {
+        guard hash.form == .plain else { return }
+        guard offset - hash.position <= (mostHoles ?? 0) - zeros else { throw TooManyZeros() }
+        zeros += offset - hash.position
     }
 
     /// - Returns: the file as copied.
@@ -130,15 +144,15 @@ struct ReceivedContent {
             throw WireError("a file of another size than came")
         }
         endsWithHole = status.size.rawCount > position
-        try hash.admitHole(upTo: status.size.rawCount)
-        guard hash.digest(upTo: status.size.rawCount, isCancelled) == digest else {
+        try admitHole(upTo: status.size.rawCount)
+        guard Digest(hash.value(upTo: status.size.rawCount, isCancelled)) == digest else {
             if isDelta { throw Mismatch() }
             throw WireError("the content of \(file.path) is not what its digest says")
         }
         var result = file.with(isGrowing ? status.unexamined : status)
         (result.extended, result.isGrowing) = (extended, isGrowing)
         result.isSettled = isSettled && !isGrowing
-        result.digest = hash.countsHoles ? digest : nil
+        result.digest = hash.form == .plain ? digest : nil
         return marks & 2 != 0 ? result.withoutAttributes() : result
     }
 }

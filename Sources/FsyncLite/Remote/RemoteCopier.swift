@@ -57,12 +57,12 @@ final class RemoteCopier: FileSource {
             try write(staged) { (descriptor) throws(Errno) in try descriptor.truncate(to: 0) }
             return try receive(
                 tree.link.ask(question(for: file, tree.locator, isWhole: true)), file, to: staged)
-        } catch is ContentHash.TooManyZeros {
+        } catch is ReceivedContent.TooManyZeros {
             throw Unstageable.failed(
                 Problem(
                     path: file.path, code: .unsupported,
                     message:
-                        "its holes come as \(ContentHash.mostZeros) zeros and more; install the same version there"
+                        "its holes come as \(options.mostHoles) zeros and more; install the same version there"
                 ))
         }
     }
@@ -71,7 +71,8 @@ final class RemoteCopier: FileSource {
         _ answer: RemoteLink.Answer, _ file: File, to staged: borrowing ObjectHandle
     ) throws -> File {
         do {
-            var copy = ReceivedContent(isDelta: answer.isDelta)
+            var copy = ReceivedContent(
+                isDelta: answer.isDelta, mostHoles: options.digests == .none ? nil : options.mostHoles)
             let older = answer.isDelta ? places(for: file).compactMap { $0.open() } : []
             var base = DeltaBase(older, seed: seed)
             var end: [UInt8] = []
@@ -154,7 +155,7 @@ final class RemoteCopier: FileSource {
     private func finish(
         _ end: [UInt8], _ copy: inout ReceivedContent, _ file: File, _ staged: borrowing ObjectHandle
     ) throws -> File {
-        var result = try tree.link.reading {
+        let result = try tree.link.reading {
             try copy.end(end, file, options.extended) { isCancelled }
         }
         // A clone may be longer, and what it has after the last piece is no hole.
@@ -167,7 +168,6 @@ final class RemoteCopier: FileSource {
                 try descriptor.truncate(to: size)
             }
         }
-        if options.digests == .none { result.digest = nil }
         return result
     }
 

@@ -14,12 +14,13 @@ final class RemoteLink: Sendable {
     ///   - endpoint: the other end.
     ///   - parser: what has come after its greeting; nil if neither end has greeted.
     ///   - timeout: how long it may owe something and send only signs of life.
+    ///   - memory: what this process may use.
     init(
         _ endpoint: Endpoint, _ connection: any Connection, greeted parser: FrameParser?,
-        timeout: LineTimeout = .usual
+        timeout: LineTimeout = .usual, memory: Int = HostProcess.memory
     ) throws {
         self.endpoint = endpoint
-        shared = Shared(endpoint, connection, isGreeted: parser != nil, timeout)
+        shared = Shared(endpoint, connection, isGreeted: parser != nil, timeout, memory)
         let shared = shared
         do {
             try WorkerThread().start { shared.write() }
@@ -118,6 +119,9 @@ final class RemoteLink: Sendable {
             var hasWritten = false
             /// Bytes that the far end may still send.
             var granted = WireFormat.window
+            var window: GrantedWindow
+            /// When the only open request was made.
+            var askedAlone: ContinuousClock.Instant?
             var isGreeted = false
             var awaitsGo = false
             var isClosed = false
@@ -148,10 +152,13 @@ final class RemoteLink: Sendable {
         private let isClient: Bool
         private let timeout: LineTimeout
 
-        init(_ endpoint: Endpoint, _ connection: any Connection, isGreeted: Bool, _ timeout: LineTimeout) {
+        init(
+            _ endpoint: Endpoint, _ connection: any Connection, isGreeted: Bool, _ timeout: LineTimeout,
+            _ memory: Int
+        ) {
             (self.endpoint, self.connection, isClient) = (endpoint, connection, isGreeted)
             self.timeout = timeout
-            state = Mutex(State(order: AnswerOrder(endpoint)))
+            state = Mutex(State(order: AnswerOrder(endpoint), window: GrantedWindow(memory: memory)))
             if isGreeted {
                 state.withLock { $0.isGreeted = true }
                 greeted.signal()
@@ -188,6 +195,7 @@ final class RemoteLink: Sendable {
             let (answers, isDue) = try state.withLock { state in
                 if let failure = state.failure { throw failure }
                 var isDue = false
+                if state.order.count == 0 { state.askedAlone = .now }
                 let answers = questions.map { question in
                     let id = state.order.add(question.kind)
                     var frame = FrameWriter(.request)
@@ -213,9 +221,10 @@ final class RemoteLink: Sendable {
             let isDue = state.withLock { state in
                 let bytes = taken.exchange(0, ordering: .relaxed)
                 guard bytes > 0 else { return false }
+                let more = bytes + state.window.take(bytes, at: .now)
                 var frame = FrameWriter(.credit)
-                frame.number(UInt(bytes))
-                state.granted += bytes
+                frame.number(UInt(more))
+                state.granted += more
                 return state.send(frame.frame())
             }
             if isDue { outgoing.signal() }
@@ -316,6 +325,10 @@ final class RemoteLink: Sendable {
                 waiting.add(frames.count, ordering: .relaxed).newValue <= WireFormat.waitingFrames
             else { throw WireError("too many frames at a time") }
             try state.withLock { state in
+                if let asked = state.askedAlone, !frames.isEmpty {
+                    state.window.note(turn: .now - asked)
+                    state.askedAlone = nil
+                }
                 for frame in frames {
                     let cost = frame.payload.count
                     state.granted -= cost

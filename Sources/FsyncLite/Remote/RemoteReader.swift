@@ -36,7 +36,7 @@ final class RemoteReader: SourceReader {
 
     deinit { asked?.1.abandon() }
 
-    func announce(contents paths: [RelativePath]) { digests.announce(paths) }
+    func announce(contents: [(path: RelativePath, form: ContentHash.Form)]) { digests.announce(contents) }
 
     /// Only privileged attributes are those of symlinks.
     private static func mayHave(_ file: File, _ selection: ExtendedAttributes.Selection) -> Bool {
@@ -98,12 +98,12 @@ final class RemoteReader: SourceReader {
         }
     }
 
-    func content(of path: RelativePath) throws -> any SourceContent {
-        switch try digests.result(of: path) {
+    func content(of path: RelativePath, _ form: ContentHash.Form) throws -> any SourceContent {
+        switch try digests.result(of: path, form) {
         case .found(let digest, let status, let isSettled):
-            RemoteContent(digest: digest, status: status, isSettled: isSettled)
+            RemoteContent(form: form, digest: digest, status: status, isSettled: isSettled)
         // The copy, or the next run, finds what it is.
-        case .changing: RemoteContent(digest: nil, status: nil, isSettled: false)
+        case .changing: RemoteContent(form: form, digest: nil, status: nil, isSettled: false)
         case .gone: throw SystemError("openat", path.bytes, .noSuchFile)
         case .unreadable(let errno): throw SystemError("openat", path.bytes, errno)
         }
@@ -130,6 +130,7 @@ final class RemoteReader: SourceReader {
 
 /// The content of a file that only its digest is known of; nil of one that was changing.
 private struct RemoteContent: SourceContent {
+    let form: ContentHash.Form
     let digest: Digest?
     let status: FileStatus?
     let isSettled: Bool
@@ -137,7 +138,7 @@ private struct RemoteContent: SourceContent {
     func settledStatus() -> FileStatus? { isSettled ? status : nil }
 
     func digest(_ isCancelled: () -> Bool) throws(Errno) -> Digest {
-        guard let digest else { throw .stale }
+        guard let digest, form == .plain else { throw .stale }
         return digest
     }
 
@@ -146,7 +147,7 @@ private struct RemoteContent: SourceContent {
     ) throws(FileComparison.Failure) -> Bool {
         do throws(Errno) {
             guard let digest, try other.status().size == status?.size else { return false }
-            return Digest(try other.digest(isCancelled: isCancelled)) == digest
+            return Digest(try other.digest(as: form, isCancelled: isCancelled)) == digest
         } catch {
             throw FileComparison.Failure(side: .second, errno: error)
         }
@@ -188,22 +189,32 @@ final class RemoteDigests: DigestSource {
 
     deinit { ahead.abandon() }
 
-    func announce(_ paths: [RelativePath]) {
+    func announce(_ paths: [RelativePath]) { announce(paths.map { ($0, .plain) }) }
+
+    func announce(_ files: [(path: RelativePath, form: ContentHash.Form)]) {
         ahead.abandon()
-        let asked = paths.prefix(tree.link.room)
+        let asked = files.prefix(tree.link.room)
         // `result(of:)` asks again, and throws.
         guard let answers = try? ask(asked) else { return }
-        for (path, answer) in zip(asked, answers) { ahead.add(path, answer) }
+        for (file, answer) in zip(asked, answers) { ahead.add(file.path, answer) }
     }
 
-    private func ask(_ paths: some Sequence<RelativePath>) throws -> [RemoteLink.Answer] {
+    private func ask(
+        _ files: some Sequence<(path: RelativePath, form: ContentHash.Form)>
+    ) throws -> [RemoteLink.Answer] {
         let locator = tree.locator
         return try tree.link.ask(
-            paths.map { path in RemoteLink.Question(.digest) { locator.locate(path, in: &$0) } })
+            files.map { file in
+                RemoteLink.Question(.digest) {
+                    locator.locate(file.path, in: &$0)
+                    $0.flag(file.form == .plain)
+                }
+            })
     }
 
-    func result(of path: RelativePath) throws -> Found {
-        let answer = try ahead.take(path) ?? ask([path])[0]
+    /// - Parameter form: as announced.
+    func result(of path: RelativePath, _ form: ContentHash.Form = .plain) throws -> Found {
+        let answer = try ahead.take(path) ?? ask([(path, form)])[0]
         return try tree.link.reading { try Found(answer.end(monitor)) }
     }
 

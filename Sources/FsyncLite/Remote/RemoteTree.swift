@@ -34,6 +34,7 @@ final class RemoteTree: SourceTree {
             frame.flag(selection.acls)
             frame.flag(selection.privileged)
             frame.flag(options.recordsDigests || options.verifiesCopies)
+            frame.size(options.mostHoles)
             frame.flag(options.strict)
             frame.filters(options.filters)
         }
@@ -50,7 +51,7 @@ final class RemoteTree: SourceTree {
             devices: found.roots.map(\.status.device), keepsIdentity: found.roots.map(\.keepsIdentity),
             sharesClock: found.sharesClock,
             tellingDevices: found.tellsDigests ? Set(found.roots.map(\.status.device)) : [],
-            tellsDigests: found.tellsDigests, scanned: found.scanned,
+            tellsDigests: found.tellsDigests, scanned: found.scanned, disks: found.disks,
             writebackDelay: found.writebackDelay, isReadByRoot: found.isReadByRoot, isRemote: true)
         opened = found
     }

@@ -14,14 +14,16 @@ extension Service {
     /// - Parameters:
     ///   - restriction: serve only what lies beneath this directory.
     ///   - timeout: how long it may owe something and send only signs of life.
+    ///   - memory: what this process may use.
     ///   - onSilence: called where the client of a source has said nothing for too long.
     package static func greet(
         input: consuming FileDescriptor, output: consuming FileDescriptor,
-        beneath restriction: ServedDirectory?, timeout: LineTimeout,
+        beneath restriction: ServedDirectory?, timeout: LineTimeout, memory: Int,
         onSilence: @escaping @Sendable () -> Void
     ) throws -> Order {
         do {
-            let welcome = try Welcome(StandardConnection(input: input, output: output), timeout: timeout)
+            let welcome = try Welcome(
+                StandardConnection(input: input, output: output), timeout: timeout, memory: memory)
             switch welcome.first.type {
             case .run: return .command(try Client(welcome))
             case .inquiry: return .inquiry(try Inquiry(welcome))

@@ -94,7 +94,7 @@ public final class Service {
         var lists: ServedLists?
         var scanOptions = TreeScan.Options.source
         private let reader: any SourceReader
-        private let digests: any DigestSource
+        private let digests: DigestReader
         private let copier: ContentCopier
 
         init(_ request: ServiceLink.Request, _ link: ServiceLink, _ access: Access) throws {
@@ -108,6 +108,7 @@ public final class Service {
             var options = CopyOptions(attributes, selection)
             options.trustsScan = false
             options.digests = try reader.flag() ? .ofCopies : .none
+            options.mostHoles = try reader.size()
             options.isStrict = try reader.flag()
             filters = try reader.filters()
             try reader.end()
@@ -229,9 +230,9 @@ public final class Service {
             case .list: try sendLists(request.id, &reader)
             case .attributes: try sendAttributes(request.id, &reader)
             case .digest:
-                let path = try entry(&reader)
+                let (path, isPlain) = (try entry(&reader), try reader.flag())
                 try reader.end()
-                try sendDigest(request.id, path)
+                try sendDigest(request.id, path, isPlain ? .plain : .sparse)
             case .obstacles: try sendObstacles(request.id, &reader)
             case .content:
                 let path = try entry(&reader)
@@ -327,14 +328,14 @@ public final class Service {
             try end(id, frame)
         }
 
-        private func sendDigest(_ id: UInt32, _ path: RelativePath?) throws {
+        private func sendDigest(_ id: UInt32, _ path: RelativePath?, _ form: ContentHash.Form) throws {
             var frame = FrameWriter(.answer)
             do {
                 guard let path else {
                     frame.byte(1)
                     return try end(id, frame)
                 }
-                if let found = try digests.digest(of: path) {
+                if let found = try digests.digest(of: path, as: form) {
                     frame.byte(0)
                     frame.digest(found.digest)
                     frame.status(found.status, device: encoder.number(of: found.status.device))
@@ -367,11 +368,9 @@ public final class Service {
 
         /// How the content is sent that a request asks for.
         private func goal(_ id: UInt32, _ reader: inout FrameReader) throws(WireError) -> WireGoal {
-            let keepsHoles = options.attributes.contains(.holes)
-            return switch WireFormat.ContentMode(rawValue: try reader.byte()) {
-            case .whole: WireGoal(link, id, keepsHoles: keepsHoles, options.digests)
-            case .blocks:
-                DeltaGoal(link, id, keepsHoles: keepsHoles, options.digests, seed: try reader.word())
+            switch WireFormat.ContentMode(rawValue: try reader.byte()) {
+            case .whole: WireGoal(link, id, options)
+            case .blocks: DeltaGoal(link, id, options, seed: try reader.word())
             case nil: throw WireError("an unknown way to send content")
             }
         }

@@ -285,7 +285,7 @@ final class ServiceLink: Sendable {
             try reader.end()
             let isTooMuch = state.withLock { state in
                 state.credit += Int(more)
-                return state.credit > 2 * WireFormat.window
+                return state.credit > WireFormat.widestWindow + WireFormat.longestFrame
             }
             guard !isTooMuch else { throw WireError("more is granted than was sent") }
             granted.signal()

@@ -6,14 +6,17 @@ struct Welcome {
     private(set) var parser = FrameParser()
     private(set) var first = Frame(type: .ping, payload: [])
     let timeout: LineTimeout
+    let memory: Int
     private let began = ContinuousClock.now
 
     /// Waits for the greeting and for the first request, however long the client works before it asks.
     ///
-    /// - Parameter timeout: how long the client may owe something and send only signs of life.
+    /// - Parameters:
+    ///   - timeout: how long the client may owe something and send only signs of life.
+    ///   - memory: what this process may use.
     /// - Throws: `ServiceLink.Ended`.
-    init(_ connection: StandardConnection, timeout: LineTimeout) throws {
-        (self.connection, self.timeout) = (connection, timeout)
+    init(_ connection: StandardConnection, timeout: LineTimeout, memory: Int) throws {
+        (self.connection, self.timeout, self.memory) = (connection, timeout, memory)
         do {
             try connection.write(Greeting.frame())
             greeting: while true {

@@ -12,7 +12,7 @@ import FileSystem
 /// answered in this order, one after the other; each answer is any number of `entries`, `file`, `blocks` and `data` frames,
 /// as the kind of request allows, then an `answer` in parts. The client answers each `blocks` frame with one; or says that
 /// it wants no more of that content. The far end sends no more than the client has granted with
-/// `credit`: 4 MiB to begin with. Anything else ends the connection.
+/// `credit`: 4 MiB to begin with, and at most 64 MiB at a time. Anything else ends the connection.
 ///
 /// Where the target is at the far end, the client sends `run` with a command instead, in parts. From then on the far end
 /// asks, and the client answers. The far end sends `output` at any time; `ready` before a commit, which waits for the
@@ -24,8 +24,9 @@ enum WireFormat {
     static let magic = Array("fsync-lite\n".utf8)
     static let longestFrame = 1 << 20
     static let headSize = 5
-    /// Bytes that may be under way without being taken. ssh itself grants 2 MiB.
+    /// Bytes that may be under way without being taken, to begin with, and at most. ssh itself grants 2 MiB.
     static let window = 4 << 20
+    static let widestWindow = 64 << 20
     /// Requests that may be unanswered: 60,000 small files a second at 100 ms a turn, with some to spare.
     static let openRequests = 8192
     /// Bytes of requests that may be unanswered: those of as many files with long names, and batches of each thread.

@@ -4,17 +4,15 @@ import FileSystem
 class WireGoal: CopyGoal {
     let link: ServiceLink
     let id: UInt32
-    private let keepsHoles: Bool
-    private let wantsDigest: Bool
-    private var hash = ContentHash(countsHoles: true)
+    private let options: CopyOptions
+    private var hash = ContentHash(.sparse)
     /// Why nothing more can be sent.
     private(set) var failure: (any Error)?
 
     private static let pieceSize: Int64 = 128 * 1024
 
-    init(_ link: ServiceLink, _ id: UInt32, keepsHoles: Bool, _ digests: CopyOptions.Digests) {
-        (self.link, self.id) = (link, id)
-        (self.keepsHoles, wantsDigest) = (keepsHoles, digests != .none)
+    init(_ link: ServiceLink, _ id: UInt32, _ options: CopyOptions) {
+        (self.link, self.id, self.options) = (link, id, options)
     }
 
     var path: [UInt8] { Array("the connection".utf8) }
@@ -22,19 +20,16 @@ class WireGoal: CopyGoal {
     /// The other end is told when the holes are known.
     func begin(_ status: FileStatus, attempt: Int) throws(Errno) {}
 
-    /// Small holes are hashed as zeros, which gives the digest of the content, and shows whether the file only grew.
     private func announce(_ source: borrowing FileDescriptor, _ status: FileStatus) throws(Errno) {
-        let hasHoles =
-            keepsHoles && status.allocated < status.size && status.size.rawCount > ContentHash.mostZeros
-        var isSmall = !hasHoles
-        if hasHoles, wantsDigest {
-            isSmall = try source.holes(upTo: status.size.rawCount) <= ContentHash.mostZeros
+        var isPlain = options.digests != .none
+        if isPlain, options.attributes.contains(.holes), status.allocated < status.size {
+            isPlain = try source.holes(upTo: status.size.rawCount) <= options.mostHoles
         }
-        hash = ContentHash(countsHoles: isSmall)
+        hash = ContentHash(isPlain ? .plain : .sparse)
         var frame = FrameWriter(.file)
         frame.number(id)
         frame.size(status.size.rawCount)
-        frame.flag(hash.countsHoles)
+        frame.flag(isPlain)
         try send(frame)
     }
 
@@ -63,10 +58,9 @@ class WireGoal: CopyGoal {
             return try sendData(source, from: 0, to: size, isCancelled)
         }
         var offset: Int64 = 0
-        while let data = try source.seek(offset, .data), data < size {
-            let hole = min(try source.seek(data, .hole) ?? size, size)
-            offset = try sendData(source, from: data, to: hole, isCancelled)
-            if offset < hole { return offset }
+        while let data = try source.data(after: offset, upTo: size) {
+            offset = try sendData(source, from: data.lowerBound, to: data.upperBound, isCancelled)
+            if offset < data.upperBound { return offset }
         }
         return size
     }
@@ -91,7 +85,7 @@ class WireGoal: CopyGoal {
     ) throws(Errno) -> [UInt8] {
         if isCancelled() { throw .cancelled }
         let data = try source.bytes(in: range)
-        if !data.isEmpty { hash.add(data[...], at: range.lowerBound, isCancelled) }
+        data.withUnsafeBytes { hash.add($0, at: range.lowerBound, isCancelled) }
         return data
     }
 
@@ -106,16 +100,18 @@ class WireGoal: CopyGoal {
     func isStart(
         of source: borrowing FileDescriptor, _ count: Int64, _ isCancelled: () -> Bool
     ) throws(FileComparison.Failure) -> Bool {
-        guard hash.countsHoles else { return false }
         do throws(Errno) {
-            return try Digest(source.digest(upTo: count, isCancelled: isCancelled)) == check(upTo: count)
+            return try Digest(source.digest(as: hash.form, upTo: count, isCancelled: isCancelled))
+                == check(upTo: count)
         } catch {
             throw FileComparison.Failure(side: .first, errno: error)
         }
     }
 
-    func digest(_ isCancelled: () -> Bool) throws(SystemError) -> Digest { check(upTo: hash.position) }
+    func digest(mostHoles: Int64, _ isCancelled: () -> Bool) throws(SystemError) -> Digest? {
+        check(upTo: hash.position)
+    }
 
     /// What the other end computes of the same bytes.
-    func check(upTo size: Int64) -> Digest { hash.digest(upTo: size) { false } }
+    func check(upTo size: Int64) -> Digest { Digest(hash.value(upTo: size) { false }) }
 }

@@ -7,6 +7,7 @@ final class DigestReader {
     private let monitor: any Monitor
     private let bypassesCache: Bool
     private let probes: SettlingProbes?
+    private let mostHoles: Int64
 
     /// `isSettled`: as found while it was read; false without probes.
     typealias Found = (digest: Digest, status: FileStatus, isSettled: Bool)
@@ -14,10 +15,12 @@ final class DigestReader {
     /// - Parameters:
     ///   - bypassesCache: drops the cached pages of each file first.
     ///   - probes: find which files are settled.
+    ///   - mostHoles: a file with more bytes of holes is an error, `overflow`.
     init(
-        _ root: Directory, monitor: any Monitor, bypassesCache: Bool = false, probes: SettlingProbes? = nil
+        _ root: Directory, monitor: any Monitor, bypassesCache: Bool = false, probes: SettlingProbes? = nil,
+        mostHoles: Int64 = .max
     ) {
-        self.probes = probes
+        (self.probes, self.mostHoles) = (probes, mostHoles)
         tree = PathResolver(root)
         announced = AnnouncedFiles(tree)
         self.monitor = monitor
@@ -46,11 +49,13 @@ final class DigestReader {
     /// or if it was still changing after three attempts.
     ///
     /// - Throws: `SystemError` if it cannot be read, `SyncError` with code `interrupted`.
-    func digest(of path: RelativePath) throws -> Found? {
+    func digest(of path: RelativePath) throws -> Found? { try digest(of: path, as: .plain) }
+
+    func digest(of path: RelativePath, as form: ContentHash.Form) throws -> Found? {
         do throws(SystemError) {
             // A file that was replaced or changed since it was announced is opened once more.
             if let file = announced.take(path),
-                let found = try digest(of: file.descriptor, path, attempts: 1), found.status.links > 0
+                let found = try digest(of: file.descriptor, path, form, attempts: 1), found.status.links > 0
             {
                 return found
             }
@@ -63,7 +68,7 @@ final class DigestReader {
                     try file.dropCache()
                 }
             }
-            return try digest(of: file, path, attempts: 3)
+            return try digest(of: file, path, form, attempts: 3)
         } catch {
             try monitor.checkCancellation()
             guard Errno.noDirectory.contains(error.errno) else { throw error }
@@ -74,7 +79,7 @@ final class DigestReader {
     func status(of path: RelativePath) throws -> FileStatus? { try tree.status(of: path) }
 
     private func digest(
-        of file: borrowing FileDescriptor, _ path: RelativePath, attempts: Int
+        of file: borrowing FileDescriptor, _ path: RelativePath, _ form: ContentHash.Form, attempts: Int
     ) throws(SystemError) -> Found? {
         do throws(Errno) {
             for _ in 1...attempts {
@@ -82,7 +87,8 @@ final class DigestReader {
                 guard seen.type == .file else { return nil }
                 let probe = try probes?.probe(path, seen, file)
                 let before = probe?.status ?? seen
-                let value = try file.digest { monitor.isCancelled }
+                if form == .plain { monitor.note(holesOf: before, upTo: mostHoles) }
+                let value = try file.digest(as: form, mostHoles: mostHoles) { monitor.isCancelled }
                 let after = try file.status()
                 if after.isUnchanged(since: before) {
                     return (Digest(value), after, probe?.settles(after) ?? false)

@@ -16,8 +16,8 @@ protocol CopyGoal: ~Copyable {
     func isStart(
         of source: borrowing FileDescriptor, _ count: Int64, _ isCancelled: () -> Bool
     ) throws(FileComparison.Failure) -> Bool
-    /// Of what was copied.
-    func digest(_ isCancelled: () -> Bool) throws(SystemError) -> Digest
+    /// Of what was copied; nil for more bytes of holes than these.
+    func digest(mostHoles: Int64, _ isCancelled: () -> Bool) throws(SystemError) -> Digest?
 }
 
 extension ObjectHandle: CopyGoal {
@@ -40,11 +40,13 @@ extension ObjectHandle: CopyGoal {
         try FileComparison.haveSameContent(source, descriptor, upTo: count, isCancelled: isCancelled)
     }
 
-    func digest(_ isCancelled: () -> Bool) throws(SystemError) -> Digest {
-        Digest(
-            try calling("read", path) { () throws(Errno) in
-                try descriptor.digest(isCancelled: isCancelled)
-            })
+    func digest(mostHoles: Int64, _ isCancelled: () -> Bool) throws(SystemError) -> Digest? {
+        do throws(Errno) {
+            return Digest(try descriptor.digest(mostHoles: mostHoles, isCancelled: isCancelled))
+        } catch {
+            guard error != .overflow else { return nil }
+            throw SystemError("read", path, error)
+        }
     }
 }
 
@@ -151,7 +153,8 @@ final class ContentCopier: FileSource {
             status.changed = CommitSpans.unexamined
         }
         if !reading.isWhole || options.digests == .ofCopies {
-            digest = options.digests == .none ? nil : try self.digest(of: goal)
+            if options.digests != .none { monitor.note(holesOf: status, upTo: options.mostHoles) }
+            digest = options.digests == .none ? nil : try self.digest(of: goal, options.mostHoles)
         }
         var result = file.with(status)
         result.extended = reading.extended ?? ExtendedAttributes()
@@ -219,14 +222,16 @@ final class ContentCopier: FileSource {
 
     /// What another name of the object overwrote, or a disk lost, shows in nothing but the digest.
     private func checkContent<Goal: CopyGoal & ~Copyable>(of file: File, _ goal: borrowing Goal) throws {
-        guard let wanted = file.digest, try digest(of: goal) != wanted else { return }
+        guard let wanted = file.digest, try digest(of: goal, .max) != wanted else { return }
         let object = try source.location(of: file.path).map { $0.path(of: $1) } ?? []
         throw Unstageable.failed(.damaged(file.path, at: LocalFile(bytes: object)))
     }
 
-    private func digest<Goal: CopyGoal & ~Copyable>(of goal: borrowing Goal) throws -> Digest {
+    private func digest<Goal: CopyGoal & ~Copyable>(
+        of goal: borrowing Goal, _ mostHoles: Int64
+    ) throws -> Digest? {
         do {
-            return try goal.digest { monitor.isCancelled }
+            return try goal.digest(mostHoles: mostHoles) { monitor.isCancelled }
         } catch {
             try monitor.checkCancellation()
             throw error

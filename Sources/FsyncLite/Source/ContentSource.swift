@@ -29,14 +29,15 @@ extension ContentSource {
 /// Reads single entries of a source, on one thread.
 protocol SourceReader: AnyObject {
     /// Files whose content is asked for next, in this order.
-    func announce(contents paths: [RelativePath])
+    func announce(contents: [(path: RelativePath, form: ContentHash.Form)])
     /// Entries whose extended attributes are asked for next, in this order.
     func announce(attributesOf files: [File], _ selection: ExtendedAttributes.Selection)
     /// nil if the entry no longer exists.
     func extendedAttributes(
         of file: File, _ selection: ExtendedAttributes.Selection
     ) throws -> ExtendedAttributes?
-    func content(of path: RelativePath) throws -> any SourceContent
+    /// - Parameter form: that of the digest which another machine computes.
+    func content(of path: RelativePath, _ form: ContentHash.Form) throws -> any SourceContent
     /// Why each of some files cannot be read; nil where it can be, or no longer exists.
     func obstacles(to paths: [RelativePath]) throws -> [Errno?]
 }
@@ -76,6 +77,8 @@ struct CopyOptions: Sendable {
     /// The extended attributes to read.
     var extended: ExtendedAttributes.Selection
     var digests = Digests.none
+    /// A file with more bytes of holes gets none.
+    var mostHoles = ContentHash.mostHoles
     /// A file that grows while it is copied counts as changing.
     var isStrict = false
     /// The data rate of all threads together.
@@ -97,6 +100,7 @@ struct CopyOptions: Sendable {
     init(_ options: SyncOptions, _ probes: SettlingProbes?, older: OlderContent? = nil) {
         self.init(options.settableAttributes, options.settableAttributes.extended)
         digests = options.verifiesCopies ? .ofSources : options.recordsDigests ? .ofCopies : .none
+        mostHoles = options.mostHoles
         isStrict = options.strict
         (self.probes, self.older) = (probes, older)
         limit = options.bandwidth.map { RateLimit(bytesPerSecond: $0.rawCount) }

@@ -20,6 +20,9 @@ struct LocalTree: SourceTree {
         }
         let infos = try root.roots.map { root throws(SystemError) in try FileSystemInfo(of: root) }
         let devices = try root.roots.map { try $0.status().device }
+        let disks = try root.roots.flatMap { root throws(SystemError) in try root.disksBeneath() }
+        var sum = Checksum()
+        sum.update(Array(disks.joined(separator: "\n").utf8)[...])
         facts = SourceFacts(
             identities: try zip(source.directories, zip(root.roots, infos)).map { source, root in
                 ManifestHeader.Source(
@@ -30,7 +33,8 @@ struct LocalTree: SourceTree {
             keepsIdentity: infos.map(\.keepsIdentity), sharesClock: infos.allSatisfy(\.sharesClock),
             tellingDevices: Set(zip(devices, infos).filter(\.1.tellsChanges).map(\.0)),
             tellsDigests: !root.isJoined && infos.allSatisfy(\.tellsChanges),
-            scanned: scanned, writebackDelay: try KernelClock.writebackDelay(),
+            scanned: scanned, disks: disks.isEmpty ? "" : String(sum.value, radix: 16),
+            writebackDelay: try KernelClock.writebackDelay(),
             isReadByRoot: Account.isRoot)
     }
 
@@ -111,7 +115,9 @@ final class LocalReader: SourceReader {
         announced = AnnouncedFiles(tree)
     }
 
-    func announce(contents paths: [RelativePath]) { announced.announce(paths) }
+    func announce(contents: [(path: RelativePath, form: ContentHash.Form)]) {
+        announced.announce(contents.lazy.map(\.path))
+    }
     func announce(attributesOf files: [File], _ selection: ExtendedAttributes.Selection) {}
 
     func extendedAttributes(
@@ -121,7 +127,7 @@ final class LocalReader: SourceReader {
         return try tree.extendedAttributes(of: file, selection)
     }
 
-    func content(of path: RelativePath) throws -> any SourceContent {
+    func content(of path: RelativePath, _ form: ContentHash.Form) throws -> any SourceContent {
         let file = try announced.take(path) ?? open(path)
         let probe = try probes.flatMap { probes in
             try calling("statx", path.bytes) { () throws(Errno) in

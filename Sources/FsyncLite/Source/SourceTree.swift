@@ -59,6 +59,8 @@ struct SourceFacts: Sendable {
     var tellsDigests = false
     /// When it was opened, by the clock that stamps its files.
     var scanned: ManifestHeader.Scan
+    /// See `ManifestHeader`.
+    var disks: String
     /// See `KernelClock.writebackDelay`.
     var writebackDelay: Int64
     /// Every file can be read, and every extended attribute.

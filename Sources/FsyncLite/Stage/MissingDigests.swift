@@ -6,14 +6,17 @@ final class MissingDigests {
     private let pipeline: FilePipeline<Worker>
     private var without: [(path: RelativePath, reason: String)] = []
 
-    /// - Parameter scanned: when the scan began: changes in the target since then were not compared.
+    /// - Parameters:
+    ///   - scanned: when the scan began: changes in the target since then were not compared.
+    ///   - mostHoles: a file with more bytes of holes gets none.
     init(
-        source: any ContentSource, target: Directory, scanned: FileTime, threads: Int, monitor: any Monitor
+        source: any ContentSource, target: Directory, scanned: FileTime, mostHoles: Int64, threads: Int,
+        monitor: any Monitor
     ) {
         pipeline = FilePipeline(threads: threads, filesPerItem: 2) {
             Worker(
                 source: source.digests(monitor),
-                target: DigestReader(target, monitor: monitor),
+                target: DigestReader(target, monitor: monitor, mostHoles: mostHoles),
                 scanned: scanned)
         }
     }
@@ -47,6 +50,9 @@ final class MissingDigests {
         let target: DigestReader
         let scanned: FileTime
 
+        private static let holes =
+            "its holes have more than 16 GiB; --digest=all takes the time to hash them"
+
         /// Where the object of an entry without its digest is.
         static func location(_ entry: ManifestUpdate.Entry) -> RelativePath? {
             entry.file.isFile && entry.file.digest == nil ? entry.location : nil
@@ -59,7 +65,11 @@ final class MissingDigests {
 
         /// - Returns: the entry, with its digest, or why it has none.
         func value(of entry: ManifestUpdate.Entry) throws -> (entry: ManifestUpdate.Entry, reason: String?) {
-            guard let location = Worker.location(entry) else { return (entry, nil) }
+            guard let location = Worker.location(entry) else {
+                // A new file got its digest when it was copied.
+                let lacksDigest = entry.file.isFile && entry.file.digest == nil
+                return (entry, lacksDigest && !entry.marks.contains(.uncovered) ? Worker.holes : nil)
+            }
             do {
                 guard let (digest, status, _) = try target.digest(of: location),
                     // 0 where the file system has no inodes that last.
@@ -73,6 +83,8 @@ final class MissingDigests {
                 var entry = entry
                 entry.file.digest = digest
                 return (entry, nil)
+            } catch let error as SystemError where error.errno == .overflow {
+                return (entry, Worker.holes)
             } catch let error as SystemError {
                 return (entry, "\(error.errno)")
             }

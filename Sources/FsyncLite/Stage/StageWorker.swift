@@ -18,7 +18,7 @@ final class StageWorker {
     private let log: StageLog
     private let monitor: any Monitor
     private let copier: any FileSource
-    private let hasDigests: Bool
+    private let options: CopyOptions
 
     /// - Parameters:
     ///   - stage: the directory `stage/TX`.
@@ -37,7 +37,7 @@ final class StageWorker {
         // An earlier tree is recorded with all of them.
         extendedKinds = source.isEarlier ? .readable : attributes.extended
         setsOwner = attributes.contains(.owner)
-        hasDigests = options.digests != .none
+        self.options = options
         self.log = log
         self.monitor = monitor
     }
@@ -116,8 +116,9 @@ final class StageWorker {
         let wanted = try readAttributes(of: &file)
         file = file.with(wantedStatus(file.status, on: status))
         file.digest =
-            hasDigests
-            ? try digest(of: ObjectHandle(opening: name, in: parent, [.read, .noFollow])) : nil
+            options.digests != .none
+            ? try digest(of: ObjectHandle(opening: name, in: parent, [.read, .noFollow]), options.mostHoles)
+            : nil
         return staged(file, as: status, wanted, wanted.filter { held[$0.name] != $0.value })
     }
 
@@ -170,9 +171,9 @@ final class StageWorker {
         }
     }
 
-    private func digest(of staged: borrowing ObjectHandle) throws -> Digest {
+    private func digest(of staged: borrowing ObjectHandle, _ mostHoles: Int64 = .max) throws -> Digest? {
         do {
-            return try staged.digest { monitor.isCancelled }
+            return try staged.digest(mostHoles: mostHoles) { monitor.isCancelled }
         } catch {
             try monitor.checkCancellation()
             throw error

@@ -11,7 +11,7 @@ struct OptionDescription: Sendable {
     let placeholder: String?
     let help: String
     var isRepeatable = false
-    /// The allowed values; empty for any value.
+    /// The allowed values; empty for any value. A flag takes one of them after `=`, or none.
     var choices: [String] = []
     /// The heading of the option in help.
     private(set) var section = "Options"
@@ -31,8 +31,10 @@ struct OptionDescription: Sendable {
         return option
     }
 
-    static func flag(_ name: String, short: String? = nil, _ help: String) -> OptionDescription {
-        OptionDescription(name: name, short: short, placeholder: nil, help: help)
+    static func flag(
+        _ name: String, short: String? = nil, _ help: String, choices: [String] = []
+    ) -> OptionDescription {
+        OptionDescription(name: name, short: short, placeholder: nil, help: help, choices: choices)
     }
 
     static func value(
@@ -48,14 +50,24 @@ struct OptionDescription: Sendable {
 
     var takesValue: Bool { placeholder != nil }
 
+    /// Whether an option that is given once may have these values.
+    func takes(_ values: [[UInt8]]) -> Bool {
+        if takesValue { return values.count == 1 }
+        return values.isEmpty || values.count == 1 && choices.contains(where: values[0].spells)
+    }
+
     /// nil for a flag.
     var valueKind: ValueKind? { placeholder.map { ValueKind(placeholder: $0, choices: choices) } }
 
     /// The help text with the allowed values.
-    var wholeHelp: String { choices.isEmpty ? help : "\(help): \(choices.joined(separator: ", "))" }
+    var wholeHelp: String {
+        choices.isEmpty || !takesValue ? help : "\(help): \(choices.joined(separator: ", "))"
+    }
 
     /// The long spelling with its value, such as `--max-delete N`.
-    var usage: String { placeholder.map { "\(name) \($0)" } ?? name }
+    var usage: String {
+        placeholder.map { "\(name) \($0)" } ?? name + choices.map { "[=\($0)]" }.joined()
+    }
 }
 
 extension [OptionDescription] {

@@ -33,7 +33,7 @@ struct OptionScanner {
         let name = argument.prefix { $0 != UInt8(ascii: "=") }
         guard let option = option(spelled: name) else { throw unknown(name) }
         let attached = name.count < argument.count ? Array(argument[(name.endIndex + 1)...]) : nil
-        if let attached, !option.takesValue {
+        if let attached, !option.takesValue, !option.takes([attached]) {
             throw UsageError(
                 "\(option.name) does not take a value, but was given \(quoted(attached))",
                 hint: "write \(option.name) alone")
@@ -62,7 +62,7 @@ struct OptionScanner {
             throw UsageError("\(option.name) is given more than once", hint: "give \(option.name) once")
         }
         guard let placeholder = option.placeholder else {
-            options.append(option)
+            options.append(option, attached)
             return
         }
         let value: [UInt8]

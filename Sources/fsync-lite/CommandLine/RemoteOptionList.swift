@@ -14,7 +14,7 @@ extension GivenOptions {
         for option in sent {
             guard let description = known.first(where: { $0.name == option.name }),
                 description.isRepeatable || !has(description), let values = option.values,
-                values.count == (description.takesValue ? 1 : 0)
+                description.isRepeatable ? values.count == 1 : description.takes(values)
             else {
                 throw UsageError(
                     "the far end does not take \(quoted(Array(option.name.utf8)))",

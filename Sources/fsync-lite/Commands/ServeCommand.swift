@@ -53,18 +53,20 @@ enum ServeCommand: Command {
             return .busy
         }
         let age = try invocation.options.value(timeout, "give a time such as 30m or 2h", { Age($0) })
-        let memory = try invocation.options.value(
-            maxMemory, "give a number of bytes, or one such as 500M", { ByteCount($0) })
+        let memory =
+            try invocation.options.value(
+                maxMemory, "give a number of bytes, or one such as 500M", { ByteCount($0) })
+            ?? ByteCount(clamping: HostProcess.memory / 2)
         let limits = try ServiceLimits(
             isReadOnly: invocation.options.has(readOnly), isAppendOnly: invocation.options.has(appendOnly),
             served: invocation.options.value(restrict).map { try ServedDirectory($0) })
         let order = try Service.greet(
             input: .standardInput(), output: .standardOutput(), beneath: limits.served,
-            timeout: age.map { LineTimeout($0.duration) } ?? .usual,
+            timeout: age.map { LineTimeout($0.duration) } ?? .usual, memory: Int(memory.rawCount),
             onSilence: { HostProcess.exit(ExitCode.unreachable.rawValue) })
         var say: @Sendable (String) -> Void = { Console.complain($0) }
         if case .source(let service) = order { say = service.refuse }
-        try limitMemory(to: memory ?? ByteCount(clamping: HostProcess.memory / 2), say)
+        try limitMemory(to: memory, say)
         switch order {
         case .source(let service):
             guard let reason = try service.run() else { return .done }

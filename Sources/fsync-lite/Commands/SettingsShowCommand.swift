@@ -54,8 +54,8 @@ enum SettingsShowCommand: Command {
     }
 
     private static func text(_ value: SettingsLayer.Value?, _ option: OptionDescription) -> String {
-        guard option.takesValue else { return value?.values == nil ? "false" : "true" }
         let words = (value?.values ?? []).map { Shell.word($0) }
+        guard option.takesValue || !words.isEmpty else { return value?.values == nil ? "false" : "true" }
         return words.isEmpty ? "-" : words.joined(separator: " ")
     }
 }

@@ -73,7 +73,15 @@ extension SyncOptions {
     ]
 
     fileprivate static let integrity: [OptionField<SyncOptions>] = [
-        .flag("--digest", "record the SHA-256 of every file in the manifest") { $0.recordsDigests = true },
+        OptionField(
+            option: .flag(
+                "--digest",
+                "record the SHA-256 of every file in the manifest; =all: also of those with more than 16 GiB of holes",
+                choices: ["all"])
+        ) { given, options in
+            guard let digest = given.list.last(where: { $0.name == "--digest" }) else { return }
+            (options.recordsDigests, options.recordsAllDigests) = (true, digest.value != nil)
+        },
         .flag("--verify", "read back what was written, from the disk, before it is committed") {
             $0.verifiesCopies = true
         },

@@ -67,7 +67,6 @@ struct SettingsLayer {
         self.origin = origin
         for option in sent {
             let description = OptionDescription.settable.first { $0.name == option.name }
-            let count = option.values?.count ?? 0
             // No file of this machine, to which the client may have no right.
             let isOfClient =
                 option.name == OptionDescription.logFile.name && option.values == [RunLog.ofClient]
@@ -75,8 +74,7 @@ struct SettingsLayer {
                 switch description {
                 case let known? where known.isOfThisMachine: isOfClient
                 case let known? where known.isRepeatable: option.values != nil
-                case let known? where known.takesValue: count == 1
-                case .some: count == 0
+                case let known?: option.values.map(known.takes) ?? !known.takesValue
                 case nil: false
                 }
             let value = Value(values: option.values, location: "the client's settings")
@@ -105,6 +103,8 @@ struct SettingsLayer {
     private static func words(_ value: SettingValue, for option: OptionDescription) throws -> [[UInt8]]? {
         switch value {
         case .bool(let flag) where !option.takesValue: return flag ? [] : nil
+        case .string(let word) where option.choices.contains(word) && !option.takesValue:
+            return [Array(word.utf8)]
         case .array(let list) where option.isRepeatable: return try list.map { try text($0, for: option) }
         case .string, .int:
             guard option.takesValue, !option.isRepeatable else { break }

@@ -52,6 +52,36 @@ struct MountTests {
         #expect(try scene.apply().code == 0)
     }
 
+    /// A disk that was pulled out may have lost what a run has read, under the same times.
+    @Test(.needs(.mounts, .strace), arguments: ["source", "source/disk"])
+    func whatWasYoungIsReadAgainAfterANewMount(place: String) throws {
+        let scene = try MirrorScene(["other": "o", "disk": [:]])
+        guard scene.far == nil else { return }
+        let folder = try TemporaryDirectory(inMemory: true)
+        let image = "\(folder.path)/image"
+        try HostCommand.run("truncate", "-s", "8M", image)
+        try HostCommand.run("mkfs.ext4", "-q", image)
+        func opens() throws -> Bool {
+            let run = try CommandRun(
+                ["apply", "source", "target"], in: scene.directory.path,
+                under: ["strace", "-f", "-e", "trace=openat", "-o", scene.path("calls")])
+            #expect(run.code == 0, "\(run.errors)")
+            return try scene.text("calls").contains("\"young\"")
+        }
+        for round in 0..<3 {
+            try HostCommand.run("mount", "-o", "loop", image, scene.path(place))
+            defer { try? HostCommand.run("umount", scene.path(place)) }
+            if round == 0 {
+                try scene.build(["young": "y"], at: "\(place)/d")
+                ClockTick.pass()
+                #expect(try opens())
+            } else {
+                #expect(try opens())
+            }
+            #expect(try !opens())
+        }
+    }
+
     @Test(.needs(.mounts)) func anotherDisk() throws {
         let scene = try MirrorScene(Self.tree, inMemory: true)
         try mirrorWithDisk(scene, .ext4(megabytes: 4))

@@ -109,7 +109,7 @@ struct DeltaTests {
 
     private let size = 200_000
     private func content(isDelta: Bool = true) throws -> ReceivedContent {
-        var content = ReceivedContent(isDelta: isDelta)
+        var content = ReceivedContent(isDelta: isDelta, mostHoles: 1 << 30)
         try content.begin(
             FrameReader(
                 payload(.file) {
@@ -159,7 +159,7 @@ struct DeltaTests {
     @Test func hashesThatWereNotAskedForAreRefused() throws {
         var whole = try content(isDelta: false)
         #expect(throws: WireError.self) { _ = try whole.take(blocks: hashes([0..<1], after: 0)) }
-        var unbegun = ReceivedContent(isDelta: true)
+        var unbegun = ReceivedContent(isDelta: true, mostHoles: 1 << 30)
         #expect(throws: WireError.self) { _ = try unbegun.take(blocks: hashes([0..<1], after: 0)) }
         var flooded = try content()
         for index in 0..<Int64(BlockHashes.ahead) {

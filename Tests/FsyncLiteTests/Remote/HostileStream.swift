@@ -76,6 +76,7 @@ enum HostileStream {
             frame.flag(names.count == 1)
             frame.time(FileTime(seconds: 1_700_000_000, nanoseconds: 1))
             frame.size(1)
+            frame.text("c0ffee")
             frame.size(70)
             frame.flag(false)
         }

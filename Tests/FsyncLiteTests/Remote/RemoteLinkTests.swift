@@ -149,17 +149,17 @@ struct AnnouncedSizeTests {
         return FrameReader(Array(frame.bytes.dropFirst(WireFormat.headSize)))
     }
 
-    private func begun(_ size: Int64, countsHoles: Bool) throws -> ReceivedContent {
-        var content = ReceivedContent()
+    private func begun(_ size: Int64, isPlain: Bool, mostHoles: Int64? = 1 << 30) throws -> ReceivedContent {
+        var content = ReceivedContent(mostHoles: mostHoles)
         try content.begin(
             frame {
                 $0.size(size)
-                $0.flag(countsHoles)
+                $0.flag(isPlain)
             })
         return content
     }
 
-    private func end(_ size: Int64) -> [UInt8] {
+    private func end(_ size: Int64, _ digest: SHA256.Value = SHA256().finish()) -> [UInt8] {
         var status = FileStatus(type: .file, modified: FileTime(seconds: 1, nanoseconds: 0))
         status.size = ByteCount(clamping: size)
         var frame = FrameWriter(.answer)
@@ -167,19 +167,19 @@ struct AnnouncedSizeTests {
         frame.status(status, device: 0)
         frame.flag(false)
         frame.extended(ExtendedAttributes())
-        frame.digest(Digest(SHA256().finish()))
+        frame.digest(Digest(digest))
         return Array(frame.bytes.dropFirst(WireFormat.headSize))
     }
 
     /// Its zeros would have been hashed for a century.
     @Test func aHoleThatIsTooLargeToHashIsRefused() throws {
-        var content = try begun(Self.huge, countsHoles: true)
+        var content = try begun(Self.huge, isPlain: true)
         let file = try HostileStream.file("f")
-        #expect(throws: ContentHash.TooManyZeros.self) {
+        #expect(throws: ReceivedContent.TooManyZeros.self) {
             _ = try content.end(end(Self.huge), file, HostileStream.selection) { false }
         }
-        var other = try begun(Self.huge, countsHoles: true)
-        #expect(throws: ContentHash.TooManyZeros.self) {
+        var other = try begun(Self.huge, isPlain: true)
+        #expect(throws: ReceivedContent.TooManyZeros.self) {
             _ = try other.take(
                 frame {
                     $0.size(Self.huge - 1)
@@ -191,9 +191,9 @@ struct AnnouncedSizeTests {
 
     /// Each hole is small, and their sum is not.
     @Test func holesAreBoundedTogether() throws {
-        var content = try begun(Self.huge, countsHoles: true)
+        var content = try begun(Self.huge, isPlain: true)
         var number: Int64 = 0
-        #expect(throws: ContentHash.TooManyZeros.self) {
+        #expect(throws: ReceivedContent.TooManyZeros.self) {
             while number < 10 {
                 number += 1
                 _ = try content.take(
@@ -207,12 +207,13 @@ struct AnnouncedSizeTests {
         #expect(number == 4)
     }
 
-    /// By their offsets they cost nothing, so the size does not matter.
-    @Test func holesByOffsetAreFree() throws {
-        var content = try begun(Self.huge, countsHoles: false)
+    /// Without a digest they cost nothing, so the size does not matter.
+    @Test func holesAreFreeWithoutADigest() throws {
+        #expect(throws: WireError.self) { _ = try begun(1, isPlain: true, mostHoles: nil) }
+        var content = try begun(Self.huge, isPlain: false, mostHoles: nil)
         let file = try HostileStream.file("f")
-        // The digest is that of nothing at all.
-        let copied = try content.end(end(Self.huge), file, HostileStream.selection) { false }
+        let nothing = ContentHash(.sparse).value(upTo: Self.huge) { false }
+        let copied = try content.end(end(Self.huge, nothing), file, HostileStream.selection) { false }
         #expect(copied.size.rawCount == Self.huge && copied.digest == nil)
     }
 }

@@ -1,0 +1,55 @@
+import Testing
+
+@testable import FsyncLite
+
+struct GrantedWindowTests {
+    private let start = ContinuousClock.now
+
+    /// The size after a stretch in which each turn of the line carries all that may be under way, or as much as is taken.
+    private func size(
+        memory: Int = 8 << 30, turn: Duration? = .milliseconds(100), turns: Int, mostTaken: Int
+    ) -> Int {
+        var window = GrantedWindow(memory: memory)
+        if let turn { window.note(turn: turn) }
+        var now = start
+        _ = window.take(0, at: now)
+        for _ in 0..<turns {
+            now += turn ?? .milliseconds(100)
+            _ = window.take(min(window.size, mostTaken), at: now)
+        }
+        return window.size
+    }
+
+    @Test func itDoublesWithEachTurnThatIsFull() {
+        #expect(size(turns: 1, mostTaken: .max) == 8 << 20)
+        #expect(size(turns: 3, mostTaken: .max) == 32 << 20)
+        #expect(size(turns: 9, mostTaken: .max) == WireFormat.widestWindow)
+    }
+
+    /// A disk that takes 10 MB a second over a line of 100 ms.
+    @Test func whatTakesSlowlyKeepsItSmall() {
+        #expect(size(turns: 100, mostTaken: 1_000_000) == WireFormat.window)
+        #expect(size(turns: 100, mostTaken: 6_000_000) == 12_000_000)
+    }
+
+    @Test func memoryBoundsIt() {
+        #expect(size(memory: 128 << 20, turns: 9, mostTaken: .max) == 16 << 20)
+        #expect(size(memory: 8 << 20, turns: 9, mostTaken: .max) == WireFormat.window)
+    }
+
+    /// Nothing is known of the line.
+    @Test func withoutATurnItStays() {
+        #expect(size(turn: nil, turns: 9, mostTaken: .max) == WireFormat.window)
+    }
+
+    /// A pause is no slow turn: only what comes in a row counts.
+    @Test func theShortestTurnCounts() {
+        var window = GrantedWindow(memory: 8 << 30)
+        window.note(turn: .seconds(5))
+        window.note(turn: .milliseconds(1))
+        window.note(turn: .seconds(1))
+        _ = window.take(0, at: start)
+        // 4 MB in 100 ms are 40 kB a turn.
+        #expect(window.take(4_000_000, at: start + .milliseconds(100)) == 0)
+    }
+}
