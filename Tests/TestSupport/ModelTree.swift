@@ -154,7 +154,7 @@ package struct ModelTree: Sendable {
     }
 
     /// How long a page stays dirty.
-    package static let dirtyTicks: Int64 = 2
+    package static let dirtyTicks: Int64 = 40
 
     private mutating func touchDirectory(_ id: ID) {
         let time = time
