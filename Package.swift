@@ -26,7 +26,9 @@ let package = Package(
         .target(name: "TestNeeds", dependencies: ["TestSupport"], path: "Tests/TestNeeds"),
         .testTarget(name: "FileSystemTests", dependencies: ["FileSystem", "TestSupport", "TestNeeds"]),
         .testTarget(name: "FileStorageTests", dependencies: ["FileStorage", "TestSupport", "TestNeeds"]),
-        .testTarget(name: "FileStorageUseTests", dependencies: ["FileStorage"]),
+        .executableTarget(
+            name: "FileStorageChild", dependencies: ["FileStorage"], path: "Tests/FileStorageChild"),
+        .testTarget(name: "FileStorageUseTests", dependencies: ["FileStorage", "FileStorageChild"]),
         .testTarget(name: "FsyncLiteTests", dependencies: ["FsyncLite", "TestSupport", "TestNeeds"]),
         .testTarget(
             name: "CommandLineTests", dependencies: ["fsync-lite", "FsyncLite", "TestSupport", "TestNeeds"]),

@@ -12,12 +12,45 @@ import Synchronization
 /// and ends with the buffer. A buffer that goes saves its last change before it is gone, on the thread that lets it go; end
 /// it with `close` where that must not wait, or must not fail unnoticed.
 public final class AutosavingBuffer<Value: Encodable & Sendable>: Sendable {
-    private let saver: Saver
+    private let name: String
+    private let state: Mutex<State>
+    /// Held during a save.
+    private let saving = Mutex(())
+    private let store: @Sendable (Value) throws(StorageError) -> Void
+    private let onFailure: @Sendable (StorageError) -> Void
     private let interval: Duration
     private let wait: @Sendable (Duration) -> Bool
     private let thread = WorkerThread()
     private let closing: Alarm
     private let registrar = ObservationRegistrar()
+
+    private struct State {
+        var value: Value
+        var changes = 0
+        /// The number of changes that are stored.
+        var stored = 0
+        /// A pause and a save are queued on the thread.
+        var isScheduled = false
+        var isClosed = false
+        var isDiscarded = false
+        /// What observers are not told of yet.
+        var untold: Set<Observed> = []
+        /// A thread tells observers.
+        var isTelling = false
+        /// The duration of the last save.
+        var lastSave = Duration.zero
+
+        var isDirty: Bool { changes != stored }
+
+        /// Empty, and the end of telling, where observers know all.
+        mutating func takeUntold() -> Set<Observed> {
+            defer { untold = [] }
+            isTelling = !untold.isEmpty
+            return untold
+        }
+    }
+
+    private enum Observed { case value, isDirty }
 
     /// - Parameters:
     ///   - initial: the first value, which counts as saved.
@@ -28,48 +61,46 @@ public final class AutosavingBuffer<Value: Encodable & Sendable>: Sendable {
         _ storage: any Storage, key: String, initial: Value, keys: JSONKeys = .asDeclared, interval: Duration,
         onFailure: @escaping @Sendable (StorageError) -> Void
     ) {
-        self.init(
-            storage, key: key, initial: initial, keys: keys, interval: interval, onFailure: onFailure,
-            closing: Alarm(), wait: nil)
-    }
-
-    /// - Parameter wait: pauses; true if the buffer was closed meanwhile. Tests supply their own.
-    package convenience init(
-        _ storage: any Storage, key: String, initial: Value, keys: JSONKeys = .asDeclared, interval: Duration,
-        onFailure: @escaping @Sendable (StorageError) -> Void, closing: Alarm = Alarm(),
-        wait: (@Sendable (Duration) -> Bool)?
-    ) {
         let documents = CodableStorage(storage, keys: keys)
-        self.init(
-            key, initial, interval, onFailure, closing, wait
-        ) { (value) throws(StorageError) in try documents.store(value, for: key) }
+        self.init(key, initial: initial, interval: interval, onFailure: onFailure) {
+            (value) throws(StorageError) in try documents.store(value, for: key)
+        }
     }
 
-    fileprivate init(
-        _ name: String, _ initial: Value, _ interval: Duration,
-        _ onFailure: @escaping @Sendable (StorageError) -> Void, _ closing: Alarm = Alarm(),
-        _ wait: (@Sendable (Duration) -> Bool)? = nil,
+    /// - Parameters:
+    ///   - name: what is stored, for errors.
+    ///   - wait: pauses; true if the buffer was closed meanwhile. Tests supply their own.
+    package init(
+        _ name: String, initial: Value, interval: Duration,
+        onFailure: @escaping @Sendable (StorageError) -> Void, closing: Alarm = Alarm(),
+        wait: (@Sendable (Duration) -> Bool)? = nil,
         store: @escaping @Sendable (Value) throws(StorageError) -> Void
     ) {
-        saver = Saver(name, initial, onFailure, store)
-        (self.interval, self.closing, self.wait) = (interval, closing, wait ?? { closing.wait($0) })
+        (self.name, self.interval, self.onFailure, self.store) = (name, interval, onFailure, store)
+        (self.closing, self.wait) = (closing, wait ?? { closing.wait($0) })
+        state = Mutex(State(value: initial))
     }
 
     deinit {
         closing.ring()
-        saver.end()
+        guard !state.withLock({ $0.isDiscarded }) else { return }
+        do throws(StorageError) {
+            try storeUnsaved()
+        } catch {
+            onFailure(error)
+        }
     }
 
     /// The present value. Inside `change`, use what that passes: here the lock is taken a second time, which traps.
     public var value: Value {
         registrar.access(self, keyPath: \.value)
-        return saver.state.withLock { $0.value }
+        return state.withLock { $0.value }
     }
 
     /// Whether a change is not stored yet.
     public var isDirty: Bool {
         registrar.access(self, keyPath: \.isDirty)
-        return saver.state.withLock { $0.isDirty }
+        return state.withLock { $0.isDirty }
     }
 
     /// Changes the value and schedules a save; returns and throws what `body` does. Other calls wait for `body`, so it must
@@ -78,18 +109,14 @@ public final class AutosavingBuffer<Value: Encodable & Sendable>: Sendable {
         _ body: (inout Value) throws(Failure) -> Outcome
     ) throws(Failure) -> Outcome {
         var result: Result<Outcome, Failure>?
-        let (wasDirty, isDue) = saver.state.withLock { state in
-            do throws(Failure) {
-                result = .success(try body(&state.value))
-            } catch {
-                // It may have changed the value before.
-                result = .failure(error)
-            }
-            defer { state.changes += 1 }
-            return (state.isDirty, state.schedule(afterChange: true))
+        state.withLock { state in
+            state.untold.formUnion(state.isDirty ? [.value] : [.value, .isDirty])
+            // What throws may have changed the value before.
+            state.changes += 1
+            result = Result { () throws(Failure) in try body(&state.value) }
         }
-        tell(Told(value: true, isDirty: !wasDirty))
-        if isDue { beginPause() }
+        tell()
+        schedule()
         guard let result else { preconditionFailure("the lock did not run its body") }
         return try result.get()
     }
@@ -98,7 +125,8 @@ public final class AutosavingBuffer<Value: Encodable & Sendable>: Sendable {
     public func save() throws(StorageError) {
         // RACE: if this save fails, the thread may have found the value clean meanwhile and ended its work.
         defer { schedule() }
-        if try saver.save() { tell(Told(isDirty: true)) }
+        try storeUnsaved()
+        tell()
     }
 
     /// Saves unsaved changes now.
@@ -108,7 +136,7 @@ public final class AutosavingBuffer<Value: Encodable & Sendable>: Sendable {
 
     /// Ends automatic saves, and saves what is unsaved.
     public func close() throws(StorageError) {
-        saver.state.withLock { $0.isClosed = true }
+        state.withLock { $0.isClosed = true }
         closing.ring()
         try save()
     }
@@ -120,16 +148,18 @@ public final class AutosavingBuffer<Value: Encodable & Sendable>: Sendable {
 
     /// Ends the buffer without saving, and waits for a save that is running. `save` still saves when it is called.
     public func discard() {
-        saver.state.withLock { ($0.isClosed, $0.isDiscarded) = (true, true) }
+        state.withLock { ($0.isClosed, $0.isDiscarded) = (true, true) }
         closing.ring()
-        saver.waitForSave()
+        saving.withLock { _ in }
     }
 
     private func schedule() {
-        if saver.state.withLock({ $0.schedule() }) { beginPause() }
-    }
-
-    private func beginPause() {
+        let isDue = state.withLock { state in
+            guard state.isDirty, !state.isScheduled, !state.isClosed else { return false }
+            state.isScheduled = true
+            return true
+        }
+        guard isDue else { return }
         do {
             try thread.start { [weak self, wait] in
                 guard let pause = self?.pause, !wait(pause) else { return }
@@ -137,121 +167,48 @@ public final class AutosavingBuffer<Value: Encodable & Sendable>: Sendable {
             }
         } catch {
             // The next change queues it again.
-            saver.state.withLock { $0.isScheduled = false }
-            saver.onFailure(.cannotWrite(saver.name, cause: SyncError(error)))
+            state.withLock { $0.isScheduled = false }
+            onFailure(.cannotWrite(name, cause: SyncError(error)))
         }
     }
 
-    private var pause: Duration { max(interval, saver.state.withLock { $0.lastSave } * 10) }
+    private var pause: Duration { max(interval, state.withLock { $0.lastSave } * 10) }
 
     private func saveByItself() {
         do throws(StorageError) {
-            if try saver.save(unlessClosed: true) { tell(Told(isDirty: true)) }
+            try storeUnsaved(unlessClosed: true)
+            tell()
         } catch {
-            saver.onFailure(error)
+            onFailure(error)
         }
-        saver.state.withLock { $0.isScheduled = false }
+        state.withLock { $0.isScheduled = false }
         schedule()
     }
 
-    /// What observers are told of.
-    private struct Told {
-        var value = false
-        var isDirty = false
-    }
-
-    /// After the lock is released, since observers may read the value and change it. What an observer changes is told when
-    /// it has returned: until then it is still registered, and would be told of its own change.
-    private func tell(_ change: Told) {
-        var next: Told? = saver.state.withLock { state in
-            state.untold.value = state.untold.value || change.value
-            state.untold.isDirty = state.untold.isDirty || change.isDirty
-            guard !state.isTelling else { return nil }
-            state.isTelling = true
-            return state.takeUntold()
-        }
-        while let told = next {
-            if told.value { registrar.withMutation(of: self, keyPath: \.value) {} }
-            if told.isDirty { registrar.withMutation(of: self, keyPath: \.isDirty) {} }
-            next = saver.state.withLock { $0.takeUntold() }
+    private func storeUnsaved(unlessClosed: Bool = false) throws(StorageError) {
+        try saving.withLock { _ throws(StorageError) in
+            let unsaved = state.withLock { state in
+                state.isDirty && !(unlessClosed && state.isClosed) ? (state.value, state.changes) : nil
+            }
+            guard let (value, changes) = unsaved else { return }
+            let start = ContinuousClock.now
+            defer { state.withLock { $0.lastSave = start.duration(to: .now) } }
+            try store(value)
+            state.withLock { state in
+                state.stored = changes
+                if !state.isDirty { state.untold.insert(.isDirty) }
+            }
         }
     }
 
-    /// What remains of the buffer while the last change is saved.
-    private final class Saver: Sendable {
-        struct State {
-            var value: Value
-            var changes = 0
-            /// The number of changes that are stored.
-            var stored = 0
-            /// A pause and a save are queued on the thread.
-            var isScheduled = false
-            var isClosed = false
-            var isDiscarded = false
-            var untold = Told()
-            /// A thread tells observers.
-            var isTelling = false
-            /// The duration of the last save.
-            var lastSave = Duration.zero
-
-            var isDirty: Bool { changes != stored }
-
-            /// nil, and the end of telling, where observers know all.
-            mutating func takeUntold() -> Told? {
-                isTelling = untold.value || untold.isDirty
-                defer { untold = Told() }
-                return isTelling ? untold : nil
-            }
-
-            /// Returns whether the next save has to be queued.
-            mutating func schedule(afterChange isChanging: Bool = false) -> Bool {
-                guard isDirty || isChanging, !isScheduled, !isClosed else { return false }
-                isScheduled = true
-                return true
-            }
-        }
-
-        let name: String
-        let state: Mutex<State>
-        let onFailure: @Sendable (StorageError) -> Void
-        private let store: @Sendable (Value) throws(StorageError) -> Void
-        /// Held during a save.
-        private let saving = Mutex(())
-
-        init(
-            _ name: String, _ initial: Value, _ onFailure: @escaping @Sendable (StorageError) -> Void,
-            _ store: @escaping @Sendable (Value) throws(StorageError) -> Void
-        ) {
-            (self.name, self.onFailure, self.store) = (name, onFailure, store)
-            state = Mutex(State(value: initial))
-        }
-
-        /// Returns whether everything is stored by this call.
-        func save(unlessClosed: Bool = false) throws(StorageError) -> Bool {
-            try saving.withLock { _ throws(StorageError) in
-                let unsaved = state.withLock { state in
-                    state.isDirty && !(unlessClosed && state.isClosed) ? (state.value, state.changes) : nil
-                }
-                guard let (value, changes) = unsaved else { return false }
-                let start = ContinuousClock.now
-                defer { state.withLock { $0.lastSave = start.duration(to: .now) } }
-                try store(value)
-                return state.withLock { state in
-                    state.stored = changes
-                    return !state.isDirty
-                }
-            }
-        }
-
-        func waitForSave() { saving.withLock { _ in } }
-
-        func end() {
-            guard !state.withLock({ $0.isDiscarded }) else { return }
-            do throws(StorageError) {
-                _ = try save()
-            } catch {
-                onFailure(error)
-            }
+    /// Tells observers, after the lock is released, since they may read the value and change it. What an observer changes is
+    /// told when it has returned: until then it is still registered, and would be told of its own change.
+    private func tell() {
+        var next = state.withLock { $0.isTelling ? [] : $0.takeUntold() }
+        while !next.isEmpty {
+            if next.contains(.value) { registrar.withMutation(of: self, keyPath: \.value) {} }
+            if next.contains(.isDirty) { registrar.withMutation(of: self, keyPath: \.isDirty) {} }
+            next = state.withLock { $0.takeUntold() }
         }
     }
 }
@@ -289,9 +246,10 @@ extension AutosavingBuffer where Value == String {
         text file: LocalFile, interval: Duration, onFailure: @escaping @Sendable (StorageError) -> Void
     ) async throws(SyncError) {
         let text = try await LocalFile.perform { () throws(SyncError) in
-            try ifPresent { () throws(SyncError) in try file.text() } ?? ""
+            try ifPresent(file.text()) ?? ""
         }
-        self.init(file.name, text, interval, onFailure) { (text) throws(StorageError) in
+        self.init(file.name, initial: text, interval: interval, onFailure: onFailure) {
+            (text) throws(StorageError) in
             do {
                 try file.replace(withText: text)
             } catch {

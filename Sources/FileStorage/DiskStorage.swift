@@ -36,22 +36,11 @@ public struct DiskStorage: Storage {
     }
 
     public func data(for key: String) throws(StorageError) -> Data {
-        let name = try FileName(storageKey: key)
+        let file = LocalFile.Location(directory: directory, name: try FileName(storageKey: key))
         do {
-            let file = try directory.open(name, [.read, .nonBlocking, .noFollow])
-            let status = try calling("statx", directory.path(of: name)) { () throws(Errno) in
-                try file.status()
-            }
-            guard status.type == .file else {
-                throw SystemError("read", directory.path(of: name), .invalid)
-            }
-            try check(status, name)
-            return Data(
-                try calling("read", directory.path(of: name)) { () throws(Errno) in
-                    try file.readAll(limit: sizeLimit)
-                })
+            return Data(try file.content([.read, .nonBlocking, .noFollow], limit: sizeLimit, check: check))
         } catch {
-            throw reading(key, SyncError(wrapping: error))
+            throw reading(key, error)
         }
     }
 
@@ -102,10 +91,7 @@ public struct DiskStorage: Storage {
     public func store(_ data: Data, for key: String) throws(StorageError) {
         let name = try FileName(storageKey: key)
         do throws(SystemError) {
-            var file = try PendingFile(name, in: directory)
-            if let permissions = try LocalFile.keptPermissions(name, in: directory) {
-                try file.setPermissions(permissions)
-            }
+            var file = try LocalFile.pending(name, in: directory, new: 0o600)
             try file.write(Array(data))
             try file.commit(durably: isDurable)
         } catch {

@@ -9,6 +9,17 @@ public protocol FileBacked {
     static var encoding: String.Encoding { get }
     /// By default the program's own subdirectory of ``LocalFile/dataDirectory``, named like the executable.
     static var directory: LocalFile { get throws(SyncError) }
+    /// What the file is: text, to which more can be appended, or JSON for an `Encodable` type. It follows from the type.
+    associatedtype FileForm = TextForm
+}
+
+/// Of a file of text.
+public enum TextForm {}
+/// Of a file with one value of JSON, which cannot be read with something behind it.
+public enum JSONForm {}
+
+extension FileBacked where Self: Encodable {
+    public typealias FileForm = JSONForm
 }
 
 extension FileBacked {
@@ -25,18 +36,20 @@ extension FileBacked {
     }
 
     /// The file of this type in its directory.
-    public static var file: LocalFile { get throws(SyncError) { try file(in: directory) } }
+    public static var file: LocalFile { get throws(SyncError) { try file(in: nil) } }
 
     /// The file of this type in its directory.
     public var file: LocalFile { get throws(SyncError) { try Self.file } }
 
     /// The file of this type in a directory.
     ///
+    /// - Parameter directory: nil for that of the type.
     /// - Throws: `usage` unless the name is a single component.
     public static func file(
-        _ name: String = fileName, in directory: LocalFile
+        _ name: String = fileName, in directory: LocalFile?
     ) throws(SyncError) -> LocalFile {
         guard FileName(name.utf8) != nil else { throw .noName(name) }
+        let directory = if let directory { directory } else { try Self.directory }
         return directory + name
     }
 }
@@ -69,13 +82,13 @@ extension FileDecodable where Self: Decodable {
 }
 
 extension FileDecodable {
-    /// Reads the value in the file of this type in its own directory.
+    /// Reads the value in the file of this type.
     ///
+    /// - Parameter directory: nil for that of the type.
     /// - Throws: `invalidDocument` for invalid text; an error with `isNotFound` if there is no file.
-    public static func read() throws(SyncError) -> Self { try read(from: file) }
-
-    /// Reads the value in the file of this type in a directory.
-    public static func read(_ name: String = fileName, in directory: LocalFile) throws(SyncError) -> Self {
+    public static func read(
+        _ name: String = fileName, in directory: LocalFile? = nil
+    ) throws(SyncError) -> Self {
         try read(from: file(name, in: directory))
     }
 
@@ -85,20 +98,18 @@ extension FileDecodable {
         return try file.locating(.invalidDocument) { try Self(fileText: text) }
     }
 
-    /// Reads the value in the file of this type in a directory; nil only if there is none.
+    /// Reads the value in the file of this type; nil only if there is none.
     public static func readIfPresent(
-        _ name: String = fileName, in directory: LocalFile
+        _ name: String = fileName, in directory: LocalFile? = nil
     ) throws(SyncError) -> Self? {
-        try ifPresent { () throws(SyncError) in try read(name, in: directory) }
+        try ifPresent(read(name, in: directory))
     }
 }
 
 /// A `Decodable` type that is only ``FileReadable`` has the same calls. Where it is also ``FileDecodable``, those count.
 extension FileReadable where Self: Decodable {
-    @_disfavoredOverload public static func read() throws(SyncError) -> Self { try read(from: file) }
-
     @_disfavoredOverload public static func read(
-        _ name: String = fileName, in directory: LocalFile
+        _ name: String = fileName, in directory: LocalFile? = nil
     ) throws(SyncError) -> Self {
         try read(from: file(name, in: directory))
     }
@@ -111,14 +122,14 @@ extension FileReadable where Self: Decodable {
     }
 
     @_disfavoredOverload public static func readIfPresent(
-        _ name: String = fileName, in directory: LocalFile
+        _ name: String = fileName, in directory: LocalFile? = nil
     ) throws(SyncError) -> Self? {
-        try ifPresent { () throws(SyncError) in try read(name, in: directory) }
+        try ifPresent(read(name, in: directory))
     }
 }
 
 /// nil where there is no file.
-func ifPresent<Value>(_ read: () throws(SyncError) -> Value) throws(SyncError) -> Value? {
+func ifPresent<Value>(_ read: @autoclosure () throws(SyncError) -> Value) throws(SyncError) -> Value? {
     do {
         return try read()
     } catch {

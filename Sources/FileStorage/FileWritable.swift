@@ -3,18 +3,13 @@ import FoundationEssentials
 /// A type whose file is written as text. Nothing has to be implemented.
 public protocol FileWritable: FileBacked {}
 
-extension FileWritable {
+extension FileWritable where FileForm == TextForm {
     /// Appends a text to the file of this type; creates it and its directories if missing.
     ///
     /// - Throws: if the encoding cannot represent the text; then nothing is written.
     public func write(_ text: String) throws(SyncError) {
         try file.append(text, encoding: Self.encoding)
     }
-}
-
-extension FileWritable where Self: Encodable {
-    @available(*, unavailable, message: "JSON with something behind it cannot be read; write() replaces it")
-    public func write(_ text: String) throws(SyncError) {}
 }
 
 /// A type whose values are written to files. `Encodable` types need nothing else and are JSON.
@@ -29,12 +24,6 @@ extension FileEncodable where Self: Encodable {
     public func fileText() throws -> String {
         String(decoding: try JSONDocument.encode(self, keys: .asDeclared), as: UTF8.self)
     }
-
-    @available(*, unavailable, message: "two values of JSON in one file cannot be read; write replaces it")
-    public func append(to name: String = Self.fileName, in directory: LocalFile) throws(SyncError) {}
-
-    @available(*, unavailable, message: "two values of JSON in one file cannot be read; write replaces it")
-    public func append(to file: LocalFile) throws(SyncError) {}
 }
 
 extension FileEncodable {
@@ -50,7 +39,9 @@ extension FileEncodable {
     public func write(to file: LocalFile) throws(SyncError) {
         try file.replace(withText: try file.locating { try fileText() }, encoding: Self.encoding)
     }
+}
 
+extension FileEncodable where FileForm == TextForm {
     /// Appends this value to the file of this type in a directory; creates both if missing.
     ///
     /// - Throws: if the encoding cannot represent the text; then nothing is written.

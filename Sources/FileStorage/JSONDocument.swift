@@ -29,7 +29,7 @@ package enum JSONDocument {
             encoder.keyEncodingStrategy = .custom { path in
                 let name = path.last?.stringValue ?? ""
                 if propertyName(snakeCase(name)) != name { lost.withLock { $0 = name } }
-                return Key(snakeCase(name))
+                return snakeCase(name).codingKey
             }
         }
         let data: Data
@@ -54,22 +54,25 @@ package enum JSONDocument {
         return data
     }
 
-    /// - Parameter lines: the lines of the keys, for errors; by default those of `data`.
+    static func tree(of value: some Encodable, keys: JSONKeys = .snakeCase) throws(SyncError) -> JSONTree {
+        try SourceMap(json: Array(encode(value, keys: keys))).tree
+    }
+
     package static func decode<Value: Decodable>(
-        _ type: Value.Type = Value.self, from data: Data, keys: JSONKeys = .snakeCase, lines: SourceMap? = nil
+        _ type: Value.Type = Value.self, from data: Data, keys: JSONKeys = .snakeCase
     ) throws(SyncError) -> Value {
         do {
             return try decoder(keys).decode(type, from: data)
         } catch {
-            let lines = if let lines { lines } else { try SourceMap(json: Array(data)) }
-            throw SyncError(.invalidDocument, describe(error, keys, lines))
+            let lines = try SourceMap(json: Array(data))
+            throw SyncError(.invalidDocument, describe(placed(error, type, lines.tree, keys), keys, lines))
         }
     }
 
     static func decoder(_ keys: JSONKeys) -> JSONDecoder {
         let decoder = JSONDecoder()
         if keys == .snakeCase {
-            decoder.keyDecodingStrategy = .custom { Key(propertyName($0.last?.stringValue ?? "")) }
+            decoder.keyDecodingStrategy = .custom { propertyName($0.last?.stringValue ?? "").codingKey }
         }
         decoder.dateDecodingStrategy = .custom { decoder in
             let container = try decoder.singleValueContainer()
@@ -84,15 +87,36 @@ package enum JSONDocument {
         return decoder
     }
 
-    // MARK: Keys
-
-    private struct Key: CodingKey {
-        let stringValue: String
-        var intValue: Int? { nil }
-        init(_ name: String) { stringValue = name }
-        init?(stringValue: String) { self.stringValue = stringValue }
-        init?(intValue: Int) { nil }
+    /// The error for a number that its type cannot hold, with its place: Foundation tells only that of a text there.
+    static func placed<Value: Decodable>(
+        _ error: any Error, _ type: Value.Type, _ tree: JSONTree, _ keys: JSONKeys
+    ) -> any Error {
+        guard case DecodingError.dataCorrupted(let context) = error, context.codingPath.isEmpty else {
+            return error
+        }
+        // Each number is tried. No person writes more.
+        for number in tree.inner().prefix(1000) where number.value.isNumber {
+            do {
+                let text = try tree.replacing(number.path[...], by: .emptyText).text
+                _ = try decoder(keys).decode(type, from: Data(text))
+            } catch DecodingError.typeMismatch(let needed as any Decodable.Type, let there)
+                where there.codingPath.count == number.path.count && !number.value.fits(needed)
+            {
+                let range = (needed as? any FixedWidthInteger.Type).map {
+                    "whole number from \($0.min) to \($0.max)"
+                }
+                return DecodingError.dataCorrupted(
+                    DecodingError.Context(
+                        codingPath: there.codingPath,
+                        debugDescription: "A \(range ?? "number that is nearer to 0") is needed."))
+            } catch {
+                // It is not the one.
+            }
+        }
+        return error
     }
+
+    // MARK: Keys
 
     /// Prefix of a document's key that is not the spelling of any property.
     private static let foreign: Character = "="

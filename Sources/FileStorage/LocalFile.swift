@@ -30,6 +30,17 @@ public struct LocalFile: NamedFile, Sendable, CustomStringConvertible, Expressib
         bytes = LocalFile.percentDecoded(url.absoluteURL.path(percentEncoded: true).utf8)
     }
 
+    /// Each byte that is not kept becomes `%HH`.
+    static func percentEncoded(
+        _ bytes: some Sequence<UInt8>, keeping isKept: (UInt8) -> Bool
+    ) -> String {
+        let digits = Array("0123456789ABCDEF".utf8)
+        let encoded = bytes.flatMap { byte in
+            isKept(byte) ? [byte] : [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
+        }
+        return String(decoding: encoded, as: UTF8.self)
+    }
+
     static func percentDecoded(_ text: some Sequence<UInt8>) -> [UInt8] {
         var bytes: [UInt8] = []
         var rest = Array(text)[...]
@@ -79,18 +90,10 @@ public struct LocalFile: NamedFile, Sendable, CustomStringConvertible, Expressib
     /// A `file` URL with the path percent-encoded; a relative path is resolved against the working directory.
     public var url: URL {
         let unreserved = Set("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~/".utf8)
-        let hexadecimal = Array("0123456789ABCDEF".utf8)
-        var encoded: [UInt8] = []
-        for byte in bytes {
-            encoded +=
-                unreserved.contains(byte)
-                ? [byte] : [UInt8(ascii: "%"), hexadecimal[Int(byte >> 4)], hexadecimal[Int(byte & 15)]]
-        }
-        let path = String(decoding: encoded, as: UTF8.self)
-        let url =
-            isAbsolute
-            ? URL(string: "file://" + path) : URL(string: "./" + path, relativeTo: .currentDirectory())
-        return url?.absoluteURL ?? URL(filePath: String(decoding: bytes, as: UTF8.self))
+        // Without a working directory, the path is all that is known.
+        let absolute = (try? absolute()) ?? bytes
+        return URL(string: "file://" + LocalFile.percentEncoded(absolute, keeping: unreserved.contains))
+            ?? URL(filePath: path)
     }
 
     /// The path with control characters and invalid UTF-8 escaped.
@@ -113,6 +116,32 @@ public struct LocalFile: NamedFile, Sendable, CustomStringConvertible, Expressib
     package struct Location {
         package let directory: Directory
         package let name: FileName
+
+        var path: [UInt8] { directory.path(of: name) }
+
+        /// The status of the name itself; nil if it does not exist.
+        func status() throws(SyncError) -> FileStatus? { try reporting(directory.status(of: name)) }
+
+        func open(
+            _ flags: FileDescriptor.Flags, permissions: UInt16 = 0
+        ) throws(SyncError) -> FileDescriptor {
+            try reporting(directory.open(name, flags, permissions: permissions))
+        }
+
+        /// The content of a regular file.
+        ///
+        /// - Parameter check: refuses to read it.
+        func content(
+            _ flags: FileDescriptor.Flags, limit: Int,
+            check: (FileStatus, FileName) throws -> Void = { _, _ in }
+        ) throws(SyncError) -> [UInt8] {
+            let place = LocalFile(bytes: path)
+            let file = try open(flags)
+            let status = try place.naming(file.status())
+            try place.checkIsRegular(status)
+            try place.locating { try check(status, name) }
+            return try place.naming(file.readAll(limit: limit))
+        }
     }
 
     /// The directory is open path-only, which needs no permission to list it.
@@ -122,9 +151,7 @@ public struct LocalFile: NamedFile, Sendable, CustomStringConvertible, Expressib
         guard !parent.contains(0), let name = FileName(last) else {
             throw SyncError(.usage, path: bytes, "is no path of a file", errno: Errno.invalid.rawValue)
         }
-        return Location(
-            directory: try reporting { () throws(SystemError) in try .open(given: Array(parent), .pathOnly) },
-            name: name)
+        return Location(directory: try reporting(.open(given: Array(parent), .pathOnly)), name: name)
     }
 
     /// Opens the directory at this path.
@@ -132,28 +159,23 @@ public struct LocalFile: NamedFile, Sendable, CustomStringConvertible, Expressib
         guard !bytes.isEmpty, !bytes.contains(0) else {
             throw SyncError(.usage, path: bytes, "is no path of a directory", errno: Errno.invalid.rawValue)
         }
-        return try reporting { () throws(SystemError) in try .open(given: bytes) }
+        return try reporting(.open(given: bytes))
     }
 
-    /// - Parameter title: what the directory is to the user who named it, such as `the source`.
-    /// - Throws: `inputMissing` if the path leads to something else; an error with `isNotFound` if it does not exist.
-    package func directory(_ title: String) throws(SyncError) -> Directory {
-        do {
-            return try directory()
-        } catch {
-            guard error.errno == Errno.notDirectory.rawValue else { throw error }
-            let type = try? status.type
-            let kind = type == .file ? "is a file, not a directory" : "is not a directory"
-            throw SyncError(
-                .inputMissing, path: bytes,
-                "\(title) \(type == nil ? "cannot exist: a part of its path is a file" : kind)")
+    func checkIsRegular(_ status: FileStatus) throws(SyncError) {
+        switch status.type {
+        case .file: break
+        case .directory: throw SyncError(.failed, path: bytes, .isDirectory)
+        default: throw SyncError(.failed, path: bytes, "is no regular file", errno: Errno.invalid.rawValue)
         }
     }
 
-    /// Runs `body` and adds this path to the error number that it throws.
-    func naming<Value: ~Copyable>(_ body: () throws(Errno) -> Value) throws(SyncError) -> Value {
+    /// Makes a call and adds this path to its error number.
+    package func naming<Value: ~Copyable>(
+        _ call: @autoclosure () throws(Errno) -> Value
+    ) throws(SyncError) -> Value {
         do {
-            return try body()
+            return try call()
         } catch {
             throw SyncError(.failed, path: bytes, error)
         }

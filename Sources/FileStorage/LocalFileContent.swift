@@ -7,16 +7,7 @@ extension LocalFile {
     /// - Parameter limit: in bytes; a larger file is an error (`EFBIG`) and is not read to its end.
     /// - Throws: also if it is not a regular file; an error with `isNotFound` if it does not exist.
     public func data(limit: Int = .max) throws(SyncError) -> Data {
-        let location = try location()
-        let file = try reporting { () throws(SystemError) in
-            try location.directory.open(location.name, [.read, .nonBlocking])
-        }
-        switch try naming({ () throws(Errno) in try file.status() }).type {
-        case .file: break
-        case .directory: throw SyncError(.failed, path: bytes, .isDirectory)
-        default: throw SyncError(.failed, path: bytes, "is no regular file", errno: Errno.invalid.rawValue)
-        }
-        return Data(try naming { () throws(Errno) in try file.readAll(limit: limit) })
+        Data(try location().content([.read, .nonBlocking], limit: limit))
     }
 
     /// The whole content as text.
@@ -51,25 +42,12 @@ extension LocalFile {
     ///
     /// - Parameter permissions: the permission bits of a new file, before the umask.
     public func append(_ data: Data, permissions: UInt16 = 0o644) throws(SyncError) {
-        try append(permissions, isText: false) { _ in data }
-    }
-
-    /// - Parameter data: gets the beginning of the file.
-    private func append(
-        _ permissions: UInt16, isText: Bool, _ data: ([UInt8]) throws(SyncError) -> Data
-    ) throws(SyncError) {
-        let place = try makingParent { () throws(SyncError) in try self.place() }
-        let access: FileDescriptor.Flags = isText ? .readWrite : .write
-        let flags = access.union([.append, .create, .nonBlocking])
-        let (directory, name) = (place.location.directory, place.location.name)
-        let file = try reporting { () throws(SystemError) in
-            try directory.open(
-                name, place.isNamed ? flags.union(.noFollow) : flags, permissions: permissions)
-        }
-        try checkOwner(naming { () throws(Errno) in try file.status() }, in: directory)
-        let start = isText ? try naming { () throws(Errno) in try file.bytes(in: 0..<4) } : []
-        let bytes = Array(try data(start))
-        try naming { () throws(Errno) in try file.appendAtOnce(bytes) }
+        let place = try makingParent(place())
+        let flags: FileDescriptor.Flags = [.write, .append, .create, .nonBlocking]
+        let file = try place.location.open(
+            place.isNamed ? flags.union(.noFollow) : flags, permissions: permissions)
+        try checkOwner(naming(file.status()), in: place.location.directory)
+        try naming(file.appendAtOnce(Array(data)))
     }
 
     /// Appends text, see ``append(_:permissions:)``. Text that the encoding cannot represent is an error, and nothing
@@ -78,10 +56,17 @@ extension LocalFile {
         let marked: [String.Encoding: (little: String.Encoding, big: String.Encoding)] = [
             .utf16: (.utf16LittleEndian, .utf16BigEndian), .utf32: (.utf32LittleEndian, .utf32BigEndian),
         ]
-        guard let orders = marked[encoding] else { return try append(try encode(text, encoding)) }
-        try append(0o644, isText: true) { (start) throws(SyncError) in
-            let isBig = start.starts(with: [0xFE, 0xFF]) || start.starts(with: [0, 0, 0xFE, 0xFF])
-            return try encode(text, start.isEmpty ? encoding : isBig ? orders.big : orders.little)
+        guard let orders = marked[encoding], let start = try ifPresent(beginning), !start.isEmpty else {
+            return try append(try encode(text, encoding))
+        }
+        let isBig = start.starts(with: [0xFE, 0xFF]) || start.starts(with: [0, 0, 0xFE, 0xFF])
+        try append(try encode(text, isBig ? orders.big : orders.little))
+    }
+
+    private var beginning: [UInt8] {
+        get throws(SyncError) {
+            let file = try location().open([.read, .nonBlocking])
+            return try naming(file.bytes(in: 0..<4))
         }
     }
 
@@ -90,25 +75,25 @@ extension LocalFile {
     ///
     /// - Parameter permissions: nil keeps those of the old file, or uses 0644 before the umask.
     public func replace(with data: Data, permissions: UInt16? = nil) throws(SyncError) {
-        var file = try pendingReplacement(permissions: permissions)
-        do {
-            try file.write(Array(data))
-            try file.commit(.replace)
-        } catch {
-            throw SyncError(error)
-        }
+        try write(data, .replace, permissions: permissions)
     }
 
     /// Creates the file with `data` as its content, atomically and durably, and its directories if missing.
     ///
     /// - Throws: `refused` if the name exists.
     public func create(with data: Data) throws(SyncError) {
-        var file = try pendingReplacement()
+        try write(data, .noReplace, permissions: nil)
+    }
+
+    private func write(
+        _ data: Data, _ mode: Directory.RenameMode, permissions: UInt16?
+    ) throws(SyncError) {
+        var file = try pendingReplacement(permissions: permissions)
         do {
             try file.write(Array(data))
-            try file.commit(.noReplace)
+            try file.commit(mode)
         } catch {
-            guard error.errno == .exists else { throw SyncError(error) }
+            guard mode == .noReplace, error.errno == .exists else { throw SyncError(error) }
             throw SyncError(.refused, path: bytes, "is there already, and stays as it is")
         }
     }
@@ -116,35 +101,32 @@ extension LocalFile {
     /// A temporary file that replaces this one on commit, or is removed.
     ///
     /// - Parameter new: the permission bits of a new file, before the umask.
-    func pendingReplacement(
+    package func pendingReplacement(
         permissions: UInt16? = nil, new: UInt16 = 0o644
     ) throws(SyncError) -> PendingFile {
-        let location = try makingParent { () throws(SyncError) in try self.location() }
-        return try reporting { () throws(SystemError) in
-            var wanted = permissions
-            if wanted == nil {
-                wanted = try LocalFile.keptPermissions(location.name, in: location.directory)
-            }
-            // No other user may open it before it has its permissions.
-            let file = try PendingFile(
-                location.name, in: location.directory, permissions: wanted == nil ? new : 0o600)
-            if let wanted { try file.setPermissions(wanted) }
-            return file
-        }
+        let location = try makingParent(location())
+        return try reporting(
+            LocalFile.pending(location.name, in: location.directory, permissions: permissions, new: new))
     }
 
-    /// The permission bits that a file leaves to what replaces it; nil for none, and for one of another user.
-    static func keptPermissions(
-        _ name: FileName, in directory: Directory
-    ) throws(SystemError) -> UInt16? {
-        guard let old = try directory.status(of: name), old.type == .file, !LocalFile.isForeign(old) else {
-            return nil
+    /// A new file has the permission bits of the old one, unless that is another user's.
+    static func pending(
+        _ name: FileName, in directory: Directory, permissions: UInt16? = nil, new: UInt16
+    ) throws(SystemError) -> PendingFile {
+        var wanted = permissions
+        if wanted == nil, let old = try directory.status(of: name), old.type == .file, !isForeign(old) {
+            wanted = old.permissions & 0o777
         }
-        return old.permissions & 0o777
+        // No other user may open it before it has its permissions.
+        let file = try PendingFile(name, in: directory, permissions: wanted == nil ? new : 0o600)
+        if let wanted { try file.setPermissions(wanted) }
+        return file
     }
 
     /// Runs `body`, once more with the directory made if that is missing.
-    private func makingParent<Value>(_ body: () throws(SyncError) -> Value) throws(SyncError) -> Value {
+    private func makingParent<Value>(
+        _ body: @autoclosure () throws(SyncError) -> Value
+    ) throws(SyncError) -> Value {
         do {
             return try body()
         } catch {
@@ -184,52 +166,11 @@ extension LocalFile {
     ) throws(SyncError) -> Value {
         do {
             return try body()
-        } catch let error as SyncError {
-            throw SyncError(error.code, path: error.path ?? bytes, error.message, errno: error.errno)
+        } catch var error as SyncError {
+            error.path = error.path ?? bytes
+            throw error
         } catch {
             throw SyncError(code, path: bytes, "\(error)")
-        }
-    }
-}
-
-/// Input documents that a user names.
-extension LocalFile {
-    /// Opens a file, or what a shell passes instead: a pipe, `/dev/stdin`, a terminal. A pipe blocks until its writer
-    /// comes, and can be read once.
-    ///
-    /// - Parameter isNamed: a user named the file. Otherwise it must be regular, and opening never blocks.
-    /// - Throws: `inputMissing` if it does not exist, `invalidDocument` for a directory or another type without
-    ///   content.
-    package func openInput(isNamed: Bool = true) throws(SyncError) -> FileDescriptor {
-        do throws(SyncError) {
-            let location = try location()
-            let file = try reporting { () throws(SystemError) in
-                try location.directory.open(location.name, isNamed ? [.read] : [.read, .nonBlocking])
-            }
-            switch try naming({ () throws(Errno) in try file.status() }).type {
-            case .file: return file
-            case .fifo, .characterDevice:
-                if isNamed { return file }
-                throw SyncError(.invalidDocument, path: bytes, "is no regular file")
-            case .directory: throw SyncError(.invalidDocument, path: bytes, .isDirectory)
-            default: throw SyncError(.invalidDocument, path: bytes, "is neither a file nor a pipe")
-            }
-        } catch {
-            guard error.isNotFound else { throw error }
-            throw SyncError(.inputMissing, path: bytes, "there is no such file", errno: error.errno)
-        }
-    }
-
-    /// The whole content of such a document.
-    ///
-    /// - Parameter limit: in bytes; a larger one is an `invalidDocument` and is not read to its end.
-    package func input(limit: Int, isNamed: Bool = true) throws(SyncError) -> [UInt8] {
-        let file = try openInput(isNamed: isNamed)
-        do throws(SyncError) {
-            return try naming { () throws(Errno) in try file.readAll(limit: limit) }
-        } catch {
-            guard error.errno == Errno.fileTooLarge.rawValue else { throw error }
-            throw SyncError(.invalidDocument, path: bytes, .fileTooLarge)
         }
     }
 }

@@ -11,9 +11,8 @@ extension LocalFile {
     public func makeDirectory(parents: Bool = false, permissions: UInt16 = 0o755) throws(SyncError) {
         guard parents else {
             let location = try location()
-            return try reporting { () throws(SystemError) in
-                try location.directory.makeDirectory(location.name, permissions: permissions)
-            }
+            return try reporting(
+                location.directory.makeDirectory(location.name, permissions: permissions))
         }
         var missing: [LocalFile] = []
         var ancestor = self
@@ -59,6 +58,6 @@ extension LocalFile {
 
     private func openedItself() throws(SyncError) -> Directory {
         let location = try location()
-        return try reporting { () throws(SystemError) in try location.directory.directory(location.name) }
+        return try reporting(location.directory.directory(location.name))
     }
 }

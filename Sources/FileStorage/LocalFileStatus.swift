@@ -31,41 +31,32 @@ extension LocalFile {
     public var children: [LocalFile] {
         get throws(SyncError) {
             let directory = try directory()
-            let names = try reporting { () throws(SystemError) in try DirectoryListing.names(in: directory) }
-            return names.sorted().map { self + $0.bytes }
+            return try reporting(DirectoryListing.names(in: directory)).sorted().map { self + $0.bytes }
         }
     }
 
     /// The status, with symlinks followed.
-    var status: FileStatus {
+    package var status: FileStatus {
         get throws(SyncError) {
+            // `.`, `..` and `/` are not names.
             guard FileName(split.name) != nil else {
                 let directory = try directory()
-                return try reporting { () throws(SystemError) in try directory.status() }
+                return try reporting(directory.status())
             }
-            let location = try location()
-            let handle = try reporting { () throws(SystemError) in
-                try location.directory.open(location.name, [.pathOnly])
-            }
-            return try naming { () throws(Errno) in try handle.status() }
+            let file = try location().open(.pathOnly)
+            return try naming(file.status())
         }
     }
 
     /// The status with symlinks followed; nil if it does not exist.
     func reached() throws(SyncError) -> FileStatus? {
-        try ifPresent { () throws(SyncError) in try status }
+        try ifPresent(status)
     }
 
     /// The status of the name itself; nil if it does not exist.
     private func nameStatus() throws(SyncError) -> FileStatus? {
-        // `.`, `..` and `/` are not names: they exist if they open.
         guard FileName(split.name) != nil else { return try reached() }
-        return try ifPresent { () throws(SyncError) in
-            let location = try location()
-            return try reporting { () throws(SystemError) in
-                try location.directory.status(of: location.name)
-            }
-        } ?? nil
+        return try ifPresent(location().status()) ?? nil
     }
 }
 

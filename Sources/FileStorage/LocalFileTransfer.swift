@@ -13,25 +13,9 @@ extension LocalFile {
         let target = try destination.location()
         if try isDirectory {
             var copy = TreeCopy(.permissions)
-            try self.copy(&copy, directory(), to: destination, target, force)
+            try self.copy(directory(), with: &copy, to: target, force)
         } else {
-            _ = try copy(from: location(), to: destination, target, force, wholly: false)
-        }
-    }
-
-    private func copy(
-        _ copy: inout TreeCopy, _ source: Directory, to destination: LocalFile, _ target: Location,
-        _ force: Bool
-    ) throws(SyncError) {
-        try checkFree(destination, target, force)
-        do throws(SystemError) {
-            try copy.copy(source, to: target.name, in: target.directory, force ? .replace : .noReplace)
-        } catch {
-            switch error.errno {
-            case .exists, .notEmpty: throw SyncError(.refused, path: destination.bytes, error.errno)
-            case .stale: throw SyncError(.stale, path: error.path, "changed while it was copied")
-            default: throw SyncError(error)
-            }
+            _ = try copy(location().open([.read, .nonBlocking]), to: target, force)
         }
     }
 
@@ -45,37 +29,27 @@ extension LocalFile {
             try LocalFile.rename(source, to: target, force)
         } catch {
             guard error.errno == Errno.crossDevice.rawValue else { throw error }
-            let status = try reporting { () throws(SystemError) in
-                try source.directory.status(of: source.name)
-            }
-            if status?.type == .directory {
-                var copied = TreeCopy(.all)
-                let top = try reporting { () throws(SystemError) in
-                    try source.directory.directory(source.name)
-                }
-                try copy(&copied, top, to: destination, target, force)
+            if try source.status()?.type == .directory {
+                var copy = TreeCopy(.all)
+                try self.copy(
+                    reporting(source.directory.directory(source.name)), with: &copy, to: target, force)
                 try reporting { () throws(SystemError) in
-                    try TreeRemoval.remove(source.name, in: source.directory) { copied.isUnchanged($0) }
-                    guard try source.directory.status(of: source.name) == nil else {
-                        throw SystemError("unlinkat", bytes, .stale)
-                    }
-                    try source.directory.sync()
+                    try TreeRemoval.remove(source.name, in: source.directory) { copy.isUnchanged($0) }
                 }
-                return
-            }
-            let copied = try copy(from: source, to: destination, target, force, wholly: true)
-            try reporting { () throws(SystemError) in
+                guard try source.status() == nil else { throw stale }
+            } else {
+                let copied = try copy(
+                    source.open([.read, .nonBlocking, .noFollow]), to: target, force, wholly: true)
                 // RACE: a write between this check and the deletion is lost with the old file. A file that was replaced
                 // by another stays.
-                guard let now = try source.directory.status(of: source.name), now.isSameState(as: copied)
-                else {
-                    throw SystemError("unlinkat", bytes, .stale)
-                }
-                try source.directory.unlink(source.name)
-                try source.directory.sync()
+                guard let now = try source.status(), now.isSameState(as: copied) else { throw stale }
+                try reporting(source.directory.unlink(source.name))
             }
+            try reporting(source.directory.sync())
         }
     }
+
+    private var stale: SyncError { SyncError(.stale, path: bytes, "changed while it was copied") }
 
     /// Renames the file in its directory and returns it under the new name.
     ///
@@ -106,9 +80,7 @@ extension LocalFile {
             try target.directory.sync()
             if target.directory !== source.directory { try source.directory.sync() }
         } catch {
-            // The existing name is the new one.
-            guard error.errno == .exists || error.errno == .notEmpty else { throw SyncError(error) }
-            throw SyncError(.refused, path: target.directory.path(of: target.name), error.errno)
+            throw failure(error, target)
         }
     }
 
@@ -117,47 +89,51 @@ extension LocalFile {
         return try source.directory.status().isSameObject(as: target.directory.status())
     }
 
+    private func copy(
+        _ source: Directory, with copy: inout TreeCopy, to target: Location, _ force: Bool
+    ) throws(SyncError) {
+        try LocalFile.checkFree(target, force)
+        do throws(SystemError) {
+            try copy.copy(source, to: target.name, in: target.directory, force ? .replace : .noReplace)
+        } catch {
+            throw LocalFile.failure(error, target)
+        }
+    }
+
     /// Returns the status of what was copied.
     private func copy(
-        from source: Location, to destination: LocalFile, _ target: Location, _ force: Bool, wholly: Bool
+        _ source: borrowing FileDescriptor, to target: Location, _ force: Bool, wholly: Bool = false
     ) throws(SyncError) -> FileStatus {
-        let file = try reporting { () throws(SystemError) in
-            try source.directory.open(
-                source.name, wholly ? [.read, .nonBlocking, .noFollow] : [.read, .nonBlocking])
+        let before = try naming(source.status())
+        try checkIsRegular(before)
+        try LocalFile.checkFree(target, force)
+        let pending = try reporting(PendingFile(target.name, in: target.directory))
+        _ = try reporting(pending.copy(source))
+        if wholly {
+            try reporting(pending.setAttributes(like: before))
+        } else {
+            try reporting(pending.setPermissions(before.permissions & 0o777))
         }
-        let before = try naming { () throws(Errno) in try file.status() }
-        guard before.type == .file else {
-            throw SyncError(.failed, path: bytes, "is no regular file", errno: Errno.invalid.rawValue)
-        }
-        try checkFree(destination, target, force)
-        let pending = try reporting { () throws(SystemError) in
-            try PendingFile(target.name, in: target.directory)
-        }
-        try reporting { () throws(SystemError) in
-            _ = try pending.copy(file)
-            if wholly {
-                try pending.setAttributes(like: before)
-            } else {
-                try pending.setPermissions(before.permissions & 0o777)
-            }
-        }
-        guard try naming({ () throws(Errno) in try file.status() }).isSameState(as: before) else {
-            throw SyncError(.stale, path: bytes, "changed while it was copied")
-        }
+        guard try naming(source.status()).isSameState(as: before) else { throw stale }
         do throws(SystemError) {
             try pending.commit(force ? .replace : .noReplace)
         } catch {
-            guard error.errno == .exists else { throw SyncError(error) }
-            throw SyncError(.refused, path: destination.bytes, error.errno)
+            throw LocalFile.failure(error, target)
         }
         return before
     }
 
     /// The commit decides; this check only avoids a useless copy.
-    private func checkFree(
-        _ destination: LocalFile, _ target: Location, _ force: Bool
-    ) throws(SyncError) {
-        let taken = try reporting { () throws(SystemError) in try target.directory.status(of: target.name) }
-        if !force, taken != nil { throw SyncError(.refused, path: destination.bytes, .exists) }
+    private static func checkFree(_ target: Location, _ force: Bool) throws(SyncError) {
+        if !force, try target.status() != nil { throw SyncError(.refused, path: target.path, .exists) }
+    }
+
+    /// Why a name is not taken. The name that exists is the new one.
+    private static func failure(_ error: SystemError, _ target: Location) -> SyncError {
+        switch error.errno {
+        case .exists, .notEmpty: SyncError(.refused, path: target.path, error.errno)
+        case .stale: SyncError(.stale, path: error.path, "changed while it was copied")
+        default: SyncError(error)
+        }
     }
 }

@@ -17,7 +17,7 @@ extension LocalFile {
     /// The working directory.
     public static var currentDirectory: LocalFile {
         get throws(SyncError) {
-            LocalFile(bytes: try reporting { () throws(SystemError) in try HostProcess.workingDirectory() })
+            LocalFile(bytes: try reporting(HostProcess.workingDirectory()))
         }
     }
 

@@ -1,7 +1,11 @@
-/// A setting whose type is checked later, by the program.
+import FoundationEssentials
+
+/// A setting whose type is checked later, by the program. Dates and data of a property list are text, as in JSON.
 public enum SettingValue: Hashable, Sendable, Codable {
     case bool(Bool)
     case int(Int)
+    /// A whole number that is too large for `int`.
+    case unsigned(UInt64)
     case double(Double)
     case string(String)
     case array([SettingValue])
@@ -9,14 +13,19 @@ public enum SettingValue: Hashable, Sendable, Codable {
 
     public init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
-        if let bool = try? container.decode(Bool.self) {
-            self = .bool(bool)
-        } else if let int = try? container.decode(Int.self) {
-            self = .int(int)
-        } else if let double = try? container.decode(Double.self) {
-            self = .double(double)
-        } else if let string = try? container.decode(String.self) {
-            self = .string(string)
+        func read<Value: Decodable>(_ make: (Value) -> SettingValue) -> SettingValue? {
+            // Another type is tried next.
+            (try? container.decode(Value.self)).map(make)
+        }
+        let scalar =
+            read(SettingValue.bool) ?? read(SettingValue.int) ?? read(SettingValue.unsigned)
+            ?? read(SettingValue.double) ?? read(SettingValue.string)
+            ?? read { (data: Data) in .string(data.base64EncodedString()) }
+            ?? read {
+                ISODate.text(of: $0).map(SettingValue.string) ?? .double($0.timeIntervalSinceReferenceDate)
+            }
+        if let scalar {
+            self = scalar
         } else if (try? decoder.unkeyedContainer()) != nil {
             self = .array(try container.decode([SettingValue].self))
         } else if !container.decodeNil() {
@@ -32,6 +41,7 @@ public enum SettingValue: Hashable, Sendable, Codable {
         switch self {
         case .bool(let bool): try container.encode(bool)
         case .int(let int): try container.encode(int)
+        case .unsigned(let unsigned): try container.encode(unsigned)
         case .double(let double): try container.encode(double)
         case .string(let string): try container.encode(string)
         case .array(let array): try container.encode(array)

@@ -8,7 +8,7 @@ import FoundationEssentials
 public struct SettingsFile<Content: Codable & Sendable>: Sendable {
     public let file: LocalFile
     public var content: Content
-    private let format: Format
+    private let isBinary: Bool
     private let lines: SourceMap
 
     /// In bytes; settings are far smaller.
@@ -17,16 +17,8 @@ public struct SettingsFile<Content: Codable & Sendable>: Sendable {
     /// The default file names.
     public static var names: [String] { ["settings.json", "settings.plist"] }
 
-    private enum Format {
-        case json, propertyList, binaryPropertyList
-
-        init(_ file: LocalFile, _ bytes: [UInt8] = []) {
-            guard file.bytes.suffix(6) == Array(".plist".utf8)[...] else {
-                self = .json
-                return
-            }
-            self = PropertyList.isBinary(bytes) ? .binaryPropertyList : .propertyList
-        }
+    private static func isPropertyList(_ file: LocalFile) -> Bool {
+        file.bytes.suffix(6).elementsEqual(".plist".utf8)
     }
 
     /// - Parameter defaults: the values of missing keys.
@@ -37,32 +29,28 @@ public struct SettingsFile<Content: Codable & Sendable>: Sendable {
         // Editors of other systems write one.
         let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
         let bytes = bytes.starts(with: mark) ? Array(bytes.dropFirst(mark.count)) : bytes
-        let format = Format(file, bytes)
-        self.format = format
+        let (isList, isBinary) = (SettingsFile.isPropertyList(file), bytes.starts(with: "bplist".utf8))
+        self.isBinary = isList && isBinary
         (lines, content) = try file.locating {
             let lines =
-                switch format {
-                case .json: try SourceMap(json: bytes, deepest: SourceMap.deepestSetting)
-                case .propertyList: try SourceMap(propertyList: bytes)
-                case .binaryPropertyList: SourceMap()
-                }
-            let tree =
-                try format == .json
-                ? lines.tree : SourceMap(json: Array(PropertyList.json(of: bytes, lines))).tree
-            let defaults = try defaults.map { try SourceMap(json: Array(JSONDocument.encode($0))).tree }
+                !isList
+                ? try SourceMap(json: bytes, deepest: SourceMap.deepestSetting)
+                : isBinary ? SourceMap() : try SourceMap(propertyList: bytes)
+            let tree = isList ? try PropertyList.tree(of: bytes, lines) : lines.tree
+            let defaults = try defaults.map { try JSONDocument.tree(of: $0) }
             let content = try SettingsFile.decode(tree, over: defaults, lines)
-            let known = try SourceMap(json: Array(JSONDocument.encode(content))).tree
-            let unknown = tree.key(missingIn: known) { path, value in
+            let known = try JSONDocument.tree(of: content)
+            let unknown = tree.inner().first { inner in
                 // Null is what an optional property writes for none.
-                if format == .json, value.isNull { return false }
-                return value.othersInPlace.allSatisfy {
-                    let other = tree.replacing(path[...], by: $0)
+                if inner.isItem || known[inner.path] != nil || inner.value.isNull { return false }
+                return inner.value.othersInPlace.allSatisfy {
+                    let other = tree.replacing(inner.path[...], by: $0)
                     // That it fails is the answer.
                     return (try? SettingsFile.decode(other, over: defaults, lines)) != nil
                 }
             }
             if let unknown {
-                throw SyncError(.invalidDocument, lines.describe(unknown, "The key is unknown."))
+                throw SyncError(.invalidDocument, lines.describe(unknown.path, "The key is unknown."))
             }
             return (lines, content)
         }
@@ -74,22 +62,23 @@ public struct SettingsFile<Content: Codable & Sendable>: Sendable {
         // A value of an enumeration is an object with a single key, and must not be joined with another.
         var whole: Set<[String]> = []
         while true {
+            let joined = tree.over(defaults, whole: whole)
             do {
-                let joined = tree.over(defaults, whole: whole)
-                return try JSONDocument.decoder(.snakeCase).decode(Content.self, from: Data(joined.bytes))
+                return try JSONDocument.decoder(.snakeCase).decode(Content.self, from: Data(joined.text))
             } catch {
                 if defaults != nil, case DecodingError.typeMismatch(_, let context) = error,
                     whole.insert(JSONDocument.spelling(context.codingPath, .snakeCase, lines)).inserted
                 {
                     continue
                 }
-                throw SyncError(.invalidDocument, JSONDocument.describe(error, .snakeCase, lines))
+                let placed = JSONDocument.placed(error, Content.self, joined, .snakeCase)
+                throw SyncError(.invalidDocument, JSONDocument.describe(placed, .snakeCase, lines))
             }
         }
     }
 
     private init(_ content: Content, of file: LocalFile) {
-        (self.file, self.content, format, lines) = (file, content, Format(file), SourceMap())
+        (self.file, self.content, isBinary, lines) = (file, content, false, SourceMap())
     }
 
     /// Reads a file, or what a shell passes instead: a pipe, `/dev/stdin`.
@@ -151,8 +140,16 @@ public struct SettingsFile<Content: Codable & Sendable>: Sendable {
     private func data() throws(SyncError) -> Data {
         try file.locating {
             let json = try JSONDocument.encode(content)
-            return try format == .json
-                ? json : PropertyList.data(of: json, isBinary: format == .binaryPropertyList)
+            guard SettingsFile.isPropertyList(file) else { return json }
+            do throws(SyncError) {
+                let data = try PropertyList.data(of: json, isBinary: isBinary)
+                let read = try SettingsFile(Array(data), of: file)
+                if try JSONDocument.encode(read.content) == json { return data }
+            } catch {
+                throw SyncError(.failed, "cannot be written as a property list: \(error.message)")
+            }
+            throw SyncError(
+                .failed, "cannot be written as a property list, which would not hold all its values")
         }
     }
 

@@ -4,17 +4,11 @@ import FoundationEssentials
 /// The position of each key of a document, by key path. Foundation, which decodes the values, reports none and accepts
 /// duplicate keys.
 package struct SourceMap: Sendable {
-    private var positions: [[String]: Position] = [:]
+    private var text: [UInt8] = []
+    /// Where the keys and the items of arrays are in the text.
+    private var places: [[String]: Int] = [:]
     /// The value itself; null without JSON.
     private(set) var tree = JSONTree.scalar(Array("null".utf8)[...])
-
-    /// A line and a column, in characters; both begin with 1.
-    fileprivate struct Position: CustomStringConvertible {
-        let line: Int
-        let column: Int
-
-        var description: String { "line \(line), column \(column)" }
-    }
 
     /// The depth that Foundation reads at most.
     static let deepest = 512
@@ -30,7 +24,7 @@ package struct SourceMap: Sendable {
     package init(json text: [UInt8], deepest: Int = deepest) throws(SyncError) {
         var (cursor, path) = (Cursor(text: text), [String]())
         _ = cursor.next
-        positions[[]] = cursor.position
+        (self.text, places[[]]) = (cursor.text, cursor.rest.startIndex)
         tree = try readValue(&cursor, &path, deepest)
         guard cursor.next == nil else { throw cursor.error("there is text after the end") }
     }
@@ -41,30 +35,26 @@ package struct SourceMap: Sendable {
         guard path.count < deepest else { throw cursor.error("nested too deeply") }
         let isObject = cursor.take("{")
         guard isObject || cursor.take("[") else { return .scalar(try cursor.scalar()) }
-        var (index, items, members) = (0, [JSONTree](), [String: JSONTree]())
+        var members: [String: JSONTree] = [:]
         while !cursor.take(isObject ? "}" : "]") {
-            if index > 0 { try cursor.expect(",") }
-            // White space comes before the position of a key.
+            if !members.isEmpty { try cursor.expect(",") }
+            // White space comes before the place of a key.
             _ = cursor.next
-            let position = cursor.position
-            let step = isObject ? try cursor.string() : "[\(index)]"
+            let place = cursor.rest.startIndex
+            let step = isObject ? try cursor.string() : "[\(members.count)]"
             path.append(step)
-            if isObject {
-                try add(path, position)
-                try cursor.expect(":")
-            }
-            let value = try readValue(&cursor, &path, deepest)
-            if isObject { members[step] = value } else { items.append(value) }
+            try add(path, place)
+            if isObject { try cursor.expect(":") }
+            members[step] = try readValue(&cursor, &path, deepest)
             path.removeLast()
-            index += 1
         }
-        return isObject ? .object(members) : .array(items)
+        return .members(members, isArray: !isObject)
     }
 
-    private mutating func add(_ path: [String], _ position: Position) throws(SyncError) {
-        guard let first = positions.updateValue(position, forKey: path) else { return }
-        throw SyncError(
-            .invalidDocument, describe(path, "The key is there twice, first on line \(first.line)."))
+    private mutating func add(_ path: [String], _ place: Int) throws(SyncError) {
+        guard let first = places.updateValue(place, forKey: path) else { return }
+        let line = text.position(first).line
+        throw SyncError(.invalidDocument, describe(path, "The key is there twice, first on line \(line)."))
     }
 
     // MARK: Property lists
@@ -72,6 +62,7 @@ package struct SourceMap: Sendable {
     /// - Throws: `SyncError` for invalid XML and for duplicate keys, with the position.
     package init(propertyList text: [UInt8]) throws(SyncError) {
         var cursor = Cursor(text: text)
+        self.text = cursor.text
         /// The present key of each open dictionary.
         var path: [String] = []
         guard cursor.next == UInt8(ascii: "<") else {
@@ -87,10 +78,10 @@ package struct SourceMap: Sendable {
             case "dict": path.append("")
             case "/dict": _ = path.popLast()
             case "key":
-                let position = cursor.position
+                let place = cursor.rest.startIndex
                 guard let name = cursor.skip(to: "</key>"), let last = path.indices.last else { break }
                 path[last] = String(decoding: name, as: UTF8.self)
-                try add(path, position)
+                try add(path, place)
             default: break
             }
             guard path.count < SourceMap.deepestSetting else { throw cursor.error("nested too deeply") }
@@ -99,11 +90,12 @@ package struct SourceMap: Sendable {
 
     // MARK: Messages
 
-    func contains(_ path: [String]) -> Bool { positions[path] != nil }
+    func contains(_ path: [String]) -> Bool { places[path] != nil }
 
     /// The position of a key path, or of its nearest known ancestor; nil if none is known.
     private func position(of path: [String]) -> Position? {
-        (0...path.count).reversed().lazy.compactMap { positions[Array(path.prefix($0))] }.first
+        (0...path.count).reversed().lazy.compactMap { places[Array(path.prefix($0))] }.first
+            .map(text.position)
     }
 
     /// The line of a key path, or of its nearest known ancestor; nil if none is known.
@@ -120,46 +112,44 @@ package struct SourceMap: Sendable {
     }
 }
 
-/// The rest of a text, and its position.
+/// A line and a column, in characters; both begin with 1.
+private struct Position: CustomStringConvertible {
+    let line: Int
+    let column: Int
+
+    var description: String { "line \(line), column \(column)" }
+}
+
+extension [UInt8] {
+    fileprivate func position(_ index: Int) -> Position {
+        let end = UInt8(ascii: "\n")
+        let start = self[..<index].lastIndex(of: end).map { $0 + 1 } ?? 0
+        // Bytes after the first of a character in UTF-8 do not count.
+        return Position(
+            line: self[..<start].count { $0 == end } + 1,
+            column: self[start..<index].count { $0 & 0xC0 != 0x80 } + 1)
+    }
+}
+
+/// A text, and what of it is not read yet.
 private struct Cursor {
-    private let text: [UInt8]
+    let text: [UInt8]
     private(set) var rest: ArraySlice<UInt8>
-    private var line = 1
-    /// The column of an index of the present line at or before the rest.
-    private var column = 1
-    private var mark: Int
 
     init(text: [UInt8]) {
         // The last line also ends in a line feed, so an unexpected end is reported after it.
         self.text = text.last == UInt8(ascii: "\n") ? text : text + [UInt8(ascii: "\n")]
         rest = self.text[...]
-        mark = rest.startIndex
     }
 
-    var position: SourceMap.Position {
-        mutating get {
-            // Bytes after the first of a character in UTF-8 do not count.
-            column += text[mark..<rest.startIndex].count { $0 & 0xC0 != 0x80 }
-            mark = rest.startIndex
-            return SourceMap.Position(line: line, column: column)
-        }
-    }
-
-    private mutating func beginLine(at index: Int, after count: Int = 1) {
-        (line, column, mark) = (line + count, 1, index)
-    }
-
-    mutating func error(_ message: String) -> SyncError {
-        SyncError(.invalidDocument, "\(position): \(message)")
+    func error(_ message: String) -> SyncError {
+        SyncError(.invalidDocument, "\(text.position(rest.startIndex)): \(message)")
     }
 
     /// The next byte after white space, which is skipped; nil at the end.
     var next: UInt8? {
         mutating get {
-            while let byte = rest.first, " \t\r\n".utf8.contains(byte) {
-                rest.removeFirst()
-                if byte == UInt8(ascii: "\n") { beginLine(at: rest.startIndex) }
-            }
+            rest = rest.drop { " \t\r\n".utf8.contains($0) }
             return rest.first
         }
     }
@@ -217,10 +207,7 @@ private struct Cursor {
     /// Skips past the next mark; nil if there is none.
     mutating func skip(to mark: String) -> ArraySlice<UInt8>? {
         guard let found = rest.firstRange(of: Array(mark.utf8)) else { return nil }
-        let skipped = rest[..<found.lowerBound]
-        let (passed, end) = (rest[..<found.upperBound], UInt8(ascii: "\n"))
-        if let last = passed.lastIndex(of: end) { beginLine(at: last + 1, after: passed.count { $0 == end }) }
-        rest = rest[found.upperBound...]
-        return skipped
+        defer { rest = rest[found.upperBound...] }
+        return rest[..<found.lowerBound]
     }
 }

@@ -2,23 +2,14 @@ import FileSystem
 
 /// Keys of a storage for any text. A plain name is its own key.
 public enum StorageKey {
-    private static let hexadecimal = Array("0123456789ABCDEF".utf8)
-
     /// The key of a text: what no key may have, and `%`, becomes `%HH`.
     public static func escaped(_ text: String) -> String {
         guard !text.isEmpty else { return "%" }
-        let isName = FileName(storageKey: text.utf8) != nil
-        var key: [UInt8] = []
-        for byte in text.utf8 {
-            if [0, UInt8(ascii: "/"), UInt8(ascii: "%")].contains(byte)
-                || byte == UInt8(ascii: ".") && key.isEmpty && !isName
-            {
-                key += [UInt8(ascii: "%"), hexadecimal[Int(byte >> 4)], hexadecimal[Int(byte & 15)]]
-            } else {
-                key.append(byte)
-            }
+        let escapesDot = text.utf8.first == UInt8(ascii: ".") && FileName(storageKey: text.utf8) == nil
+        let rest = LocalFile.percentEncoded(text.utf8.dropFirst(escapesDot ? 1 : 0)) {
+            ![0, UInt8(ascii: "/"), UInt8(ascii: "%")].contains($0)
         }
-        return String(decoding: key, as: UTF8.self)
+        return escapesDot ? "%2E" + rest : rest
     }
 
     /// The text of a key; nil for a key that `escaped` does not make.

@@ -27,23 +27,16 @@ public struct SyncError: LocalizedError, Sendable, CustomStringConvertible {
 
     public let code: Code
     /// The path as bytes, for messages.
-    public let path: [UInt8]?
+    public internal(set) var path: [UInt8]?
     /// The cause, in words.
     public let message: String
     /// The kernel's error number, if a system call failed.
     public let errno: Int32?
-    /// What a module above this one tells of the error.
-    package let details: (any Sendable)?
+    /// What a program adds for itself.
+    package var details: (any Sendable)?
 
     public init(_ code: Code, path: [UInt8]? = nil, _ message: String, errno: Int32? = nil) {
-        self.init(code, path: path, message, errno: errno, details: nil)
-    }
-
-    package init(
-        _ code: Code, path: [UInt8]?, _ message: String, errno: Int32? = nil, details: (any Sendable)?
-    ) {
-        (self.code, self.path, self.message) = (code, path, message)
-        (self.errno, self.details) = (errno, details)
+        (self.code, self.path, self.message, self.errno) = (code, path, message, errno)
     }
 
     /// From a failed system call. Only the caller can choose the code: a missing file is a missing input only if it was
@@ -74,6 +67,13 @@ public struct SyncError: LocalizedError, Sendable, CustomStringConvertible {
     public var description: String {
         if let path { "\(escapedText(path)): \(singleLine(message))" } else { singleLine(message) }
     }
+}
+
+/// Makes a call and converts its error.
+func reporting<Value: ~Copyable>(
+    _ call: @autoclosure () throws(SystemError) -> Value
+) throws(SyncError) -> Value {
+    try reporting { () throws(SystemError) in try call() }
 }
 
 /// Runs `body` and converts its error.

@@ -2,41 +2,24 @@ import FileSystem
 
 /// Where to write: the end of the symlinks, and nothing that another user has put in the way.
 extension LocalFile {
-    /// The output file that a user named: a regular file, also behind a symlink, is replaced atomically or created, for
-    /// this user only; anything else, such as `/dev/stdout` or a FIFO, is written to. What another user has put there is
-    /// refused as in ``append(_:permissions:)``.
-    package func output() throws(SyncError) -> PendingFile {
-        let place = try place()
-        if place.isNamed, place.status?.type ?? .file == .file {
-            return try place.file.pendingReplacement(new: 0o600)
-        }
-        return try reporting { () throws(SystemError) in
-            try PendingFile(through: place.location.name, in: place.location.directory)
-        }
-    }
-
     /// Where to write: the end of the symlinks. One of `/proc` may lead to a file without a name, and stays a symlink then:
     /// only the kernel follows it.
-    struct Place {
-        let file: LocalFile
-        let location: Location
-        let status: FileStatus?
-        var isNamed: Bool { status?.type != .symlink }
+    package struct Place {
+        package let file: LocalFile
+        package let location: Location
+        package let status: FileStatus?
+        package var isNamed: Bool { status?.type != .symlink }
     }
 
-    func place() throws(SyncError) -> Place {
+    package func place() throws(SyncError) -> Place {
         var file = self
         for _ in 0..<40 {
             let location = try file.location()
-            let status = try reporting { () throws(SystemError) in
-                try location.directory.status(of: location.name)
-            }
+            let status = try location.status()
             if let status { try file.checkOwner(status, in: location.directory) }
             let place = Place(file: file, location: location, status: status)
             guard !place.isNamed else { return place }
-            let link = try reporting { () throws(SystemError) in
-                try location.directory.destination(of: location.name)
-            }
+            let link = try reporting(location.directory.destination(of: location.name))
             let next = link.first == UInt8(ascii: "/") ? LocalFile(bytes: link) : file.parent + link
             if let end = try file.reached(), try next.reached()?.isSameObject(as: end) != true {
                 return place
@@ -48,7 +31,7 @@ extension LocalFile {
 
     /// - Throws: `refused` if another user made this, and the directory is one where that user may.
     func checkOwner(_ status: FileStatus, in directory: Directory) throws(SyncError) {
-        let holder = try reporting { () throws(SystemError) in try directory.status() }
+        let holder = try reporting(directory.status())
         guard LocalFile.isPlanted(status, in: holder) else { return }
         throw SyncError(
             .refused, path: bytes,

@@ -99,8 +99,14 @@ struct AutosavingBufferTests {
 
     private func makeBuffer(interval: Duration = .seconds(1)) -> AutosavingBuffer<[Int]> {
         AutosavingBuffer(
-            storage, key: "numbers", initial: [], interval: interval,
-            onFailure: { [failures] in _ = failures.push("\($0)") }, wait: { [clock] in clock.wait($0) })
+            "numbers", initial: [], interval: interval,
+            onFailure: { [failures] in _ = failures.push("\($0)") }, wait: { [clock] in clock.wait($0) },
+            store: save)
+    }
+
+    private var save: @Sendable ([Int]) throws(StorageError) -> Void {
+        let documents = CodableStorage(storage)
+        return { (numbers) throws(StorageError) in try documents.store(numbers, for: "numbers") }
     }
 
     private func stored() throws -> [Int] {
@@ -265,14 +271,13 @@ struct AutosavingBufferTests {
             Alarm(), BoundedQueue<Bool>(capacity: 1), BoundedQueue<Bool>(capacity: 1)
         )
         var buffer: AutosavingBuffer? = AutosavingBuffer(
-            storage, key: "numbers", initial: [Int](), interval: .seconds(3600), onFailure: { _ in },
-            closing: closing,
+            "numbers", initial: [Int](), interval: .seconds(3600), onFailure: { _ in }, closing: closing,
             wait: { pause in
                 _ = begun.push(true)
                 let isRung = closing.wait(pause)
                 _ = rung.push(isRung)
                 return isRung
-            })
+            }, store: save)
         buffer?.change { $0.append(1) }
         _ = begun.pop()
         buffer = nil

@@ -111,6 +111,14 @@ struct FileUseTests {
         }
     }
 
+    @Test func placeThatIsNotAbsoluteIsIgnored() throws {
+        let environment = [
+            "HOME": root.path, "XDG_CONFIG_HOME": "relative", "XDG_DATA_HOME": "", "TMPDIR": "relative",
+            "XDG_CACHE_HOME": (root + "cache").path,
+        ]
+        #expect(try Child.run("places", root, environment) == 0)
+    }
+
     @Test func callsRunForAsyncCallers() async throws {
         let file = root + "f"
         let text = try await LocalFile.perform { () throws(SyncError) in

@@ -26,6 +26,13 @@ struct ProtocolTests {
     private var root: LocalFile { scratch.directory }
     init() throws { scratch = try Scratch() }
 
+    @Test func typeWithNoMemberWritesAndReads() throws {
+        #expect(SensorLog.fileName == "SensorLog.txt")
+        #expect(Window.fileName == "Window.json")
+        #expect(try Child.run("no-member", root, ["XDG_DATA_HOME": root.path]) == 0)
+        #expect(try (root + "FileStorageChild").children.map(\.name) == ["SensorLog.txt", "Window.json"])
+    }
+
     @Test func writeMakesDirectories() throws {
         try Log().write(in: root + "a/b")
         try Panel().write(in: root + "c/d")
@@ -58,5 +65,43 @@ struct ProtocolTests {
         try Log().append(in: root)
         try Log().append(to: "log.txt", in: root)
         #expect(try Log.read(in: root).text == "entry\nentry\n")
+    }
+
+    /// What the compiler says of a program.
+    private func mistakes(_ statement: String) throws -> String {
+        let program = root + "program.swift"
+        try program.replace(
+            withText: """
+                import FileStorage
+                struct Window: Codable, FileReadWritable { var width = 1 }
+                struct Panel: Codable, FileDecodable, FileEncodable { var width = 1 }
+                struct Log: FileEncodable { func fileText() -> String { "" } }
+                func use(_ directory: LocalFile) throws { \(statement) }
+                """)
+        let sources = LocalFile(#filePath).parent.parent.parent + "Sources"
+        let own = LocalFile(try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe"))
+        let (compiler, output) = (Process(), Pipe())
+        compiler.executableURL = URL(filePath: "/usr/bin/env")
+        compiler.arguments = [
+            "swiftc", "-typecheck", "-swift-version", "6", "-I", (own.parent + "Modules").path, "-Xcc",
+            "-fmodule-map-file=" + (sources + "CLinux/module.modulemap").path, "-Xcc", "-D_GNU_SOURCE",
+            program.path,
+        ]
+        compiler.standardError = output
+        try compiler.run()
+        let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+        compiler.waitUntilExit()
+        #expect((compiler.terminationStatus == 0) == text.isEmpty)
+        return text
+    }
+
+    /// Two values of JSON in one file cannot be read.
+    @Test func nothingIsAppendedToJSON() throws {
+        let rights = "try Log().append(in: directory); try Window().write(in: directory); try Panel().write()"
+        #expect(try mistakes(rights) == "")
+        #expect(try mistakes("try Window().append(in: directory)").contains("no member 'append'"))
+        #expect(try mistakes("try Panel().append(in: directory)").contains("JSONForm"))
+        #expect(try mistakes("try Panel().append(to: directory)").contains("JSONForm"))
+        #expect(try mistakes("try Window().write(\"x\")").contains("error: "))
     }
 }

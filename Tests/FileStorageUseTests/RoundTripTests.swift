@@ -137,6 +137,17 @@ struct RoundTripTests {
         for _ in 0..<100 { try roundTrip(Everything.random(&generator)) }
     }
 
+    /// Finding the lines costs more than decoding, so that a key that is there twice is seen only beside a mistake.
+    @Test func onlyAMistakeMakesTheLinesBeLookedFor() throws {
+        let storage = MemoryStorage()
+        let values = CodableStorage(storage)
+        try storage.store(Data("{\"a\": 1,\n\"a\": 1}".utf8), for: "k")
+        #expect(try values.value([String: Int].self, for: "k") == ["a": 1])
+        #expect { try values.value([String: String].self, for: "k") } throws: {
+            "\($0)".contains("line 2, column 1: a: The key is there twice, first on line 1.")
+        }
+    }
+
     /// A list of numbers and null has no property list.
     @Test func settingsOfEveryTypeComeBack() throws {
         struct Settings: Codable, Equatable, Sendable {

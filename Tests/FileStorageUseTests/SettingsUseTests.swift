@@ -41,6 +41,48 @@ struct SettingsUseTests {
         #expect(throws: SyncError.self) { try read(#"{"fontSize": 12}"#) }
     }
 
+    @Test(arguments: [
+        (
+            "{\n\"font_size\":\n 1e30}",
+            "line 2, column 1: font_size: A whole number from -9223372036854775808"
+        ),
+        ("{\n\"font_size\": 1.5}", "line 2, column 1: font_size: A whole number from"),
+        (
+            "{\"scale\": 1,\n\"font_size\": -9223372036854775809}",
+            "line 2, column 1: font_size: A whole number"
+        ),
+        ("{\"font_size\": 12,\n\"scale\": 1e999}", "line 2, column 1: scale: A number that is nearer to 0"),
+    ])
+    func numberThatDoesNotFitIsAnErrorWithItsLine(_ text: String, _ message: String) throws {
+        #expect { try read(text) } throws: { "\($0)".contains(message) }
+    }
+
+    @Test func numberThatDoesNotFitInAListHasItsOwnLine() throws {
+        struct Sizes: Codable, Sendable {
+            var list: [UInt8] = []
+            var byName: [String: Int8] = [:]
+        }
+        let file = scratch.directory + "settings.json"
+        for (text, message) in [
+            (
+                "{\"list\": [1,\n2,\n300,\n400]}",
+                "line 3, column 1: list[2]: A whole number from 0 to 255 is needed."
+            ),
+            (
+                "{\"list\": [],\n\"by_name\": {\n\"a\": 128}}",
+                "line 3, column 1: by_name.a: A whole number from -128"
+            ),
+        ] {
+            try file.replace(withText: text)
+            #expect { try SettingsFile<Sizes>.readIfPresent(in: scratch.directory) } throws: {
+                "\($0)".contains(message)
+            }
+            #expect { try SettingsFile.read(in: scratch.directory, defaults: Sizes()) } throws: {
+                "\($0)".contains(message)
+            }
+        }
+    }
+
     /// A key that is read under another name than it is written is known.
     @Test func oldNameOfAKeyIsKnown() throws {
         struct Renamed: Codable, Sendable {

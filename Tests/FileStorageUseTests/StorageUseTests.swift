@@ -97,4 +97,10 @@ struct StorageUseTests {
         #expect(all.map(\.key) == ["a", "b", "c"])
         #expect(all.map { try? $0.value.get() } == [1, nil, 3])
     }
+
+    @Test func twoProcessesLoseNothing() throws {
+        let children = try (0..<2).map { _ in try Child("count", root) }
+        for child in children { #expect(child.wait() == 0) }
+        #expect(try CodableStorage(DiskStorage(in: root)).value(Int.self, for: "n") == 100)
+    }
 }

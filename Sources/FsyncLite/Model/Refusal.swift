@@ -139,7 +139,8 @@ package struct WayOut: Hashable, Sendable {
 extension SyncError {
     /// A refusal that ends a run at once.
     package init(_ refusal: Refusal, path: [UInt8]? = nil) {
-        self.init(refusal.kind.code, path: path, refusal.reason, details: refusal)
+        self.init(refusal.kind.code, path: path, refusal.reason)
+        details = refusal
     }
 
     /// The reason, if a guard refused.

@@ -105,9 +105,10 @@ struct AnswerOrder {
         let path = try reader.bytes(upTo: WireFormat.longestPath)
         let message = singleLine(try reader.text())
         try reader.end()
-        return SyncError(
+        var error = SyncError(
             known.first { $0.rawValue == code } ?? .failed,
-            path: path.isEmpty ? endpoint.bytes : endpoint.location(of: path), message,
-            details: kind.map { Refusal($0, message, .none) })
+            path: path.isEmpty ? endpoint.bytes : endpoint.location(of: path), message)
+        error.details = kind.map { Refusal($0, message, .none) }
+        return error
     }
 }
