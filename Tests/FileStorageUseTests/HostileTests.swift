@@ -91,6 +91,29 @@ struct HostileTests {
         #expect { try file.data() } throws: { ($0 as? SyncError)?.errno == ENOMEM }
     }
 
+    @Test func whatIsNoRegularFileIsAnErrorWithItsPath() throws {
+        try (root + "other").replace(withText: "x")
+        #expect(symlink("other", (root + "link").path) == 0 && symlink("gone", (root + "dangling").path) == 0)
+        #expect(mkfifo((root + "fifo").path, 0o600) == 0)
+        try (root + "directory").makeDirectory()
+        let storage = try DiskStorage(in: root)
+        for key in ["link", "dangling", "fifo", "directory"] {
+            #expect { try storage.data(for: key) } throws: {
+                guard case .cannotRead(key, let cause)? = $0 as? StorageError else { return false }
+                return "\(cause)".contains((root + key).path)
+            }
+        }
+        #expect(try (root + "link").text() == "x")
+        for name in ["dangling", "fifo", "directory"] {
+            #expect { try (root + name).text() } throws: { "\($0)".contains((root + name).path) }
+        }
+        #expect(throws: SyncError.self) { try (root + "fifo").append("y") }
+        #expect(throws: SyncError.self) { try (root + "directory").append("y") }
+        #expect(throws: SyncError.self) { try (root + "directory").replace(withText: "y") }
+        #expect(try storage.keys() == ["other"])
+        #expect { try (root + "other").data(limit: 0) } throws: { ($0 as? SyncError)?.errno == EFBIG }
+    }
+
     @Test func keysAndNamesStayInTheDirectory() throws {
         let storage = try DiskStorage(in: root + "d")
         for key in ["..", "/etc/passwd", "", "a\0b", "../x", "a/b"] {

@@ -39,7 +39,7 @@ struct StagedCommit {
         try record?(strategy.recorded(plan), strategy.originals)
         try makeDurable(rereads: options.verifiesCopies && !strategy.hasReread)
         var progress = SyncProgress(.committing)
-        progress.commit = SyncProgress.Commit(transaction: id, problems: plan.problems.count)
+        progress.beginsCommit = true
         monitor.report(progress)
         try monitor.checkCancellation()
         stage.close()

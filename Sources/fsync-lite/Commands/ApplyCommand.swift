@@ -146,12 +146,11 @@ extension SyncRun {
             try document.write(report, to: &console)
         } else {
             if given.has(.verbose) || given.has(.all) { try actionText.write(report.actions, to: &console) }
-            let written = report.refusedProbes.written
-            for path in given.has(.verbose) ? written : [] {
-                complain("note: a program has \(path) open for writing; the next run reads it again")
+            let written = report.refusedProbes.written.map(\.description)
+            if given.has(.verbose), !written.isEmpty {
+                let names = Amount.list(written, of: report.refusedProbes.counts[.writer] ?? 0)
+                complain("note: open for writing, so the next run reads it again: \(names)")
             }
-            let others = (report.refusedProbes.counts[.writer] ?? 0) - written.count
-            if given.has(.verbose), others > 0 { complain("note: and \(Amount.entries(others)) more") }
             let isPrepared = report.outcome == .prepared
             let isGood = isPrepared || report.outcome == .committed || report.outcome == .unchanged
             let totals = labelled(ActionText.totals(report.summary, isPrepared ? .planned : .done))
