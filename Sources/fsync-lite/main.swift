@@ -7,6 +7,7 @@ do {
     HostProcess.exit(ExitCode.failed.rawValue)
 }
 HostProcess.returnLargeBuffers()
+HostProcess.keepAccessToNewFiles()
 let arguments = HostProcess.arguments
 let wantsDocument = arguments.prefix { !$0.spells("--") }.contains {
     $0.spells(OptionDescription.json.name)

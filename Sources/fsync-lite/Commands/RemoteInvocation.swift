@@ -210,6 +210,8 @@ struct RemoteInvocation {
     func run(_ terminal: any RemoteRun.Terminal, wantsReport: Bool = false) throws -> Int32 {
         let order = try order(wantsReport: wantsReport)
         HostProcess.ignoreBrokenPipes()
+        // The commit is another machine's, so this end does not know when it begins.
+        TerminationSignal.finishes(true)
         if !command.isReading { TerminationSignal.watch() }
         return try RemoteRun(on: endpoint, RemoteAccess(given), terminal).run(
             order, source: order.source, givesContent ? SyncOptions.filters(options) : nil, certainty,
