@@ -6,6 +6,7 @@ do {
     Console.complain("\(error)")
     HostProcess.exit(ExitCode.failed.rawValue)
 }
+HostProcess.keepRightsOfOwner()
 HostProcess.returnLargeBuffers()
 let arguments = HostProcess.arguments
 let wantsDocument = arguments.prefix { !$0.spells("--") }.contains {

@@ -98,6 +98,28 @@ struct OmissionTests {
         }
     }
 
+    // MARK: Symlinks
+
+    /// On ext4 a symlink is one block at most, here of 1 KiB.
+    @Test func aSymlinkThatIsTooLongIsListedAndTheRestIsMirrored() throws {
+        let long = TreeLiteral.symlink(TreeName([UInt8](repeating: 121, count: 3000)))
+        try onSmallDisk(["a": "a", "long": long]) { scene in
+            let run = try scene.apply()
+            #expect(run.code == 1 && run.errors.contains("long: the target's file system"), "\(run.errors)")
+            for created in [1, 0] {
+                let run = try scene.apply("--keep-going", "--json")
+                let report = try run.json()
+                #expect(run.code == 3, "\(run.errors)")
+                #expect(report.objects("actions").count == created, "\(report)")
+                #expect(report.objects("problems").compactMap { $0.text("path") } == ["long"])
+            }
+            #expect(try scene.text("target/a") == "a")
+            try scene.remove("source/long")
+            try scene.build(["long": .symlink("short")], at: "source")
+            try scene.mirrorAll()
+        }
+    }
+
     // MARK: Extended attributes
 
     private static let tooLarge = [UInt8](repeating: 7, count: 5000)
