@@ -5,6 +5,13 @@ public enum Account {
     public static var effectiveUser: UInt32 { geteuid() }
     /// The effective user does not change while the process runs.
     public static let isRoot = geteuid() == 0
+    /// Root without `CAP_FOWNER` (3) may not, as in a container.
+    static let changesOthers: Bool = {
+        guard let word = try? HostProcess.field("CapEff:", of: HostProcess.id)?.last,
+            let set = UInt64(word, radix: 16)
+        else { return true }
+        return set & (1 << 3) != 0
+    }()
     /// The kernel shows it in place of an owner that the user namespace lacks: the default of
     /// `/proc/sys/kernel/overflowuid`. A user may have this number, too.
     public static let unmappedUser: UInt32 = 65534

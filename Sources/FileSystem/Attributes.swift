@@ -28,11 +28,51 @@ extension ObjectHandle {
     /// capabilities, so it comes first; extended attributes come next, because an ACL sets permissions; the
     /// modification time is last.
     ///
+    /// Who may give objects away, but not change those of others (root without `CAP_FOWNER`), takes one that belongs to
+    /// another meanwhile, and gives it back. That clears setuid and setgid of a file, which are never set while it is
+    /// taken.
+    ///
     /// - Parameters:
     ///   - status: the present state, without extended attributes.
     ///   - selection: the kinds of extended attributes that the object may have; nil for a new object, which has none.
     /// - Returns: the attributes that the object does not accept.
     public func set(
+        _ wanted: Attributes, over status: FileStatus, setsOwner: Bool,
+        _ selection: ExtendedAttributes.Selection?
+    ) throws(SystemError) -> RefusedAttributes {
+        guard Account.isRoot, !Account.changesOthers else {
+            return try setInOrder(wanted, over: status, setsOwner: setsOwner, selection)
+        }
+        let own = Account.effectiveUser
+        var refused = RefusedAttributes()
+        if status.owner != own { try setOwner(own, group: status.group) }
+        var (taken, given) = (wanted, setsOwner ? (wanted.owner, wanted.group) : (status.owner, status.group))
+        if given.0 != own, status.type != .directory { taken.permissions &= ~FileStatus.identityBits }
+        // A change of owner clears it as well, and it needs another privilege.
+        let isCapability = { (attribute: ExtendedAttributes.Attribute) in
+            attribute.name.elementsEqual("security.capability".utf8)
+        }
+        taken.extended = wanted.extended?.filter { !isCapability($0) }
+        let result = Result { () throws(SystemError) in
+            try setInOrder(taken, over: self.status(), setsOwner: false, selection)
+        }
+        do throws(SystemError) {
+            if given != (own, status.group) { try setOwner(given.0, group: given.1) }
+        } catch {
+            guard setsOwner, RefusedAttributes.ofOwner.contains(error.errno) else { throw error }
+            refused.owner = error
+            given = (status.owner, status.group)
+            if given.0 != own { try setOwner(given.0, group: given.1) }
+        }
+        refused.extended = try result.get().extended
+        if let capability = wanted.extended?.filter(isCapability), !capability.isEmpty {
+            let lost = try setExtendedAttributes(capability, over: ExtendedAttributes())
+            refused.extended = ExtendedAttributes(refused.extended.attributes + lost.attributes)
+        }
+        return refused
+    }
+
+    private func setInOrder(
         _ wanted: Attributes, over status: FileStatus, setsOwner: Bool,
         _ selection: ExtendedAttributes.Selection?
     ) throws(SystemError) -> RefusedAttributes {

@@ -129,12 +129,16 @@ public struct FileDescriptor: ~Copyable, Sendable {
         throw reason
     }
 
-    /// Beyond the limit for files (`ulimit -f`), a write would end the process by `SIGXFSZ`.
-    func checkFits(_ size: Int64, adding count: Int) throws(Errno) {
+    /// The limit of this process (`ulimit -f`). Beyond it, a write would end the process by `SIGXFSZ`.
+    static var sizeLimit: UInt64 {
         var limit = rlimit()
-        guard getrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &limit) == 0 else { return }
+        guard getrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &limit) == 0 else { return .max }
+        return UInt64(limit.rlim_cur)
+    }
+
+    func checkFits(_ size: Int64, adding count: Int) throws(Errno) {
         let (end, overflows) = size.addingReportingOverflow(Int64(count))
-        if overflows || UInt64(max(end, 0)) > limit.rlim_cur { throw .fileTooLarge }
+        if overflows || UInt64(max(end, 0)) > FileDescriptor.sizeLimit { throw .fileTooLarge }
     }
 
     public func write(_ bytes: [UInt8]) throws(Errno) {

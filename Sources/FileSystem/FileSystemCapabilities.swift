@@ -229,14 +229,17 @@ extension Directory {
         "pstore", "ramfs", "securityfs", "squashfs", "sysfs", "tracefs",
     ]
 
+    /// Where this directory's mount is mounted, as the kernel's list has it; nil where that tells nothing.
+    public func mountPoint() throws(SystemError) -> String? { try mountEntry()?.point }
+
     /// What the kernel's list says of this directory's mount.
-    private func mountEntry() throws(SystemError) -> (type: String, source: String)? {
+    private func mountEntry() throws(SystemError) -> (type: String, source: String, point: String)? {
         let number = "\(try mountNumber())"
         for fields in try Directory.mountList() {
             guard fields.first.map(String.init) == number, let dash = fields.firstIndex(of: "-"),
                 dash + 2 < fields.endIndex
             else { continue }
-            return (String(fields[dash + 1]), String(fields[dash + 2]))
+            return (String(fields[dash + 1]), String(fields[dash + 2]), String(fields[4]))
         }
         return nil
     }

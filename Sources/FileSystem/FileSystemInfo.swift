@@ -30,6 +30,16 @@ public struct FileSystemInfo: Sendable, Equatable {
     /// higher (xfs) or depend on the length of the names (btrfs).
     public var linkLimit: UInt32? { name == "ext4" ? 65_000 : nil }
 
+    /// The largest file that this process can write here, as far as that is known.
+    public var largestFile: ByteCount {
+        let own = ByteCount(clamping: FileDescriptor.sizeLimit)
+        return switch name {
+        case "ext4": min(own, blockSize * UInt64(UInt32.max))
+        case "vfat": min(own, ByteCount(clamping: UInt32.max))
+        default: own
+        }
+    }
+
     /// Change times come from this kernel's clock.
     public var sharesClock: Bool { FileSystemInfo.local.contains(name) }
     /// Change times and inodes are kept, and reveal an edit that restores size and modification time. Elsewhere the

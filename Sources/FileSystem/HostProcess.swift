@@ -101,12 +101,15 @@ public enum HostProcess {
     /// The user whose rights a process has; nil if it does not show. The owner of its directory is another where it may
     /// not be dumped. See `proc_pid_status(5)`.
     public static func effectiveUser(of process: Int32) throws(SystemError) -> UInt32? {
+        try field("Uid:", of: process).flatMap { $0.count > 2 ? UInt32($0[2]) : nil }
+    }
+
+    /// The words of a line of `/proc/PID/status`; nil for a process that has ended.
+    static func field(_ name: String, of process: Int32) throws(SystemError) -> [Substring]? {
         do throws(SystemError) {
             let directory = try Directory.open(path: Array("/proc/\(process)".utf8))
             let lines = String(decoding: try bytes(FileName("status"), in: directory), as: UTF8.self)
-            let fields =
-                lines.split(separator: "\n").first { $0.hasPrefix("Uid:") }?.split(separator: "\t") ?? []
-            return fields.count > 2 ? UInt32(fields[2]) : nil
+            return lines.split(separator: "\n").first { $0.hasPrefix(name) }?.split(separator: "\t")
         } catch {
             guard [.noSuchFile, .accessDenied, Errno(rawValue: ESRCH)].contains(error.errno) else {
                 throw error
@@ -188,6 +191,9 @@ public enum HostProcess {
 
     /// Sends a signal to this process.
     public static func interrupt(_ signal: Int32) { kill(getpid(), signal) }
+
+    /// Takes what closes new objects to their owner out of the umask.
+    public static func keepAccessToNewFiles() { umask(umask(0o077) & 0o077) }
 
     /// A terminal that goes away does not end this process.
     public static func ignoreHangUps() { signal(SIGHUP, SIG_IGN) }

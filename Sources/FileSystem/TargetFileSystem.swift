@@ -4,6 +4,7 @@ import Synchronization
 public final class TargetFileSystem: Sendable {
     private let value: Mutex<FileSystemCapabilities>
     let keepsInodes: Bool
+    private let shown = Mutex<FileStatus?>(nil)
 
     public var capabilities: FileSystemCapabilities { value.withLock { $0 } }
 
@@ -12,9 +13,44 @@ public final class TargetFileSystem: Sendable {
         value = Mutex(capabilities)
     }
 
+    /// How a new object shows that this user makes in a directory: a mount may show an owner and permissions of its own,
+    /// whatever its kind. It is tried once.
+    fileprivate func new(in directory: Directory) throws(SystemError) -> FileStatus {
+        if let known = shown.withLock({ $0 }) { return known }
+        let name = PendingFile.temporaryName
+        let file = try directory.open(name, [.write, .create, .exclusive, .noFollow], permissions: 0o600)
+        let status = Result { () throws(Errno) in try file.status() }
+        try directory.unlink(name)
+        let found = try calling("statx", directory.path(of: name)) { () throws(Errno) in try status.get() }
+        shown.withLock { $0 = found }
+        return found
+    }
+
     /// Takes what a probe has found.
     public func take(_ capabilities: FileSystemCapabilities) {
         value.withLock { $0 = capabilities }
+    }
+}
+
+/// Whose an object is, as far as its file system shows that.
+public enum Ownership: Sendable {
+    case own
+    /// It is shown as all that this user makes there, and others may write to it.
+    case sharedByMount
+    case other
+    case writableForOthers
+}
+
+extension Directory {
+    /// Whose an object on this directory's file system is.
+    public func ownership(of status: FileStatus) throws(SystemError) -> Ownership {
+        let isOwn = status.owner == Account.effectiveUser
+        let isOpen = status.permissions & 0o022 != 0
+        if isOwn, !isOpen { return .own }
+        if fileSystem?.capabilities.showsMountOwner == true { return isOpen ? .sharedByMount : .own }
+        guard let new = try? fileSystem?.new(in: self) else { return isOwn ? .writableForOthers : .other }
+        guard status.owner == new.owner else { return .other }
+        return isOpen && new.permissions & 0o022 == 0 ? .writableForOthers : .sharedByMount
     }
 }
 

@@ -3,24 +3,30 @@ import Synchronization
 
 /// Handles INT and TERM: the first one sets a flag that the run checks where it can stop.
 ///
-/// A second signal has no effect, so it cannot interrupt a commit either.
+/// The second one ends the process, which may hang in a read of the source; but not a commit. What the main thread does
+/// not take, as it hangs itself, another one does.
 public enum TerminationSignal {
     /// The signal's number; 0 for none.
     private static let received = Atomic<Int32>(0)
+    private static let mustFinish = Atomic(false)
 
     public static let terminate = SIGTERM
     public static let all = [SIGINT, SIGTERM]
     /// If the reader of our output goes away, the run still finishes; a file over its limit is an error of the write.
     static let ignored = [SIGPIPE, SIGXFSZ]
 
-    public static func watch() {
-        // Initializes the static now: its first use takes a lock, which a handler must not.
-        _ = signal
+    public static func watch() { watching }
+
+    /// From now on, or no longer, a second signal has no effect.
+    public static func finishes(_ isCommitting: Bool) {
+        mustFinish.store(isCommitting, ordering: .sequentiallyConsistent)
+    }
+
+    private static let watching: Void = {
+        // Initializes the statics now: their first use takes a lock, which a handler must not.
+        _ = (signal, mustFinish.load(ordering: .relaxed))
         var action = sigaction()
-        action.__sigaction_handler.sa_handler = { number in
-            _ = TerminationSignal.received.compareExchange(
-                expected: 0, desired: number, ordering: .sequentiallyConsistent)
-        }
+        action.__sigaction_handler.sa_handler = { TerminationSignal.take($0) }
         action.sa_flags = SA_RESTART
         // The parent process may have blocked them, and the mask is inherited.
         var wanted = sigset_t()
@@ -31,6 +37,28 @@ public enum TerminationSignal {
         }
         pthread_sigmask(SIG_UNBLOCK, &wanted, nil)
         for number in ignored { Glibc.signal(number, SIG_IGN) }
+        let set = wanted
+        // Without threads left, the main one is alone with them.
+        try? WorkerThread().start {
+            while true {
+                var (pause, none, set) = (timespec(tv_sec: 0, tv_nsec: 200_000_000), timespec(), set)
+                nanosleep(&pause, nil)
+                let number = sigtimedwait(&set, nil, &none)
+                if number > 0 { take(number) }
+            }
+        }
+    }()
+
+    private static func take(_ number: Int32) {
+        let isFirst = received.compareExchange(
+            expected: 0, desired: number, ordering: .sequentiallyConsistent
+        ).exchanged
+        guard !isFirst, !mustFinish.load(ordering: .sequentiallyConsistent) else { return }
+        let text: StaticString =
+            "fsync-lite: a second signal: ended before a commit; the target is unchanged\n"
+        write(2, text.utf8Start, text.utf8CodeUnitCount)
+        // Ends all threads, whatever they wait for.
+        _exit(128 + number)
     }
 
     /// The first signal received; nil for none.

@@ -6,11 +6,11 @@ extension Synchronizer {
         switch source {
         case .mirror(let source):
             return "\(try options.filters.explain(path, source: source, target: target))"
-        case .remote(let source):
-            let target = LocalFile(bytes: target)
-            let status = try target.exists ? PathResolver(target.directory()).status(of: path) : nil
-            try source.connect(monitor)
-            return try source.open(options, monitor).explain(path, ifMissing: status?.type, monitor)
+        case .remote:
+            throw SyncError(
+                .usage,
+                "which filter decides is told only where the source and the target are on one machine: run it there, "
+                    + "with a path of that machine for each")
         case .snapshot: throw SyncError(.usage, path: target, "no filter decides about an earlier tree")
         }
     }

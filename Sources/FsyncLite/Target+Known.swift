@@ -14,6 +14,22 @@ extension Target {
         guard fileSystem.lasts else { return }
         let (path, _) = try KnownTargets.place(of: root)
         try known.add(
-            KnownTargets.Entry(id: id, fileSystem: fileSystem, paths: [path], lastApply: header.created))
+            KnownTargets.Entry(
+                id: id, fileSystem: fileSystem, paths: [path], lastApply: header.created,
+                mountPoint: try directory.mountPoint()))
+    }
+}
+
+extension Target {
+    /// The path in this target of a file that is none of the source's and that the next apply takes away, such as a log;
+    /// nil for one that stays.
+    public func passing(_ file: LocalFile, _ options: SyncOptions) throws -> RelativePath? {
+        let place = try file.location()
+        guard let root = try TargetRoot(path).directory,
+            let names = try Overlap.names(from: root, to: place.directory), names.first != .state,
+            !options.keepsDeleted
+        else { return nil }
+        let path = (names + [place.name]).reduce(RelativePath.root) { $0.appending($1) }
+        return options.deletesExcluded || !options.filters.excludes(path, .file) ? path : nil
     }
 }

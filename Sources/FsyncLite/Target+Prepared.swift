@@ -110,7 +110,7 @@ extension Target {
         _ monitor: any Monitor
     ) throws {
         var progress = SyncProgress(.committing)
-        progress.commit = SyncProgress.Commit(transaction: prepared.id, problems: prepared.problems.count)
+        progress.beginsCommit = true
         monitor.report(progress)
         try monitor.checkCancellation()
         if let name = FileName(prepared.id.utf8) {

@@ -8,6 +8,7 @@ do {
 }
 HostProcess.keepRightsOfOwner()
 HostProcess.returnLargeBuffers()
+HostProcess.keepAccessToNewFiles()
 let arguments = HostProcess.arguments
 let wantsDocument = arguments.prefix { !$0.spells("--") }.contains {
     $0.spells(OptionDescription.json.name)

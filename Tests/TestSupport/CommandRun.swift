@@ -84,6 +84,8 @@ package final class RunningCommand {
             errors: (errors?.device ?? handles[1]).fileDescriptor)
     }
 
+    /// Its process.
+    package var identifier: Int32 { process.identifier }
     package var isRunning: Bool { process.isRunning }
 
     /// Ends it as a power cut would, if it still runs.

@@ -4,7 +4,7 @@ import FsyncLite
 /// What people and programs do to a tree between two runs.
 package enum ModelEdit: CaseIterable, Sendable {
     case createFile, createDirectory, createSymlink, createFIFO, createHardLink
-    case delete, write, writeKeepingTimes, changeMode, changeGroup, touch, editThroughRename
+    case delete, write, writeKeepingTimes, store, changeMode, changeGroup, touch, editThroughRename
     case rename, swap, cycle, turnInsideOut, moveIntoNewDirectoryOutOfDeleted
     case replace, recreateDirectory, changeType
 
@@ -53,6 +53,9 @@ extension ModelTree {
         case .writeKeepingTimes:
             guard let entry = anyEntry(&random, where: { $0.status.type == .file }) else { return }
             change(entry.id) { $0.content += 2 * Int.random(in: 1..<3, using: &random) }
+        case .store:
+            guard let entry = anyEntry(&random, where: { $0.status.type == .file }) else { return }
+            for _ in 0..<2 { store(entry.id, closes: random.oneIn(3)) }
         case .changeMode:
             guard let entry = anyEntry(&random, where: { $0.status.type != .symlink }) else { return }
             let mode: UInt16 = [0o700, 0o755, 0o644, 0o600, 0o1777].randomElement(using: &random)!

@@ -41,7 +41,8 @@ package struct ModelMirror {
         policy.alwaysComparesContent = manifest == nil
         policy.followsIdentity = manifest != nil
         policy.linkLimit = linkLimit
-        var racyCheck = RacyCheck(scanned: source.time, clock: ModelMirror.clock(source.time), window: 1)
+        var racyCheck = RacyCheck(
+            scanned: source.time, clock: ModelMirror.clock(source.time), window: ModelTree.dirtyTicks)
         racyCheck.previous = lastScan
         policy.racyCheck = racyCheck
         if !comparesOwner { policy.attributes.remove(.owner) }
@@ -123,7 +124,11 @@ package struct ModelMirror {
             let record = before[path].map {
                 BaseEntry(status: $0.file.status, targetInode: 0, marks: $0.marks)
             }
-            entry.marks = difference.policy.marks(of: entry.file, base: record?.known)
+            var file = entry.file
+            // What was racy was read, and probed.
+            file.isSettled =
+                !(source.object(at: path)?.isMapped ?? true) && file.status.changed.isOlder(than: source.time)
+            entry.marks = difference.policy.marks(of: file, base: record?.known)
             return entry
         }.sorted { $0.file < $1.file }
     }

@@ -12,6 +12,8 @@ package struct ModelTree: Sendable {
         /// Which bytes a file holds; two files have the same bytes when this is equal.
         package var content = 0
         package var destination: [UInt8] = []
+        /// A program has it mapped for writing.
+        package var isMapped = false
         package var entries: [FileName: ID] = [:]
 
         package var isDirectory: Bool { status.type == .directory }
@@ -136,6 +138,23 @@ package struct ModelTree: Sendable {
     package mutating func set(_ id: ID, _ status: FileStatus) {
         objects[id]!.status = status
     }
+
+    /// A store through a mapping. For as long as the page is dirty, further ones move no time.
+    package mutating func store(_ id: ID, closes: Bool) {
+        let status = self[id].status
+        let isQuiet = self[id].isMapped && status.changed > .model(now - ModelTree.dirtyTicks)
+        let time = time
+        change(id) { object in
+            // Of the same size.
+            object.content += 2
+            object.status.modified = time
+            object.isMapped = !closes
+        }
+        if isQuiet { set(id, status) }
+    }
+
+    /// How long a page stays dirty.
+    package static let dirtyTicks: Int64 = 40
 
     private mutating func touchDirectory(_ id: ID) {
         let time = time

@@ -7,7 +7,7 @@ package final class SpawnedProcess {
         package let description: String
     }
 
-    private let identifier: pid_t
+    let identifier: pid_t
     private var ending: Int32?
 
     /// - Parameters:

@@ -144,8 +144,6 @@ public struct Endpoint: Hashable, Sendable {
 extension SyncError.Code {
     /// Another machine cannot be reached, or what answers there does not speak this protocol.
     public static let unreachable = SyncError.Code(rawValue: "unreachable")
-    /// The line was lost during a commit, and what became of that could not be asked.
-    public static let outcomeUnknown = SyncError.Code(rawValue: "outcome_unknown")
 }
 
 /// How another machine is reached.

@@ -18,6 +18,8 @@ public struct KnownTargets: Hashable, Sendable {
         /// Absolute, without symlinks; the last one used is last.
         public var paths: [[UInt8]]
         public var lastApply: Timestamp
+        /// Where its file system was mounted, in the kernel's words; nil where that is not known.
+        public var mountPoint: String?
     }
 
     private static let name = FileName("targets.json")
@@ -154,13 +156,14 @@ private struct Row: Codable {
     var fileSystem: String
     var fileSystemUuid: String?
     var lastApply: String
+    var mountPoint: String?
     var paths: [String]?
     /// Those that are no UTF-8.
     var pathsBase64: [String]?
 
     init(_ entry: KnownTargets.Entry) {
         (id, fileSystem, fileSystemUuid) = (entry.id, entry.fileSystem.type, entry.fileSystem.uuid)
-        lastApply = entry.lastApply.description
+        (lastApply, mountPoint) = (entry.lastApply.description, entry.mountPoint)
         let texts = entry.paths.map { String(validating: $0, as: UTF8.self) }
         paths = texts.compactMap(\.self)
         pathsBase64 = zip(entry.paths, texts).filter { $0.1 == nil }
@@ -179,6 +182,6 @@ private struct Row: Codable {
         }
         return KnownTargets.Entry(
             id: id, fileSystem: FileSystemName(type: fileSystem, uuid: fileSystemUuid), paths: paths,
-            lastApply: lastApply)
+            lastApply: lastApply, mountPoint: mountPoint)
     }
 }

@@ -16,15 +16,8 @@ public struct SyncProgress: Hashable, Sendable {
     /// Bytes of content done, and their total if known.
     public var bytes: ByteCount = 0
     public var totalBytes: ByteCount?
-    /// In the first report of `committing`: the commit that begins next.
-    package var commit: Commit?
-
-    /// A commit that is about to begin.
-    package struct Commit: Hashable, Sendable {
-        package let transaction: String
-        /// The number of problems that its report will list.
-        package let problems: Int
-    }
+    /// The first report of `committing`: the commit begins next.
+    package var beginsCommit = false
 
     public init(_ phase: Phase) {
         self.phase = phase

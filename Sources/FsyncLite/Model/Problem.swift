@@ -40,6 +40,14 @@ public struct Problem: Hashable, Sendable {
         )
     }
 
+    static func tooLarge(_ path: RelativePath) -> Problem {
+        Problem(
+            path: path, code: .unsupported,
+            message:
+                "\(Errno.fileTooLarge): the target's file system, or a limit of this process, takes no file of this size"
+        )
+    }
+
     static func tooLong(in directory: RelativePath) -> Problem {
         Problem(
             path: directory, code: .tooLong,

@@ -254,10 +254,12 @@ extension Refusal {
         Refusal(.mountedState, "something is mounted here; unmount it", .first("umount", .text(path)))
     }
 
-    static func otherOwner(_ owner: UInt32) -> Refusal {
-        Refusal(
+    static func otherOwner(_ owner: UInt32, _ path: [UInt8]) -> Refusal {
+        let back =
+            Account.isRoot ? "; if you gave it away, take it back: chown -R 0 \(escapedText(path))" : ""
+        return Refusal(
             .otherOwner,
-            "it belongs to user \(owner), not to \(Account.effectiveUser); run as its owner, or move it away if that user put it there",
+            "it belongs to user \(owner), not to \(Account.effectiveUser); run as its owner, or move it away if that user put it there\(back)",
             .asUser(owner))
     }
 

@@ -254,6 +254,11 @@ struct GuardFacts {
         keptNeed = try findNeed(allocated)
     }
 
+    /// What an action takes in manifest, history, journal, the log of the stage and the reserve, but for its path.
+    private static let record = 1000
+    /// What an entry takes in the manifest.
+    private static let entry = 320
+
     private func findNeed(_ allocated: (File) throws -> ByteCount?) rethrows -> RoomNeed {
         var (bytes, count): (ByteCount, Int) = (0, 0)
         func add(_ file: File, _ allocated: ByteCount?) {
@@ -265,7 +270,14 @@ struct GuardFacts {
         }
         let difference = plan.difference
         // Another name of a file takes no room of its own.
-        for file in difference.arriving where difference.links[file.path] == nil {
+        var named = 0
+        let record = GuardFacts.record + (options.recordsDigests ? 200 : 0)
+        for file in difference.arriving {
+            // Manifest and history have the path; journal and reserve have names.
+            bytes += ByteCount(clamping: record + 3 * file.path.bytes.count)
+            if file.status.type == .symlink { bytes += file.size * 2 }
+            named += 1
+            guard difference.links[file.path] == nil else { continue }
             guard !linksFiles || !file.isFile else { continue }
             add(file, isCloned(file) ? nil : try allocated(file))
         }
@@ -274,9 +286,10 @@ struct GuardFacts {
         bytes +=
             info.room(for: .directory, size: 0, allocated: 0, keepsHoles: true)
             * (directories + count / OperationGraph.slotsPerDirectory)
-        let entry: ByteCount = 256
-        bytes += entry * (2 * difference.sourceCount + count) + info.blockSize * 16
-        bytes += RoomNeed.leastReserve + entry * (2 * plan.summary.actions)
+        let others = max(0, plan.summary.actions - named) + copiedFiles.count + directories
+        let kept = max(0, difference.sourceCount - named)
+        bytes += ByteCount(clamping: record * others + GuardFacts.entry * kept)
+        bytes += info.blockSize * 16 + RoomNeed.leastReserve
         return RoomNeed(
             bytes: bytes,
             inodes: Int64(count + directories + count / OperationGraph.slotsPerDirectory + 16))
@@ -301,10 +314,10 @@ struct GuardFacts {
         }.map { matches[$0].target }.filter { inodes.insert($0.status.inode).inserted }
     }
 
-    /// An exchange makes every directory anew, and with `--reflink` everything.
+    /// An exchange makes every directory anew.
     private var copiedDirectories: Int {
         guard options.exchanges, let summary = recorded?.summary else { return 0 }
-        return options.clonesUnchanged ? summary.entries : summary.directories
+        return summary.directories
     }
 
     /// What is missing; zero where there is nothing to do.

@@ -47,16 +47,11 @@ public struct Report: Sendable {
         let outcome: Outcome =
             switch error.code {
             // The next run finds out.
-            case .pending, .outcomeUnknown: .pending
+            case .pending: .pending
             case .refused: .refused
             default: .failed
             }
         self.init(outcome, Plan(Difference(), root: nil), error: error)
-    }
-
-    /// For a commit on another machine whose report was lost with the line.
-    package init(committedBefore error: SyncError) {
-        self.init(.committed, Plan(Difference(), root: nil), error: error)
     }
 
     init(_ outcome: Outcome, _ plan: Plan, error: SyncError? = nil) {

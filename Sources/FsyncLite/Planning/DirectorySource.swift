@@ -100,7 +100,6 @@ struct DirectorySource: PlanSource {
             policy.hasOldTrees = try state.has(.trees)
         }
         policy.keepsIdentity = keepsIdentity
-        policy.ignoresChangeTime = options.ignoresChangeTime
         policy.mayWiden =
             header.map {
                 $0.filters != options.filters.summary || options.filters.dependOnTree
@@ -136,7 +135,7 @@ struct DirectorySource: PlanSource {
     private func racyCheck() -> RacyCheck {
         var check = tree.facts.racyCheck
         check.previous = (header?.sourceScanned ?? header?.scanned).map { ($0.time.fileTime, $0.clock) }
-        check.usesChangeTime = keepsIdentity && !options.ignoresChangeTime
+        check.usesChangeTime = keepsIdentity
         return check
     }
 
@@ -231,6 +230,7 @@ struct DirectorySource: PlanSource {
         // The target keeps what it has of a directory that cannot be read, its mode too: an unreadable one would stop
         // the next scan of the target.
         difference.omit(unread.filter(\.isOfWholeEntry).map(\.path))
+        try omitTooLarge(from: &difference)
         try omitUnreadable(from: &difference)
         let kept = difference.keptDirectories + (options.keepsDeleted ? difference.keepDeleted() : [])
         for file in kept where try decide(file.path, file.status.type, file.size).isExcluded {
@@ -326,6 +326,13 @@ struct DirectorySource: PlanSource {
             rotten = try contents.rotten(among: difference.replacing, inCopies: !options.repairs.isEmpty)
         }
         problems += contents.problems
+    }
+
+    private mutating func omitTooLarge(from difference: inout Difference) throws {
+        let largest = try FileSystemInfo(of: root.anchor()).largestFile
+        let paths = difference.arriving.filter { $0.isFile && $0.size > largest }.map(\.path)
+        difference.omit(paths)
+        problems += paths.map(Problem.tooLarge)
     }
 
     /// Without root, finds unreadable files before anything is staged, so that the plan shows them and all are listed

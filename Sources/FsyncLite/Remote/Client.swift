@@ -33,11 +33,8 @@ public final class Client: Hashable, Sendable {
     /// Before the commit: it needs the client no more, and goes on if the line drops now.
     ///
     /// - Returns: false if the line is lost.
-    package func agrees(to commit: SyncProgress.Commit) -> Bool {
-        var frame = FrameWriter(.ready)
-        frame.text(commit.transaction)
-        frame.number(UInt32(clamping: commit.problems))
-        link.tell(frame)
+    package func agreesToCommit() -> Bool {
+        link.tell(FrameWriter(.ready))
         return link.awaitGo()
     }
 

@@ -59,11 +59,7 @@ final class RemoteCopier: FileSource {
                 tree.link.ask(question(for: file, tree.locator, isWhole: true)), file, to: staged)
         } catch is ReceivedContent.TooManyZeros {
             throw Unstageable.failed(
-                Problem(
-                    path: file.path, code: .unsupported,
-                    message:
-                        "its holes come as \(options.mostHoles) zeros and more; install the same version there"
-                ))
+                Problem(path: file.path, code: .unsupported, message: "it has more holes than it began with"))
         }
     }
 

@@ -312,7 +312,7 @@ final class RemoteLink: Sendable {
             case .go where isClient:
                 guard frame.payload.isEmpty else { throw WireError("a frame is too long") }
                 isGo.signal()
-            case .hello, .request, .credit, .run, .output, .ready, .outcome, .cancel, .go, .inquiry:
+            case .hello, .request, .credit, .run, .output, .ready, .outcome, .cancel, .go:
                 throw WireError("a frame that only the other end sends")
             }
         }

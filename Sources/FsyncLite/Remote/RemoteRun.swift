@@ -21,35 +21,26 @@ package final class RemoteRun {
         }
     }
 
-    let endpoint: Endpoint
-    let access: RemoteAccess
-    let terminal: any Terminal
+    private let endpoint: Endpoint
+    private let terminal: any Terminal
     private let process: FarProcess
     private let link: ServiceLink
 
     /// Connects, and waits until the far end has said who it is.
-    static func connect(
-        to endpoint: Endpoint, _ access: RemoteAccess, _ terminal: any Terminal,
-        _ output: any ServiceLink.CommandOutput, _ interrupted: SyncError
-    ) throws -> (FarProcess, ServiceLink) {
-        try FarProgram(endpoint: endpoint, access: access).connect(isReadOnly: false) { process in
-            let link = try ServiceLink(process, output)
-            do {
-                try link.greet { if terminal.signal != nil { throw interrupted } }
-            } catch {
-                link.close()
-                throw error
-            }
-            return (process, link)
-        }
-    }
-
-    /// Connects.
     package init(on endpoint: Endpoint, _ access: RemoteAccess, _ terminal: any Terminal) throws {
-        (self.endpoint, self.access, self.terminal) = (endpoint, access, terminal)
+        (self.endpoint, self.terminal) = (endpoint, terminal)
         do {
-            (process, link) = try RemoteRun.connect(
-                to: endpoint, access, terminal, Output(terminal: terminal), RemoteRun.interrupted)
+            let program = FarProgram(endpoint: endpoint, access: access)
+            (process, link) = try program.connect(isReadOnly: false) { process in
+                let link = try ServiceLink(process, Output(terminal: terminal))
+                do {
+                    try link.greet { if terminal.signal != nil { throw RemoteRun.interrupted } }
+                } catch {
+                    link.close()
+                    throw error
+                }
+                return (process, link)
+            }
         } catch let end as ServiceLink.Ended {
             throw SyncError(.unreachable, path: endpoint.bytes, end.reason ?? "the connection was lost")
         }
@@ -57,9 +48,7 @@ package final class RemoteRun {
 
     private static let interrupted = SyncError(.interrupted, "interrupted; the target is unchanged")
 
-    deinit { hangUp() }
-
-    func hangUp() {
+    deinit {
         link.close()
         process.close()
     }
@@ -74,55 +63,51 @@ package final class RemoteRun {
         case writes
     }
 
-    /// How a run ended.
-    package enum Ending: Sendable {
-        /// With this exit code.
-        case code(Int32)
-        /// The line was lost after it may have written.
-        case lost(LostLine)
-    }
-
     /// Has the command carried out.
     ///
     /// - Parameters:
     ///   - source: the directory to give; nil for a command without one.
     ///   - filters: what they leave out is not given, even if it is asked for; nil to give digests of all and nothing else.
-    ///   - explained: the only path that may be asked for, whether the filters leave it out or not.
-    ///   - written: the path there that it writes to.
-    /// - Throws: `SyncError` with code `unreachable`; `interrupted` after a signal.
+    ///   - recovery: the command line that ends what a lost line may have left.
+    /// - Returns: its exit code.
+    /// - Throws: `SyncError` with code `unreachable`; `pending` if the line was lost after it may have written; `interrupted`
+    ///   after a signal.
     package func run(
         _ command: RemoteCommand, source: MirrorSource?, _ filters: Filters?, _ certainty: Certainty,
-        explaining explained: RelativePath?, writingTo written: [UInt8]
-    ) throws -> Ending {
-        var commit: SyncProgress.Commit?
+        recovery: String
+    ) throws -> Int32 {
+        var mayCommit = false
         do {
             for frame in command.frames() { try link.tell(frame) }
             try passOnSignal()
             let access = source.map { source -> Service.Access in
-                filters.map { .only(source, $0, explaining: explained) } ?? .digests(source)
+                filters.map { .only(source, $0) } ?? .digests(source)
             }
             _ = try Service(link, access ?? .nothing).run { [link] in
-                guard let ready = link.takeReady() else { return }
-                commit = ready
+                guard link.takeReady() else { return }
+                mayCommit = true
                 try link.tell(FrameWriter(.go))
             }
             if let code = link.outcome {
                 process.hangUp()
-                return .code(Int32(code))
+                return Int32(code)
             }
             throw ServiceLink.Ended(reason: link.reasonOfEnd)
         } catch let end as ServiceLink.Ended {
             let reason = end.reason ?? "the connection was lost"
             // A command that has begun nothing ends at once by a signal.
-            if case .asks = certainty, commit == nil, terminal.signal != nil { throw RemoteRun.interrupted }
+            if case .asks = certainty, !mayCommit, terminal.signal != nil { throw RemoteRun.interrupted }
             let mayHaveWritten =
                 switch certainty {
                 case .reads: false
-                case .asks: commit != nil
+                case .asks: mayCommit
                 case .writes: true
                 }
             if mayHaveWritten {
-                return .lost(LostLine(reason: reason, commit, fate: fate(of: commit, at: written)))
+                throw SyncError(
+                    .pending, path: endpoint.bytes,
+                    "\(reason); it may go on there and ends by itself, and how is not known from here. "
+                        + "To end what may be left, before it is run again: \(recovery)")
             }
             let isUnchanged = if case .asks = certainty { true } else { false }
             throw SyncError(

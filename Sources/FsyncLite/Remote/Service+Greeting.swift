@@ -6,7 +6,6 @@ extension Service {
     public enum Order {
         case source(Service)
         case command(Client)
-        case inquiry(Inquiry)
     }
 
     /// Greets a client, over the standard streams of this process.
@@ -26,7 +25,6 @@ extension Service {
                 StandardConnection(input: input, output: output), timeout: timeout, memory: memory)
             switch welcome.first.type {
             case .run: return .command(try Client(welcome))
-            case .inquiry: return .inquiry(try Inquiry(welcome))
             default:
                 return .source(
                     Service(try ServiceLink(welcome, onSilence: onSilence), .any(beneath: restriction)))

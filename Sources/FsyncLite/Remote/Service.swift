@@ -8,7 +8,7 @@ public final class Service {
         /// Any directory, beneath this one if there is one.
         case any(beneath: ServedDirectory?)
         /// A source, as far as the filters leave it in, and what they say of one path.
-        case only(MirrorSource, Filters, explaining: RelativePath?)
+        case only(MirrorSource, Filters)
         /// Names, statuses and digests of a source.
         case digests(MirrorSource)
         case nothing
@@ -123,7 +123,7 @@ public final class Service {
                 root =
                     try served?.open(path) ?? MirrorSource.directory(LocalFile(bytes: path).absolute()).open()
                 source = .directory(root.path)
-            case .only(let own, let filters, _):
+            case .only(let own, let filters):
                 guard filters.admit(self.filters) else {
                     throw SyncError(.notServed("the target's settings take in what is left out here"))
                 }
@@ -239,7 +239,6 @@ public final class Service {
                 let goal = try goal(request.id, &reader)
                 try reader.end()
                 try sendContent(request.id, path, to: goal)
-            case .explain: try sendDecision(request.id, &reader)
             }
         }
 

@@ -35,7 +35,7 @@ final class ServiceLink: Sendable {
         var credit = WireFormat.window
         var end: Ended?
         /// The other end carries out a command, and is about to commit.
-        var ready: SyncProgress.Commit?
+        var isReady = false
         /// What it was doing last.
         var activity = ""
         var outcome: UInt8?
@@ -114,10 +114,10 @@ final class ServiceLink: Sendable {
     }
 
     /// The other end waits for the word to begin its commit. Tells once.
-    func takeReady() -> SyncProgress.Commit? {
+    func takeReady() -> Bool {
         state.withLock { state in
-            defer { state.ready = nil }
-            return state.ready
+            defer { state.isReady = false }
+            return state.isReady
         }
     }
 
@@ -326,11 +326,9 @@ final class ServiceLink: Sendable {
                 output.take(reader.rest(), of: stream)
             else { throw WireError("output that was not asked for") }
         case .ready where output != nil:
-            let commit = SyncProgress.Commit(
-                transaction: try reader.transaction(), problems: Int(try reader.number(UInt32.self)))
             try reader.end()
             state.withLock { state in
-                state.ready = commit
+                state.isReady = true
                 state.activity = ", during the commit"
             }
             filled.signal()

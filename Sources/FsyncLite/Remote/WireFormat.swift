@@ -16,8 +16,7 @@ import FileSystem
 ///
 /// Where the target is at the far end, the client sends `run` with a command instead, in parts. From then on the far end
 /// asks, and the client answers. The far end sends `output` at any time; `ready` before a commit, which waits for the
-/// client's `go`; last an `outcome`. The client may `cancel`. Where the line was lost after that word, the client connects
-/// again and sends `inquiry`, which is answered by an `outcome` only.
+/// client's `go`; last an `outcome`. The client may `cancel`.
 enum WireFormat {
     /// The versions of the protocol that are spoken.
     static let versions: ClosedRange<UInt64> = 2...2
@@ -55,8 +54,6 @@ enum WireFormat {
         case run, output, ready, outcome
         /// What its client says meanwhile.
         case cancel, go
-        /// What became of a commit.
-        case inquiry
         /// Hashes of a file's blocks; what the end that asks answers to them.
         case blocks
     }
@@ -66,8 +63,6 @@ enum WireFormat {
         /// A tree; what was issued before is void.
         case open = 1
         case rules, scan, attributes, digest, obstacles, content
-        /// Which filter decides about a path.
-        case explain
         /// The digests of a tree's directories: that of the root is told. What was issued before is void.
         case digests
         /// The entries of directories, and the digests of those in them.
@@ -76,7 +71,7 @@ enum WireFormat {
         /// How long nothing may come of it.
         func patience(_ timeout: LineTimeout) -> Duration {
             switch self {
-            case .open, .attributes, .obstacles, .list, .explain: timeout.answer
+            case .open, .attributes, .obstacles, .list: timeout.answer
             case .rules, .scan, .digests, .digest, .content: timeout.reading
             }
         }
@@ -85,7 +80,7 @@ enum WireFormat {
         var activity: String {
             switch self {
             case .open: ", while it was opened"
-            case .rules, .scan, .explain, .digests, .list: ", while it was scanned"
+            case .rules, .scan, .digests, .list: ", while it was scanned"
             case .attributes, .digest, .obstacles: ", while it was compared"
             case .content: ", while files were copied"
             }

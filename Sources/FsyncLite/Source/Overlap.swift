@@ -112,7 +112,7 @@ enum Overlap {
         /// - Returns: what would leave it out; nil if the filters do, or the source does not show it.
         func way(_ inner: Directory, _ names: [FileName], in index: Int) throws -> WayOut? {
             let part = source.isJoined ? [source.parts.keys.sorted()[index]] : []
-            guard let above = try Parts.names(from: source.roots[index], to: inner),
+            guard let above = try Overlap.names(from: source.roots[index], to: inner),
                 !(above + names).isEmpty
             else { return WayOut.none }
             let found = (part + above).reduce(RelativePath.root) { $0.appending($1) }
@@ -141,17 +141,17 @@ enum Overlap {
             // The content of a mount point is left out, not the directory.
             return try rules.reader(for: filters).contents(of: path).isOtherFileSystem
         }
+    }
 
-        /// nil if the kernel does not tell them.
-        private static func names(from outer: Directory, to inner: Directory) throws -> [FileName]? {
-            var (names, current): ([FileName], Directory) = ([], inner)
-            while try !current.isSame(as: outer) {
-                guard let (parent, name) = try current.location() else { return nil }
-                names.append(name)
-                current = parent
-            }
-            return names.reversed()
+    /// nil if the kernel does not tell them, or if there are none.
+    static func names(from outer: Directory, to inner: Directory) throws -> [FileName]? {
+        var (names, current): ([FileName], Directory) = ([], inner)
+        while try !current.isSame(as: outer) {
+            guard let (parent, name) = try current.location() else { return nil }
+            names.append(name)
+            current = parent
         }
+        return names.reversed()
     }
 
     /// The directories of a source.

@@ -225,12 +225,7 @@ final class StageWorker {
             throw error
         } catch let error as SystemError where error.errno == .fileTooLarge {
             try parent.unlink(name)
-            return .failed(
-                Problem(
-                    path: file.path, code: .unsupported,
-                    message:
-                        "\(error.errno): the target's file system, or a limit of this process, takes no file of this size"
-                ))
+            return .failed(.tooLarge(file.path))
         } catch let obstacle as Unstageable {
             try parent.unlink(name)
             switch obstacle {

@@ -4,15 +4,17 @@ import FileSystem
 // Where a target is now, beside where it was.
 
 extension KnownTargets {
-    /// The refusal of a known target that is not there: its path has no state, or another one, on another file system.
+    /// The refusal of a known target that is not there: its path has no state, or another one, on another file system, or
+    /// in another mount of that one.
     ///
-    /// On the same file system its user has removed it.
+    /// In the same mount its user has removed it.
     func refusal(of root: TargetRoot) throws -> Refusal? {
         // A record that cannot be read, as in another user's home, stops no run.
         guard let known = try? entries(), !known.isEmpty else { return nil }
         let (path, holder) = try KnownTargets.place(of: root)
         guard let entry = known.last(where: { $0.paths.contains(path) }),
-            try FileSystemName(of: holder).isOther(than: entry.fileSystem),
+            try FileSystemName(of: holder).isOther(than: entry.fileSystem)
+                || entry.mountPoint.map({ try holder.mountPoint() != $0 }) ?? false,
             try root.state?.manifest()?.header.stateID != entry.id
         else { return nil }
         return .missingTarget(root.path, lastApply: entry.lastApply)
@@ -44,15 +46,7 @@ extension KnownTargets {
     /// one open directory: a path that leads elsewhere meanwhile would tell another file system.
     static func place(of root: TargetRoot) throws -> (path: [UInt8], holder: Directory) {
         if let directory = root.directory { return (try directory.presentPath(), directory) }
-        let slash = UInt8(ascii: "/")
-        var (rest, missing) = (LocalFile(bytes: root.path), [ArraySlice<UInt8>]())
-        while try !rest.exists {
-            missing += rest.bytes.split(separator: slash).suffix(1)
-            rest = rest.parent
-        }
-        let holder = try rest.directory()
-        return (
-            missing.reversed().reduce(LocalFile(bytes: try holder.presentPath())) { $0 + $1 }.bytes, holder
-        )
+        let (holder, names) = try TargetRoot.place(root.path)
+        return (names.reduce(LocalFile(bytes: try holder.presentPath())) { $0 + $1.bytes }.bytes, holder)
     }
 }

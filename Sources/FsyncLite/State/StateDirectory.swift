@@ -71,8 +71,8 @@ package struct StateDirectory: Sendable {
         guard !status.isMountRoot else {
             throw SyncError(.mountedState(path), path: path)
         }
-        isOpenToOthers = try StateDirectory.checkOwner(status, path, parent.fileSystem)
         directory = try parent.directory(name)
+        isOpenToOthers = try directory.checkOwner(status, path)
         guard try directory.status().inode == status.inode else {
             throw SyncError(
                 .stale, path: path, "this directory was replaced meanwhile; run the command again")
@@ -110,21 +110,7 @@ package struct StateDirectory: Sendable {
             let wanted = type == .directory ? "directory" : "file with one name"
             throw SyncError(.oddStateEntry(path, wanted: "a plain \(wanted) was expected"), path: path)
         }
-        _ = try StateDirectory.checkOwner(status, path, directory.fileSystem)
-    }
-
-    /// - Returns: whether others may write to it, which is tolerated only where the file system shows no other.
-    private static func checkOwner(
-        _ status: FileStatus, _ path: [UInt8], _ fileSystem: TargetFileSystem?
-    ) throws -> Bool {
-        if let fileSystem, fileSystem.capabilities.showsMountOwner { return status.permissions & 0o022 != 0 }
-        guard status.owner == Account.effectiveUser else {
-            throw SyncError(.otherOwner(status.owner), path: path)
-        }
-        guard status.permissions & 0o022 == 0 else {
-            throw SyncError(.writableState(path), path: path)
-        }
-        return false
+        try directory.checkOwner(status, path)
     }
 
     func status(of entry: StateEntry) throws -> FileStatus? { try directory.status(of: entry.name) }
@@ -274,5 +260,18 @@ package struct StateDirectory: Sendable {
             bytes += status.allocated
         }
         return bytes
+    }
+}
+
+extension Directory {
+    /// - Returns: whether others may write to it, which is tolerated only where the file system shows no other.
+    @discardableResult
+    fileprivate func checkOwner(_ status: FileStatus, _ path: [UInt8]) throws -> Bool {
+        switch try ownership(of: status) {
+        case .own: return false
+        case .sharedByMount: return true
+        case .other: throw SyncError(.otherOwner(status.owner, path), path: path)
+        case .writableForOthers: throw SyncError(.writableState(path), path: path)
+        }
     }
 }

@@ -177,9 +177,7 @@ struct TargetRoot {
         // RACE: it is opened in its parent directory and not by its path, which may lead elsewhere by now: the whole
         // mirror would be written there.
         let made = try location.directory.directory(location.name).asTarget(on: fileSystem)
-        let isOwn =
-            try capabilities?.showsMountOwner ?? false || made.status().owner == Account.effectiveUser
-        guard isOwn, try DirectoryListing.names(in: made).isEmpty
+        guard try DirectoryListing.names(in: made).isEmpty, try made.ownership(of: made.status()) != .other
         else {
             throw SyncError(.locked, path: path, "another directory has just taken this path; run again")
         }

@@ -11,7 +11,6 @@ enum ExitCode: Int32, CaseIterable {
     case refused = 4
     case stalePlan = 5
     case pending = 6
-    case outcomeUnknown = 7
     case usage = 64
     case invalidDocument = 65
     case inputMissing = 66
@@ -31,9 +30,8 @@ enum ExitCode: Int32, CaseIterable {
             "committed, but something could not be mirrored and is listed, such as a file that kept changing"
         case .refused: "refused by a guard; nothing was written"
         case .stalePlan: "a saved plan, or what was prepared, no longer fits; nothing was written"
-        case .pending: "a commit was begun and not ended: run recover"
-        case .outcomeUnknown:
-            "the connection was lost during a commit on another machine, and what became of it could not be asked: run status"
+        case .pending:
+            "a commit was begun and not ended, or the connection to its machine was lost meanwhile: run recover"
         case .usage: "invalid usage"
         case .invalidDocument: "a manifest, plan, journal or settings file is damaged or foreign"
         case .inputMissing:
@@ -78,7 +76,6 @@ enum ExitCode: Int32, CaseIterable {
         case .refused: self = .refused
         case .stale: self = .stalePlan
         case .pending: self = .pending
-        case .outcomeUnknown: self = .outcomeUnknown
         case .usage: self = .usage
         case .invalidDocument: self = .invalidDocument
         case .inputMissing: self = .inputMissing

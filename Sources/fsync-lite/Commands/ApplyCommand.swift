@@ -1,3 +1,4 @@
+import FileStorage
 import FileSystem
 import FsyncLite
 
@@ -96,7 +97,14 @@ extension SyncRun {
             console.discard()
             complain("\(error)")
         }
-        if report.outcome == .committed { remember(target) }
+        if report.outcome == .committed { KnownTargets.remember(Target(path: target), isQuiet: isQuiet) }
+        if !isQuiet, client == nil, let file = given.value(.logFile).map({ LocalFile(bytes: $0) }),
+            let path = try? Target(path: target).passing(file, options)
+        {
+            complain(
+                "note: the log is in the target, and the next run takes it away as none of the source: put it elsewhere, or --exclude /\(path)"
+            )
+        }
         let room = SyncRun.note("to make room, these went", report.gaveWay)
         let labels = report.expiredLabels.map { quoted($0.utf8) }.joined(separator: ", ")
         let expired =
@@ -124,16 +132,6 @@ extension SyncRun {
         return report
     }
 
-    /// Records the target, so that a missing disk is noticed. The target is as it should be, whatever comes of that.
-    private func remember(_ target: [UInt8]) {
-        guard let known = KnownTargets.own else { return }
-        do {
-            try Target(path: target).remember(in: known)
-        } catch {
-            if !isQuiet { complain("note: this target is not recorded as known: \(error)") }
-        }
-    }
-
     private func complainOfFailure(_ report: Report) {
         complain("the target is unchanged")
         guard report.error == nil else { return }
@@ -148,12 +146,11 @@ extension SyncRun {
             try document.write(report, to: &console)
         } else {
             if given.has(.verbose) || given.has(.all) { try actionText.write(report.actions, to: &console) }
-            let written = report.refusedProbes.written
-            for path in given.has(.verbose) ? written : [] {
-                complain("note: a program has \(path) open for writing; the next run reads it again")
+            let written = report.refusedProbes.written.map(\.description)
+            if given.has(.verbose), !written.isEmpty {
+                let names = Amount.list(written, of: report.refusedProbes.counts[.writer] ?? 0)
+                complain("note: open for writing, so the next run reads it again: \(names)")
             }
-            let others = (report.refusedProbes.counts[.writer] ?? 0) - written.count
-            if given.has(.verbose), others > 0 { complain("note: and \(Amount.entries(others)) more") }
             let isPrepared = report.outcome == .prepared
             let isGood = isPrepared || report.outcome == .committed || report.outcome == .unchanged
             let totals = labelled(ActionText.totals(report.summary, isPrepared ? .planned : .done))

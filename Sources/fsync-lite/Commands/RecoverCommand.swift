@@ -66,6 +66,7 @@ enum RecoverCommand: Command {
             Console.complain("to take the commit back: \(command) --back, or --back --displace")
             return .pending
         }
+        KnownTargets.remember(target)
         for error in conflicts.displaced + conflicts.missing { Console.complain("\(error)") }
         guard conflicts.missing.isEmpty else {
             try console.line("\(result), but for what has gone missing; the next apply brings it back")

@@ -187,10 +187,7 @@ struct RemoteInvocation {
         if terminal.hasWritten { console.begin() }
         let code: Int32
         do {
-            switch try result.get() {
-            case .code(let ended): code = ended
-            case .lost(let line): return try outcome(of: line, terminal, &console)
-            }
+            code = try result.get()
         } catch {
             // The far end cannot log it.
             if !command.isReading { try log("failed: \(error)") }
@@ -210,14 +207,15 @@ struct RemoteInvocation {
     private var givesContent: Bool { command != ManifestVerifyCommand.self }
 
     /// Has the command carried out.
-    func run(_ terminal: any RemoteRun.Terminal, wantsReport: Bool = false) throws -> RemoteRun.Ending {
+    func run(_ terminal: any RemoteRun.Terminal, wantsReport: Bool = false) throws -> Int32 {
         let order = try order(wantsReport: wantsReport)
         HostProcess.ignoreBrokenPipes()
+        // The commit is another machine's, so this end does not know when it begins.
+        TerminationSignal.finishes(true)
         if !command.isReading { TerminationSignal.watch() }
         return try RemoteRun(on: endpoint, RemoteAccess(given), terminal).run(
             order, source: order.source, givesContent ? SyncOptions.filters(options) : nil, certainty,
-            explaining: given.value(PlanCommand.explain).map { try RelativePath(argument: $0) },
-            writingTo: (copy ?? endpoint).path)
+            recovery: "fsync-lite recover \(Shell.word((copy ?? endpoint).bytes))")
     }
 
     /// The directory that a restore copies to; nil for none.

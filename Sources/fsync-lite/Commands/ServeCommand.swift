@@ -75,10 +75,6 @@ enum ServeCommand: Command {
         case .command(let client):
             carryOut(client, limits)
             return .done
-        case .inquiry(let inquiry):
-            let path = try limits.open(inquiry.path, isWriting: false)
-            try inquiry.answer { try Target(path: path).fate(of: inquiry.transaction) }
-            return .done
         }
     }
 

@@ -24,8 +24,9 @@ final class RunMonitor: Monitor {
     }
 
     func report(_ progress: SyncProgress) {
+        TerminationSignal.finishes(progress.phase == .committing)
         // The client must know when it is too late to say for certain that nothing has changed.
-        if let commit = progress.commit, let client, !client.agrees(to: commit) {
+        if progress.beginsCommit, let client, !client.agreesToCommit() {
             hasLostClient.store(true, ordering: .relaxed)
         }
         guard isShown else { return }

@@ -17,6 +17,16 @@ extension KnownTargets {
             KnownTargets(in: $0 + "fsync-lite")
         }
     }
+
+    /// Records a target, so that a missing disk is noticed. The target is as it should be, whatever comes of that.
+    static func remember(_ target: Target, isQuiet: Bool = false) {
+        guard let own else { return }
+        do {
+            try target.remember(in: own)
+        } catch {
+            if !isQuiet { Console.complain("note: this target is not recorded as known: \(error)") }
+        }
+    }
 }
 
 /// A path of a known target, and whether it is there now.

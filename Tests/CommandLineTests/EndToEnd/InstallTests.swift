@@ -124,6 +124,21 @@ struct InstallTests {
         #expect(try machine.scene.text("count") == "try\n")
     }
 
+    /// Its quotes differ from those of sh.
+    @Test(.needs(.tool("tcsh"))) func tcshIsTheLoginShellThere() throws {
+        var machine = try Machine()
+        try machine.use(#"exec tcsh -c "$far""#)
+        try machine.script(Self.installed, "exec '\(BuiltCommand.path())' \"$@\"")
+        for name in ["plain", "it's a $HOME", "no!1 `x` \\!", "{a,b}*?"] {
+            let push = try machine.apply("source", "far:\(machine.scene.path(name))")
+            #expect(push.code == 0, "\(name): \(push.errors)")
+            #expect(try machine.scene.text("\(name)/a") == "a")
+            let pull = try machine.apply("far:\(machine.scene.path(name))", "copy of \(name)")
+            #expect(pull.code == 0, "\(name): \(pull.errors)")
+            #expect(try machine.scene.text("copy of \(name)/a") == "a")
+        }
+    }
+
     @Test(.needs(.tool("tcsh")), .needs(.staticCommand)) func aMachineWithTcshGetsIt() throws {
         var machine = try Machine()
         try machine.use(#"exec tcsh -c "$far""#)

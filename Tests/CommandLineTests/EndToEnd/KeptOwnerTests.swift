@@ -51,6 +51,43 @@ struct KeptOwnerTests {
         #expect(try mode(scene, "target/theirs") == 0o6711)
     }
 
+    /// As in a container. Giving a file away clears setuid, and nothing else is lost.
+    @Test(.needs(.root, .tool("setpriv", package: "util-linux"), .tool("setfacl", package: "acl")))
+    func rootWithoutTheRightToChangeOthersFiles() throws {
+        let scene = try MirrorScene([
+            "own": "o", "acl": "a", "d": ["x": "x"], "link": .symlink("own"), "mine": "m",
+        ])
+        for name in ["own", "acl", "d", "d/x", "link"] { try scene.setOwner(5, 60, of: "source/\(name)") }
+        try HostCommand.run("setfacl", "-m", "u:1234:r", scene.path("source/acl"))
+        try scene.setMode(0o4755, of: "source/own")
+        try scene.setMode(0o3755, of: "source/d")
+        for round in 0..<3 {
+            let run = try CommandRun(
+                ["apply", "source", "target"], in: scene.directory.path,
+                under: ["setpriv", "--bounding-set", "-fowner", "--inh-caps", "-fowner"])
+            #expect(run.code == 3, "\(run.errors)")
+            #expect(run.errors.contains("own: the target cannot hold its permission bits"), "\(run.errors)")
+            #expect(!run.errors.contains("acl: "), "\(run.errors)")
+            #expect(try mode(scene, "target/own") == 0o755)
+            #expect(try mode(scene, "target/d") == mode(scene, "source/d"))
+            for name in ["own", "acl", "d", "d/x", "link", "mine"] {
+                let (one, other) = (try scene.status("source/\(name)"), try scene.status("target/\(name)"))
+                #expect((one.st_uid, one.st_gid) == (other.st_uid, other.st_gid), "\(name)")
+                #expect(one.st_mtim.tv_sec == other.st_mtim.tv_sec, "\(name)")
+            }
+            let lists = try ["source", "target"].map {
+                try HostCommand.output("getfacl", "-c", scene.path("\($0)/acl"))
+            }
+            #expect(lists[0] == lists[1])
+            if round == 0 {
+                try scene.setMode(0o2711, of: "source/d")
+                try HostCommand.run("touch", "-h", "-d", "2001-01-01", scene.path("source/link"))
+            } else {
+                try scene.append("+", to: "source/acl")
+            }
+        }
+    }
+
     @Test(.needs(.root, .otherUser))
     func setuidOfAnotherIsNotSetuidOfTheUser() throws {
         let scene = try MirrorScene(["theirs": "t", "own": "o"], as: .ordinary)

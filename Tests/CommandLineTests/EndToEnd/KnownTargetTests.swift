@@ -132,6 +132,34 @@ struct KnownTargetTests {
         #expect(try record().objects("targets").count == 1)
     }
 
+    /// The disk below is the same file system.
+    @Test(.needs(.root)) func aBindMountThatIsGoneIsRefused() throws {
+        try makeDirectory("target")
+        try makeDirectory("disk")
+        try TestDisk.bind(scene.path("disk")).mounted(at: scene.target) { try apply("target/t") }
+        try expectRefused("target/t")
+        #expect(try FileManager.default.contentsOfDirectory(atPath: scene.target) == [])
+        try TestDisk.bind(scene.path("disk")).mounted(at: scene.target) {
+            try scene.append("1", to: "source/a")
+            try apply("target/t")
+        }
+    }
+
+    @Test(.needs(.mounts, .strace)) func recoverRecordsIt() throws {
+        try onDisk {
+            let command = try PausedCommand(
+                ["apply", "source", "target/t"], in: scene.directory.path,
+                at: .after("renameat2", of: "journal"))
+            #expect(try command.waitForPause())
+            command.kill()
+            _ = try command.finish()
+            #expect(!scene.exists("known/targets.json"))
+            let recovery = try run("recover", "target/t")
+            #expect(recovery.code == 0 && recovery.output.contains("is finished"), "\(recovery)")
+        }
+        try expectRefused("target/t")
+    }
+
     // MARK: Not refused
 
     @Test func aTargetThatItsUserRemovedIsBegunAnew() throws {

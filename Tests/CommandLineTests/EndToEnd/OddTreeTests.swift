@@ -6,6 +6,30 @@ import Testing
 
 @Suite("Odd names, shapes and places")
 struct OddTreeTests {
+    /// Its listings tell no types (`DT_UNKNOWN`), on either side.
+    @Test(.needs(.mounts)) func aFileSystemThatListsNoTypes() throws {
+        let scene = try MirrorScene([:], inMemory: true)
+        let disk = scene.path("disk")
+        try FileManager.default.createDirectory(atPath: disk, withIntermediateDirectories: false)
+        try TestDisk.ext4With(feature: "^filetype").mounted(at: disk) {
+            try scene.build(
+                ["d": ["f": "f", "e": [:], "l": .symlink("f")], "p": .fifo()], at: "disk/source")
+            for target in ["disk/target", "target"] {
+                #expect(try scene.run("apply", "disk/source", target).code == 0)
+                #expect(
+                    HostCommand.works(
+                        "diff", "-r", "--no-dereference", "-x", ".fsync-lite", "-x", "p",
+                        scene.path("disk/source"), scene.path(target)))
+                #expect(try scene.run("apply", "disk/source", target).output.contains("nothing to do"))
+            }
+            try scene.move("disk/source/d/e", to: "disk/source/e")
+            try scene.remove("disk/source/p")
+            #expect(try scene.run("apply", "disk/source", "disk/target", "--exchange").code == 0)
+            #expect(scene.exists("disk/target/e") && !scene.exists("disk/target/p"))
+            #expect(try scene.run("undo", "disk/target").code == 0)
+            #expect(scene.exists("disk/target/d/e") && scene.exists("disk/target/p"))
+        }
+    }
 
     // MARK: Names
 

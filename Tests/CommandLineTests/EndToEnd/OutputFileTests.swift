@@ -29,6 +29,18 @@ struct OutputFileTests {
         #expect(try scene.text("d/old").contains("fsync-lite-saved-plan"))
     }
 
+    @Test func aLogInTheTargetIsNamed() throws {
+        let scene = try MirrorScene(["a": "a"])
+        for _ in 0..<2 {
+            let run = try scene.apply("--log-file", "target/log")
+            #expect(run.errors.contains("the log is in the target"), "\(run.errors)")
+        }
+        for (name, option) in [("target/log", "--exclude=/log"), ("log", "--checksum")] {
+            let run = try scene.apply("--log-file", name, option)
+            #expect(run.code == 0 && !run.errors.contains("the log is in"), "\(run.errors)")
+        }
+    }
+
     @Test func whatIsNoRegularFileIsWrittenTo() throws {
         let scene = try MirrorScene(["a": "a"])
         try scene.build(["pipe": .fifo()], at: "d")

@@ -5,6 +5,35 @@ import Testing
 @Suite(
     "A user whom permissions stop", .needs(.otherUser))
 struct PermissionTests {
+    /// `chown -R` of a target: its owner takes it back, or the new one goes on.
+    @Test(.needs(.root)) func aTargetThatWasGivenAway() throws {
+        let scene = try MirrorScene(["a": "a"])
+        try scene.mirror()
+        try HostCommand.run("chown", "-R", "5", scene.target)
+        let run = try scene.apply()
+        #expect(run.code == 4)
+        #expect(run.errors.contains("take it back: chown -R 0 target/.fsync-lite"), "\(run.errors)")
+        try HostCommand.run("chown", "-R", "0", scene.path("target/.fsync-lite"))
+        try scene.mirror()
+        #expect(try scene.status("target/a").st_uid == 0)
+    }
+
+    /// A umask that closes what is made to its owner.
+    @Test(.needs(.otherUser), arguments: ["777", "277", "077"]) func theStateIsUsable(umask: String) throws {
+        let scene = try MirrorScene(["a": "a", "d": ["b": "b"]], as: .ordinary)
+        func run(_ words: String...) throws -> CommandRun {
+            try CommandRun(
+                words, as: .ordinary, in: scene.directory.path,
+                under: ["sh", "-c", "umask \(umask); exec \"$@\"", "sh"])
+        }
+        for _ in 0..<2 {
+            #expect(try run("apply", "source", "target").code == 0)
+            try scene.append("+", to: "source/a")
+        }
+        #expect(try run("undo", "target").code == 0)
+        #expect(try run("manifest", "verify", "target/.fsync-lite/manifest.json", "target").code == 0)
+    }
+
     /// A mirror whose source then got three places that cannot be read, and changes beside them.
     private func closedScene() throws -> MirrorScene {
         let scene = try MirrorScene(

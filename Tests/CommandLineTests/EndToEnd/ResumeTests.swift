@@ -167,6 +167,32 @@ struct ResumeTests {
         try scene.mirror()
     }
 
+    /// A program in user space that answers no more.
+    @Test(.needs(.bindfs)) func secondSignalEndsAReadThatHangs() throws {
+        let scene = try MirrorScene(["a": "a", "fm": [:]], inMemory: true)
+        try scene.build(["x": "x"], at: "back")
+        let mount = scene.path("source/fm")
+        let server = try SpawnedProcess(["bindfs", "-f", scene.path("back"), mount])
+        defer {
+            server.send(SIGCONT)
+            _ = HostCommand.works("umount", mount)
+            _ = server.wait()
+        }
+        while !HostCommand.works("mountpoint", "-q", mount) {}
+        server.send(SIGSTOP)
+        let command = try RunningCommand(["apply", "source", "target"], in: scene.directory.path)
+        let hung = "cat /proc/\(command.identifier)/task/*/wchan 2>&1 | grep -q 'request_wait\\|fuse'"
+        while command.isRunning, !HostCommand.works("sh", "-c", hung) {}
+        command.send(SIGTERM)
+        while HostCommand.works(
+            "grep", "-Eq", "^(ShdPnd|SigPnd):.*[^0\t]", "/proc/\(command.identifier)/status")
+        {}
+        command.send(SIGTERM)
+        let run = try command.finish()
+        #expect(run.code == 143 && run.errors.contains("the target is unchanged"), "\(run.errors)")
+        #expect(!scene.exists("target/a"))
+    }
+
     @Test func whatChangedMeanwhileIsCopiedAnew() throws {
         let scene = try MirrorScene(["d": files(1500)], inMemory: true)
         _ = try interruptedApply(scene, SIGINT)

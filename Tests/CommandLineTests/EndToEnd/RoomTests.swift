@@ -59,6 +59,45 @@ struct RoomTests {
         }
     }
 
+    /// What is asked for is what is used at the most, and little more.
+    @Test func theSumForSmallFilesIsClose() throws {
+        try onDisk("-N", "9000") { scene in
+            for number in 0..<6000 { try write(100, to: scene.path("source/file \(number)")) }
+            // With these many blocks free it goes, and with a twentieth less it is refused.
+            let used = try mostUsed(scene)
+            let filler = scene.path("disk/filler")
+            for (share, code) in [(106, 0), (96, 4)] as [(Int64, Int32)] {
+                // Of the free ones ext4 keeps a fiftieth of all for itself.
+                let rest = try blocks("%f", scene) - blocks("%b", scene) / 50 - used * share / 100
+                try HostCommand.run("fallocate", "-l", "\(rest * 4096)", filler)
+                let run = try apply(scene)
+                #expect(run.code == code, "\(share) %: \(run.errors)")
+                try scene.remove("disk/filler")
+                if code == 0 { try scene.remove("disk/t") }
+            }
+        }
+    }
+
+    private func blocks(_ format: String, _ scene: MirrorScene) throws -> Int64 {
+        Int64(
+            try HostCommand.output("stat", "-f", "-c", format, scene.path("disk"))
+                .trimmingCharacters(in: .whitespacesAndNewlines)) ?? 0
+    }
+
+    /// The blocks that a run takes, stopped where it takes the most.
+    private func mostUsed(_ scene: MirrorScene) throws -> Int64 {
+        let before = try blocks("%f", scene)
+        let command = try PausedCommand(
+            ["apply", "source", "disk/t"], in: scene.directory.path, at: .after("renameat2", of: "journal"))
+        #expect(try command.waitForPause())
+        try HostCommand.run("sync")
+        let used = before - (try blocks("%f", scene))
+        #expect(try command.finish().code == 0)
+        try scene.remove("disk/t")
+        try HostCommand.run("sync")
+        return used
+    }
+
     @Test func anExchangeNeedsRoomForWhatGetsOtherAttributes() throws {
         try onDisk { scene in
             try write(20 << 20, to: scene.path("source/a"))
@@ -118,7 +157,7 @@ struct RoomTests {
         let scene = try MirrorScene(["small": "s", "d": ["big": "b"]])
         try write(3 << 20, to: scene.path("source/d/big"))
         let command = try BuiltCommand.path()
-        for (option, code) in [("", 1), ("--keep-going", 3)] {
+        for (option, code) in [("--dry-run", 1), ("", 1), ("--keep-going", 3)] {
             let line =
                 "ulimit -f 1024; exec '\(command)' apply \(scene.source) \(scene.target) \(option) 2>&1"
             let run = try HostCommand.result(["bash", "-c", line])
@@ -127,6 +166,20 @@ struct RoomTests {
             #expect(text.contains("d/big: File too large"), "\(text)")
         }
         #expect(try scene.text("target/small") == "s")
+    }
+
+    /// Of ext4 the largest size is known: 4 TiB with blocks of 1 KiB.
+    @Test func aPlanKnowsWhatIsTooLarge() throws {
+        try onDisk("-b", "1024") { scene in
+            try scene.build(["small": "s", "vm.img": "v"], at: "source")
+            #expect(truncate(scene.path("source/vm.img"), 5 << 40) == 0)
+            let plan = try scene.run("plan", "source", "disk/t")
+            #expect(plan.code == 1 && plan.errors.contains("vm.img: File too large"), "\(plan.errors)")
+            #expect(try apply(scene).code == 1)
+            let run = try apply(scene, "--keep-going")
+            #expect(run.code == 3 && run.errors.contains("vm.img: File too large"), "\(run.errors)")
+            #expect(try scene.text("disk/t/small") == "s")
+        }
     }
 
     @Test func anActiveSwapFileIsRead() throws {

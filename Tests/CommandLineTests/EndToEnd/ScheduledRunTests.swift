@@ -7,7 +7,9 @@ import Testing
 /// As cron and systemd run it: hardly an environment, no terminal, nobody to ask.
 @Suite("Scheduled runs")
 struct ScheduledRunTests {
-    private static let cron = ["env", "-i", "HOME=/root", "SHELL=/bin/sh", "PATH=/usr/bin:/bin"]
+    private static let cron = [
+        "env", "-i", "FSYNC_LITE_STATE=", "HOME=/root", "SHELL=/bin/sh", "PATH=/usr/bin:/bin",
+    ]
 
     private func scene() throws -> MirrorScene {
         // No job begins its target.
@@ -214,7 +216,9 @@ struct ScheduledRunTests {
             .replacing("/etc/fsync-lite/settings.json", with: scene.path("settings.json"))
             .replacing("/var/log/fsync-lite.log", with: scene.path("cron.log"))
         let binaries = URL(fileURLWithPath: try BuiltCommand.path()).deletingLastPathComponent().path
-        try HostCommand.run("env", "-i", "HOME=/root", "PATH=\(binaries):/usr/bin:/bin", "sh", "-c", command)
+        try HostCommand.run(
+            "env", "-i", "FSYNC_LITE_STATE=", "HOME=/root", "PATH=\(binaries):/usr/bin:/bin", "sh", "-c",
+            command)
         try scene.expectMirrored()
         #expect(try scene.text("cron.log").contains("photos: run committed"))
     }

@@ -71,6 +71,40 @@ struct WeakFileSystemTests {
         }
     }
 
+    /// What a mount shows in place of owner and permissions is tried, not looked up: this one's type is `fuse`.
+    @Test(.needs(.ntfs, .tool("ntfs-3g"))) func anImageThatIsMountedWithoutADevice() throws {
+        let scene = try MirrorScene(Self.tree, inMemory: true)
+        try FileManager.default.createDirectory(atPath: scene.target, withIntermediateDirectories: false)
+        let image = scene.path("image")
+        #expect(
+            FileManager.default.createFile(atPath: image, contents: nil) && truncate(image, 64 << 20) == 0)
+        try HostCommand.run("mkntfs", "-Q", "-F", "-q", image)
+        try HostCommand.run("ntfs-3g", image, scene.target)
+        defer { _ = HostCommand.works("umount", scene.target) }
+        for code in [0, 0] as [Int32] {
+            let run = try apply(scene)
+            #expect(run.code == code, "\(run.errors)")
+        }
+        try expectHoldsFiles(scene)
+    }
+
+    @Test(.needs(.bindfs)) func aMountThatShowsAnotherOwner() throws {
+        let scene = try MirrorScene(Self.tree, inMemory: true)
+        try scene.build(["d": [:]], at: "back")
+        try FileManager.default.createDirectory(atPath: scene.target, withIntermediateDirectories: false)
+        try HostCommand.run("bindfs", "--force-user=nobody", scene.path("back"), scene.target)
+        defer { _ = HostCommand.works("umount", "--lazy", scene.target) }
+        let first = try apply(scene)
+        #expect(first.code == 0, "\(first.errors)")
+        try scene.append("+", to: "source/edited")
+        #expect(try apply(scene).code == 0)
+        try expectHoldsFiles(scene)
+        // Whose it is behind the mount is not known, and others may not write to it.
+        try HostCommand.run("chmod", "777", scene.path("back/m/.fsync-lite"))
+        let open = try apply(scene)
+        #expect(open.code == 4 && open.errors.contains("others may write to it"), "\(open.errors)")
+    }
+
     @Test(.needs(.root), arguments: TestDisk.weak)
     func mirrorsAndSecondRunHasNothingToDo(disk: TestDisk) throws {
         guard isThere(disk) else { return }

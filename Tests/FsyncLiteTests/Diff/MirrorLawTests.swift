@@ -103,7 +103,7 @@ private struct Course {
         }
         mirror.synchronizeClocks(advancing: random.oneIn(2) ? 1 : 0)
         mirror.isFast = random.oneIn(3)
-        let edits = kind == .movesOnly ? ModelEdit.moves : ModelEdit.allCases
+        let edits = kind == .movesOnly ? ModelEdit.moves : ModelEdit.allCases + [.store, .store]
         for _ in 0..<Int.random(in: 1...6, using: &random) {
             let edit = edits.randomElement(using: &random)!
             log += " \(edit)"
@@ -112,7 +112,8 @@ private struct Course {
         if kind != .movesOnly, random.oneIn(2) {
             mirror.synchronizeClocks()
             for _ in 0..<Int.random(in: 1...3, using: &random) {
-                let edit = ModelEdit.allCases.randomElement(using: &random)!
+                // What is stored in a target's file by a mapping is not probed.
+                let edit = ModelEdit.allCases.filter { $0 != .store }.randomElement(using: &random)!
                 log += " drift:\(edit)"
                 mirror.target.edit(edit, &random)
             }
