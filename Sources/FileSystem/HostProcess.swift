@@ -182,9 +182,6 @@ public enum HostProcess {
         }
     }
 
-    /// A umask that took rights from the owner would lock this process out of what it makes.
-    public static func keepRightsOfOwner() { _ = umask(umask(0o77) & 0o77) }
-
     public static func exit(_ code: Int32) -> Never {
         Glibc.exit(code)
     }

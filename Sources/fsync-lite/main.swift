@@ -6,7 +6,6 @@ do {
     Console.complain("\(error)")
     HostProcess.exit(ExitCode.failed.rawValue)
 }
-HostProcess.keepRightsOfOwner()
 HostProcess.returnLargeBuffers()
 HostProcess.keepAccessToNewFiles()
 let arguments = HostProcess.arguments

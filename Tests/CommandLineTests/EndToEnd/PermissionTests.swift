@@ -138,22 +138,6 @@ struct PermissionTests {
         #expect(try scene.mirror().output.contains("nothing to do"))
     }
 
-    @Test func aUmaskTakesNoRightsFromTheOwner() throws {
-        let scene = try MirrorScene(["d": ["a": "1"]], as: .ordinary)
-        let runs = [
-            ["apply", "--create-parents", "source", "new/target"], ["apply", "source", "new/target"],
-            ["undo", "new/target"], ["manifest", "create", "source", "-o", "manifest"],
-        ]
-        for arguments in runs {
-            let run = try CommandRun(
-                arguments, as: .ordinary, in: scene.directory.path,
-                under: ["sh", "-c", "umask 777; exec \"$@\"", "sh"])
-            #expect(run.code == 0, "\(arguments): \(run.errors)")
-        }
-        #expect(try scene.status("new").st_mode & 0o777 == 0o700)
-        #expect(try scene.status("manifest").st_mode & 0o777 == 0o600)
-    }
-
     @Test func unreadableSourceRootIs1() throws {
         let scene = try MirrorScene(["a": "1"], as: .ordinary)
         try scene.setMode(0, of: "source")
