@@ -6,6 +6,26 @@ import TestSupport
 import Testing
 
 struct LocalFileTests {
+    @Test(.needs(.mounts)) func aReadOnlyDiskLeavesTheOldContent() throws {
+        let directory = try TemporaryDirectory()
+        try TestDisk.tmpfs(options: "size=1m").mounted(at: directory.path) {
+            let file = LocalFile("\(directory.path)/f")
+            try file.replace(withText: "old")
+            try HostCommand.run("mount", "-o", "remount,ro", directory.path)
+            let calls: [(LocalFile) throws -> Void] = [
+                { try $0.replace(withText: "new") }, { try $0.append("new") }, { try $0.delete() },
+                { try $0.move(to: LocalFile("\(directory.path)/g")) },
+            ]
+            for call in calls {
+                let error = #expect(throws: SyncError.self) { try call(file) }
+                #expect(
+                    error?.errno == Errno.readOnlyFileSystem.rawValue && error?.path != nil,
+                    "\(String(describing: error))")
+            }
+            #expect(try file.text() == "old")
+        }
+    }
+
     let temporary = try! TemporaryDirectory()
     var root: LocalFile { temporary.file }
 

@@ -1,7 +1,8 @@
 import FileStorage
 import FoundationEssentials
-import FsyncLite
 import Testing
+
+@testable import FsyncLite
 
 /// Documents as earlier versions wrote them: they are read, and written again with the same bytes.
 struct OldDocumentTests {
@@ -63,5 +64,39 @@ struct OldDocumentTests {
 
             """
         #expect(try rewritten(Settings.self, text) == text)
+    }
+
+    @Test func activityKeepsItsBytes() throws {
+        let text = """
+            {
+              "began" : "2026-11-27T12:02:51.899080246Z",
+              "boot" : "4f2c7d0e-8c1b-4a52-9c29-6d7e3a0b1c55",
+              "bytes" : 4096,
+              "entries" : 3,
+              "phase" : "staging",
+              "phase_began" : "2026-11-27T12:02:52.091080239Z",
+              "process" : 4711,
+              "total_bytes" : 8192,
+              "total_entries" : 5,
+              "version" : 1
+            }
+
+            """
+        #expect(try rewritten(Activity.self, text) == text)
+    }
+
+    @Test func lockKeepsItsBytes() throws {
+        let text = """
+            {
+              "boot" : "4f2c7d0e-8c1b-4a52-9c29-6d7e3a0b1c55",
+              "host" : "desk 00112233",
+              "process" : 4711,
+              "process_namespace" : "4026531836",
+              "started" : 123456,
+              "version" : 1
+            }
+
+            """
+        #expect(try rewritten(LockFile.self, text) == text)
     }
 }
