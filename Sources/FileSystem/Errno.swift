@@ -34,6 +34,7 @@ public struct Errno: RawRepresentable, Error, Hashable, Sendable, CustomStringCo
     public static let manyOpenFilesInAll = Errno(rawValue: ENFILE)
     public static let manyLinks = Errno(rawValue: EMLINK)
     public static let tooManyLinks = Errno(rawValue: ELOOP)
+    public static let nameTooLong = Errno(rawValue: ENAMETOOLONG)
     public static let notEmpty = Errno(rawValue: ENOTEMPTY)
     public static let notSupported = Errno(rawValue: EOPNOTSUPP)
     public static let notImplemented = Errno(rawValue: ENOSYS)

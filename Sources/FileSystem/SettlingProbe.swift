@@ -9,9 +9,9 @@ import Glibc
 /// the content, a status again.
 public struct SettlingProbe: Sendable {
     /// Why a file does not count as settled.
-    public enum Refusal: Sendable {
+    public enum Refusal: UInt8, Sendable {
         /// A program has it open for writing, or mapped.
-        case writer
+        case writer = 1
         /// It belongs to another user.
         case owner
         /// Its file system, or the kernel, has no such leases.

@@ -144,18 +144,7 @@ public struct Synchronizer: Sendable {
         }
         report.notes += [taken].compactMap(\.self)
         if report.summary.actions == 0, !planned.isStep, let state = root.state {
-            report.outcome = .unchanged
-            report.transaction = prepares ? planned.header.map { Target.unchanged + $0.id } : nil
-            if planned.isRecordOutdated, let directory = root.directory,
-                let note = try NextManifest(
-                    planned: planned, options: options, target: directory, path: target, monitor: monitor
-                ).rewrite(in: state)
-            {
-                report.notes.append(note)
-            }
-            var tidying = Tidying(planned, options)
-            if prepares { tidying.retention = nil }
-            try tidying.run(root, state, &report)
+            try endUnchanged(planned, root, state, &report)
             report.refusedProbes = planned.plan.difference.policy.probes?.refused ?? .init()
             return report
         }
@@ -163,6 +152,24 @@ public struct Synchronizer: Sendable {
         report.refusedProbes = planned.plan.difference.policy.probes?.refused ?? .init()
         report.notes += [taken].compactMap(\.self)
         return report
+    }
+
+    /// Ends a run that leaves the tree as it is: no step of the history.
+    private func endUnchanged(
+        _ planned: PlannedSync, _ root: TargetRoot, _ state: StateDirectory, _ report: inout Report
+    ) throws {
+        report.outcome = .unchanged
+        report.transaction = prepares ? planned.header.map { Target.unchanged + $0.id } : nil
+        if planned.isRecordOutdated, let directory = root.directory,
+            let note = try NextManifest(
+                planned: planned, options: options, target: directory, path: target, monitor: monitor
+            ).rewrite(in: state)
+        {
+            report.notes.append(note)
+        }
+        var tidying = Tidying(planned, options)
+        if prepares { tidying.retention = nil }
+        try tidying.run(root, state, &report)
     }
 
     /// Writes; an error before the commit is in the report.
@@ -188,7 +195,7 @@ public struct Synchronizer: Sendable {
             report.error = error
         }
         report.gaveWay = room.gone
-        guard report.outcome == .failed || report.outcome == .refused else { return report }
+        guard [.failed, .refused, .unchanged].contains(report.outcome) else { return report }
         // The next run reuses what was staged.
         if let code = report.error?.code, [.interrupted, .unreachable].contains(code) { return report }
         do {
@@ -307,6 +314,14 @@ public struct Synchronizer: Sendable {
         if let problems = try attempt.settle(isExact: isExact) {
             var report = Report(.failed, planned.plan)
             report.problems = problems
+            return report
+        }
+        // All that was to be done could not be staged.
+        if attempt.plan.summary.actions == 0, planned.isOfSource, !planned.isStep {
+            var planned = planned
+            planned.plan = attempt.plan
+            var report = Report(.unchanged, planned.plan)
+            try endUnchanged(planned, root, state, &report)
             return report
         }
         let note = planned.isOfSource ? attempt.plan.takenBack : nil

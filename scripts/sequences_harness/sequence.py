@@ -24,7 +24,6 @@ FEATURES = [
     "rollback",
     "filters",
     "exchange",
-    "reflink",
     "trust",
     "checksum",
     "digest",
@@ -309,8 +308,6 @@ class Sequence:
         words = []
         if rng.random() < 0.25 and self.can("exchange"):
             words.append("--exchange")
-            if rng.random() < 0.5 and self.can("reflink"):
-                words.append("--reflink")
         for option, chance in (
             ("--trust-manifest", 0.2),
             ("--checksum", 0.1),
@@ -363,11 +360,9 @@ class Sequence:
     def refused(self, before, words, filters, errors):
         self.expect_unchanged(before, "a refused apply")
         reason = first_line(errors)
-        others = [word for word in words if word not in ("--exchange", "--reflink")]
+        others = [word for word in words if word != "--exchange"]
         if not set(ALL_GUARDS_OFF) <= set(words):
             self.run_apply([word for word in words if word not in ALL_GUARDS_OFF] + ALL_GUARDS_OFF, filters)
-        elif "clone" in reason or "reflink" in reason or "FICLONE" in errors:
-            self.run_apply(others, filters)
         elif "left out" in errors or "exclude" in errors:
             self.run_apply(
                 [*others, "--delete-excluded"] if "--no-delete" not in others else ALL_GUARDS_OFF + self.keep(words),

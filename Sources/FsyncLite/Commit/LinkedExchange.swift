@@ -31,7 +31,7 @@ struct LinkedExchange: CommitStrategy {
         try tree.lock()
         began = try tree.status().changed
         copy = try LinkedCopy(
-            of: staged.target, in: tree, for: staged.plan.difference, clones: options.clonesUnchanged,
+            of: staged.target, in: tree, for: staged.plan.difference,
             scanned: staged.scanned, known: clones, resting: LinkedExchange.resting(in: stage),
             monitor: staged.monitor)
         try copy.fill()
@@ -70,26 +70,6 @@ struct LinkedExchange: CommitStrategy {
 
     var originals: [UInt64: UInt64] { copy.originals }
 
-    /// Displaced files in the history are recorded with the inodes of the originals, since names displaced earlier are
-    /// names of those. If all files are cloned, the displaced objects are the copies.
-    func recorded(_ plan: Plan) -> Plan {
-        guard staged.options.clonesUnchanged else { return plan }
-        func asCopied(_ file: File) -> File {
-            copy.copied[file.path].map { file.with($0.status.identity) } ?? file
-        }
-        var difference = plan.difference
-        for index in difference.deleted.indices {
-            difference.deleted[index].file = asCopied(difference.deleted[index].file)
-        }
-        for index in difference.matches.indices {
-            difference.matches[index].target = asCopied(difference.matches[index].target)
-        }
-        for index in difference.uncovered.indices {
-            difference.uncovered[index].file = asCopied(difference.uncovered[index].file)
-        }
-        return Plan(difference, root: plan.root)
-    }
-
     /// Writes the staged manifest again with the inodes of the new tree. An uncovered entry may be another object than
     /// the recorded one; it is identified as the copy of that.
     private func renumber() throws {
@@ -126,8 +106,7 @@ struct LinkedExchange: CommitStrategy {
     /// - Throws: `SyncError` if names were added to or removed from the old tree since it was copied.
     func commit(in root: inout TargetRoot) throws -> StateDirectory {
         let target = staged.target
-        try LinkedExchange.checkUnchanged(
-            target, since: began, comparesFiles: staged.options.clonesUnchanged, staged.monitor)
+        try LinkedExchange.checkUnchanged(target, since: began, comparesFiles: false, staged.monitor)
         let graph = OperationGraph(
             exchanging: location.name, root: staged.rootAttributes, seen: try target.status(),
             transaction: staged.stage.name, replacesManifest: staged.replacesManifest)

@@ -36,7 +36,7 @@ struct StagedCommit {
         record: ((_ plan: Plan, _ originals: [UInt64: UInt64]) throws -> Void)? = nil
     ) throws -> StateDirectory {
         let strategy = try strategy(for: root, clones)
-        try record?(strategy.recorded(plan), strategy.originals)
+        try record?(plan, strategy.originals)
         try makeDurable(rereads: options.verifiesCopies && !strategy.hasReread)
         var progress = SyncProgress(.committing)
         progress.beginsCommit = true
@@ -70,8 +70,6 @@ protocol CommitStrategy {
     var hasReread: Bool { get }
     /// From the inode of a copy that the strategy made to that of the original whose other names are in the history.
     var originals: [UInt64: UInt64] { get }
-    /// The plan as recorded in the history.
-    func recorded(_ plan: Plan) -> Plan
     /// Writes the journal and carries it out, once everything that it names is durable.
     func commit(in root: inout TargetRoot) throws -> StateDirectory
 }
@@ -79,5 +77,4 @@ protocol CommitStrategy {
 extension CommitStrategy {
     var hasReread: Bool { false }
     var originals: [UInt64: UInt64] { [:] }
-    func recorded(_ plan: Plan) -> Plan { plan }
 }

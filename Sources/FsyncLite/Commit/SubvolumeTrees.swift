@@ -83,7 +83,7 @@ struct SubvolumeTrees {
         try TreeRemoval.remove(name, in: trash)
         try trash.makeDirectory(name)
         try LinkedCopy(
-            of: tree, in: trash.directory(name), for: Difference(), clones: false, scanned: .now,
+            of: tree, in: trash.directory(name), for: Difference(), scanned: .now,
             monitor: SilentMonitor()
         ).fill()
         try trash.syncFileSystem()

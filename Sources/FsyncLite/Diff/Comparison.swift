@@ -96,7 +96,7 @@ extension ComparisonPolicy {
     /// What the base tells of two entries.
     private struct Known {
         var found = Comparison()
-        var doubts = (content: true, attributes: true)
+        var isDoubted = true
         /// The source's object is the recorded one, and the target's has its content. Only for an earlier tree.
         var isSameContent = false
     }
@@ -104,7 +104,7 @@ extension ComparisonPolicy {
     private func known() -> Known {
         var known = Known()
         known.found.isUnexamined = identityTellsContent
-        if commitSpans == nil { known.doubts = (!knowsExtended, !knowsExtended) }
+        if commitSpans == nil { known.isDoubted = !knowsExtended }
         return known
     }
 
@@ -119,7 +119,7 @@ extension ComparisonPolicy {
         }
         known.found.omitted = omitted(source, target, base)
         known.found.isUnexamined = identityTellsContent && !isVouched
-        if isVouched, commitSpans != nil { known.doubts = doubts(source, target, base) }
+        if isVouched, commitSpans != nil { known.isDoubted = !isAsRecorded(source, base) }
         if identityTellsContent {
             known.isSameContent = base.status.identity == source.identity && base.isIntact(in: target)
         }
@@ -130,7 +130,6 @@ extension ComparisonPolicy {
         _ source: FileStatus, _ target: FileStatus, by known: Known, _ payload: Comparison.Payload
     ) -> Comparison {
         var found = known.found
-        let doubts = known.doubts
         let isModified = source.modified != target.modified && !found.omitted.contains(.modified)
         if isModified { found.causes.insert(.modified) }
         switch source.type {
@@ -158,7 +157,7 @@ extension ComparisonPolicy {
         if replacesShared, isShared(source, target) { found.causes.insert(.links) }
         if !found.causes.isDisjoint(with: [.destination, .device, .links]) { found.replacesContent = true }
         found.needsInspection =
-            !knowsExtended && (alwaysInspects || doubts.attributes || identityTellsContent)
+            !knowsExtended && (alwaysInspects || known.isDoubted || identityTellsContent)
         return found
     }
 
@@ -176,7 +175,7 @@ extension ComparisonPolicy {
             }
         } else {
             found.replacesContent = !looksEqual
-            found.needsContentComparison = looksEqual && (known.doubts.content || alwaysComparesContent)
+            found.needsContentComparison = looksEqual && (known.isDoubted || alwaysComparesContent)
         }
     }
 
@@ -225,14 +224,6 @@ extension ComparisonPolicy {
         // An uncovered entry is not compared, so a commit's span does not vouch for it.
         if base.isUncovered { return base.targetChanged == target.changed }
         return trustsTarget || hasKnownTime(target, base.targetChanged)
-    }
-
-    /// What has to be compared where the base vouches for the target's object.
-    private func doubts(
-        _ source: FileStatus, _ target: FileStatus, _ base: BaseStatus
-    ) -> (content: Bool, attributes: Bool) {
-        if isAsRecorded(source, base) { return (false, false) }
-        return (!ignoresChangeTime || !hasOnlyTimeMoved(source, target, base), true)
     }
 
     /// Only the source's change time hints at an edit.

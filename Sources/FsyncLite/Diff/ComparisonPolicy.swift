@@ -7,8 +7,6 @@ package struct ComparisonPolicy: Sendable {
     /// The source keeps inode numbers and change times; otherwise path, size and modification time decide, and renames
     /// are not followed.
     package var keepsIdentity = true
-    /// A moved change time alone causes a comparison of attributes, not of content.
-    package var ignoresChangeTime = false
     /// The target is not scanned: its entries are taken to be as recorded.
     package var trustsTarget = false
     /// Old trees of exchanges exist; their removal moves the change times of files with several names.

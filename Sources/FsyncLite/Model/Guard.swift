@@ -57,7 +57,6 @@ public enum Guard: String, CaseIterable, Hashable, Sendable {
     case noInodes = "no_inodes"
     case spaceForPrepared = "space_for_prepared"
     case exchangeImpossible = "exchange_impossible"
-    case cannotClone = "cannot_clone"
 
     // MARK: Restoring
     case otherSourceDirectory = "other_source_directory"

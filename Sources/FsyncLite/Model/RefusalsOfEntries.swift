@@ -136,12 +136,6 @@ extension Refusal {
         "there is room only if snapshots go, and none goes before a commit: prune some, or apply at once",
         .without("--prepare"))
 
-    static func cannotClone(_ error: Errno) -> Refusal {
-        Refusal(
-            .cannotClone, "this file system cannot clone (\(error)); leave --reflink out",
-            .without("--reflink"))
-    }
-
     /// - Parameter reason: why the two trees cannot change places.
     static func exchangeImpossible(_ reason: String) -> Refusal {
         Refusal(.exchangeImpossible, reason, .without("--exchange"))

@@ -78,7 +78,9 @@ extension SyncError {
         let name = statePath.split(separator: UInt8(ascii: "/")).last.flatMap { FileName($0) }
         let target = word((name?.treeOfState.map { state.parent + $0.bytes } ?? state.parent).bytes)
         func aside(_ entries: StateEntry...) -> String {
-            let paths = entries.map { word((state + $0.rawValue).bytes) }.joined(separator: " ")
+            // Where one cannot be looked for, the command says so.
+            let there = entries.map { state + $0.rawValue }.filter { (try? $0.exists) ?? true }
+            let paths = there.map { word($0.bytes) }.joined(separator: " ")
             let damaged = word((state + "damaged").bytes)
             return "mkdir -p \(damaged) && mv \(paths) \(damaged)"
         }

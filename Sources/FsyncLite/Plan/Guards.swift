@@ -314,10 +314,10 @@ struct GuardFacts {
         }.map { matches[$0].target }.filter { inodes.insert($0.status.inode).inserted }
     }
 
-    /// An exchange makes every directory anew, and with `--reflink` everything.
+    /// An exchange makes every directory anew.
     private var copiedDirectories: Int {
         guard options.exchanges, let summary = recorded?.summary else { return 0 }
-        return options.clonesUnchanged ? summary.entries : summary.directories
+        return summary.directories
     }
 
     /// What is missing; zero where there is nothing to do.

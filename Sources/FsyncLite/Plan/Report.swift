@@ -37,7 +37,7 @@ public struct Report: Sendable {
     public var gaveWay: [String] = []
     /// The labels of snapshots that no rule of retention kept any more.
     public internal(set) var expiredLabels: [String] = []
-    /// Files of a source of this machine that are read again by the next run, as a later change might not show.
+    /// Files of the source that are read again by the next run, as a later change might not show.
     package internal(set) var refusedProbes = SettlingProbes.Refused()
     /// Why it failed or is pending, unless the reason is a problem.
     public var error: SyncError?

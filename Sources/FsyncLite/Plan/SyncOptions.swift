@@ -32,8 +32,6 @@ public struct SyncOptions: Hashable, Sendable {
 
     /// Build the complete new tree beside the target and swap it in with one rename.
     public var exchanges = false
-    /// With `exchanges`: share blocks of unchanged files instead of linking them.
-    public var clonesUnchanged = false
 
     /// Write also to a file system that lacks what a commit needs to be all or nothing after a power cut.
     public var allowsWeakCommit = false
@@ -42,8 +40,6 @@ public struct SyncOptions: Hashable, Sendable {
     public var attributes = MirroredAttributes.all
     /// Compare the content of files whose size and modification time are equal, even if the manifest vouches for them.
     public var comparesContent = false
-    /// Where only the change time of a source file moved, compare attributes and not content.
-    public var ignoresChangeTime = false
     /// Read the target's state from the manifest instead of a scan, and check only what is to be changed.
     public var trustsManifest = false
     /// Record a digest of every file's content, but of those with large holes.

@@ -62,12 +62,10 @@ extension DirectorySource {
 
     private var comparisonNotes: [String] {
         var notes: [String] = []
-        if let manifest, !isComparisonAsked, !options.ignoresChangeTime,
-            movedTimes > max(manifest.summary.files / 2, 100)
-        {
+        if let manifest, !isComparisonAsked, movedTimes > max(manifest.summary.files / 2, 100) {
             notes.append(
-                "\(movedTimes) files were read because their change times had moved, and all were equal; where something "
-                    + "moves them each night, such as cp -al or chown -R, --ignore-change-time compares only attributes"
+                "\(movedTimes) files were read because their change times had moved, and all were equal: something "
+                    + "moves them, such as cp -al or chown -R"
             )
         }
         if let failure = log.failure {

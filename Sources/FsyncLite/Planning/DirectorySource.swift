@@ -100,7 +100,6 @@ struct DirectorySource: PlanSource {
             policy.hasOldTrees = try state.has(.trees)
         }
         policy.keepsIdentity = keepsIdentity
-        policy.ignoresChangeTime = options.ignoresChangeTime
         policy.mayWiden =
             header.map {
                 $0.filters != options.filters.summary || options.filters.dependOnTree
@@ -136,7 +135,7 @@ struct DirectorySource: PlanSource {
     private func racyCheck() -> RacyCheck {
         var check = tree.facts.racyCheck
         check.previous = (header?.sourceScanned ?? header?.scanned).map { ($0.time.fileTime, $0.clock) }
-        check.usesChangeTime = keepsIdentity && !options.ignoresChangeTime
+        check.usesChangeTime = keepsIdentity
         return check
     }
 

@@ -130,9 +130,16 @@ struct SnapshotSource: PlanSource {
         }
         if let refusal = try linkRefusal() { refusals.append(refusal) }
         if refusals.isEmpty, let refusal = try occupiedRefusal() { refusals.append(refusal) }
-        // A restore has no option that makes directories.
+        // A restore has no option that makes directories or leaves any out.
         let parent = LocalFile(bytes: root.path).parent
-        refusals = refusals.map { $0.kind == .noParent ? .noParent(parent) : $0 }
+        refusals = refusals.map {
+            switch $0.kind {
+            case .noParent: .noParent(parent)
+            case .overlap, .insideState, .insideTarget:
+                Refusal($0.kind, $0.reason, .restoringBeside(earlierTree.root.path))
+            default: $0
+            }
+        }
         return refusals.isEmpty ? nil : Plan(refusing: refusals)
     }
 

@@ -16,6 +16,12 @@ protocol Connection: Sendable {
     ///   - isGreeted: the other end has said that it is fsync-lite.
     ///   - activity: what the other end was doing, such as `, while it was scanned`.
     func reasonOfEnd(unread: ArraySlice<UInt8>, isGreeted: Bool, _ activity: String) -> String
+    /// What else the other end's name may mean; empty for nothing else.
+    var hint: String { get }
+}
+
+extension Connection {
+    var hint: String { "" }
 }
 
 /// The process that started this one, over its standard streams.

@@ -155,6 +155,8 @@ final class FarProcess: Connection {
         }
     }
 
+    var hint: String { FarProcess.localHint(endpoint) }
+
     /// The way to a directory of this machine that has the name of the endpoint; empty if there is none.
     private static func localHint(_ endpoint: Endpoint) -> String {
         // Where it cannot be looked for, there is nothing to say.

@@ -67,7 +67,8 @@ struct LineReader {
                 guard isGreeted || !mayBeAsked, ContinuousClock.now - heard > .seconds(WireFormat.patience)
                 else { continue }
                 throw Silence(
-                    reason: "there was no sign of it for \(WireFormat.patience) seconds\(activity())")
+                    reason: "there was no sign of it for \(WireFormat.patience) seconds\(activity())"
+                        + (isGreeted ? "" : connection.hint))
             }
             heard = .now
             let count = try connection.read(into: buffer)

@@ -115,7 +115,9 @@ struct ReceivedContent {
 
     /// - Returns: the file as copied.
     mutating func end(
-        _ bytes: [UInt8], _ file: File, _ selection: ExtendedAttributes.Selection, _ isCancelled: () -> Bool
+        _ bytes: [UInt8], _ file: File, _ selection: ExtendedAttributes.Selection,
+        _ probes: SettlingProbes? = nil,
+        _ isCancelled: () -> Bool
     ) throws -> File {
         var reader = FrameReader(bytes)
         switch try reader.byte() {
@@ -135,6 +137,7 @@ struct ReceivedContent {
         let marks = try reader.byte()
         guard marks <= 7 else { throw WireError("a file with unknown marks") }
         let (isGrowing, isSettled) = (marks & 1 != 0, marks & 4 != 0)
+        let refusal = try reader.refusal()
         let extended = try reader.extended(selection)
         let digest = try reader.digest()
         try reader.end()
@@ -149,6 +152,7 @@ struct ReceivedContent {
             if isDelta { throw Mismatch() }
             throw WireError("the content of \(file.path) is not what its digest says")
         }
+        refusal.map { probes?.note($0, file.path) }
         var result = file.with(isGrowing ? status.unexamined : status)
         (result.extended, result.isGrowing) = (extended, isGrowing)
         result.isSettled = isSettled && !isGrowing

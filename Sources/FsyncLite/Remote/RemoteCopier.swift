@@ -152,7 +152,7 @@ final class RemoteCopier: FileSource {
         _ end: [UInt8], _ copy: inout ReceivedContent, _ file: File, _ staged: borrowing ObjectHandle
     ) throws -> File {
         let result = try tree.link.reading {
-            try copy.end(end, file, options.extended) { isCancelled }
+            try copy.end(end, file, options.extended, options.probes) { isCancelled }
         }
         // A clone may be longer, and what it has after the last piece is no hole.
         let position = copy.position

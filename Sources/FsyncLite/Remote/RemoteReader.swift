@@ -29,9 +29,10 @@ final class RemoteReader: SourceReader {
     /// The entries of a request for attributes that is under way.
     private var asked: (paths: [RelativePath], RemoteLink.Answer, ExtendedAttributes.Selection)?
 
-    init(_ tree: RemoteTree, _ monitor: any Monitor) {
+    /// - Parameter probes: count what the far end says of its own.
+    init(_ tree: RemoteTree, _ monitor: any Monitor, _ probes: SettlingProbes?) {
         (self.tree, self.monitor) = (tree, monitor)
-        digests = RemoteDigests(tree, monitor)
+        digests = RemoteDigests(tree, monitor, probes)
     }
 
     deinit { asked?.1.abandon() }
@@ -162,7 +163,8 @@ final class RemoteDigests: DigestSource {
         case changing
         case unreadable(Errno)
 
-        init(_ answer: FrameReader) throws(WireError) {
+        /// - Parameter note: gets the reason why the file stays racy.
+        init(_ answer: FrameReader, _ note: (SettlingProbe.Refusal) -> Void = { _ in }) throws(WireError) {
             var reader = answer
             switch try reader.byte() {
             case 0:
@@ -170,6 +172,7 @@ final class RemoteDigests: DigestSource {
                 let status = try reader.status()
                 guard status.type == .file else { throw WireError("the digest of what is no file") }
                 self = .found(digest, status, isSettled: try reader.flag())
+                try reader.refusal().map(note)
             case 1: self = .gone
             case 2: self = .changing
             case 3: self = .unreadable(Errno(name: try reader.text()))
@@ -181,10 +184,11 @@ final class RemoteDigests: DigestSource {
 
     private let tree: RemoteTree
     private let monitor: any Monitor
+    private let probes: SettlingProbes?
     private var ahead = RequestsAhead<RelativePath>()
 
-    init(_ tree: RemoteTree, _ monitor: any Monitor) {
-        (self.tree, self.monitor) = (tree, monitor)
+    init(_ tree: RemoteTree, _ monitor: any Monitor, _ probes: SettlingProbes? = nil) {
+        (self.tree, self.monitor, self.probes) = (tree, monitor, probes)
     }
 
     deinit { ahead.abandon() }
@@ -215,7 +219,7 @@ final class RemoteDigests: DigestSource {
     /// - Parameter form: as announced.
     func result(of path: RelativePath, _ form: ContentHash.Form = .plain) throws -> Found {
         let answer = try ahead.take(path) ?? ask([(path, form)])[0]
-        return try tree.link.reading { try Found(answer.end(monitor)) }
+        return try tree.link.reading { try Found(answer.end(monitor)) { probes?.note($0, path) } }
     }
 
     func digest(of path: RelativePath) throws -> DigestReader.Found? {

@@ -76,7 +76,7 @@ final class RemoteTree: SourceTree {
     func resolver() -> PathResolver? { nil }
     /// The far end probes its files by itself.
     func reader(_ monitor: any Monitor, _ probes: SettlingProbes?) -> any SourceReader {
-        RemoteReader(self, monitor)
+        RemoteReader(self, monitor, probes)
     }
     func digests(_ monitor: any Monitor) -> any DigestSource { RemoteDigests(self, monitor) }
 

@@ -339,6 +339,7 @@ public final class Service {
                     frame.digest(found.digest)
                     frame.status(found.status, device: encoder.number(of: found.status.device))
                     frame.flag(found.isSettled)
+                    frame.byte(options.probes?.takeLatest()?.rawValue ?? 0)
                 } else {
                     // Gone, or changing.
                     let obstacle = try PathResolver(tree.root).status(of: path)
@@ -388,6 +389,7 @@ public final class Service {
                     frame.byte(
                         (copied.isGrowing ? 1 : 0) | (copied.omitted.contains(.unread) ? 2 : 0)
                             | (copied.isSettled ? 4 : 0))
+                    frame.byte(options.probes?.takeLatest()?.rawValue ?? 0)
                     frame.extended(copied.extended)
                     frame.digest(goal.check(upTo: copied.size.rawCount))
                 } else {

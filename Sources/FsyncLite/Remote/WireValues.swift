@@ -137,6 +137,16 @@ extension FrameReader {
         return Digest(SHA256.Value(words[0], words[1], words[2], words[3]))
     }
 
+    /// Why a file stays racy; nil if it does not.
+    mutating func refusal() throws(WireError) -> SettlingProbe.Refusal? {
+        let number = try byte()
+        guard number > 0 else { return nil }
+        guard let refusal = SettlingProbe.Refusal(rawValue: number) else {
+            throw WireError("a probe refused for an unknown reason")
+        }
+        return refusal
+    }
+
     /// Only what reading a source can meet.
     mutating func problem() throws(WireError) -> Problem {
         let path = try path()

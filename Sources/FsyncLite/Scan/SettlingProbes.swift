@@ -13,6 +13,7 @@ package final class SettlingProbes: Sendable {
 
     let check: RacyCheck
     private let found = Mutex(Refused())
+    private let latest = Mutex(SettlingProbe.Refusal?.none)
 
     package var refused: Refused { found.withLock(\.self) }
 
@@ -29,12 +30,19 @@ package final class SettlingProbes: Sendable {
     ) throws(Errno) -> SettlingProbe? {
         guard check.isWorthProbing(status) else { return nil }
         let probe = try SettlingProbe(file)
-        if let refusal = probe.refusal {
-            found.withLock {
-                $0.counts[refusal, default: 0] += 1
-                if refusal == .writer, $0.written.count < 100 { $0.written.append(path) }
-            }
-        }
+        if let refusal = probe.refusal { note(refusal, path) }
         return probe
     }
+
+    /// Counts a file that stays racy.
+    func note(_ refusal: SettlingProbe.Refusal, _ path: RelativePath) {
+        latest.withLock { $0 = refusal }
+        found.withLock {
+            $0.counts[refusal, default: 0] += 1
+            if refusal == .writer, $0.written.count < 100 { $0.written.append(path) }
+        }
+    }
+
+    /// The refusal since the last call, where one file is read at a time; another machine counts it.
+    func takeLatest() -> SettlingProbe.Refusal? { latest.withLock { $0.take() } }
 }

@@ -2,23 +2,17 @@ import FileStorage
 import FileSystem
 
 /// Creates a second tree from a target's objects: directories are new, with all metadata of theirs; other objects get
-/// another name, or are copied if they are to change. With `clones`, everything is copied: then no change time in the
-/// old tree moves, and changes by others in it are visible.
+/// another name, or are copied if they are to change.
 final class LinkedCopy {
     private let root: Directory
     private let old: PathResolver
     private let new: PathResolver
     private let scan: TreeScan
-    /// The objects in the plan: for these it matters that a copy is another object.
-    private let named: NamedObjects
-    /// The copies among these.
-    private(set) var copied = PackedMap<FileCoding>()
+    private let matches: MatchesOfTarget
     /// The known inodes of uncovered entries.
     private let resting: Set<UInt64>
     /// For these, the inodes of the copies, also if others have moved the originals.
     private(set) var renumbered: [UInt64: UInt64] = [:]
-    /// Files are cloned instead of linked, and other objects created anew.
-    private let clones: Bool
     private let linkLimit: UInt32?
     private let hasDomains: Bool
     private let scanned: FileTime
@@ -29,8 +23,6 @@ final class LinkedCopy {
     private(set) var originals: [UInt64: UInt64] = [:]
     /// Clones from earlier exchanges of such files.
     private let known: Set<UInt64>
-    /// How many names of a multiply linked file have not been met yet.
-    private var met: [UInt64: UInt32] = [:]
     /// Linked files with several names: each link adds a name and moves their change time.
     private var linked: Set<UInt64> = []
     /// Files that changed after the scan began: their present content was not compared.
@@ -42,13 +34,12 @@ final class LinkedCopy {
     ///   - known: inodes of clones of files with names in the history.
     ///   - resting: the known inodes of uncovered entries.
     init(
-        of root: Directory, in tree: Directory, for difference: Difference, clones: Bool, scanned: FileTime,
+        of root: Directory, in tree: Directory, for difference: Difference, scanned: FileTime,
         known: Set<UInt64> = [], resting: Set<UInt64> = [], monitor: any Monitor
     ) throws {
         (self.known, self.resting) = (known, resting)
         self.root = root
-        named = NamedObjects(difference)
-        self.clones = clones
+        matches = MatchesOfTarget(difference)
         self.scanned = scanned
         old = PathResolver(root)
         new = PathResolver(tree)
@@ -82,19 +73,13 @@ final class LinkedCopy {
             } else {
                 try carry(name, from: holder, to: parent)
             }
-            let (isNamed, isResting) = (
-                named.contains(scan.path), !resting.isEmpty && resting.contains(scan.status.inode)
-            )
-            if isNamed || isResting, let copy = try parent.status(of: name),
+            if resting.contains(scan.status.inode), let copy = try parent.status(of: name),
                 copy.identity != scan.status.identity
             {
-                if isNamed { copied[scan.path] = File(path: scan.path, status: copy, destination: []) }
-                if isResting { renumbered[scan.status.inode] = copy.inode }
+                renumbered[scan.status.inode] = copy.inode
             }
         }
         while let last = open.popLast() { try finish(last) }
-        // If all names of a file were cloned, none is in the history.
-        originals = originals.filter { !clones || known.contains($0.value) || met[$0.value, default: 0] > 0 }
     }
 
     private func finish(_ path: RelativePath) throws {
@@ -121,16 +106,12 @@ final class LinkedCopy {
         let status = scan.status
         if status.changed >= scanned, !linked.contains(status.inode) { changed.insert(status.inode) }
         let isGroup = status.links > 1
-        if isGroup, clones {
-            let names = met[status.inode, default: status.links] - 1
-            met[status.inode] = names
-        }
         if isGroup, let first = copies[status.inode], let (directory, firstName) = try new.location(of: first)
         {
             return try directory.link(firstName, to: parent, name)
         }
         let hasManyNames = linkLimit.map { status.links > $0 / 2 } ?? false
-        guard !named.changesAttributes(at: scan.path), !clones, !hasManyNames || linked.contains(status.inode)
+        guard !matches.changesAttributes(at: scan.path), !hasManyNames || linked.contains(status.inode)
         else { return try copy(name, from: holder, to: parent) }
         do throws(SystemError) {
             try holder.link(name, to: parent, name)
@@ -169,17 +150,9 @@ final class LinkedCopy {
             }
         }
         do throws(Errno) {
-            if clones {
-                try FileCopier.clone(source, to: copy)
-            } else {
-                _ = try copier.copy(
-                    source, to: copy, size: scan.status.size, allocated: scan.status.allocated)
-            }
+            _ = try copier.copy(source, to: copy, size: scan.status.size, allocated: scan.status.allocated)
         } catch {
-            guard clones, error != .noSpace, error != .quotaExceeded else {
-                throw SystemError("write", parent.path(of: name), error)
-            }
-            throw SyncError(.cannotClone(error), path: parent.path(of: name))
+            throw SystemError("write", parent.path(of: name), error)
         }
     }
 
@@ -204,25 +177,18 @@ final class LinkedCopy {
     }
 }
 
-/// The objects of the target in a difference, by their present path.
-private struct NamedObjects {
+/// The matches of a difference, by the present path of their object in the target.
+private struct MatchesOfTarget {
     private let matches: MatchList
-    private let deleted: EntryList
-    private let uncovered: Set<RelativePath>
     /// Those that are renamed, with their new path.
     private var renamed = PackedMap<PathCoding>()
 
     init(_ difference: Difference) {
-        (matches, deleted) = (difference.matches, difference.deleted)
-        uncovered = Set(difference.uncovered.map(\.file.path))
+        matches = difference.matches
         for index in matches.indices where matches.head(at: index).isRenamed {
             let path = matches.targetPath(at: index)
             renamed[path] = (path, matches.path(at: index))
         }
-    }
-
-    func contains(_ path: RelativePath) -> Bool {
-        match(at: path) != nil || deleted.index(of: path) != nil || uncovered.contains(path)
     }
 
     /// It will get other attributes, which the first tree must not get.

@@ -90,8 +90,13 @@ final class StageWorker {
         do throws(SystemError) {
             try parent.make(file, name)
         } catch {
-            guard error.call == "mknodat", error.errno == .notPermitted else { throw error }
-            return Problem(path: file.path, code: .unsupported, message: "only root makes device nodes")
+            // Of this object alone, such as a symlink longer than a block of ext4, or than 1,024 bytes on XFS.
+            let own: Set<Errno> = [.notPermitted, .nameTooLong, .invalid, .notSupported, .notImplemented]
+            guard own.contains(error.errno) else { throw error }
+            let reason =
+                error.call == "mknodat" && !Account.isRoot
+                ? "only root makes device nodes" : "the target's file system does not take it: \(error.errno)"
+            return Problem(path: file.path, code: .unsupported, message: reason)
         }
         return nil
     }

@@ -49,10 +49,6 @@ extension SyncOptions {
         .flag("--checksum", "compare the content of files whose size and time agree") {
             $0.comparesContent = true
         },
-        .flag(
-            "--ignore-change-time",
-            "compare only the attributes of what has nothing but another change time, as after chmod -R or cp -al"
-        ) { $0.ignoresChangeTime = true },
         .flag("--trust-manifest", "do not scan TARGET: changes made there are not noticed") {
             $0.trustsManifest = true
         },
@@ -66,10 +62,7 @@ extension SyncOptions {
     fileprivate static let exchange: [OptionField<SyncOptions>] = [
         .flag("--exchange", "build the new tree beside TARGET and swap it in: readers see one whole tree") {
             $0.exchanges = true
-        },
-        .flag("--reflink", "for an exchange, clone unchanged files instead of linking them") {
-            $0.clonesUnchanged = true
-        },
+        }
     ]
 
     fileprivate static let integrity: [OptionField<SyncOptions>] = [
@@ -104,9 +97,6 @@ extension SyncOptions {
         self.init()
         try readPatterns(given)
         for field in SyncOptions.filterFields + SyncOptions.exchange { try field.read(given, &self) }
-        guard exchanges || !clonesUnchanged else {
-            throw UsageError("--reflink is for an exchange", hint: "add --exchange, or leave it out")
-        }
         let others = [SyncOptions.guards, SyncOptions.comparison, SyncOptions.integrity, SyncOptions.speed]
         for field in others.joined() { try field.read(given, &self) }
     }

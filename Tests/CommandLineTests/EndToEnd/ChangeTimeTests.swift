@@ -86,20 +86,6 @@ struct ChangeTimeTests {
         #expect(try opened(scene, by: ["plan", "source", "target"]) == [])
     }
 
-    @Test(.needs(.later))
-    func movedChangeTimesAloneReadNothingWhereThatIsAskedFor() throws {
-        let scene = try MirrorScene(["file 1": .file("one", modified: Self.time)])
-        try scene.mirror("--ignore-change-time")
-        try scene.editInSecret("source/file 1", "ONE")
-        #expect(try scene.apply("--ignore-change-time").output.contains("nothing to do"))
-        try scene.setAttribute("user.a", "1", of: "source/file 1")
-        #expect(try scene.apply("--ignore-change-time").code == 0)
-        #expect(
-            try AttributeSnapshot(scene.target)["file 1"]?.attributes
-                == AttributeSnapshot(scene.source)["file 1"]?.attributes)
-        try scene.mirror("--checksum")
-    }
-
     /// A store to a mapped page moves the times once, and no more until the page is written back.
     @Test(.needs(.later))
     func storeToAMappedFileAfterItWasMirroredIsFound() throws {

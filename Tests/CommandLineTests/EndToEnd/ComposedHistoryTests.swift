@@ -48,7 +48,7 @@ struct ComposedHistoryTests {
             try scene.remove("source/c")
             try scene.mirror()
             try scene.append("z", to: "source/z")
-            try scene.mirror("--exchange", "--reflink")
+            try scene.mirror("--exchange")
             try scene.setMode(0o600, of: "source/a")
             try scene.mirror("--exchange")
             try scene.setTime(TreeTime(2000, 0), of: "source/a")
@@ -213,7 +213,7 @@ struct ComposedHistoryTests {
             try scene.link("source/b", to: "source/a")
             try scene.mirror("--keep-last", "9")
             let wanted = try AttributeSnapshot(scene.source)
-            #expect(try scene.apply("--exchange", "--reflink", "--exclude", "/b").code == 0)
+            #expect(try scene.apply("--exchange", "--exclude", "/b").code == 0)
             try expectTree(scene, "latest~1", wanted)
         }
     }
@@ -230,7 +230,7 @@ struct ComposedHistoryTests {
             #expect(try scene.apply("--exclude", "?").code == 0)
             try scene.swap("target/a", "target/b")
             try scene.append("3", to: "source/other")
-            #expect(try scene.apply("--exchange", "--reflink", "--exclude", "?").code == 0)
+            #expect(try scene.apply("--exchange", "--exclude", "?").code == 0)
             let run = try scene.run("snapshot", "restore", "target", "latest~2", "--in-place")
             #expect(run.code == 3, "\(run.errors)")
             #expect(try scene.text("target/a") == "2")

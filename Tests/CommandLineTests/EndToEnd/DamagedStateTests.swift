@@ -104,6 +104,15 @@ struct DamagedStateTests {
         #expect(try records(scene) == Array(names.dropFirst()))
     }
 
+    @Test func ofAJournalWithoutAStage() throws {
+        let scene = try scene()
+        try Data().write(to: URL(fileURLWithPath: scene.path("target/.fsync-lite/journal")))
+        let run = try scene.apply()
+        #expect(run.code == 65, "\(run.errors)")
+        try goOn(run, in: scene)
+        try scene.mirror()
+    }
+
     @Test(arguments: Damage.allCases) func ofAJournalTheNextApplyBeginsAnew(damage: Damage) throws {
         let scene = try scene()
         try scene.append("3", to: "source/a")

@@ -360,49 +360,11 @@ struct ExchangeTests {
         try scene.mirror("--exchange")
     }
 
-    // MARK: Clones
-
-    /// `body` gets a scene whose source and target lie on a btrfs; neither is a subvolume.
-    private func onClones(_ tree: TreeLiteral, _ body: (MirrorScene) throws -> Void) throws {
-        let outer = try MirrorScene([:])
-        try outer.build([:], at: "disk")
-        try TestDisk.btrfs.mounted(at: outer.path("disk")) {
-            try body(MirrorScene(tree, at: outer.path("disk/scene")))
-        }
-    }
-
-    /// What is no file is made anew: a link would move its change time, which looks like the work of others.
-    @Test(.needs(.btrfs))
-    func clonesOfATreeWithMoreThanFiles() throws {
-        try onClones(["a": "1", "l": .symlink("a"), "p": .fifo(), "d": ["m": .symlink("../a")]]) { scene in
-            try scene.link("source/k", to: "source/l")
-            try scene.link("source/b", to: "source/a")
-            try HostCommand.run("mknod", scene.path("source/null"), "c", "1", "3")
-            try scene.mirrorAll("--exchange", "--reflink")
-            for _ in 0..<2 {
-                try scene.append("more", to: "source/a")
-                try scene.build(["new": .symlink("p")], at: "source/d/e")
-                try scene.mirrorAll("--exchange", "--reflink")
-                try scene.remove("source/d/e")
-                try scene.mirrorAll()
-            }
-            // What others change meanwhile is noticed all the same.
-            try scene.append("more", to: "source/a")
-            let run = try PausedCommand.run(
-                ["apply", "source", "target", "--exchange", "--reflink"], in: scene.directory.path,
-                at: .after("syncfs", number: 2)
-            ) { try scene.setTime(TreeTime(7, 7), of: "target/l") }
-            #expect(run.code == 1 && run.errors.contains("target/"), "\(run.errors)")
-            try scene.mirrorAll("--exchange", "--reflink")
-        }
-    }
-
-    /// A name of a file that was displaced before its other names became those of a clone is still one of them.
-    @Test(
-        .needs(.btrfs),
-        arguments: ["stays", "goes", "gets another mode", "is written to"])
-    func namesInTheHistoryAreThoseOfTheClones(other: String) throws {
-        try onClones(["a": "1", "o": "2", "z": "0"]) { scene in
+    /// A name of a file that was displaced before its other names were exchanged is still one of them.
+    @Test(arguments: ["stays", "goes", "gets another mode", "is written to"])
+    func namesInTheHistoryAreThoseOfTheNewTree(other: String) throws {
+        let scene = try MirrorScene(["a": "1", "o": "2", "z": "0"])
+        do {
             try scene.link("source/b", to: "source/a")
             var states: [MirrorScene.WholeState] = []
             func apply(_ options: String...) throws {
@@ -415,7 +377,7 @@ struct ExchangeTests {
             try apply()
             for text in ["3", "4"] {
                 try scene.append(text, to: "source/o")
-                try apply("--exchange", "--reflink")
+                try apply("--exchange")
             }
             switch other {
             case "goes": try scene.remove("source/b")
@@ -425,7 +387,7 @@ struct ExchangeTests {
             }
             try apply()
             try scene.append("more", to: "source/o")
-            try apply("--exchange", "--reflink")
+            try apply("--exchange")
             try scene.remove("source/o")
             try apply()
             for (number, state) in states.enumerated() {
@@ -458,16 +420,6 @@ struct ExchangeTests {
                 try scene.wholeTarget().differences(from: before).allSatisfy { $0.contains(".fsync-lite") })
             #expect(!scene.exists(".target.fsync-lite"))
         }
-    }
-
-    @Test func clonesWhereTheFileSystemHasNoneAreRefused() throws {
-        let scene = try changedScene()
-        let before = try TreeSnapshot(scene.target)
-        let run = try scene.apply("--exchange", "--reflink")
-        #expect(run.code == 4 && run.errors.contains("--reflink"), "\(run.errors)")
-        #expect(try TreeSnapshot(scene.target) == before)
-        #expect(try scene.apply("--reflink").code == 64)
-        try scene.mirror("--exchange")
     }
 
     @Test func targetThatWasRenamedLeadsToItsState() throws {

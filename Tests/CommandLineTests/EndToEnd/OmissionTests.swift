@@ -98,6 +98,31 @@ struct OmissionTests {
         }
     }
 
+    // MARK: Symlinks
+
+    /// On ext4 a symlink is one block at most, here of 1 KiB.
+    @Test func aSymlinkThatIsTooLongIsListedAndTheRestIsMirrored() throws {
+        let long = TreeLiteral.symlink(TreeName([UInt8](repeating: 121, count: 3000)))
+        try onSmallDisk(["a": "a", "long": long]) { scene in
+            let run = try scene.apply()
+            #expect(run.code == 1 && run.errors.contains("long: the target's file system"), "\(run.errors)")
+            for outcome in ["committed", "unchanged", "unchanged"] {
+                let run = try scene.apply("--keep-going", "--json")
+                let report = try run.json()
+                #expect(run.code == 3, "\(run.errors)")
+                #expect(report.text("outcome") == outcome, "\(report)")
+                #expect(report.objects("problems").compactMap { $0.text("path") } == ["long"])
+            }
+            #expect(!scene.exists("target/.fsync-lite/stage"))
+            // Such a run is no step: the last one that did something is the one to take back.
+            #expect(try scene.run("undo", "target").code == 0)
+            #expect(!scene.exists("target/a"))
+            try scene.remove("source/long")
+            try scene.build(["long": .symlink("short")], at: "source")
+            try scene.mirrorAll()
+        }
+    }
+
     // MARK: Extended attributes
 
     private static let tooLarge = [UInt8](repeating: 7, count: 5000)

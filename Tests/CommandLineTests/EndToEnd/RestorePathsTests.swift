@@ -278,4 +278,19 @@ struct RestorePathsTests {
         #expect(scene.exists("source/same"))
         #expect(try scene.text("source/docs/a") == "one")
     }
+
+    /// A restore leaves nothing out, and the mirror is not the directory that is to be another one.
+    @Test(arguments: ["target/in it", "target/.fsync-lite/in it", ".", "other/in it"])
+    func aRestoreIntoAMirrorNamesADirectoryThatWorks(place: String) throws {
+        let scene = try MirrorScene(["docs": ["a": "one"]])
+        for target in ["target", "other"] { #expect(try scene.run("apply", "source", target).code == 0) }
+        let restore = ["snapshot", "restore", "target", "latest", "docs/a", "--to"]
+        let run = try scene.run(restore + [place])
+        #expect(run.code == 4, "\(run.errors)")
+        let next = "next: fsync-lite \(restore.joined(separator: " ")) target.restored\n"
+        #expect(run.errors.contains(next), "\(run.errors)")
+        let again = try scene.run(restore + ["target.restored"])
+        #expect(again.code == 0, "\(again.errors)")
+        #expect(try scene.text("target.restored/docs/a") == "one")
+    }
 }

@@ -61,8 +61,10 @@ struct SecondRunTests {
     }
 
     /// As long as a program can still write, the minute of before holds.
-    @Test func aFileThatIsOpenForWritingStaysRacyAndIsFound() throws {
+    @Test(arguments: [nil, FarMachine.Side.source, .target])
+    func aFileThatIsOpenForWritingStaysRacyAndIsFound(_ side: FarMachine.Side?) throws {
         let scene = try scene(inMemory: false)
+        if let side { scene.far = try FarMachine(has: side) }
         let writer = open(scene.path("source/a"), O_WRONLY)
         #expect(write(writer, "1", 1) == 1)
         ClockTick.pass()

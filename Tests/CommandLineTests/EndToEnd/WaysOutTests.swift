@@ -418,10 +418,6 @@ private final class WayOutScene {
                     "commit", "target", prepared.output.trimmingCharacters(in: .whitespacesAndNewlines),
                 ])
             }
-        case .cannotClone:
-            try apply()
-            try scene.append("1", to: "source/a")
-            try attempt(plain + ["--exchange", "--reflink"])
         case .noSingleSource:
             try Data(
                 "{\"jobs\": {\"j\": {\"sources\": {\"one\": \"\(scene.source)\"}, \"target\": \"\(scene.target)\"}}}"

@@ -133,18 +133,6 @@ struct ComparisonTests {
         ),
         (Row("suspect") { $0.policy.suspects = [70] }, false),
         (Row("--checksum") { $0.policy.alwaysComparesContent = true }, false),
-        (
-            Row("only the source's change time, which is not asked") {
-                $0.policy.ignoresChangeTime = true
-                $0.source.changed = seconds(11)
-            }, true
-        ),
-        (
-            Row("another object, where change times are not asked") {
-                $0.policy.ignoresChangeTime = true
-                ($0.source.inode, $0.source.changed) = (8, seconds(11))
-            }, false
-        ),
     ]
 
     @Test(arguments: beliefs) func contentIsReadWhereNothingVouchesForIt(row: Row, isBelieved: Bool) {

@@ -179,6 +179,7 @@ struct DeltaTests {
                 $0.byte(0)
                 $0.status(status, device: 0)
                 $0.flag(false)
+                $0.byte(0)
                 $0.extended(ExtendedAttributes())
                 $0.digest(Digest(SHA256().finish()))
             }

@@ -111,6 +111,7 @@ enum HostileStream {
             frame.digest(Digest(SHA256().finish()))
             frame.status(status, device: 0)
             frame.flag(true)
+            frame.byte(0)
         }
         return frames + content(6, &random) + content(7, &random, isDelta: true) + lists(&random)
     }
@@ -214,6 +215,7 @@ enum HostileStream {
                 frame.byte(0)
                 frame.status(status, device: 0)
                 frame.flag(false)
+                frame.byte(1)
                 frame.extended(ExtendedAttributes())
                 frame.digest(digest)
             }

@@ -166,6 +166,7 @@ struct AnnouncedSizeTests {
         frame.byte(0)
         frame.status(status, device: 0)
         frame.flag(false)
+        frame.byte(0)
         frame.extended(ExtendedAttributes())
         frame.digest(Digest(digest))
         return Array(frame.bytes.dropFirst(WireFormat.headSize))

@@ -214,6 +214,7 @@ struct ReceivedContentTests {
             $0.byte(0)
             $0.status(status, device: 0)
             $0.flag(false)
+            $0.byte(0)
             $0.extended(ExtendedAttributes())
             $0.digest(digest)
         }
