@@ -1,0 +1,168 @@
+import FileStorage
+import FileSystem
+
+/// The file of a step: the header of the list that it found, the two layers, and where it put what it displaced.
+///
+///     {"format":"fsync-lite-list","version":1,"id":…,…,
+///     "step":[
+///     {"object":17,"below":"b","path":"a","type":"directory",…},
+///     {"absent":"x"}
+///     ],
+///     "hand":[
+///     ],
+///     "stored":[
+///     {"object":17,"slot":"0/12"},
+///     {"object":18,"in":17,"name":"x"}
+///     ],
+///     "checksum":"…"}
+package struct ListDocument: Sendable {
+    static let format: StaticString = "fsync-lite-list"
+    static let version = 1
+
+    package var header: ManifestHeader
+    /// From the list that the step left to the one that it found.
+    package var step: ListLayer
+    /// From the list that the step found to the one that the step before left.
+    package var hand: ListLayer
+    package var stored: [StoredObject]
+
+    package init(_ header: ManifestHeader, step: ListLayer, hand: ListLayer, stored: [StoredObject]) {
+        (self.header, self.step, self.hand, self.stored) = (header, step, hand, stored)
+    }
+
+    package func write(to sink: inout some ByteSink & ~Copyable) throws {
+        var document = DocumentWriter(format: Self.format.description, version: Self.version)
+        document.text.fields(ManifestHeader.fields, of: header)
+        try document.array("step", of: step.lines.sorted, to: &sink) { $0.line($1) }
+        try document.array("hand", of: hand.lines.sorted, to: &sink) { $0.line($1) }
+        try document.array("stored", of: stored, to: &sink) { $0.fields(StoredObject.fields, of: $1) }
+        document.beginTrailer()
+        try document.end(withChecksum: true, to: &sink)
+    }
+
+    /// Reads the document, strictly: an error names file and line.
+    package init(_ descriptor: consuming FileDescriptor, path: [UInt8]) throws {
+        var document = try DocumentReader(
+            descriptor, path: path, format: Self.format, newestVersion: Self.version)
+        var header = ManifestHeader(id: "", root: [], created: .unknown)
+        try document.leadingFields(ManifestHeader.fields, into: &header)
+        step = try ListLayer(in: "step", of: &document)
+        hand = try ListLayer(in: "hand", of: &document)
+        var (stored, seen) = ([StoredObject](), Set<UInt64>())
+        try document.elements("stored") { reader in
+            var object = StoredObject.blank
+            try reader.object(StoredObject.fields, into: &object)
+            guard object.place != StoredObject.blank.place else {
+                throw reader.error("no place of an object")
+            }
+            guard seen.insert(object.object).inserted else { throw reader.error("two places of one object") }
+            stored.append(object)
+        }
+        try document.beginTrailer()
+        try document.end()
+        (self.header, self.stored) = (header, stored)
+    }
+}
+
+extension ListLayer {
+    fileprivate init(in array: StaticString, of document: inout DocumentReader) throws {
+        var (lines, last) = ([ListLine](), RelativePath.root)
+        try document.elements(array) { reader in
+            let line = try reader.listLine()
+            guard last < line.path else { throw reader.error("\"\(line.path)\" twice, or out of order") }
+            last = line.path
+            lines.append(line)
+        }
+        self.init(lines)
+    }
+}
+
+/// The fields of a line before those of its entry.
+private struct LineHead {
+    var absent: RelativePath?
+    var object: UInt64 = 0
+    var below: RelativePath?
+
+    static let absent = Field<LineHead>("absent", base64: "absent_base64", .pathBelowRoot, \.absent)
+    static let fields: [Field<LineHead>] = [
+        Field("object", .integer, \.object).requiring("numbers begin with 1") { $0.object > 0 },
+        Field("below", base64: "below_base64", .pathBelowRoot, \.below),
+    ]
+}
+
+extension JSONText {
+    fileprivate mutating func line(_ line: ListLine) {
+        guard let entry = line.entry else {
+            return fields([LineHead.absent], of: LineHead(absent: line.path))
+        }
+        fields(LineHead.fields, of: LineHead(object: entry.object, below: line.below))
+        let file = entry.file
+        self.entry(
+            path: file.path, status: file.status, destination: file.destination, extended: file.extended,
+            omitted: file.omitted, targetInode: nil, marks: entry.isUncovered ? .uncovered : [],
+            digest: file.digest)
+    }
+}
+
+extension DocumentReader {
+    fileprivate mutating func listLine() throws -> ListLine {
+        try expect("{")
+        var head = LineHead()
+        if try key("absent") {
+            head.absent = try FieldFormat.pathBelowRoot.read(&self, false)
+        } else if try key("absent_base64") {
+            head.absent = try FieldFormat.pathBelowRoot.read(&self, true)
+        }
+        if let path = head.absent {
+            try expect("}")
+            return ListLine(absent: path)
+        }
+        try leadingFields(LineHead.fields, into: &head)
+        var record = EntryRecord()
+        try fields(of: &record)
+        guard let path = RelativePath(record.path), !path.isRoot else {
+            throw error("\"\(escapedText(record.path))\" is no path below the root")
+        }
+        guard head.below == nil || record.status.type == .directory else {
+            throw error("only a directory has something below it")
+        }
+        let file = File(
+            path: path, status: record.status, destination: record.destination, extended: record.extended,
+            omitted: record.omitted, digest: record.digest)
+        return ListLine(
+            ListEntry(file, object: head.object, isUncovered: record.marks.contains(.uncovered)),
+            below: head.below)
+    }
+}
+
+extension StoredObject {
+    private static let blankName = FileName("-")
+    /// In no object, which a document never says.
+    fileprivate static let blank = StoredObject(0, .inside(0, blankName))
+
+    fileprivate static let fields: [Field<StoredObject>] =
+        [
+            Field("object", .integer, \.object).requiring("numbers begin with 1") { $0.object > 0 },
+            Field("transaction", .name, \.transaction),
+            Field(
+                "slot", base64: "slot_base64", .pathBelowRoot, get: { $0.slot },
+                set: { $0.place = $0.place == blank.place ? .slot($1) : .inside(0, blankName) }),
+        ]
+        + Field.group([
+            Field(
+                "in", .integer, get: { $0.inside?.0 },
+                set: { $0.place = .inside($0.slot == nil ? $1 : 0, $0.inside?.1 ?? blankName) }
+            ).requiring("an object is in a slot or in another one") { $0.inside.map { $0.0 > 0 } ?? false },
+            Field(
+                "name", base64: "name_base64", .name, isRequired: true, get: { $0.inside?.1 },
+                set: { $0.place = .inside($0.inside?.0 ?? 0, $1) }),
+        ])
+
+    private var slot: RelativePath? {
+        if case .slot(let slot) = place { slot } else { nil }
+    }
+
+    private var inside: (UInt64, FileName)? {
+        if case .inside(let object, let name) = place { (object, name) } else { nil }
+    }
+}

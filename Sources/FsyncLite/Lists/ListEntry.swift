@@ -1,0 +1,60 @@
+import FileSystem
+
+/// An entry of a list: a file, and the number of its object.
+package struct ListEntry: Hashable, Sendable {
+    package var file: File
+    /// Given once: the object keeps it wherever it goes.
+    package var object: UInt64
+    /// The filters of the list leave it out.
+    package var isUncovered: Bool
+
+    package init(_ file: File, object: UInt64, isUncovered: Bool = false) {
+        (self.file, self.object, self.isUncovered) = (file, object, isUncovered)
+    }
+
+    package func moved(to path: RelativePath) -> ListEntry {
+        ListEntry(file.moved(to: path), object: object, isUncovered: isUncovered)
+    }
+}
+
+/// What an older list has at a path, where a newer one has something else.
+package struct ListLine: Hashable, Sendable {
+    package let path: RelativePath
+    /// nil: nothing is there, and nothing below it.
+    package var entry: ListEntry?
+    /// Of a directory: the path in the newer list that has what is below it; nil: nothing is below it.
+    package var below: RelativePath?
+
+    package init(_ entry: ListEntry, below: RelativePath? = nil) {
+        (path, self.entry) = (entry.file.path, entry)
+        self.below = entry.file.isDirectory ? below : nil
+    }
+
+    package init(absent path: RelativePath) { self.path = path }
+
+    func moved(to path: RelativePath) -> ListLine {
+        entry.map { ListLine($0.moved(to: path), below: below) } ?? ListLine(absent: path)
+    }
+}
+
+package enum ListLineCoding: PackedCoding {
+    package static func path(of line: ListLine) -> RelativePath { line.path }
+    package static func otherPath(of line: ListLine) -> RelativePath? { line.below }
+
+    package static func pack(_ line: ListLine, into store: inout PackedStore) {
+        guard let entry = line.entry else { return store.put(byte: 0) }
+        store.put(byte: entry.isUncovered ? 2 : 1)
+        store.put(entry.object)
+        store.put(entry.file)
+    }
+
+    package static func unpack(
+        _ cursor: inout PackedStore.Cursor, at path: RelativePath, other: RelativePath?, _ store: PackedStore
+    ) -> ListLine {
+        let head = cursor.byte()
+        guard head != 0 else { return ListLine(absent: path) }
+        let object = cursor.number()
+        let file = store.file(&cursor, at: path)
+        return ListLine(ListEntry(file, object: object, isUncovered: head == 2), below: other)
+    }
+}

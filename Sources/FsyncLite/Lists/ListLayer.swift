@@ -1,0 +1,108 @@
+import FileSystem
+
+/// The difference of two neighbouring lists, from the newer one to the older one. What no line names is as in the newer
+/// list.
+package struct ListLayer: Sendable {
+    package private(set) var lines = PackedMap<ListLineCoding>()
+
+    package init() {}
+
+    package init(_ lines: some Sequence<ListLine>) {
+        for line in lines { self.lines[line.path] = line }
+    }
+
+    package enum Answer: Hashable {
+        /// What the older list has; nil for nothing.
+        case entry(ListEntry?)
+        /// The older list has what the newer one has at this path.
+        case newer(RelativePath)
+    }
+
+    /// What the older list has at a path.
+    package func resolve(_ path: RelativePath) -> Answer {
+        if let line = lines[path] { return .entry(line.entry) }
+        guard let parent = path.parent, let name = path.fileName else { return .newer(path) }
+        return content(of: parent).map { .newer($0.appending(name)) } ?? .entry(nil)
+    }
+
+    /// The directory of the newer list that has what the older list has in this one; nil for none.
+    func content(of directory: RelativePath) -> RelativePath? {
+        guard !lines.isEmpty else { return directory }
+        for above in sequence(first: directory, next: \.parent) {
+            guard let line = lines[above] else { continue }
+            return line.below.map { $0.appending(directory.relative(to: above) ?? .root) }
+        }
+        return directory
+    }
+
+    /// The paths of the older list that have the content of a directory of the newer one, by its path there.
+    var directories: [RelativePath: [RelativePath]] {
+        var found: [RelativePath: [RelativePath]] = [:]
+        for line in lines.values { if let below = line.below { found[below, default: []].append(line.path) } }
+        return found
+    }
+
+    /// The paths of the older list that have what the newer one has at a path.
+    ///
+    /// - Parameter directories: those of this layer.
+    func olderPaths(
+        of path: RelativePath, _ directories: [RelativePath: [RelativePath]]
+    ) -> [RelativePath] {
+        var paths = [path]
+        if !directories.isEmpty {
+            for above in path.ancestors {
+                guard let rest = path.relative(to: above) else { continue }
+                paths += (directories[above] ?? []).map { $0.appending(rest) }
+            }
+        }
+        return paths.enumerated().filter { index, older in
+            resolve(older) == .newer(path) && !paths[..<index].contains(older)
+        }.map(\.element)
+    }
+
+    /// This layer, of an older list, and the next newer one as one layer: `resolve` gives what both give one after the
+    /// other.
+    package func joined(to newer: ListLayer) -> ListLayer {
+        var result = ListLayer()
+        for var line in lines.values {
+            line.below = line.below.flatMap { newer.content(of: $0) }
+            result.lines[line.path] = line
+        }
+        let directories = directories
+        for line in newer.lines.values {
+            for path in olderPaths(of: line.path, directories) { result.lines[path] = line.moved(to: path) }
+        }
+        return result
+    }
+
+    /// The layer that leads from a newer list to an older one, both in the order of their paths.
+    package init(from newer: [ListEntry], to older: [ListEntry]) {
+        let entries = Dictionary(uniqueKeysWithValues: newer.lazy.map { ($0.file.path, $0) })
+        let there = Set(older.lazy.map(\.file.path))
+        let moved = Dictionary(
+            newer.lazy.filter(\.file.isDirectory).map { ($0.object, $0.file.path) },
+            uniquingKeysWith: { first, _ in first })
+        // By a directory of the older list, the one of the newer list that has its content; and the reverse.
+        var content: [RelativePath: RelativePath] = [.root: .root]
+        var directories: [RelativePath: [RelativePath]] = [.root: [.root]]
+        for entry in older {
+            let path = entry.file.path
+            guard let parent = path.parent, let name = path.fileName else { continue }
+            var below = content[parent]?.appending(name)
+            if below.flatMap({ entries[$0] })?.moved(to: path) != entry {
+                below = entry.file.isDirectory ? moved[entry.object] : nil
+                lines[path] = ListLine(entry, below: below)
+            }
+            if entry.file.isDirectory, let below {
+                content[path] = below
+                directories[below, default: []].append(path)
+            }
+        }
+        for entry in newer {
+            guard let parent = entry.file.path.parent, let name = entry.file.path.fileName else { continue }
+            for directory in directories[parent] ?? [] where !there.contains(directory.appending(name)) {
+                lines[directory.appending(name)] = ListLine(absent: directory.appending(name))
+            }
+        }
+    }
+}

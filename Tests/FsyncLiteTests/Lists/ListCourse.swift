@@ -1,0 +1,150 @@
+import FileSystem
+import TestSupport
+
+@testable import FsyncLite
+
+/// A model of a history, and the layers and places that describe it.
+struct ListCourse {
+    struct Step {
+        let transaction: FileName
+        let step: ListLayer
+        var hand: ListLayer
+        var stored: [StoredObject]
+    }
+
+    private(set) var model: HistoryModel
+    /// Newest first.
+    private var steps: [Step] = []
+
+    init(seed: UInt64) { model = HistoryModel(seed: seed) }
+
+    /// Newest first.
+    var layers: [ListLayer] { steps.flatMap { [$0.step, $0.hand] } }
+
+    var documents: [ListDocument] {
+        steps.map { step in
+            ListDocument(
+                ManifestHeader(id: step.transaction.description, root: [], created: .unknown),
+                step: step.step,
+                hand: step.hand, stored: step.stored)
+        }
+    }
+
+    /// The paths of all lists, and some that none has.
+    var paths: Set<RelativePath> {
+        Set(model.records.flatMap(\.found.keys)).union(model.present.keys).union(
+            ["a", "a/b/c", "d/a", "c/d/a/b"].compactMap { RelativePath($0) })
+    }
+
+    static func entries(_ list: HistoryModel.List) -> [ListEntry] {
+        list.sorted { $0.key < $1.key }.map { path, entry in
+            var status = FileStatus(
+                type: entry.isDirectory ? .directory : .file, modified: FileTime(seconds: 1, nanoseconds: 0))
+            status.permissions = 0o700 + entry.attributes
+            return ListEntry(File(path: path, status: status, destination: []), object: entry.number)
+        }
+    }
+
+    mutating func advance() {
+        switch model.advance() {
+        case .step(let before):
+            let found = ListCourse.entries(model.records[0].found)
+            let stored = model.records[0].stored.sorted { $0.key < $1.key }.map { number, storage in
+                switch storage {
+                case .slot(let slot):
+                    StoredObject(number, .slot(RelativePath("0/\(slot)")!))
+                case .inside(let object, let name): StoredObject(number, .inside(object, name))
+                }
+            }
+            steps.insert(
+                Step(
+                    transaction: FileName("t\(model.records[0].step)".utf8)!,
+                    step: ListLayer(from: ListCourse.entries(model.present), to: found),
+                    hand: ListLayer(from: found, to: ListCourse.entries(before)), stored: stored),
+                at: 0)
+        case .pruned(let index):
+            let old = steps.remove(at: index)
+            steps[index - 1].hand = old.hand.joined(to: old.step.joined(to: steps[index - 1].hand))
+            let named = Set(steps[index - 1].stored.map(\.object))
+            steps[index - 1].stored += old.stored.filter { !named.contains($0.object) }.map {
+                StoredObject($0.object, $0.place, transaction: $0.transaction ?? old.transaction)
+            }
+            if index == steps.count { steps[index - 1].hand = ListLayer() }
+            let lines = layers.flatMap { $0.lines.values.compactMap { $0.entry?.object } }
+            model.sweep(keeping: Set(lines))
+        }
+    }
+
+    /// What is not as in the model.
+    func faults() throws -> [String] {
+        var faults: [String] = []
+        let present = ListCourse.entries(model.present)
+        var places = Places()
+        for step in steps { places.add(step.stored, of: step.transaction) }
+        var layer = ListLayer()
+        for (index, (step, record)) in zip(steps, model.records).enumerated() {
+            layer = step.step.joined(to: layer)
+            let expected = ListCourse.entries(record.found)
+            let stream = try ListStream(layer) { ListedEntries(present) }
+            var read: [ListEntry] = []
+            while try stream.advance() { read.append(ListEntry(stream.file, object: stream.object)) }
+            if read != expected { faults.append("list \(index) is \(read), not \(expected)") }
+            for (path, entry) in record.found where self[path, index] != entry.number {
+                faults.append("\(path) of list \(index) is \(String(describing: self[path, index]))")
+            }
+            for number in Set(record.found.values.map(\.number)).subtracting(model.destroyed) {
+                let place = places.place(of: number) { wanted in
+                    model.present.filter { $0.value.number == wanted }.keys.min()
+                }
+                if try self.number(at: place) != number {
+                    faults.append("\(number) of list \(index) is not at \(String(describing: place))")
+                }
+            }
+            layer = step.hand.joined(to: layer)
+        }
+        return faults
+    }
+
+    /// The number that a list has at a path, by its layers.
+    private subscript(path: RelativePath, index: Int) -> UInt64? {
+        var path = path
+        for layer in steps[...index].flatMap({ [$0.step, $0.hand] }).dropLast().reversed() {
+            switch layer.resolve(path) {
+            case .entry(let entry): return entry?.object
+            case .newer(let there): path = there
+            }
+        }
+        return model.present[path]?.number
+    }
+
+    private func number(at place: Places.Place?) throws -> UInt64? {
+        switch place {
+        case .tree(let path): return model.number(at: path)
+        case .history(let path):
+            let names = path.components.map { String(decoding: $0, as: UTF8.self) }
+            guard let step = Int(names[0].dropFirst()), let slot = Int(names[2]) else { return nil }
+            let rest = names.dropFirst(3).joined(separator: "/")
+            return model.number(inSlot: slot, of: step, at: RelativePath(rest) ?? .root)
+        case nil: return nil
+        }
+    }
+}
+
+/// A list in memory.
+private final class ListedEntries: EntryStream {
+    private let entries: [ListEntry]
+    private var index = -1
+
+    init(_ entries: [ListEntry]) { self.entries = entries }
+
+    func advance() -> Bool {
+        index += 1
+        return index < entries.count
+    }
+
+    var path: RelativePath { entries[index].file.path }
+    var status: FileStatus { entries[index].file.status }
+    var destination: [UInt8] { entries[index].file.destination }
+    var object: UInt64 { entries[index].object }
+    var file: File { entries[index].file }
+}

@@ -1,0 +1,148 @@
+import FileStorage
+import FileSystem
+import Foundation
+import TestSupport
+import Testing
+
+@testable import FsyncLite
+
+/// Every list is found through its layers, and every object at its place, whatever happened.
+struct ListLawTests {
+    @Test(arguments: 0..<4)
+    func everyListAndPlaceIsFound(block: UInt64) throws {
+        for seed in block * 100..<(block + 1) * 100 {
+            var course = ListCourse(seed: seed)
+            for event in 0..<14 {
+                course.advance()
+                let faults = try course.faults()
+                #expect(faults == [], "seed \(seed), event \(event)")
+                if !faults.isEmpty { return }
+            }
+        }
+    }
+
+    /// Resolving in a joined layer is resolving in one after the other.
+    @Test(arguments: 0..<4)
+    func joinedLayersResolveAsTheirParts(block: UInt64) {
+        for seed in 10_000 + block * 50..<10_000 + (block + 1) * 50 {
+            var course = ListCourse(seed: seed)
+            for _ in 0..<8 { course.advance() }
+            let layers = course.layers
+            for (newer, older) in zip(layers, layers.dropFirst()) {
+                let joined = older.joined(to: newer)
+                for path in course.paths {
+                    let expected: ListLayer.Answer =
+                        switch older.resolve(path) {
+                        case .entry(let entry): .entry(entry)
+                        case .newer(let there):
+                            switch newer.resolve(there) {
+                            case .entry(let entry): .entry(entry?.moved(to: path))
+                            case .newer(let there): .newer(there)
+                            }
+                        }
+                    #expect(joined.resolve(path) == expected, "seed \(seed), \(path)")
+                }
+            }
+        }
+    }
+
+    /// What is not named is as in the newer list: two equal lists have an empty layer.
+    @Test func equalListsDifferInNoLine() {
+        var course = ListCourse(seed: 1)
+        course.advance()
+        let entries = ListCourse.entries(course.model.present)
+        #expect(ListLayer(from: entries, to: entries).lines.isEmpty)
+    }
+
+    /// A moved directory is one line, and its former path another; what it holds has none.
+    @Test func movedDirectoryIsTwoLines() throws {
+        func list(_ directory: String) throws -> [ListEntry] {
+            var list: HistoryModel.List = [:]
+            list[try #require(RelativePath(directory))] = .init(isDirectory: true, number: 1, attributes: 0)
+            for number in 2..<100 as Range<UInt64> {
+                list[try #require(RelativePath("\(directory)/\(number)"))] = .init(
+                    isDirectory: false, number: number, attributes: 0)
+            }
+            return ListCourse.entries(list)
+        }
+        let layer = ListLayer(from: try list("b"), to: try list("a"))
+        #expect(layer.lines.sorted.map(\.path.description) == ["a", "b"])
+        #expect(layer.lines.sorted.map(\.below?.description) == ["b", nil])
+        #expect(layer.resolve(try #require(RelativePath("a/7"))) == .newer(try #require(RelativePath("b/7"))))
+        #expect(layer.resolve(try #require(RelativePath("b/7"))) == .entry(nil))
+    }
+
+    @Test func placesThatFormARingAreLost() {
+        var places = Places()
+        let name = FileName("x")
+        places.add(
+            [StoredObject(1, .inside(2, name)), StoredObject(2, .inside(1, name))], of: FileName("t"))
+        #expect(places.place(of: 1) { _ in nil } == nil)
+    }
+
+    /// A document says again what was written, byte for byte.
+    @Test(arguments: 0..<20)
+    func documentsAreReadAsTheyWereWritten(seed: UInt64) throws {
+        var course = ListCourse(seed: 20_000 + seed)
+        for _ in 0..<6 { course.advance() }
+        let directory = try TemporaryDirectory()
+        for document in course.documents {
+            var bytes: [UInt8] = []
+            try document.write(to: &bytes)
+            let read = try directory.document(bytes)
+            var again: [UInt8] = []
+            try read.write(to: &again)
+            #expect(again == bytes, "seed \(seed)")
+            #expect(read.stored == document.stored)
+        }
+    }
+
+    @Test(arguments: [
+        (#"{"object":2,"slot":"0/1","in":3,"name":"x"}"#, "in a slot or in another one"),
+        (#"{"object":2}"#, "no place"), (#"{"object":0,"slot":"0/1"}"#, "begin with 1"),
+        (#"{"object":2,"slot":"../1"}"#, "no path"),
+        (#"{"object":2,"in":3}"#, "name"), (#"{"object":2,"in":0,"name":"x"}"#, "another one"),
+        ("{\"object\":2,\"slot\":\"0/1\"},\n{\"object\":2,\"slot\":\"0/2\"}", "two places"),
+    ])
+    func falsePlaceIsAnError(line: String, message: String) throws {
+        let fault = try #require(throws: SyncError.self) { try TemporaryDirectory().document(stored: line) }
+        #expect(fault.description.contains(message), "\(fault)")
+    }
+
+    @Test(arguments: [
+        (#"{"absent":"b"},\#n{"absent":"a"}"#, "out of order"), (#"{"absent":"/"}"#, "no path"),
+        (#"{"absent":"a","object":1}"#, ""),
+        (
+            #"{"object":1,"below":"b","path":"a","type":"file","size":1,"modified":"2026-01-01T00:00:00Z","mode":"0644","owner":0,"group":0,"inode":1,"changed":"2026-01-01T00:00:00Z"}"#,
+            "only a directory"
+        ),
+    ])
+    func falseLineIsAnError(line: String, message: String) throws {
+        let fault = try #require(throws: SyncError.self) { try TemporaryDirectory().document(step: line) }
+        #expect(message.isEmpty || fault.description.contains(message), "\(fault)")
+    }
+}
+
+extension TemporaryDirectory {
+    fileprivate func document(_ bytes: [UInt8]) throws -> ListDocument {
+        let file = path + "/list.json"
+        try Data(bytes).write(to: URL(fileURLWithPath: file))
+        let directory = try open()
+        return try ListDocument(directory.open(FileName("list.json"), [.read]), path: Array(file.utf8))
+    }
+
+    @discardableResult
+    fileprivate func document(step: String = "", stored: String = "") throws -> ListDocument {
+        func array(_ text: String) -> String { text.isEmpty ? "[]" : "[\n\(text)\n]" }
+        let head = """
+            {"format":"fsync-lite-list","version":1,"id":"i","root":"/r","created":"2026-01-01T00:00:00Z",
+            "step":\(array(step)),
+            "hand":[],
+            "stored":\(array(stored)),
+            """
+        var checksum = Checksum()
+        let text = head + "\n\"checksum\":"
+        checksum.update(Array(text.utf8)[...])
+        return try document(Array((text + "\"\(checksum.text)\"}\n").utf8))
+    }
+}
