@@ -46,8 +46,7 @@ struct WireRecording {
         let payload: [UInt8]
 
         private static let kinds = [
-            "?", "open", "rules", "scan", "attributes", "digest", "obstacles", "content", "explain",
-            "digests",
+            "?", "open", "rules", "scan", "attributes", "digest", "obstacles", "content", "digests",
             "list",
         ]
 
