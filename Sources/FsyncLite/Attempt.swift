@@ -131,9 +131,10 @@ struct Attempt {
     private mutating func staged(
         isPrepared: Bool, beside write: (@Sendable () throws -> Void)? = nil
     ) throws -> StagedCommit {
+        let numbers = try manifest.numbers(of: plan, in: state)
         func stageManifest() throws -> (ManifestHeader, note: String?) {
             try manifest.stage(
-                plan, graph, id: id, root: root, in: stage, over: state, isPrepared: isPrepared)
+                plan, graph, numbers, id: id, root: root, in: stage, over: state, isPrepared: isPrepared)
         }
         let (header, note) =
             try write.map { try WorkerThread.run($0, beside: stageManifest) } ?? stageManifest()

@@ -30,19 +30,20 @@ struct NextManifest {
     ///
     /// - Parameters:
     ///   - plan: the plan of the commit.
+    ///   - numbers: those of the plan's objects.
     ///   - root: the change of the target's root.
     ///   - isPrepared: the commit may be much later.
     /// - Returns: its header, and notes.
     func stage(
-        _ plan: Plan, _ graph: OperationGraph, id: String, root: Match, in stage: Stage,
-        over state: StateDirectory, isPrepared: Bool
+        _ plan: Plan, _ graph: OperationGraph, _ numbers: ObjectNumbers, id: String, root: Match,
+        in stage: Stage, over state: StateDirectory, isPrepared: Bool
     ) throws -> (header: ManifestHeader, note: String?) {
         var header = try header(id, root: root)
         header.commits = try commits(state)
         if isPrepared { header.commits = header.commits.suffix(ManifestHeader.mostCommits - 1) + [span(id)] }
         let note = try write(
-            header, plan, stage.outcomes, graph, to: stage.newManifest(), over: state, durably: false,
-            distrusting: isPrepared ? graph.touchedDirectories : [])
+            &header, plan, stage.outcomes, graph, numbers, to: stage.newManifest(), over: state,
+            durably: false, distrusting: isPrepared ? graph.touchedDirectories : [])
         return (header, note)
     }
 
@@ -58,7 +59,8 @@ struct NextManifest {
         header.commits = try commits(state)
         do {
             return try write(
-                header, planned.plan, OutcomeList(), nil, to: state.newManifest(), over: state, durably: true)
+                &header, planned.plan, OutcomeList(), nil, numbers(of: planned.plan, in: state),
+                to: state.newManifest(), over: state, durably: true)
         } catch let error as SystemError
             where [.noSpace, .quotaExceeded, .readOnlyFileSystem].contains(error.errno)
         {
@@ -66,9 +68,18 @@ struct NextManifest {
         }
     }
 
+    /// The numbers of the objects of a plan.
+    func numbers(of plan: Plan, in state: StateDirectory) throws -> ObjectNumbers {
+        let recorded = try state.manifest(withUncovered: true)
+        if let recorded, recorded.header.nextObject == nil { while try recorded.advance() {} }
+        return try ObjectNumbers(plan.difference, from: recorded?.nextObject ?? 1) {
+            try state.manifest(withUncovered: true)
+        }
+    }
+
     private func write(
-        _ header: ManifestHeader, _ plan: Plan, _ staged: OutcomeList,
-        _ graph: OperationGraph?, to file: consuming PendingFile, over state: StateDirectory, durably: Bool,
+        _ header: inout ManifestHeader, _ plan: Plan, _ staged: OutcomeList,
+        _ graph: OperationGraph?, _ numbers: ObjectNumbers, to file: consuming PendingFile, over state: StateDirectory, durably: Bool,
         distrusting directories: Set<RelativePath> = []
     ) throws -> String? {
         var missing: MissingDigests?
@@ -79,8 +90,9 @@ struct NextManifest {
                 threads: planned.contents.threads(options), monitor: monitor)
         }
         var update = try ManifestUpdate(
-            plan, over: graph == nil ? nil : state.manifest(withUncovered: true), staged: staged, graph: graph
-        )
+            plan, over: graph == nil ? nil : state.manifest(withUncovered: true), staged: staged, graph: graph,
+            numbers)
+        header.nextObject = numbers.next
         // What only holds what takes part in a commit may change until then, and the commit moves its change time.
         update.passOver(planned.passedOver + directories)
         _ = try update.write(

@@ -26,6 +26,7 @@ private struct ManifestContent: Equatable {
         while try reader.advance() {
             var file = File(path: reader.path, status: reader.status, destination: reader.destination)
             (file.extended, file.omitted, file.digest) = (reader.extended, reader.omitted, reader.digest)
+            file.object = reader.object
             entries.append(Entry(file: file, targetInode: reader.targetInode))
         }
         summary = reader.summary
@@ -37,7 +38,7 @@ private struct ManifestContent: Equatable {
             writer.append(
                 path: entry.file.path, status: entry.file.status, destination: entry.file.destination,
                 extended: entry.file.extended, omitted: entry.file.omitted, targetInode: entry.targetInode,
-                digest: entry.file.digest)
+                digest: entry.file.digest, object: entry.file.object)
         }
         writer.end()
         var bytes: [UInt8] = []

@@ -205,6 +205,7 @@ package final class RecordList: EntryStream {
     package var marks: EntryMarks { entries[index].marks }
     package var destination: [UInt8] { entries[index].file.destination }
     package var digest: Digest? { entries[index].file.digest }
+    package var object: UInt64 { entries[index].file.object }
 }
 
 /// A tree of which some directories cannot be listed.

@@ -93,7 +93,8 @@ struct LinkedExchange: CommitStrategy {
             writer.append(
                 path: manifest.path, status: status, destination: manifest.destination,
                 extended: manifest.extended,
-                omitted: manifest.omitted, targetInode: inode, marks: manifest.marks, digest: manifest.digest)
+                omitted: manifest.omitted, targetInode: inode, marks: manifest.marks, digest: manifest.digest,
+                object: manifest.object)
             try writer.drain(to: &file)
         }
         writer.end()

@@ -193,6 +193,17 @@ extension ComparisonPolicy {
 
     // MARK: Base
 
+    /// The number of an object of the target: that of its recorded entry, unless it is another object or was edited. A
+    /// directory keeps its number with its path.
+    func object(of target: FileStatus, _ base: BaseEntry) -> UInt64 {
+        let known = base.known
+        guard known.status.type == target.type else { return 0 }
+        let isSame =
+            target.type == .directory || known.isIntact(in: target)
+            || !keepsTargetInodes && known.status.hasSameContent(as: target)
+        return isSame ? base.object : 0
+    }
+
     /// The source's object is the recorded one, unchanged by every time its file system keeps.
     private func isAsRecorded(_ source: FileStatus, _ base: BaseStatus) -> Bool {
         base.isSettled && isUnchanged(source, base.status) && isLasting(base)

@@ -31,6 +31,8 @@ package struct ComparisonPolicy: Sendable {
     package var timeStep: Int64 = 1
     /// The target keeps change times; otherwise size and modification time tell of an edit there.
     package var usesTargetChangeTime = true
+    /// The target keeps inode numbers; otherwise size and modification time tell of another object there.
+    package var keepsTargetInodes = true
     /// The streams provide extended attributes; otherwise they are read wherever the base does not vouch for them.
     package var knowsExtended = false
     /// Extended attributes are always read: the base was recorded without them.

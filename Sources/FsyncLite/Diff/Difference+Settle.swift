@@ -95,6 +95,10 @@ extension Difference {
         match.replacesContent = true
         match.causes.insert(.content)
         match.source.digest = nil
+        // The target's side may be the one that changed.
+        if let base = match.base, !policy.vouches(for: base.known, in: match.target.status) {
+            match.target.object = 0
+        }
         matches[index] = match
     }
 
@@ -139,7 +143,7 @@ extension Difference {
         else { return }
         let recorded = File(
             path: found.path, status: base.status, destination: found.destination,
-            extended: base.extended, omitted: base.omitted, digest: base.digest)
+            extended: base.extended, omitted: base.omitted, digest: base.digest, object: found.object)
         drift.append(Drift(recorded: recorded, base, found: found))
     }
 }

@@ -28,7 +28,8 @@ package struct HardLinkIndex: Sendable {
                 targets[file] = File(
                     path: path, status: target, destination: [],
                     extended: base?.extended ?? ExtendedAttributes(), omitted: base?.omitted ?? [],
-                    digest: base?.digest)
+                    digest: base?.digest,
+                    object: base.map { $0.known.isIntact(in: target) ? $0.object : 0 } ?? 0)
             }
         }
         guard let known = sources[target.inode] else {

@@ -102,6 +102,7 @@ package struct ManifestFindings {
     private mutating func uncover(_ file: File, _ base: BaseEntry, isSeen: Bool) {
         var file = file
         (file.extended, file.omitted) = (base.extended, base.omitted)
+        file.object = isSeen ? policy.object(of: file.status, base) : base.object
         file.digest = base.known.isIntact(in: file.status) ? base.digest : nil
         uncovered.append((file, base, isSeen))
     }

@@ -12,6 +12,7 @@ package struct BaseEntry: Hashable, Sendable {
         var targetChanged: UInt64 = 0
         let marks: EntryMarks
         let omitted: Omissions
+        let object: UInt64
         /// nil where all of it is empty.
         var rest: Shared<Rest>?
     }
@@ -40,6 +41,8 @@ package struct BaseEntry: Hashable, Sendable {
         fields.value.rest?.value.known?.value.status ?? fields.value.status.unpacked
     }
     package var omitted: Omissions { fields.value.omitted }
+    /// The number of the recorded object; 0 where it has none, or once the entry was packed.
+    var object: UInt64 { fields.value.object }
     var isUncovered: Bool { fields.value.marks.contains(.uncovered) }
 
     package init(
@@ -49,15 +52,17 @@ package struct BaseEntry: Hashable, Sendable {
         self.init(
             BaseStatus(
                 status: status, targetInode: targetInode, targetChanged: targetChanged, marks: marks,
-                omitted: omitted, hasDigest: digest != nil), extended, digest)
+                omitted: omitted, hasDigest: digest != nil), extended, digest, object: 0)
     }
 
-    private init(_ known: BaseStatus, _ extended: ExtendedAttributes, _ digest: Digest?) {
+    private init(
+        _ known: BaseStatus, _ extended: ExtendedAttributes, _ digest: Digest?, object: UInt64
+    ) {
         let (packed, isExact) = PackedStatus.pack(known.status)
         let changed = known.targetChanged.map { PackedStatus.pack($0) ?? 0 }
         var own = Fields(
             status: packed, targetInode: known.targetInode, targetChanged: changed ?? 0, marks: known.marks,
-            omitted: known.omitted)
+            omitted: known.omitted, object: object)
         let isWhole = isExact && changed != 0
         if !isWhole || digest != nil || !extended.isEmpty {
             own.rest = Shared(
@@ -74,7 +79,7 @@ package struct BaseEntry: Hashable, Sendable {
     init(_ manifest: some EntryStream, at inode: UInt64) {
         var base = manifest.base
         base.targetInode = inode
-        self.init(base, manifest.extended, manifest.digest)
+        self.init(base, manifest.extended, manifest.digest, object: manifest.object)
     }
 
     /// A tree as its own base.
@@ -125,9 +130,11 @@ package struct Match: Hashable, Sendable {
         static let hasOtherNames = Facts(rawValue: 1024)
         static let targetIsInState = Facts(rawValue: 2048)
         static let isSocket = Facts(rawValue: 4096)
+        /// The target's object has no number yet.
+        static let isUnnumbered = Facts(rawValue: 8192)
         static let derived: Facts = [
             .hasBase, .isRenamed, .isDirectory, .targetIsDirectory, .hasOtherNames, .targetIsInState,
-            .isSocket,
+            .isSocket, .isUnnumbered,
         ]
     }
 
@@ -151,6 +158,7 @@ package struct Match: Hashable, Sendable {
         }
         if target.path.isInState { facts.insert(.targetIsInState) }
         if source.status.type == .socket { facts.insert(.isSocket) }
+        if target.object == 0 { facts.insert(.isUnnumbered) }
         return Head(causes: causes, facts: facts)
     }
 
@@ -260,6 +268,7 @@ extension Match.Head {
     /// A manifest has no sockets.
     var isSocket: Bool { facts.contains(.isSocket) }
     var hasOtherNames: Bool { facts.contains(.hasOtherNames) }
+    var isUnnumbered: Bool { facts.contains(.isUnnumbered) }
     var replacesContent: Bool { facts.contains(.replacesContent) }
     var changesAttributes: Bool { !replacesContent && causes.changeAttributes }
     /// Something has to be looked at before it can be decided.

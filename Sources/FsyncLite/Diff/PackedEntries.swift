@@ -17,7 +17,7 @@ package enum EntryCoding: PackedCoding {
         store.put(
             byte: (isDrift ? 1 : 0) | (file.isDirectory ? 2 : 0)
                 | (file.isMultiplyLinked || file.omitted.contains(.links) ? 4 : 0)
-                | (file.status.type == .socket ? 8 : 0))
+                | (file.status.type == .socket ? 8 : 0) | (file.object == 0 ? 16 : 0))
         store.put(file)
     }
 
@@ -32,6 +32,7 @@ package enum EntryCoding: PackedCoding {
 extension PackedList<EntryCoding> {
     func isDirectory(at index: Int) -> Bool { read(at: index) { $0.byte() & 2 != 0 } }
     func isSocket(at index: Int) -> Bool { read(at: index) { $0.byte() & 8 != 0 } }
+    func isUnnumbered(at index: Int) -> Bool { read(at: index) { $0.byte() & 16 != 0 } }
     /// It has other names, or had too many.
     func hasOtherNames(at index: Int) -> Bool { read(at: index) { $0.byte() & 4 != 0 } }
 }

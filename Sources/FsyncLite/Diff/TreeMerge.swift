@@ -260,7 +260,7 @@ package struct TreeMerge {
         if source.status.type != target.status.type || (isOther && source.isListed) {
             let file = source.file
             addArrival(source, file, base)
-            departures.append((target.file(at: file.path), base))
+            departures.append((found(target, base, at: file.path), base))
             if isDirectory || target.status.type == .directory { addUnsettled(source.path) }
             return
         }
@@ -276,7 +276,7 @@ package struct TreeMerge {
             return
         }
         let file = source.file
-        var match = Match(source: file, target: target.file(at: file.path), base: base)
+        var match = Match(source: file, target: found(target, base, at: file.path), base: base)
         match.isMislinked = !isLinkedAlike
         match.compare(by: policy)
         omissions.add(match.source)
@@ -337,8 +337,15 @@ package struct TreeMerge {
         return source.file.with(status)
     }
 
+    /// The target's entry, with the number of its object where that is the recorded one.
+    private func found(_ target: some EntryStream, _ base: BaseEntry?, at path: RelativePath) -> File {
+        var file = target.file(at: path)
+        if let base { file.object = policy.object(of: file.status, base) }
+        return file
+    }
+
     private mutating func takeDeparture(_ target: some EntryStream, _ base: BaseEntry?) {
-        departures.append((target.file, base))
+        departures.append((found(target, base, at: target.path), base))
         if target.status.type == .directory { addUnsettled(target.path) }
     }
 

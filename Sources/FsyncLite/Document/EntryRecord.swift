@@ -13,6 +13,8 @@ struct EntryRecord {
     var targetChanged: FileTime?
     var marks: EntryMarks = []
     var digest: Digest?
+    /// The number of its object; 0 for none.
+    var object: UInt64 = 0
     /// The dates read last, of modification and of all other times: most entries repeat them.
     var modifiedDate = RecentDate()
     var otherDate = RecentDate()
@@ -62,6 +64,8 @@ struct EntryRecord {
         mark("racy", .racy),
         mark("growing", .growing).requiring("only a file grows") { $0.status.type == .file },
         mark("uncovered", .uncovered),
+        Field("object", .integer, get: { $0.object > 0 ? $0.object : nil }, set: { $0.object = $1 })
+            .requiring("numbers begin with 1") { $0.object > 0 },
         Field("target_inode", .integer, \.targetInode),
         Field("target_changed", .fileTime, \.targetChanged)
             .requiring("a change time in the target without an inode there") { $0.targetInode != nil },
@@ -81,7 +85,7 @@ struct EntryRecord {
     fileprivate mutating func clear() {
         (status.created, status.links, status.size) = (nil, 1, 0)
         status.represents = DeviceNumber(major: 0, minor: 0)
-        (targetInode, targetChanged, digest) = (nil, nil, nil)
+        (targetInode, targetChanged, digest, object) = (nil, nil, nil, 0)
         (marks, omitted) = ([], [])
         destination.removeAll(keepingCapacity: true)
         if !extended.isEmpty { extended = ExtendedAttributes() }
@@ -99,7 +103,7 @@ extension JSONText {
     mutating func entry(
         path: RelativePath, status: FileStatus, destination: [UInt8], extended: ExtendedAttributes,
         omitted: Omissions, targetInode: UInt64?, targetChanged: FileTime? = nil, marks: EntryMarks = [],
-        digest: Digest?
+        digest: Digest?, object: UInt64 = 0
     ) {
         self.path(path)
         field("type", status.type.documentName)
@@ -122,6 +126,7 @@ extension JSONText {
         if marks.contains(.racy) { flag("racy") }
         if marks.contains(.growing) { flag("growing") }
         if marks.contains(.uncovered) { flag("uncovered") }
+        if object != 0 { field("object", object) }
         if let targetInode { field("target_inode", targetInode) }
         if let targetChanged { field("target_changed", Timestamp(targetChanged)) }
         if let digest { field("digest", digest) }

@@ -92,7 +92,7 @@ extension EntryStream {
     func file(at path: RelativePath) -> File {
         File(
             path: path, status: status, destination: destination, extended: extended, omitted: omitted,
-            digest: digest)
+            digest: digest, object: object)
     }
 }
 
@@ -121,5 +121,6 @@ package final class FileList: EntryStream {
     package var extended: ExtendedAttributes { files[index].extended }
     package var omitted: Omissions { files[index].omitted }
     package var digest: Digest? { files[index].digest }
+    package var object: UInt64 { files[index].object }
     package var file: File { files[index] }
 }

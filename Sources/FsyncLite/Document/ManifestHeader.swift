@@ -56,6 +56,9 @@ public struct ManifestHeader: Hashable, Sendable {
     /// The last apply was an exchange; an undo and a restoration are one too.
     public var exchanged = false
 
+    /// The first number that no object of the target has had; nil in a manifest without numbers.
+    package var nextObject: UInt64?
+
     /// The retention rules last given to an apply.
     package var retention: RetentionPolicy?
 
@@ -206,6 +209,8 @@ extension ManifestHeader {
             Field("mounts", .mounts, get: { $0.mounts.nonEmpty }, set: { $0.mounts = $1 })
                 .requiring("an empty list of mounts") { !$0.mounts.isEmpty },
             Field("disks", .text, get: { $0.disks.isEmpty ? nil : $0.disks }, set: { $0.disks = $1 }),
+            Field("next_object", .integer, \.nextObject)
+                .requiring("numbers of objects begin with 1") { $0.nextObject.map { $0 > 0 } ?? true },
         ]
 }
 

@@ -47,9 +47,15 @@ package final class ManifestReader: EntryStream {
     package var targetChanged: FileTime? { cursor.record.targetChanged }
     package var marks: EntryMarks { cursor.record.marks }
     package var digest: Digest? { cursor.record.digest }
+    package var object: UInt64 { cursor.object }
+    /// After the end: the first number that no entry has.
+    package var nextObject: UInt64 { cursor.nextObject }
 
-    /// Appends the line unchanged, if it is in the plain form, which is also the shortest.
-    package func append(to writer: inout ManifestWriter) -> Bool { cursor.append(to: &writer) }
+    /// Appends the line unchanged, if it is in the plain form, which is also the shortest, and has what the manifest that
+    /// is written has.
+    package func append(to writer: inout ManifestWriter) -> Bool {
+        writer.isNumbered == (header.nextObject != nil) && cursor.append(to: &writer)
+    }
 }
 
 /// The state of reading a manifest. A noncopyable value inside `ManifestReader`, because one thread then uses it
@@ -60,6 +66,11 @@ private struct ManifestCursor: ~Copyable {
     private(set) var digests = 0
     private(set) var path = RelativePath.root
     private(set) var record = EntryRecord()
+    /// The number of the entry's object: the recorded one, or in a manifest of an earlier version that of the line, where
+    /// the names of one file have the number of the first.
+    private(set) var object: UInt64 = 0
+    private(set) var nextObject: UInt64
+    private var numbers: [UInt64: UInt64] = [:]
     private var previous = RelativePath.root
     private var document: DocumentReader
     private var isFirst = true
@@ -67,6 +78,7 @@ private struct ManifestCursor: ~Copyable {
     init(_ document: consuming DocumentReader, after header: ManifestHeader) {
         self.document = document
         self.header = header
+        nextObject = header.nextObject ?? 1
     }
 
     mutating func advance() throws -> Bool {
@@ -81,11 +93,28 @@ private struct ManifestCursor: ~Copyable {
         swap(&path.bytes, &record.path)
         if let fault = EntryOrder.fault(path, after: previous, previousType) { throw document.error(fault) }
         isFirst = false
+        try number()
         if !record.marks.contains(.uncovered) {
             summary.count(record.status)
             if record.digest != nil { digests += 1 }
         }
         return true
+    }
+
+    private mutating func number() throws {
+        if let next = header.nextObject {
+            object = record.object
+            guard 1..<next ~= object else {
+                throw document.error("the number of an object is missing, or was never given")
+            }
+        } else if !header.sources.isEmpty {
+            object = nextObject
+            nextObject += 1
+            guard record.status.links > 1 else { return }
+            let inode = record.targetInode ?? record.status.inode
+            object = numbers[inode] ?? object
+            numbers[inode] = object
+        }
     }
 
     func append(to writer: inout ManifestWriter) -> Bool {

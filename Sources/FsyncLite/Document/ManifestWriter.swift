@@ -3,17 +3,19 @@ import FileSystem
 
 /// Writes a manifest as a stream: header, one line per entry in scan order, totals and checksum.
 ///
-///     {"format":"fsync-lite-manifest","version":2,"id":…,"root":…,"created":…,
+///     {"format":"fsync-lite-manifest","version":3,"id":…,"root":…,"created":…,
 ///     "entries":[
 ///     {"path":"a","type":"file","size":1,"modified":…,"mode":"0644","owner":0,"group":0,"inode":…,"changed":…}
 ///     ],
 ///     "summary":{"files":1,"directories":0,"symlinks":0,"others":0,"bytes":1},"checksum":"…"}
 package struct ManifestWriter: Sendable {
     package static let format: StaticString = "fsync-lite-manifest"
-    /// Version 2 added marks and the target's change times; version 1 is still read.
-    package static let version = 2
+    /// Version 2 added marks and the target's change times, version 3 the numbers of objects; both are still read.
+    package static let version = 3
 
     private var document: DocumentWriter
+    /// Each entry has the number of its object.
+    let isNumbered: Bool
     package private(set) var summary = ManifestSummary()
     private var previous = RelativePath.root
     private var previousType = FileType.directory
@@ -23,6 +25,7 @@ package struct ManifestWriter: Sendable {
     private var fault: String?
 
     package init(_ header: ManifestHeader) {
+        isNumbered = header.nextObject != nil
         document = DocumentWriter(
             format: ManifestWriter.format.description, version: ManifestWriter.version)
         document.text.fields(ManifestHeader.fields, of: header)
@@ -35,14 +38,15 @@ package struct ManifestWriter: Sendable {
     package mutating func append(
         path: RelativePath, status: FileStatus, destination: [UInt8],
         extended: ExtendedAttributes = ExtendedAttributes(), omitted: Omissions = [], targetInode: UInt64?,
-        targetChanged: FileTime? = nil, marks: EntryMarks = [], digest: Digest? = nil
+        targetChanged: FileTime? = nil, marks: EntryMarks = [], digest: Digest? = nil, object: UInt64 = 0
     ) {
         check(path, status.type, isCovered: !marks.contains(.uncovered))
         if !marks.contains(.uncovered) { summary.count(status) }
         document.beginElement()
         document.text.entry(
             path: path, status: status, destination: destination, extended: extended, omitted: omitted,
-            targetInode: targetInode, targetChanged: targetChanged, marks: marks, digest: digest)
+            targetInode: targetInode, targetChanged: targetChanged, marks: marks, digest: digest,
+            object: object)
         document.endElement()
     }
 

@@ -67,6 +67,11 @@ struct PlainEntry {
         guard take(",\"changed\":\""), let changed = time(&record.otherDate) else { return false }
         record.status.changed = changed
         record.marks = take(",\"racy\":true") ? .racy : []
+        record.object = 0
+        if take(",\"object\":") {
+            guard let object = number(), object > 0 else { return false }
+            record.object = UInt64(object)
+        }
         record.targetInode = nil
         record.targetChanged = nil
         if take(",\"target_inode\":") {

@@ -12,7 +12,10 @@ extension Tree {
             try header(of: stream)
             ?? ManifestHeader(id: TransactionID.next(), root: path, created: .unknown)
         // What a snapshot holds of displaced objects has the inodes of the target.
-        if isSnapshot { for index in header.sources.indices { header.sources[index].identity = .unknown } }
+        if isSnapshot {
+            for index in header.sources.indices { header.sources[index].identity = .unknown }
+            header.nextObject = nil
+        }
         let isMirror = !header.sources.isEmpty
         var writer = ManifestWriter(header)
         while try stream.advance() {
@@ -22,7 +25,7 @@ extension Tree {
                     extended: stream.extended, omitted: stream.omitted,
                     targetInode: isMirror ? stream.targetInode : nil,
                     targetChanged: isMirror ? stream.targetChanged : nil, marks: stream.marks,
-                    digest: stream.digest)
+                    digest: stream.digest, object: writer.isNumbered ? stream.object : 0)
             }
             try writer.drain(to: &sink)
         }

@@ -5,7 +5,7 @@ import FileSystem
 ///
 ///     {"format":"fsync-lite-list","version":1,"id":…,…,
 ///     "step":[
-///     {"object":17,"below":"b","path":"a","type":"directory",…},
+///     {"below":"b","path":"a","type":"directory",…,"object":17},
 ///     {"absent":"x"}
 ///     ],
 ///     "hand":[
@@ -80,13 +80,11 @@ extension ListLayer {
 /// The fields of a line before those of its entry.
 private struct LineHead {
     var absent: RelativePath?
-    var object: UInt64 = 0
     var below: RelativePath?
 
     static let absent = Field<LineHead>("absent", base64: "absent_base64", .pathBelowRoot, \.absent)
     static let fields: [Field<LineHead>] = [
-        Field("object", .integer, \.object).requiring("numbers begin with 1") { $0.object > 0 },
-        Field("below", base64: "below_base64", .pathBelowRoot, \.below),
+        Field("below", base64: "below_base64", .pathBelowRoot, \.below)
     ]
 }
 
@@ -95,12 +93,12 @@ extension JSONText {
         guard let entry = line.entry else {
             return fields([LineHead.absent], of: LineHead(absent: line.path))
         }
-        fields(LineHead.fields, of: LineHead(object: entry.object, below: line.below))
+        fields(LineHead.fields, of: LineHead(below: line.below))
         let file = entry.file
         self.entry(
             path: file.path, status: file.status, destination: file.destination, extended: file.extended,
             omitted: file.omitted, targetInode: nil, marks: entry.isUncovered ? .uncovered : [],
-            digest: file.digest)
+            digest: file.digest, object: file.object)
     }
 }
 
@@ -123,15 +121,15 @@ extension DocumentReader {
         guard let path = RelativePath(record.path), !path.isRoot else {
             throw error("\"\(escapedText(record.path))\" is no path below the root")
         }
+        guard record.object > 0 else { throw error("the number of an object is missing") }
         guard head.below == nil || record.status.type == .directory else {
             throw error("only a directory has something below it")
         }
         let file = File(
             path: path, status: record.status, destination: record.destination, extended: record.extended,
-            omitted: record.omitted, digest: record.digest)
+            omitted: record.omitted, digest: record.digest, object: record.object)
         return ListLine(
-            ListEntry(file, object: head.object, isUncovered: record.marks.contains(.uncovered)),
-            below: head.below)
+            ListEntry(file, isUncovered: record.marks.contains(.uncovered)), below: head.below)
     }
 }
 

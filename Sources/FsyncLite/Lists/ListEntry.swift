@@ -1,19 +1,19 @@
 import FileSystem
 
-/// An entry of a list: a file, and the number of its object.
+/// An entry of a list: a file with the number of its object, which that keeps wherever it goes.
 package struct ListEntry: Hashable, Sendable {
     package var file: File
-    /// Given once: the object keeps it wherever it goes.
-    package var object: UInt64
     /// The filters of the list leave it out.
     package var isUncovered: Bool
 
-    package init(_ file: File, object: UInt64, isUncovered: Bool = false) {
-        (self.file, self.object, self.isUncovered) = (file, object, isUncovered)
+    package init(_ file: File, isUncovered: Bool = false) {
+        (self.file, self.isUncovered) = (file, isUncovered)
     }
 
+    package var object: UInt64 { file.object }
+
     package func moved(to path: RelativePath) -> ListEntry {
-        ListEntry(file.moved(to: path), object: object, isUncovered: isUncovered)
+        ListEntry(file.moved(to: path), isUncovered: isUncovered)
     }
 }
 
@@ -44,7 +44,6 @@ package enum ListLineCoding: PackedCoding {
     package static func pack(_ line: ListLine, into store: inout PackedStore) {
         guard let entry = line.entry else { return store.put(byte: 0) }
         store.put(byte: entry.isUncovered ? 2 : 1)
-        store.put(entry.object)
         store.put(entry.file)
     }
 
@@ -53,8 +52,7 @@ package enum ListLineCoding: PackedCoding {
     ) -> ListLine {
         let head = cursor.byte()
         guard head != 0 else { return ListLine(absent: path) }
-        let object = cursor.number()
         let file = store.file(&cursor, at: path)
-        return ListLine(ListEntry(file, object: object, isUncovered: head == 2), below: other)
+        return ListLine(ListEntry(file, isUncovered: head == 2), below: other)
     }
 }

@@ -74,6 +74,6 @@ package final class ListStream<Base: EntryStream>: EntryStream {
 
 extension EntryStream {
     fileprivate var entry: ListEntry {
-        ListEntry(file, object: object, isUncovered: marks.contains(.uncovered))
+        ListEntry(file, isUncovered: marks.contains(.uncovered))
     }
 }

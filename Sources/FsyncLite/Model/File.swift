@@ -15,6 +15,7 @@ public struct File: Hashable, Sendable, NamedFile {
         var omitted: Omissions = []
         var isGrowing = false
         var isSettled = false
+        var object: UInt64 = 0
         /// nil where all of it is empty.
         var rest: Shared<Rest>?
     }
@@ -71,6 +72,11 @@ public struct File: Hashable, Sendable, NamedFile {
         get { shared.value.isSettled }
         set { if newValue != isSettled { self = with { $0.isSettled = newValue } } }
     }
+    /// The number of its object in the lists of a target; 0 where it has none.
+    package var object: UInt64 {
+        get { shared.value.object }
+        set { if newValue != object { self = with { $0.object = newValue } } }
+    }
 
     /// - Parameters:
     ///   - size: bytes of content; a symlink's is the length of its destination.
@@ -104,10 +110,11 @@ public struct File: Hashable, Sendable, NamedFile {
     /// - Parameter destination: where a symlink points; left out of account for everything else.
     package init(
         path: RelativePath, status: FileStatus, destination: [UInt8],
-        extended: ExtendedAttributes = ExtendedAttributes(), omitted: Omissions = [], digest: Digest? = nil
+        extended: ExtendedAttributes = ExtendedAttributes(), omitted: Omissions = [], digest: Digest? = nil,
+        object: UInt64 = 0
     ) {
         let (packed, isExact) = PackedStatus.pack(status)
-        var fields = Fields(path: path, status: packed, omitted: omitted)
+        var fields = Fields(path: path, status: packed, omitted: omitted, object: object)
         let own = status.type == .symlink ? destination : []
         if !own.isEmpty || !isExact || digest != nil || !extended.isEmpty {
             fields.rest = Shared(

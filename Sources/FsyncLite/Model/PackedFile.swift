@@ -77,6 +77,7 @@ private struct FileParts: OptionSet {
     static let extended = FileParts(rawValue: 8)
     static let digest = FileParts(rawValue: 16)
     static let settled = FileParts(rawValue: 32)
+    static let object = FileParts(rawValue: 64)
 }
 
 extension PackedStore {
@@ -174,8 +175,10 @@ extension PackedStore {
         if !destination.isEmpty { parts.insert(.destination) }
         if !extended.isEmpty { parts.insert(.extended) }
         if digest != nil { parts.insert(.digest) }
+        if file.object != 0 { parts.insert(.object) }
         put(byte: parts.rawValue)
         put(file.status, like: other)
+        if parts.contains(.object) { put(file.object) }
         if parts.contains(.omitted) { put(byte: omitted.rawValue) }
         if parts.contains(.destination) { put(destination) }
         if parts.contains(.extended) { put(extended) }
@@ -186,13 +189,14 @@ extension PackedStore {
         let parts = FileParts(rawValue: cursor.byte())
         let status = status(&cursor, like: other)
         guard !parts.isEmpty else { return File(path: path, status: status, destination: []) }
+        let object = parts.contains(.object) ? cursor.number() : 0
         let omitted = parts.contains(.omitted) ? Omissions(rawValue: cursor.byte()) : []
         let destination = parts.contains(.destination) ? Array(cursor.bytes(cursor.integer())) : []
         let extended = parts.contains(.extended) ? extended(&cursor) : ExtendedAttributes()
         let digest = parts.contains(.digest) ? digest(&cursor) : nil
         var file = File(
             path: path, status: status, destination: destination, extended: extended, omitted: omitted,
-            digest: digest)
+            digest: digest, object: object)
         if parts.contains(.growing) { file.isGrowing = true }
         if parts.contains(.settled) { file.isSettled = true }
         return file

@@ -6,6 +6,7 @@ extension ComparisonPolicy {
     mutating func adapt(to capabilities: FileSystemCapabilities?) {
         guard let capabilities else { return }
         (timeStep, usesTargetChangeTime) = (capabilities.timeStep, capabilities.keepsChangeTimes)
+        keepsTargetInodes = capabilities.keepsInodes
         if capabilities.names.foldsCase { merging.folding.insert(.ofCase) }
         if capabilities.names.foldsForms { merging.folding.insert(.ofForms) }
     }

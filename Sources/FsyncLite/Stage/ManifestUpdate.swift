@@ -8,6 +8,8 @@ package struct ManifestUpdate: Sendable {
         var targetInode: UInt64
         var targetChanged: FileTime?
         var marks: EntryMarks
+        /// The number of its object; 0 in a manifest without numbers.
+        var object: UInt64
         /// The present location of the object in the target; nil for a new one.
         var location: RelativePath?
     }
@@ -44,7 +46,7 @@ package struct ManifestUpdate: Sendable {
     private var touchedObjects: Set<UInt64> = []
 
     package init() {
-        self.init(PlannedEntries(Difference(), MoveMap(Difference()), OutcomeList()))
+        self.init(PlannedEntries(Difference(), MoveMap(Difference()), OutcomeList(), ObjectNumbers()))
     }
 
     init(_ planned: PlannedEntries) {
@@ -118,7 +120,7 @@ package struct ManifestUpdate: Sendable {
         entries.append(
             Entry(
                 file: file, targetInode: targetInode, targetChanged: targetChanged, marks: marks,
-                location: location))
+                object: file.object, location: location))
     }
 
     /// A socket left in the target has no data, and manifests have no type for it.
@@ -186,7 +188,8 @@ package struct ManifestUpdate: Sendable {
                 path: entry.file.path, status: recorded(entry.file.status, at: entry.file.path),
                 destination: entry.file.destination, extended: entry.file.extended,
                 omitted: entry.file.omitted.subtracting(.unread), targetInode: entry.targetInode,
-                targetChanged: entry.targetChanged, marks: entry.marks, digest: entry.file.digest)
+                targetChanged: entry.targetChanged, marks: entry.marks, digest: entry.file.digest,
+                object: writer.isNumbered ? entry.object : 0)
         }
         func append(_ entry: Entry) throws {
             if let missing { try missing.add(entry, write) } else { write(entry) }
@@ -224,7 +227,8 @@ package struct ManifestUpdate: Sendable {
                     try append(
                         Entry(
                             file: old.file, targetInode: old.targetInode, targetChanged: changed,
-                            marks: old.marks, location: isCovered ? old.path : nil))
+                            marks: old.marks, object: old.object,
+                            location: isCovered ? old.path : nil))
                 }
             }
         }

@@ -99,11 +99,14 @@ extension ManifestUpdate {
     /// - Parameters:
     ///   - old: the present manifest, read to its end.
     ///   - graph: the operations; nil if there are none.
-    init(_ plan: Plan, over old: ManifestReader?, staged: OutcomeList, graph: OperationGraph?) throws {
+    init(
+        _ plan: Plan, over old: ManifestReader?, staged: OutcomeList, graph: OperationGraph?,
+        _ numbers: ObjectNumbers
+    ) throws {
         let difference = plan.difference
         let policy = difference.policy
         let moves = MoveMap(difference)
-        self.init(PlannedEntries(difference, moves, staged))
+        self.init(PlannedEntries(difference, moves, staged, numbers))
         if let graph {
             touch(directories: graph.touchedDirectories, objects: ManifestUpdate.touched(difference, moves))
         }
@@ -113,7 +116,10 @@ extension ManifestUpdate {
         for index in difference.forgotten.indices { append(.forgotten, index) }
         for index in difference.deleted.indices { append(.deleted, index) }
         var resting = try old.map { try ManifestUpdate.carried(difference, moves, $0) } ?? []
-        for (file, record, isSeen) in difference.uncovered {
+        for (index, entry) in difference.uncovered.enumerated() {
+            let (record, isSeen) = (entry.base, entry.isSeen)
+            var file = entry.file
+            file.object = numbers.found(uncovered: index)
             guard isSeen else {
                 resting.append((file, record))
                 continue
@@ -149,12 +155,12 @@ extension ManifestUpdate {
             append(.staged, index)
         }
         // A new name of a file that the target keeps is recorded like that file.
-        if !difference.links.isEmpty { addNewNames(difference) }
+        if !difference.links.isEmpty { addNewNames(difference, numbers) }
         // Restored to its state before any run covered it.
         uncover(policy.uncovering.union(difference.staying))
     }
 
-    private mutating func addNewNames(_ difference: Difference) {
+    private mutating func addNewNames(_ difference: Difference, _ numbers: ObjectNumbers) {
         let matches = difference.matches
         let kept = Dictionary(uniqueKeysWithValues: matches.indices.map { (matches.targetPath(at: $0), $0) })
         for file in difference.arriving {
@@ -162,8 +168,10 @@ extension ManifestUpdate {
             let match =
                 kept[target.path].map { matches[$0] }
                 ?? Match(source: file.recorded(as: target), target: target)
+            var held = match.held.moved(to: file.path)
+            held.object = numbers.number(arriving: file)
             set(
-                match.held.moved(to: file.path), targetInode: target.status.inode,
+                held, targetInode: target.status.inode,
                 marks: difference.policy.marks(of: match.source, base: match.base?.known),
                 at: target.path)
         }

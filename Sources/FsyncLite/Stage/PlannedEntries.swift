@@ -5,9 +5,13 @@ struct PlannedEntries: Sendable {
     private let difference: Difference
     private let moves: MoveMap
     private let outcomes: OutcomeList
+    private let numbers: ObjectNumbers
 
-    init(_ difference: Difference, _ moves: MoveMap, _ outcomes: OutcomeList) {
+    init(
+        _ difference: Difference, _ moves: MoveMap, _ outcomes: OutcomeList, _ numbers: ObjectNumbers
+    ) {
         (self.difference, self.moves, self.outcomes) = (difference, moves, outcomes)
+        self.numbers = numbers
     }
 
     var targetTimes: TargetTimes { difference.targetTimes }
@@ -37,13 +41,14 @@ struct PlannedEntries: Sendable {
             file: match.held, targetInode: target.inode,
             targetChanged: stays && !policy.movesLater(target) ? target.changed : nil,
             marks: policy.marks(of: match.source, base: match.base?.known),
-            location: match.target.path)
+            object: numbers.wanted(match: index), location: match.target.path)
     }
 
     /// The entry of a staged object.
     func staged(_ index: Int) -> ManifestUpdate.Entry? {
         guard case .staged(let file, let inode)? = outcomes[index] else { return nil }
         return ManifestUpdate.Entry(
-            file: file, targetInode: inode, marks: difference.policy.marks(of: file, base: nil))
+            file: file, targetInode: inode, marks: difference.policy.marks(of: file, base: nil),
+            object: numbers.number(arriving: file))
     }
 }

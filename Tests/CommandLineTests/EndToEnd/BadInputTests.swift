@@ -160,7 +160,7 @@ struct DamagedManifestTests {
             $0[0] = $0[0].replacing("fsync-lite-manifest", with: "fsync-lite-plan")
         },
         Damage(testDescription: "a later version", line: 1) {
-            $0[0] = $0[0].replacing("\"version\":2", with: "\"version\":3")
+            $0[0] = $0[0].replacing("\"version\":3", with: "\"version\":4")
         },
         Damage(testDescription: "a changed digit", line: nil) {
             $0[2] = $0[2].replacing("\"size\":1", with: "\"size\":2")

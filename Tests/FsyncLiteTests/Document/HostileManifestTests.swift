@@ -172,7 +172,7 @@ struct HostileManifestTests {
         expectRefusal(text.bytes, line: line, "\(paths)")
     }
 
-    @Test(arguments: ["0", "3", "-1", "1.0", "1e0", "01", "\"1\"", "null", "9223372036854775808", ""])
+    @Test(arguments: ["0", "4", "-1", "1.0", "1e0", "01", "\"1\"", "null", "9223372036854775808", ""])
     func impossibleVersion(_ version: String) {
         var text = ManifestText()
         text.version = version

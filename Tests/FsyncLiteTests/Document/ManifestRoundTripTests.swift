@@ -28,7 +28,9 @@ struct ManifestRoundTripTests {
         var directory = FileStatus(type: .directory, modified: times[0])
         directory.permissions = 0o1777
         entries.append(
-            .init(file: File(path: RelativePath("d")!, status: directory, destination: []), targetInode: 1))
+            .init(
+                file: File(path: RelativePath("d")!, status: directory, destination: [], object: 1),
+                targetInode: 1))
         for (index, name) in names.enumerated() {
             var status = FileStatus(type: types[index % types.count], modified: times[index % times.count])
             status.changed = times[(index + 1) % times.count]
@@ -51,6 +53,7 @@ struct ManifestRoundTripTests {
             for path in [RelativePath(name), RelativePath(Array("d/".utf8) + name)] {
                 guard let path else { continue }
                 var file = File(path: path, status: status, destination: destination)
+                file.object = max(1, numbers[index % numbers.count] / 2)
                 if status.type == .file, index % 2 == 0 {
                     file.digest = Digest(
                         .init(numbers[index % numbers.count], 1, .max, 0xABCD_EF01_2345_6789))
@@ -73,11 +76,15 @@ struct ManifestRoundTripTests {
         return entries.sorted { $0.file < $1.file }
     }
 
-    static let header = ManifestHeader(
-        id: "20261121T090000Z", root: [0x2F, 0xFF], created: Timestamp(times[1]),
-        source: .init(
-            path: Array("/s\n".utf8), identity: FileIdentity(inode: .max, created: Timestamp(times[3])),
-            fileSystem: "ab\"c"))
+    static let header = {
+        var header = ManifestHeader(
+            id: "20261121T090000Z", root: [0x2F, 0xFF], created: Timestamp(times[1]),
+            source: .init(
+                path: Array("/s\n".utf8), identity: FileIdentity(inode: .max, created: Timestamp(times[3])),
+                fileSystem: "ab\"c"))
+        header.nextObject = .max
+        return header
+    }()
 
     static func text(_ header: ManifestHeader, _ entries: [RecordList.Entry]) throws -> [UInt8] {
         var bytes: [UInt8] = []
@@ -86,7 +93,8 @@ struct ManifestRoundTripTests {
             writer.append(
                 path: entry.file.path, status: entry.file.status, destination: entry.file.destination,
                 extended: entry.file.extended, omitted: entry.file.omitted, targetInode: entry.targetInode,
-                targetChanged: entry.targetChanged, marks: entry.marks, digest: entry.file.digest)
+                targetChanged: entry.targetChanged, marks: entry.marks, digest: entry.file.digest,
+                object: entry.file.object)
             try writer.drain(to: &bytes)
         }
         writer.end()
@@ -180,7 +188,9 @@ struct ManifestRoundTripTests {
                 let name = ["a", "b", "c", "a-", "a.", "z", "m", "k", "0", "ab"].randomElement(
                     using: &random)!
                 return .init(
-                    file: File(path: RelativePath(name)!, status: status, destination: []),
+                    file: File(
+                        path: RelativePath(name)!, status: status, destination: [],
+                        object: .random(in: 1..<100, using: &random)),
                     targetInode: random.next())
             }
         }

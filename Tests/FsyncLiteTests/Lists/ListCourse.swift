@@ -41,7 +41,8 @@ struct ListCourse {
             var status = FileStatus(
                 type: entry.isDirectory ? .directory : .file, modified: FileTime(seconds: 1, nanoseconds: 0))
             status.permissions = 0o700 + entry.attributes
-            return ListEntry(File(path: path, status: status, destination: []), object: entry.number)
+            return ListEntry(
+                File(path: path, status: status, destination: [], object: entry.number))
         }
     }
 
@@ -87,7 +88,7 @@ struct ListCourse {
             let expected = ListCourse.entries(record.found)
             let stream = try ListStream(layer) { ListedEntries(present) }
             var read: [ListEntry] = []
-            while try stream.advance() { read.append(ListEntry(stream.file, object: stream.object)) }
+            while try stream.advance() { read.append(ListEntry(stream.file)) }
             if read != expected { faults.append("list \(index) is \(read), not \(expected)") }
             for (path, entry) in record.found where self[path, index] != entry.number {
                 faults.append("\(path) of list \(index) is \(String(describing: self[path, index]))")

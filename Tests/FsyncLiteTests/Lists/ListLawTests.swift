@@ -113,8 +113,12 @@ struct ListLawTests {
         (#"{"absent":"b"},\#n{"absent":"a"}"#, "out of order"), (#"{"absent":"/"}"#, "no path"),
         (#"{"absent":"a","object":1}"#, ""),
         (
-            #"{"object":1,"below":"b","path":"a","type":"file","size":1,"modified":"2026-01-01T00:00:00Z","mode":"0644","owner":0,"group":0,"inode":1,"changed":"2026-01-01T00:00:00Z"}"#,
+            #"{"below":"b","path":"a","type":"file","size":1,"modified":"2026-01-01T00:00:00Z","mode":"0644","owner":0,"group":0,"inode":1,"changed":"2026-01-01T00:00:00Z","object":1}"#,
             "only a directory"
+        ),
+        (
+            #"{"path":"a","type":"fifo","modified":"2026-01-01T00:00:00Z","mode":"0644","owner":0,"group":0,"inode":1,"changed":"2026-01-01T00:00:00Z"}"#,
+            "the number of an object is missing"
         ),
     ])
     func falseLineIsAnError(line: String, message: String) throws {

@@ -1,0 +1,145 @@
+import FileSystem
+
+/// The numbers of the objects of a plan. What the target is found to have keeps its number, or gets one where the manifest
+/// has none for it: after an edit by hand, and where others made it. New content gets a new number, all names of a file
+/// the same one.
+///
+/// Numbers are told from the order of the entries, so that one takes no memory.
+package struct ObjectNumbers: Sendable {
+    private let difference: Difference
+    /// The number of the first new entry; those that follow have the next ones.
+    private let created: UInt64
+    /// Matches whose new content has no number yet, and the number of the first.
+    private var replacing: (matches: [UInt32], first: UInt64) = ([], 0)
+    /// By match, deleted or uncovered entry, the numbers of objects that were found without one.
+    private var found: [Int: UInt64] = [:]
+    private var foundDeleted: [Int: UInt64] = [:]
+    private var foundUncovered: [Int: UInt64] = [:]
+    /// By inode, those of files with several names, and of what was moved by hand.
+    private var byInode: [UInt64: UInt64] = [:]
+    /// The first number that no object has after the plan.
+    package private(set) var next: UInt64
+
+    /// Of nothing.
+    package init() { (difference, created, next) = (Difference(), 1, 1) }
+
+    /// - Parameters:
+    ///   - first: the first number that no object has yet.
+    ///   - recorded: opens the present manifest, with uncovered entries; nil without one.
+    package init(
+        _ difference: Difference, from first: UInt64, recorded: () throws -> ManifestReader?
+    ) throws {
+        self.difference = difference
+        created = first
+        next = first + UInt64(difference.created.count)
+        let matches = difference.matches
+        for index in matches.indices where matches.head(at: index).replacesContent {
+            if matches[index].source.object == 0 { replacing.matches.append(UInt32(index)) }
+        }
+        replacing.first = next
+        next += UInt64(replacing.matches.count)
+        noteMoved()
+        try noteNames(recorded)
+        for index in matches.indices where matches.head(at: index).isUnnumbered {
+            found[index] = number(ofFound: matches[index].target)
+        }
+        for index in difference.deleted.indices where difference.deleted.isUnnumbered(at: index) {
+            foundDeleted[index] = number(ofFound: difference.deleted[index].file)
+        }
+        for (index, entry) in difference.uncovered.enumerated() where entry.file.object == 0 {
+            foundUncovered[index] = number(ofFound: entry.file)
+        }
+    }
+
+    /// An object that is missing at its path, and was found at another one, was moved by hand.
+    private mutating func noteMoved() {
+        guard difference.policy.keepsTargetInodes, !difference.policy.targetIsCopy else { return }
+        var missing: [UInt64: File] = [:]
+        for drift in difference.drift where drift.found == nil && drift.inode != 0 {
+            missing[drift.inode] = drift.recorded
+        }
+        guard !missing.isEmpty else { return }
+        for drift in difference.drift where drift.recorded == nil {
+            guard let found = drift.found, let recorded = missing[found.status.inode], recorded.object != 0,
+                recorded.status.type == found.status.type,
+                found.isDirectory || recorded.status.hasSameContent(as: found.status)
+            else { continue }
+            byInode[found.status.inode] = recorded.object
+        }
+    }
+
+    /// Finds the numbers of files of which others made a further name.
+    private mutating func noteNames(_ recorded: () throws -> ManifestReader?) throws {
+        let matches = difference.matches
+        var wanted: Set<UInt64> = []
+        func want(_ file: File) {
+            if file.object == 0, file.isMultiplyLinked { wanted.insert(file.status.inode) }
+        }
+        for index in matches.indices {
+            let head = matches.head(at: index)
+            if head.isUnnumbered, head.hasOtherNames { want(matches[index].target) }
+        }
+        let deleted = difference.deleted
+        for index in deleted.indices where deleted.isUnnumbered(at: index) && deleted.hasOtherNames(at: index) {
+            want(deleted[index].file)
+        }
+        for (file, _, _) in difference.uncovered { want(file) }
+        for case .kept(let file) in difference.links.values { want(file) }
+        guard !wanted.isEmpty, let manifest = try recorded() else { return }
+        var others = Set(difference.forgotten)
+        for index in matches.indices where matches.head(at: index).isUnnumbered {
+            others.insert(matches.targetPath(at: index))
+        }
+        for index in deleted.indices where deleted.isUnnumbered(at: index) { others.insert(deleted.path(at: index)) }
+        while try manifest.advance() {
+            if wanted.contains(manifest.targetInode), !others.contains(manifest.path) {
+                byInode[manifest.targetInode] = manifest.object
+            }
+        }
+    }
+
+    private mutating func number(ofFound file: File) -> UInt64 {
+        let inode = file.status.inode
+        if let number = byInode[inode] { return number }
+        defer { next += 1 }
+        if file.isMultiplyLinked { byInode[inode] = next }
+        return next
+    }
+
+    // MARK: Numbers
+
+    /// The number of the object that the target is found to have.
+    func found(match index: Int) -> UInt64 { found[index] ?? difference.matches[index].target.object }
+
+    func found(deleted index: Int) -> UInt64 {
+        foundDeleted[index] ?? difference.deleted[index].file.object
+    }
+
+    func found(uncovered index: Int) -> UInt64 {
+        foundUncovered[index] ?? difference.uncovered[index].file.object
+    }
+
+    /// The number of the object of a match after the plan.
+    func wanted(match index: Int) -> UInt64 {
+        let match = difference.matches[index]
+        guard !match.replacesContent else { return number(arriving: match.source) }
+        return match.source.object != 0 ? match.source.object : found(match: index)
+    }
+
+    /// The number of an entry that gets a new object.
+    func number(arriving file: File) -> UInt64 {
+        guard file.object == 0 else { return file.object }
+        switch difference.links[file.path] {
+        case .kept(let kept): return kept.object != 0 ? kept.object : byInode[kept.status.inode] ?? own(file.path)
+        case .staged(let first): return own(first)
+        case nil: return own(file.path)
+        }
+    }
+
+    private func own(_ path: RelativePath) -> UInt64 {
+        if let index = difference.created.index(of: path) { return created + UInt64(index) }
+        guard let index = difference.matches.index(of: path) else { return 0 }
+        let position = replacing.matches.partitionPoint(where: { $0 < index })
+        return replacing.first + UInt64(position)
+    }
+}
