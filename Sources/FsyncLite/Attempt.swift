@@ -100,21 +100,23 @@ struct Attempt {
     /// - Returns: its state.
     /// - Throws: as `StagedCommit.run`.
     mutating func commit(in root: inout TargetRoot) throws -> StateDirectory {
-        let history = try History(state)
-        let write = try recorder(history)
+        let (history, numbers) = (try History(state), try manifest.numbers(of: plan, in: state))
+        let write = try recorder(history, numbers)
         // The record of an exchange has what that links or clones.
         guard planned.exchanges else {
-            return try staged(isPrepared: false, beside: { [plan] in try write(plan, [:]) }).run(in: &root)
+            return try staged(numbers, isPrepared: false, beside: { [plan] in try write(plan, [:]) })
+                .run(in: &root)
         }
-        return try staged(isPrepared: false).run(in: &root, clones: history.clones, record: write)
+        return try staged(numbers, isPrepared: false).run(in: &root, clones: history.clones, record: write)
     }
 
     /// Does everything but the commit, and writes down what that needs.
     ///
     /// - Parameter retention: which snapshots are kept after the commit.
     mutating func prepare(_ retention: RetentionPolicy) throws {
-        let write = try recorder(History(state))
-        let staged = try staged(isPrepared: true, beside: { [plan] in try write(plan, [:]) })
+        let numbers = try manifest.numbers(of: plan, in: state)
+        let write = try recorder(History(state), numbers)
+        let staged = try staged(numbers, isPrepared: true, beside: { [plan] in try write(plan, [:]) })
         try staged.makeDurable(rereads: options.verifiesCopies)
         try monitor.checkCancellation()
         var transaction = PreparedTransaction(
@@ -129,9 +131,8 @@ struct Attempt {
 
     /// - Parameter write: called on another thread while the manifest is written.
     private mutating func staged(
-        isPrepared: Bool, beside write: (@Sendable () throws -> Void)? = nil
+        _ numbers: ObjectNumbers, isPrepared: Bool, beside write: (@Sendable () throws -> Void)? = nil
     ) throws -> StagedCommit {
-        let numbers = try manifest.numbers(of: plan, in: state)
         func stageManifest() throws -> (ManifestHeader, note: String?) {
             try manifest.stage(
                 plan, graph, numbers, id: id, root: root, in: stage, over: state, isPrepared: isPrepared)
@@ -147,10 +148,16 @@ struct Attempt {
     }
 
     /// What adds the history's record of a plan to the stage, with the originals of what an exchange copied.
-    private func recorder(_ history: History) throws -> @Sendable (Plan, [UInt64: UInt64]) throws -> Void {
+    private func recorder(
+        _ history: History, _ numbers: ObjectNumbers
+    ) throws -> @Sendable (Plan, [UInt64: UInt64]) throws -> Void {
         let (id, created, opened) = (id, planned.scanned.time, planned.opened)
         let (previous, manifest) = (try history.snapshots().first, planned.header)
         return { [graph, directory = stage.directory] plan, originals in
+            try ListDocument.write(
+                AppliedStep(plan, graph, numbers, opened: opened),
+                ManifestHeader(found: manifest, root: plan.root?.target, nextObject: numbers.next),
+                to: directory)
             try HistoryRecord(
                 id: id, created: created, previous: previous, manifest: manifest, plan: plan, graph: graph,
                 originals: originals, opened: opened

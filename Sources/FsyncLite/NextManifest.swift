@@ -59,7 +59,7 @@ struct NextManifest {
         header.commits = try commits(state)
         do {
             return try write(
-                &header, planned.plan, OutcomeList(), nil, numbers(of: planned.plan, in: state),
+                &header, planned.plan, OutcomeList(), nil, numbers(of: planned.plan, in: state, isStep: false),
                 to: state.newManifest(), over: state, durably: true)
         } catch let error as SystemError
             where [.noSpace, .quotaExceeded, .readOnlyFileSystem].contains(error.errno)
@@ -69,10 +69,10 @@ struct NextManifest {
     }
 
     /// The numbers of the objects of a plan.
-    func numbers(of plan: Plan, in state: StateDirectory) throws -> ObjectNumbers {
+    func numbers(of plan: Plan, in state: StateDirectory, isStep: Bool = true) throws -> ObjectNumbers {
         let recorded = try state.manifest(withUncovered: true)
         if let recorded, recorded.header.nextObject == nil { while try recorded.advance() {} }
-        return try ObjectNumbers(plan.difference, from: recorded?.nextObject ?? 1) {
+        return try ObjectNumbers(plan.difference, from: recorded?.nextObject ?? 1, isStep: isStep) {
             try state.manifest(withUncovered: true)
         }
     }

@@ -41,18 +41,19 @@ package struct BaseEntry: Hashable, Sendable {
         fields.value.rest?.value.known?.value.status ?? fields.value.status.unpacked
     }
     package var omitted: Omissions { fields.value.omitted }
-    /// The number of the recorded object; 0 where it has none, or once the entry was packed.
+    /// The number of the recorded object; 0 where it has none.
     var object: UInt64 { fields.value.object }
     var isUncovered: Bool { fields.value.marks.contains(.uncovered) }
 
     package init(
         status: FileStatus, targetInode: UInt64, targetChanged: FileTime? = nil, marks: EntryMarks = [],
-        extended: ExtendedAttributes = ExtendedAttributes(), omitted: Omissions = [], digest: Digest? = nil
+        extended: ExtendedAttributes = ExtendedAttributes(), omitted: Omissions = [], digest: Digest? = nil,
+        object: UInt64 = 0
     ) {
         self.init(
             BaseStatus(
                 status: status, targetInode: targetInode, targetChanged: targetChanged, marks: marks,
-                omitted: omitted, hasDigest: digest != nil), extended, digest, object: 0)
+                omitted: omitted, hasDigest: digest != nil), extended, digest, object: object)
     }
 
     private init(

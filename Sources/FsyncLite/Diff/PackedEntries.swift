@@ -136,6 +136,7 @@ private struct BaseParts: OptionSet {
     static let omitted = BaseParts(rawValue: 16)
     static let extended = BaseParts(rawValue: 32)
     static let digest = BaseParts(rawValue: 64)
+    static let object = BaseParts(rawValue: 128)
 }
 
 extension PackedStore {
@@ -152,6 +153,7 @@ extension PackedStore {
         let (extended, digest) = (base.extended, base.digest)
         if !extended.isEmpty { parts.insert(.extended) }
         if digest != nil { parts.insert(.digest) }
+        if base.object != 0 { parts.insert(.object) }
         put(byte: parts.rawValue)
         put(known.status, like: BaseEntry.expected(source, target))
         if parts.contains(.targetInode) { put(known.targetInode) }
@@ -163,6 +165,7 @@ extension PackedStore {
         if parts.contains(.omitted) { put(byte: known.omitted.rawValue) }
         if parts.contains(.extended) { put(extended) }
         if let digest { put(digest) }
+        if parts.contains(.object) { put(base.object) }
     }
 
     fileprivate func base(_ cursor: inout Cursor, of source: FileStatus, _ target: FileStatus) -> BaseEntry {
@@ -179,7 +182,8 @@ extension PackedStore {
         return BaseEntry(
             status: status, targetInode: targetInode, targetChanged: changed, marks: marks,
             extended: parts.contains(.extended) ? extended(&cursor) : ExtendedAttributes(),
-            omitted: omitted, digest: parts.contains(.digest) ? digest(&cursor) : nil)
+            omitted: omitted, digest: parts.contains(.digest) ? digest(&cursor) : nil,
+            object: parts.contains(.object) ? cursor.number() : 0)
     }
 }
 

@@ -146,6 +146,11 @@ package struct HistoryRecord: Sendable {
             }
         }
         var actionsName: FileName { actions.flatMap { FileName($0.utf8) } ?? HistoryRecord.actionsName }
+        /// The list that stands beside the actions.
+        var listName: FileName {
+            let rest = actionsName.bytes.dropFirst("actions".utf8.count)
+            return FileName("list".utf8 + rest) ?? ListDocument.name
+        }
         var holders: [FileName] { (holds ?? []).compactMap { FileName($0.utf8) } }
     }
 

@@ -131,8 +131,26 @@ struct Retention {
         let record = HistoryRecord(
             step.header, oldest: oldest.header,
             changes.keeping(slotsOf: Set(older.flatMap(\.directories)), strays: strays), drift: drift)
+        try joinLists(history, range, as: record.header.listName)
         try record.write(to: history.directory(step), durably: true)
         return record.header
+    }
+
+    private func joinLists(_ history: History, _ range: Range<Int>, as name: FileName) throws {
+        let (first, rest) = (history.steps[range.lowerBound], history.steps[range].dropFirst())
+        guard var list = try history.list(first) else { return }
+        var places = Places()
+        places.add(list.stored, of: first.name)
+        for step in rest {
+            guard let older = try history.list(step) else { return }
+            list.step = older.step.joined(to: list.hand.joined(to: list.step))
+            (list.header, list.hand) = (older.header, older.hand)
+            places.add(older.stored, of: step.name)
+        }
+        list.stored = places.lines(of: first.name)
+        var file = try PendingFile(name, in: history.directory(first))
+        try list.write(to: &file)
+        try file.commit(durably: true)
     }
 
     /// Removes objects that a joined record does not restore.
@@ -172,6 +190,7 @@ struct Retention {
     private func discardUnlisted(_ steps: [History.Step]) throws {
         guard let history = try state.history() else { return }
         let records = Dictionary(uniqueKeysWithValues: steps.map { ($0.name, $0.header.actionsName) })
+        let lists = Dictionary(uniqueKeysWithValues: steps.map { ($0.name, $0.header.listName) })
         let leftovers = [
             TransactionEntry.manifest, TransactionEntry.oldManifest, TransactionEntry.reservedSpace,
             TransactionEntry.log, TransactionEntry.prepared,
@@ -189,6 +208,7 @@ struct Retention {
                 let isLeft =
                     leftovers.contains(file)
                     || file.bytes.starts(with: "actions".utf8) && file != records[name]
+                    || file.bytes.starts(with: "list".utf8) && file != lists[name]
                     || file == HistoryRecord.headerName && records[name] == nil
                     || PendingFile.isTemporary(file)
                 if isLeft { try directory.unlink(file) }

@@ -18,6 +18,7 @@ import FileSystem
 package struct ListDocument: Sendable {
     static let format: StaticString = "fsync-lite-list"
     static let version = 1
+    static let name = FileName("list.json")
 
     package var header: ManifestHeader
     /// From the list that the step left to the one that it found.
@@ -31,10 +32,22 @@ package struct ListDocument: Sendable {
     }
 
     package func write(to sink: inout some ByteSink & ~Copyable) throws {
-        var document = DocumentWriter(format: Self.format.description, version: Self.version)
+        try Self.write(header, step: step.lines.sorted, hand: hand.lines.sorted, stored: stored, to: &sink)
+    }
+
+    /// Writes a document of which the lines are made as they are written.
+    ///
+    /// - Parameters:
+    ///   - step: in the order of their paths, as `hand`.
+    ///   - stored: at most one line for each object.
+    static func write(
+        _ header: ManifestHeader, step: some Sequence<ListLine>, hand: some Sequence<ListLine>,
+        stored: some Sequence<StoredObject>, to sink: inout some ByteSink & ~Copyable
+    ) throws {
+        var document = DocumentWriter(format: format.description, version: version)
         document.text.fields(ManifestHeader.fields, of: header)
-        try document.array("step", of: step.lines.sorted, to: &sink) { $0.line($1) }
-        try document.array("hand", of: hand.lines.sorted, to: &sink) { $0.line($1) }
+        try document.array("step", of: step, to: &sink) { $0.line($1) }
+        try document.array("hand", of: hand, to: &sink) { $0.line($1) }
         try document.array("stored", of: stored, to: &sink) { $0.fields(StoredObject.fields, of: $1) }
         document.beginTrailer()
         try document.end(withChecksum: true, to: &sink)

@@ -19,6 +19,37 @@ package struct StoredObject: Hashable, Sendable {
     }
 }
 
+/// The objects in the history, by their places.
+package struct ObjectsByPlace: Sendable {
+    private struct Inside: Hashable {
+        let object: UInt64
+        let name: FileName
+    }
+
+    private var slots: [RelativePath: UInt64] = [:]
+    private var inside: [Inside: UInt64] = [:]
+
+    fileprivate init(_ stored: some Sequence<StoredObject>) {
+        for line in stored {
+            switch line.place {
+            case .slot(let slot):
+                guard let transaction = line.transaction else { continue }
+                slots[RelativePath.root.appending(transaction).appending(slot)] = line.object
+            case .inside(let directory, let name): inside[Inside(object: directory, name: name)] = line.object
+            }
+        }
+    }
+
+    /// The object at a path below the history; nil for one that no list has.
+    package func object(at path: RelativePath) -> UInt64? {
+        if let object = slots[path] { return object }
+        guard let parent = path.parent, !parent.isRoot, let name = path.fileName,
+            let directory = object(at: parent)
+        else { return nil }
+        return inside[Inside(object: directory, name: name)]
+    }
+}
+
 /// The places of objects by number. Of an object that is not in the present list, the newest line is right.
 package struct Places: Sendable {
     private var stored: [UInt64: StoredObject] = [:]
@@ -32,6 +63,17 @@ package struct Places: Sendable {
             stored[line.object] = line
         }
     }
+
+    /// The lines, as a record of this transaction has them.
+    package func lines(of transaction: FileName) -> [StoredObject] {
+        stored.values.sorted { $0.object < $1.object }.map { line in
+            var line = line
+            if line.transaction == transaction { line.transaction = nil }
+            return line
+        }
+    }
+
+    package var objects: ObjectsByPlace { ObjectsByPlace(stored.values) }
 
     package enum Place: Hashable, Sendable {
         /// Below the root of the tree.

@@ -28,6 +28,7 @@ struct SnapshotSource: PlanSource {
     private var leavesStrangers = false
     /// Entries that no apply brought, and that the manifest has all the same.
     private let taken: Set<RelativePath>
+    private let stored: ObjectsByPlace
     /// Entries that the other directory cannot hold.
     private let leftOut = LeftOutEntries()
 
@@ -57,6 +58,7 @@ struct SnapshotSource: PlanSource {
             sources: step?.sourcesBefore ?? header.sources)
         copy = restoration.copy(of: snapshots[index])
         let isInPlace = restoration.destination == nil
+        stored = try history.places().objects
         let (changes, drift) = try history.changesAndDrift(from: 0, to: index, isTree: true)
         let tree = try SnapshotTree(
             consume changes,
@@ -210,7 +212,7 @@ struct SnapshotSource: PlanSource {
         if isInPlace {
             let recorded = RecoveredEntries(try manifest(withUncovered: true), tree)
             try merge.run(source: entries, target: scan, manifest: recorded)
-            if !copiesDisplaced { try merge.offer(displaced: tree, in: earlierTree.root) }
+            if !copiesDisplaced { try merge.offer(displaced: tree, stored, in: earlierTree.root) }
         } else {
             try merge.run(source: entries, target: scan)
         }
@@ -369,7 +371,9 @@ struct SnapshotSource: PlanSource {
 
 extension TreeMerge {
     /// Objects in the history that an earlier tree brings back are moved: nothing is copied, and no room is needed.
-    fileprivate mutating func offer(displaced tree: SnapshotTree, in root: Directory) throws {
+    fileprivate mutating func offer(
+        displaced tree: SnapshotTree, _ stored: ObjectsByPlace, in root: Directory
+    ) throws {
         let changed = tree.changed
         let resolver = PathResolver(root)
         // Displaced directories, and by location what is in one.
@@ -382,7 +386,7 @@ extension TreeMerge {
                 inner.append((location, changed.path(at: index)))
                 continue
             }
-            guard try offer(index, location, in: tree, resolver) else { continue }
+            guard try offer(index, location, in: tree, stored, resolver) else { continue }
             directories.append((index, location))
         }
         inner.sort()
@@ -399,7 +403,7 @@ extension TreeMerge {
             let scan = try TreeScan(directory.directory(name), options)
             while try scan.advance() {
                 let inner = location.appending(scan.path)
-                offer(entry(inner), inner, scan.status, in: tree, scan.destination, scan.extended)
+                offer(entry(inner), inner, scan.status, in: tree, stored, scan.destination, scan.extended)
             }
         }
         for (index, location) in directories { try offerContent(of: location, changed.path(at: index)) }
@@ -407,9 +411,9 @@ extension TreeMerge {
         var top: RelativePath?
         for (location, path) in inner
         where !(top.map(location.isBelow) ?? false) && !location.isBelow(anyOf: tops) {
-            guard let index = changed.index(of: path), try offer(index, location, in: tree, resolver) else {
-                continue
-            }
+            guard let index = changed.index(of: path),
+                try offer(index, location, in: tree, stored, resolver)
+            else { continue }
             top = location
             try offerContent(of: location, path)
         }
@@ -417,19 +421,20 @@ extension TreeMerge {
 
     /// - Returns: whether the object is a directory.
     private mutating func offer(
-        _ index: Int, _ location: RelativePath, in tree: SnapshotTree, _ resolver: PathResolver
+        _ index: Int, _ location: RelativePath, in tree: SnapshotTree, _ stored: ObjectsByPlace,
+        _ resolver: PathResolver
     ) throws -> Bool {
         guard let (directory, name) = try resolver.location(of: location),
             let status = try directory.status(of: name)
         else { return false }
-        offer(index, location, status, in: tree)
+        offer(index, location, status, in: tree, stored)
         return status.type == .directory
     }
 
     /// - Parameter index: of the object's entry in the tree, if that has one.
     private mutating func offer(
         _ index: Int?, _ location: RelativePath, _ status: FileStatus, in tree: SnapshotTree,
-        _ destination: [UInt8] = [], _ extended: ExtendedAttributes = ExtendedAttributes()
+        _ stored: ObjectsByPlace, _ destination: [UInt8] = [], _ extended: ExtendedAttributes = ExtendedAttributes()
     ) {
         let entry = index.map { tree.changed[$0].file }
         var recorded = status
@@ -441,7 +446,8 @@ extension TreeMerge {
         }
         let file = File(
             path: location, status: status, destination: entry?.destination ?? destination,
-            extended: entry?.extended ?? extended)
+            extended: entry?.extended ?? extended,
+            object: location.relative(to: .history).flatMap(stored.object) ?? 0)
         offer(
             file, BaseEntry(status: recorded, targetInode: status.inode, extended: file.extended), of: index)
     }

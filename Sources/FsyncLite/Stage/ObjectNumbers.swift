@@ -25,9 +25,10 @@ package struct ObjectNumbers: Sendable {
 
     /// - Parameters:
     ///   - first: the first number that no object has yet.
+    ///   - isStep: otherwise the lists stay as they are: what has the size and time of its record is the same object.
     ///   - recorded: opens the present manifest, with uncovered entries; nil without one.
     package init(
-        _ difference: Difference, from first: UInt64, recorded: () throws -> ManifestReader?
+        _ difference: Difference, from first: UInt64, isStep: Bool, recorded: () throws -> ManifestReader?
     ) throws {
         self.difference = difference
         created = first
@@ -41,7 +42,14 @@ package struct ObjectNumbers: Sendable {
         noteMoved()
         try noteNames(recorded)
         for index in matches.indices where matches.head(at: index).isUnnumbered {
-            found[index] = number(ofFound: matches[index].target)
+            let match = matches[index]
+            if !isStep, let base = match.base, base.object != 0,
+                base.status.hasSameContent(as: match.target.status)
+            {
+                found[index] = base.object
+            } else {
+                found[index] = number(ofFound: match.target)
+            }
         }
         for index in difference.deleted.indices where difference.deleted.isUnnumbered(at: index) {
             foundDeleted[index] = number(ofFound: difference.deleted[index].file)
