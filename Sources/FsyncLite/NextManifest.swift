@@ -54,6 +54,7 @@ struct NextManifest {
     /// - Returns: a note; nil without one.
     func rewrite(in state: StateDirectory) throws -> String? {
         guard let old = planned.header else { return nil }
+        try TargetLists.convert(state)
         var header = try header(old.id, root: planned.plan.root)
         (header.created, header.revision, header.exchanged) = (old.created, old.revision + 1, old.exchanged)
         header.commits = try commits(state)

@@ -305,6 +305,7 @@ public struct Synchronizer: Sendable {
         if !planned.exchanges { try root.moveState(beside: false) }
         let state = try root.makeState()
         try state.setCopy(planned.copy)
+        try TargetLists.convert(state)
         let monitor = ActivityMonitor(in: state, began: planned.scanned.time, telling: monitor)
         defer { monitor.end() }
         var attempt = try Attempt(

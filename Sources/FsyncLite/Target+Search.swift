@@ -38,22 +38,27 @@ extension Target {
         return try found.get()
     }
 
+    /// Only what is selected in the present list is followed back, and what moved: the rest has one version.
     private func find(_ selection: EntrySelection, in history: History) throws -> [Finding] {
+        let lists = try TargetLists(history)
+        var directories: Set<RelativePath> = []
+        try lists.forEach { directories.formUnion($1.found.directories.keys) }
+        let followed = try entries(of: lists.present(), selected: selection, orBelow: directories)
+
         var found: [Finding] = []
         var indices: [Version: Int] = [:]
-        for (index, snapshot) in try history.snapshots().enumerated() {
-            let tree = try SnapshotTree(
-                history.changes(to: index), present: manifest(history.state, withUncovered: true))
-            let entries = tree.entries(over: try manifest(history.state))
+        let snapshots = try history.snapshots()
+        try lists.forEach { index, layers in
+            let entries = try ListStream(layers.found, withUncovered: false) { ListedEntries(followed) }
             var selection = selection
             while try entries.advance() {
                 guard selection.selects(entries) else { continue }
                 let version = Version(entries)
                 if let known = indices[version] {
-                    found[known].snapshots.append(snapshot)
+                    found[known].snapshots.append(snapshots[index])
                 } else {
                     indices[version] = found.count
-                    found.append(Finding(file: entries.file, snapshots: [snapshot]))
+                    found.append(Finding(file: entries.file, snapshots: [snapshots[index]]))
                 }
             }
         }
@@ -61,9 +66,22 @@ extension Target {
         return found.enumerated().sorted { ($0.1.file.path, $0.0) < ($1.1.file.path, $1.0) }.map(\.1)
     }
 
+    private func entries(
+        of present: ManifestReader, selected selection: EntrySelection, orBelow directories: Set<RelativePath>
+    ) throws -> PackedList<ListLineCoding> {
+        var (selection, entries) = (selection, PackedList<ListLineCoding>())
+        while try present.advance() {
+            guard selection.selects(present) || !directories.isEmpty && present.path.isBelow(anyOf: directories)
+            else { continue }
+            entries.append(ListLine(present.listEntry))
+        }
+        return entries
+    }
+
     /// What the applies changed in the selected paths, newest first. A path is followed through renames.
     package func life(of selection: EntrySelection) throws -> [(snapshot: Snapshot, actions: [Action])] {
         let history = try history()
+        let lists = try TargetLists(history)
         var names: Set<RelativePath> = []
         let manifest = try manifest(history.state)
         var present = selection
@@ -71,33 +89,46 @@ extension Target {
             if present.selects(manifest) { names.insert(manifest.path) }
         }
         var found: [(Snapshot, [Action])] = []
-        for (step, snapshot) in zip(history.steps, try history.snapshots()) {
-            let inverses = try history.actions(step).actions
-            let chosen = inverses.filter { inverse in
-                let (path, isDirectory) = (inverse.file.path, inverse.file.isDirectory)
-                let present = inverse.from ?? path
+        for (index, snapshot) in try history.snapshots().enumerated().prefix(history.steps.count) {
+            let step = try lists.document(index).step
+            guard concerns(step, names, selection) else { continue }
+            let chosen = try changes(ofStep: index, in: lists).filter { action in
+                let (path, isDirectory) = (action.path, action.type == FileType.directory.documentName)
                 // An object that leaves a path is skipped if a followed object arrives there.
-                return names.contains(present) || selection.selects(present, isDirectory)
-                    || present != path && !names.contains(path) && selection.selects(path, isDirectory)
+                return names.contains(path) || selection.selects(path, isDirectory)
+                    || action.from.map { !names.contains($0) && selection.selects($0, isDirectory) } ?? false
             }
-            var actions = Action.joined(chosen.flatMap(\.applied))
-            let moved = Set(actions.lazy.filter { $0.verb == .move }.map(\.path))
-            let delta = ReverseDelta(inverses)
+            var actions = chosen
+            var origins: [RelativePath: RelativePath] = [:]
+            for action in chosen { if let from = action.from { origins[action.path] = from } }
+            let (directories, moved) = (step.directories, Set(origins.keys))
             var before: Set<RelativePath> = []
             for name in names.sorted() {
-                guard let old = delta.pathBefore(of: name), old != name, !old.isInState else {
-                    before.insert(name)
-                    continue
-                }
-                // It moved with a directory.
-                if !moved.contains(name), !name.isBelow(anyOf: moved) {
+                let old = origins[name] ?? step.olderPaths(of: name, directories).first
+                if let old, old != name, origins[name] == nil, !name.isBelow(anyOf: moved) {
+                    // It moved with a directory.
                     actions.append(Action(carried: name, from: old))
                 }
-                before.insert(old)
+                before.insert(old ?? name)
             }
-            names = before.union(chosen.lazy.map(\.file.path).filter { !$0.isInState })
+            names = before.union(chosen.lazy.map { $0.from ?? $0.path })
             if !actions.isEmpty { found.append((snapshot, actions)) }
         }
         return found
+    }
+
+    /// Whether a step may have changed one of these paths.
+    private func concerns(
+        _ step: ListLayer, _ names: Set<RelativePath>, _ selection: EntrySelection
+    ) -> Bool {
+        let above = Set(names.lazy.flatMap(\.ancestors)).union(names)
+        return step.lines.values.contains { line in
+            [line.path, line.below].contains { path in
+                guard let path else { return false }
+                let isDirectory = line.entry?.file.isDirectory ?? true
+                return above.contains(path) || path.isBelow(anyOf: names) || selection.selects(path, isDirectory)
+                    || selection.selects(path, false)
+            }
+        }
     }
 }

@@ -72,25 +72,27 @@ extension Target {
             throw SyncError(
                 .inputMissing, path: path, "\(snapshot) is the oldest snapshot: what led to it is not known")
         }
-        return Action.joined(try history.actions(history.steps[index]).actions.flatMap(\.applied))
+        return try changes(ofStep: index, in: TargetLists(history))
+    }
+
+    /// What the apply of a step changed, in the order of paths.
+    func changes(ofStep index: Int, in lists: TargetLists) throws -> [Action] {
+        let (left, found) = (try lists.layers(to: index).left, try lists.layers(to: index + 1).found)
+        let newer = try index > 0 ? lists.document(index - 1).header : lists.present().header
+        let changes = try TargetLists.changes(
+            from: lists.entries(found), to: lists.entries(left),
+            roots: (lists.document(index).header.rootEntry, newer.rootEntry))
+        return Array(changes.actions)
     }
 
     /// The changes that would turn one snapshot into the other.
     public func changes(from first: String, to second: String) throws -> Plan {
         let history = try history()
-        func tree(_ name: String) throws -> () throws -> any EntryStream {
-            let changes = try history.changes(to: history.index(of: name))
-            let tree = try SnapshotTree(changes, present: manifest(history.state, withUncovered: true))
-            return { tree.entries(over: try manifest(history.state)) }
+        let lists = try TargetLists(history)
+        func entries(_ name: String) throws -> some EntryStream {
+            try lists.entries(lists.layers(to: history.index(of: name)).found)
         }
-        let (old, new) = (try tree(first), try tree(second))
-        var policy = ComparisonPolicy()
-        policy.knowsExtended = true
-        policy.earlier = ComparisonPolicy.Earlier()
-        policy.targetIsBase = true
-        var merge = TreeMerge(policy)
-        try merge.run(source: new(), target: old())
-        return Plan(try Difference(matching: merge), root: nil)
+        return try TargetLists.changes(from: entries(first), to: entries(second))
     }
 
     /// Gives the present snapshot a label, which keeps it.
@@ -161,22 +163,28 @@ extension Target {
             faults.append((snapshots.first?.id ?? "", error))
         }
         if let damage = history.damage { faults.append((snapshots.last?.id ?? "", damage)) }
-        var newer = ReverseDelta()
-        let resolver = PathResolver(directory)
-        var shared = SharedVersions()
+        let lists = try TargetLists(history)
+        var (documents, places) = ([ListDocument](), Places())
         for (index, step) in history.steps.enumerated() {
-            let record: (actions: UndoEntries, drift: UndoEntries)
             do {
-                record = try history.actions(step)
+                documents.append(try lists.document(index))
+                places.add(documents[index].stored, of: step.name)
             } catch let error as SyncError {
                 faults.append((snapshots[index + 1].id, error))
                 break
             }
-            let own = ReverseDelta(record.actions)
-            let displaced = own.entries.values.filter(\.location.isInState)
-                .map { DisplacedObjects.Item(file: $0.file, location: newer.location(of: $0)) }
-                .filter { $0.location.isInState && !$0.location.isLost }
-                .sorted { $0.location < $1.location }
+        }
+        let resolver = PathResolver(directory)
+        let present = try lists.objects(documents.flatMap(\.stored).map(\.object))
+        var (shared, seen) = (SharedVersions(), Set<UInt64>())
+        for (index, document) in documents.enumerated() {
+            let entries = [document.step, document.hand].flatMap { $0.lines.sorted.compactMap(\.entry) }
+            let displaced = entries.compactMap { entry -> DisplacedObjects.Item? in
+                guard case .history(let path)? = places.place(of: entry.object, present: { present[$0] }),
+                    seen.insert(entry.object).inserted
+                else { return nil }
+                return DisplacedObjects.Item(file: entry.file, location: .history.appending(path))
+            }.sorted { $0.location < $1.location }
             let objects = FilePipeline(threads: Processors.defaultThreads) {
                 DisplacedObjects(directory, monitor: monitor)
             }
@@ -192,7 +200,6 @@ extension Target {
                 shared.look(
                     at: try resolver.status(of: item.location), item.file.path, of: snapshots[index + 1].id)
             }
-            newer = newer.followed(by: own).followed(by: ReverseDelta(record.drift), isDrift: true)
         }
         return (
             faults, snapshots.count, try shared.found(in: directory, and: history.state.directory, monitor)

@@ -67,6 +67,14 @@ package struct DiskTree {
         }
     }
 
+    /// Gives a file one more name, where there is room.
+    package mutating func link() throws {
+        let files = try paths().filter { isFile($0) }
+        let goal = try place()
+        guard let path = files.randomElement(using: &random), status(goal) == nil else { return }
+        guard Glibc.link(terminated(path), terminated(goal)) == 0 else { throw TreeError("link", path) }
+    }
+
     // MARK: Entries
 
     /// Every path below the root, sorted.

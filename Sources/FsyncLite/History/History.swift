@@ -116,32 +116,6 @@ struct History {
         try HistoryRecord.actions(step.header.actionsName, of: step.name, in: directory(step))
     }
 
-    /// nil for a step of an earlier version, which wrote no list.
-    func list(_ step: Step) throws -> ListDocument? {
-        let (name, directory) = (step.header.listName, try directory(step))
-        guard try directory.status(of: name) != nil else { return nil }
-        return try ListDocument(
-            directory.open(name, [.read, .noFollow, .nonBlocking]), path: directory.path(of: name))
-    }
-
-    /// The layer from the present list to that of a snapshot.
-    func layer(to index: Int) throws -> ListLayer? {
-        var (layer, hand) = (ListLayer(), ListLayer())
-        for step in steps.prefix(index) {
-            guard let list = try list(step) else { return nil }
-            layer = list.step.joined(to: hand.joined(to: layer))
-            hand = list.hand
-        }
-        return layer
-    }
-
-    /// Where the steps put what they displaced.
-    func places() throws -> Places {
-        var places = Places()
-        for step in steps { places.add(try list(step)?.stored ?? [], of: step.name) }
-        return places
-    }
-
     /// The delta from the present tree to a snapshot.
     func changes(to index: Int) throws -> ReverseDelta {
         try changesAndDrift(from: 0, to: index, isTree: true).changes

@@ -149,7 +149,7 @@ package struct HistoryRecord: Sendable {
         /// The list that stands beside the actions.
         var listName: FileName {
             let rest = actionsName.bytes.dropFirst("actions".utf8.count)
-            return FileName("list".utf8 + rest) ?? ListDocument.name
+            return FileName(Array("list".utf8) + rest) ?? ListDocument.name
         }
         var holders: [FileName] { (holds ?? []).compactMap { FileName($0.utf8) } }
     }

@@ -137,15 +137,14 @@ struct Retention {
     }
 
     private func joinLists(_ history: History, _ range: Range<Int>, as name: FileName) throws {
-        let (first, rest) = (history.steps[range.lowerBound], history.steps[range].dropFirst())
-        guard var list = try history.list(first) else { return }
-        var places = Places()
+        let (lists, first) = (try TargetLists(history), history.steps[range.lowerBound])
+        var (list, places) = (try lists.document(range.lowerBound), Places())
         places.add(list.stored, of: first.name)
-        for step in rest {
-            guard let older = try history.list(step) else { return }
+        for index in range.dropFirst() {
+            let older = try lists.document(index)
             list.step = older.step.joined(to: list.hand.joined(to: list.step))
             (list.header, list.hand) = (older.header, older.hand)
-            places.add(older.stored, of: step.name)
+            places.add(older.stored, of: history.steps[index].name)
         }
         list.stored = places.lines(of: first.name)
         var file = try PendingFile(name, in: history.directory(first))

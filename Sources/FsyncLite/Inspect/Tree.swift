@@ -15,11 +15,11 @@ public struct Tree: Sendable {
         case directory
     }
 
-    /// A snapshot, as the delta from the present manifest.
+    /// A snapshot, as the layer from the present manifest.
     private struct Earlier: Sendable {
         let state: StateDirectory
         let snapshot: Snapshot
-        let changes: ReverseDelta
+        let layer: ListLayer
         /// The version of that manifest.
         let manifest: StateDirectory.ManifestVersion?
     }
@@ -75,7 +75,7 @@ public struct Tree: Sendable {
             return .snapshot(
                 Earlier(
                     state: state, snapshot: try history.snapshots()[index],
-                    changes: try history.changes(to: index), manifest: version))
+                    layer: try TargetLists(history).layers(to: index).found, manifest: version))
         } catch {
             // An apply may remove a record.
             guard try state.manifestVersion() == version else { throw SyncError.overtaken(path) }
@@ -126,16 +126,14 @@ public struct Tree: Sendable {
     /// The changes that would turn this tree into the other; moves are found where both are trees of the same
     /// directory.
     public func changes(to other: Tree) throws -> Plan {
+        let (stream, otherStream) = (try stream(withExtended: true), try other.stream(withExtended: true))
+        if try isOfOneTarget(with: other) { return try TargetLists.changes(from: stream, to: otherStream) }
         var policy = ComparisonPolicy()
         policy.knowsExtended = true
         policy.targetIsBase = true
         // Between a tree and a copy of it, inodes cannot be compared.
-        let isOfOneTarget = try isOfOneTarget(with: other)
-        let (stream, otherStream) = (try stream(withExtended: true), try other.stream(withExtended: true))
         let origin = try origin(of: stream)
-        policy.followsIdentity =
-            try isOfOneTarget || origin?.created != nil && origin == other.origin(of: otherStream)
-        policy.earlier = isOfOneTarget ? ComparisonPolicy.Earlier() : nil
+        policy.followsIdentity = try origin?.created != nil && origin == other.origin(of: otherStream)
         var merge = TreeMerge(policy)
         try merge.run(source: otherStream, target: stream)
         return Plan(try Difference(matching: merge), root: nil)
@@ -248,8 +246,9 @@ public struct Tree: Sendable {
         case .target(let state):
             return try state.manifest(of: path)
         case .snapshot(let earlier):
-            return try SnapshotTree(earlier.changes, present: manifest(of: earlier, withUncovered: true))
-                .entries(over: try manifest(of: earlier))
+            return try ListStream(earlier.layer, withUncovered: false) {
+                try manifest(of: earlier, withUncovered: true)
+            }
         case .directory:
             let options = TreeScan.Options(omitsSockets: true).bounded.prefetching()
             return try TreeScan(

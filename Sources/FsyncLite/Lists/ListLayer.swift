@@ -11,6 +11,8 @@ package struct ListLayer: Sendable {
         for line in lines { self.lines[line.path] = line }
     }
 
+    package mutating func add(_ line: ListLine) { lines[line.path] = line }
+
     package enum Answer: Hashable {
         /// What the older list has; nil for nothing.
         case entry(ListEntry?)

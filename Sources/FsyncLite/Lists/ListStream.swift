@@ -3,22 +3,31 @@ import FileSystem
 /// A list, read as a newer one with a layer laid over it: one pass, and another before it where directories moved.
 /// Memory holds the layer, and what moved directories hold.
 package final class ListStream<Base: EntryStream>: EntryStream {
-    private let layer: ListLayer
     private let base: Base
+    private let yieldsUncovered: Bool
+    /// The lines of the layer, in order.
+    private let lines: PackedList<ListLineCoding>
+    private var nextLine = 0
+    /// The lines at and above the present path of the newer list, and whether the older one has there what is below it.
+    private var above: [(path: RelativePath, stays: Bool)] = []
+    private var hasBase = false
+
     /// The entries that do not stand in the newer list at their path.
     private let own: PackedList<ListLineCoding>
-    private var next = 0
-    private var hasBase = false
-    /// The directory of the last entry of the newer list, and whether the older list has its content there.
-    private var directory: (path: RelativePath, stays: Bool)?
-    private var isOwn = false
-    private var present: ListEntry?
+    private var nextOwn = 0
+    /// The present one; nil where the present entry is one of the newer list.
+    private var entry: ListEntry?
+    /// How many names the files had of which a line tells it, by number.
+    private let links: [UInt64: UInt32]
 
-    /// - Parameter newer: opens the newer list.
-    package init(_ layer: ListLayer, over newer: () throws -> Base) throws {
-        self.layer = layer
+    /// - Parameters:
+    ///   - withUncovered: also yields what the filters of the older list leave out.
+    ///   - newer: opens the newer list, with uncovered entries.
+    package init(_ layer: ListLayer, withUncovered: Bool = true, over newer: () throws -> Base) throws {
+        yieldsUncovered = withUncovered
+        lines = layer.lines.sorted
         var own = PackedList<ListLineCoding>()
-        for line in layer.lines.values where line.entry != nil { own.append(line) }
+        for line in lines where line.entry != nil { own.append(line) }
         let moved = layer.directories.filter { below, paths in paths.contains { $0 != below } }
         if !moved.isEmpty {
             let pass = try newer()
@@ -26,54 +35,103 @@ package final class ListStream<Base: EntryStream>: EntryStream {
                 let path = pass.path
                 guard path.ancestors.contains(where: { moved[$0] != nil }) else { continue }
                 for older in layer.olderPaths(of: path, moved) where older != path {
-                    own.append(ListLine(pass.entry.moved(to: older)))
+                    own.append(ListLine(pass.listEntry.moved(to: older)))
                 }
             }
+            own.sort()
         }
-        own.sort()
-        self.own = own
+        var links: [UInt64: UInt32] = [:]
+        for case let file? in own.lazy.map(\.entry?.file) where file.isMultiplyLinked {
+            links[file.object] = max(links[file.object] ?? 0, file.linkCount)
+        }
+        (self.own, self.links) = (own, links)
         base = try newer()
     }
 
     package func advance() throws -> Bool {
-        if isOwn { next += 1 } else { try step() }
-        let line = next < own.count ? own[next] : nil
-        isOwn = line.map { !hasBase || $0.path < base.path } ?? false
-        present = isOwn ? line?.entry : hasBase ? base.entry : nil
-        return present != nil
+        repeat {
+            if entry != nil { nextOwn += 1 } else { try step() }
+            let isOwn =
+                nextOwn < own.count && (!hasBase || own.order(nextOwn, comparedTo: base.path) < 0)
+            entry = isOwn ? own[nextOwn].entry : nil
+            guard isOwn || hasBase else { return false }
+        } while !yieldsUncovered && marks.contains(.uncovered)
+        return true
     }
 
     /// Steps to the next entry of the newer list that the older one has there.
     private func step() throws {
         repeat {
             hasBase = try base.advance()
-        } while hasBase && !stays(base.path)
+        } while hasBase && isElsewhere(base.path)
     }
 
-    private func stays(_ path: RelativePath) -> Bool {
-        guard let parent = path.parent else { return true }
-        if directory?.path != parent { directory = (parent, layer.content(of: parent) == parent) }
-        return directory?.stays == true && !layer.lines.contains(path)
+    /// Whether the older list has another entry at the next path of the newer one, or none.
+    private func isElsewhere(_ path: RelativePath) -> Bool {
+        while let last = above.last, !path.isBelow(last.path) { above.removeLast() }
+        while nextLine < lines.count, lines.order(nextLine, comparedTo: path) < 0 { nextLine += 1 }
+        guard nextLine < lines.count, lines.order(nextLine, comparedTo: path) == 0 else {
+            return above.last.map { !$0.stays } ?? false
+        }
+        above.append((path, lines[nextLine].below == path))
+        return true
     }
 
-    private var shown: ListEntry {
-        guard let present else { preconditionFailure("no entry before the first or after the last") }
-        return present
+    package var file: File { (entry?.file ?? base.file).with(status) }
+    package var path: RelativePath { entry?.file.path ?? base.path }
+    package var status: FileStatus {
+        var status = entry?.file.status ?? base.status
+        if !links.isEmpty, status.type != .directory {
+            status.links = max(status.links, links[object] ?? 0)
+        }
+        return status
+    }
+    package var destination: [UInt8] { entry?.file.destination ?? base.destination }
+    package var extended: ExtendedAttributes { entry?.file.extended ?? base.extended }
+    package var omitted: Omissions { entry?.file.omitted ?? base.omitted }
+    package var digest: Digest? { entry.map(\.file.digest) ?? base.digest }
+    package var object: UInt64 { entry?.object ?? base.object }
+    package var marks: EntryMarks {
+        if let entry { return entry.isUncovered ? .uncovered : [] }
+        return base.marks
+    }
+    package var targetInode: UInt64 { entry?.file.status.inode ?? base.targetInode }
+    package var targetChanged: FileTime? { entry == nil ? base.targetChanged : nil }
+
+    package func withPathBytes<Result>(_ body: (UnsafeRawBufferPointer) -> Result) -> Result {
+        if let entry { return entry.file.path.bytes.withUnsafeBytes(body) }
+        return base.withPathBytes(body)
     }
 
-    package var file: File { shown.file }
-    package var path: RelativePath { file.path }
-    package var status: FileStatus { file.status }
-    package var destination: [UInt8] { file.destination }
-    package var extended: ExtendedAttributes { file.extended }
-    package var omitted: Omissions { file.omitted }
-    package var digest: Digest? { file.digest }
-    package var object: UInt64 { shown.object }
-    package var marks: EntryMarks { shown.isUncovered ? .uncovered : [] }
+    /// The present entry is one of the newest list, at its path there.
+    var isPresent: Bool { entry == nil }
 }
 
 extension EntryStream {
-    fileprivate var entry: ListEntry {
-        ListEntry(file, isUncovered: marks.contains(.uncovered))
+    var listEntry: ListEntry { ListEntry(file, isUncovered: marks.contains(.uncovered)) }
+}
+
+/// A part of a list that is in memory, in order.
+final class ListedEntries: EntryStream {
+    private let lines: PackedList<ListLineCoding>
+    private var index = -1
+    private(set) var file = File(path: .root, status: EntryRecord().status, destination: [])
+    private(set) var marks: EntryMarks = []
+
+    init(_ lines: PackedList<ListLineCoding>) { self.lines = lines }
+
+    func advance() -> Bool {
+        index += 1
+        guard index < lines.count else { return false }
+        if let entry = lines[index].entry { (file, marks) = (entry.file, entry.isUncovered ? .uncovered : []) }
+        return true
     }
+
+    var path: RelativePath { file.path }
+    var status: FileStatus { file.status }
+    var destination: [UInt8] { file.destination }
+    var extended: ExtendedAttributes { file.extended }
+    var omitted: Omissions { file.omitted }
+    var digest: Digest? { file.digest }
+    var object: UInt64 { file.object }
 }

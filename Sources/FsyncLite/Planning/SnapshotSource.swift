@@ -58,7 +58,7 @@ struct SnapshotSource: PlanSource {
             sources: step?.sourcesBefore ?? header.sources)
         copy = restoration.copy(of: snapshots[index])
         let isInPlace = restoration.destination == nil
-        stored = try history.places().objects
+        stored = try TargetLists(history).places().objects
         let (changes, drift) = try history.changesAndDrift(from: 0, to: index, isTree: true)
         let tree = try SnapshotTree(
             consume changes,

@@ -1,0 +1,159 @@
+import FileStorage
+import FileSystem
+
+/// The lists of a target: the manifest, and before it those that the applies found, newest first. A list is told by the
+/// layer that leads to it from the manifest.
+struct TargetLists {
+    private let history: History
+    /// The lists of records that an earlier version wrote.
+    private let old: OldHistory?
+
+    init(_ history: History) throws {
+        self.history = history
+        let present = try history.state.manifest(withUncovered: true)
+        if let present, present.header.nextObject == nil, !history.steps.isEmpty {
+            old = try OldHistory(history, present: present)
+        } else {
+            old = nil
+        }
+    }
+
+    /// Makes lists of the records that an earlier version wrote. The manifest with the numbers comes last and makes them
+    /// count; until then every reader uses the records.
+    static func convert(_ state: StateDirectory) throws {
+        let (history, lists) = (try History(state), try TargetLists(History(state)))
+        guard let old = lists.old else { return }
+        for (index, step) in history.steps.enumerated().prefix(old.count) {
+            var file = try PendingFile(step.header.listName, in: history.directory(step))
+            try old.document(index).write(to: &file)
+            try file.commit(durably: true)
+        }
+        let present = try lists.present()
+        var header = present.header
+        header.nextObject = old.nextObject
+        var writer = ManifestWriter(header)
+        var file = try state.newManifest()
+        while try present.advance() {
+            writer.append(
+                path: present.path, status: present.status, destination: present.destination,
+                extended: present.extended, omitted: present.omitted, targetInode: present.targetInode,
+                targetChanged: present.targetChanged, marks: present.marks, digest: present.digest,
+                object: present.object)
+            try writer.drain(to: &file)
+        }
+        writer.end()
+        try writer.drain(to: &file, all: true)
+        try file.commit(durably: true)
+    }
+
+    /// The document of a step: the list that it found, and the one that the step before left.
+    func document(_ index: Int) throws -> ListDocument {
+        if let old { return old.document(index) }
+        let step = history.steps[index]
+        let (name, directory) = (step.header.listName, try history.directory(step))
+        guard try directory.status(of: name) != nil else {
+            throw SyncError(.invalidDocument, path: directory.path(of: name), "it is missing")
+        }
+        return try ListDocument(
+            directory.open(name, [.read, .noFollow, .nonBlocking]), path: directory.path(of: name))
+    }
+
+    /// The layers from the present list to the one that a step found, and to the one that the step before it left.
+    typealias Layers = (found: ListLayer, left: ListLayer)
+
+    /// - Parameter index: of the snapshot that the step found; 0 for the present list.
+    func layers(to index: Int) throws -> Layers {
+        var last: Layers = (ListLayer(), ListLayer())
+        try forEach(upTo: index) { _, layers in last = layers }
+        return last
+    }
+
+    /// Passes the layers to each snapshot, the newest first.
+    func forEach(upTo last: Int? = nil, _ body: (Int, Layers) throws -> Void) throws {
+        var layers: Layers = (ListLayer(), ListLayer())
+        try body(0, layers)
+        for index in 0..<(last ?? history.steps.count) {
+            let list = try document(index)
+            layers.found = list.step.joined(to: layers.left)
+            layers.left = list.hand.joined(to: layers.found)
+            try body(index + 1, layers)
+        }
+    }
+
+    /// Where the steps put what they displaced.
+    func places() throws -> Places {
+        var places = Places()
+        for (index, step) in history.steps.enumerated() {
+            places.add(try document(index).stored, of: step.name)
+        }
+        return places
+    }
+
+    /// The paths of objects in the present list.
+    func objects(_ wanted: some Sequence<UInt64>) throws -> [UInt64: RelativePath] {
+        let wanted = Set(wanted)
+        var paths: [UInt64: RelativePath] = [:]
+        guard !wanted.isEmpty else { return paths }
+        let present = try present()
+        while try present.advance() {
+            if wanted.contains(present.object), paths[present.object] == nil {
+                paths[present.object] = present.path
+            }
+        }
+        return paths
+    }
+
+    /// The covered entries of a list in order.
+    func entries(_ layer: ListLayer) throws -> ListStream<ManifestReader> {
+        try ListStream(layer, withUncovered: false, over: present)
+    }
+
+    /// The present list, with uncovered entries.
+    func present() throws -> ManifestReader {
+        guard let manifest = try history.state.manifest(withUncovered: true) else {
+            throw SyncError(.inputMissing, path: history.state.path(of: .manifest), "the manifest is gone")
+        }
+        return manifest
+    }
+
+    /// What turns one list into another one.
+    ///
+    /// - Parameter roots: those of the two lists, where they are known.
+    static func changes(
+        from old: some EntryStream, to new: some EntryStream, roots: (old: File?, new: File?) = (nil, nil)
+    ) throws -> Plan {
+        var policy = ComparisonPolicy()
+        policy.knowsExtended = true
+        policy.earlier = ComparisonPolicy.Earlier()
+        policy.targetIsBase = true
+        var merge = TreeMerge(policy)
+        try merge.run(source: NumberedEntries(new), target: NumberedEntries(old))
+        var root: Match?
+        if let old = roots.old, let new = roots.new {
+            root = Match(source: new, target: old, base: nil)
+            root?.compare(by: policy)
+        }
+        return Plan(try Difference(matching: merge), root: root)
+    }
+}
+
+/// The entries of a list, of which each object is known by its number.
+private final class NumberedEntries<List: EntryStream>: EntryStream {
+    private let list: List
+
+    init(_ list: List) { self.list = list }
+
+    func advance() throws -> Bool { try list.advance() }
+
+    var path: RelativePath { list.path }
+    var status: FileStatus {
+        var status = list.status
+        (status.inode, status.created) = (list.object, CommitSpans.unexamined)
+        return status
+    }
+    var destination: [UInt8] { list.destination }
+    var extended: ExtendedAttributes { list.extended }
+    var omitted: Omissions { list.omitted }
+    var digest: Digest? { list.digest }
+    var object: UInt64 { list.object }
+}
