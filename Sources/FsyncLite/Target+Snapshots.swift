@@ -20,7 +20,7 @@ extension Target {
     /// - Throws: `SyncError`: `inputMissing` where no apply is kept, `refused` where fewer are, one by one.
     package func found(byLast count: Int, called: [UInt8]) throws -> String {
         let history = try history()
-        let steps = try history.undoable(count, from: history.state.manifest(of: path).header)
+        let steps = try TargetLists(history).undoable(count, from: history.state.manifest(of: path).header)
         guard count > steps.count else { return "latest~\(steps[count - 1] + 1)" }
         let (kept, next) = (steps.count, history.steps.firstIndex { $0.header.actions != nil })
         if next == nil, let damage = history.damage { throw damage }

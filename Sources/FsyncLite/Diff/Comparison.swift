@@ -25,6 +25,8 @@ struct Comparison {
         var destinationsDiffer = false
         /// The target's file has other names than the source's file.
         var isMislinked = false
+        /// Of lists: the source's entry is of the recorded object.
+        var isSameObject = false
     }
 
     /// Nothing to do, and nothing left to read.
@@ -78,7 +80,9 @@ extension ComparisonPolicy {
     func compare(
         _ source: FileStatus, _ target: FileStatus, _ base: BaseStatus, _ payload: Comparison.Payload
     ) -> Comparison {
-        asMirrored(source, of: target) { compare($0, target, by: known($0, target, base), payload) }
+        asMirrored(source, of: target) {
+            compare($0, target, by: known($0, target, base, payload.isSameObject), payload)
+        }
     }
 
     /// Attributes that cannot be set are taken from the target, so they never differ. A status that keeps all of its
@@ -103,12 +107,14 @@ extension ComparisonPolicy {
 
     private func known() -> Known {
         var known = Known()
-        known.found.isUnexamined = identityTellsContent
+        known.found.isUnexamined = pairsByNumber
         if commitSpans == nil { known.isDoubted = !knowsExtended }
         return known
     }
 
-    private func known(_ source: FileStatus, _ target: FileStatus, _ base: BaseStatus) -> Known {
+    private func known(
+        _ source: FileStatus, _ target: FileStatus, _ base: BaseStatus, _ isSameObject: Bool
+    ) -> Known {
         var known = known()
         let isVouched = vouches(for: base, in: target)
         if base.hasDigest {
@@ -118,11 +124,9 @@ extension ComparisonPolicy {
             known.found.targetStands = isVouched
         }
         known.found.omitted = omitted(source, target, base)
-        known.found.isUnexamined = identityTellsContent && !isVouched
+        known.found.isUnexamined = pairsByNumber && !isVouched
         if isVouched, commitSpans != nil { known.isDoubted = !isAsRecorded(source, base) }
-        if identityTellsContent {
-            known.isSameContent = base.status.identity == source.identity && base.isIntact(in: target)
-        }
+        known.isSameContent = pairsByNumber && isSameObject && base.isIntact(in: target)
         return known
     }
 
@@ -157,7 +161,7 @@ extension ComparisonPolicy {
         if replacesShared, isShared(source, target) { found.causes.insert(.links) }
         if !found.causes.isDisjoint(with: [.destination, .device, .links]) { found.replacesContent = true }
         found.needsInspection =
-            !knowsExtended && (alwaysInspects || known.isDoubted || identityTellsContent)
+            !knowsExtended && (alwaysInspects || known.isDoubted || pairsByNumber)
         return found
     }
 
@@ -168,7 +172,7 @@ extension ComparisonPolicy {
 
     private func compareContent(_ found: inout Comparison, _ known: Known) {
         let looksEqual = found.causes.isDisjoint(with: [.size, .modified, .content])
-        if identityTellsContent {
+        if pairsByNumber {
             found.replacesContent = !known.isSameContent
             if found.replacesContent, found.causes.isDisjoint(with: [.size, .modified]) {
                 found.causes.insert(.content)
@@ -311,11 +315,11 @@ extension Match {
         let payload = Comparison.Payload(
             digestsDiffer: own != nil && target.digest != nil && own != target.digest,
             destinationsDiffer: source.status.type == .symlink && source.destination != target.destination,
-            isMislinked: isMislinked)
+            isMislinked: isMislinked, isSameObject: base.map { $0.object == source.object } ?? false)
         let found = policy.compare(source.status, target.status, base?.known, payload)
         var status = source.status
         status.keepUnmirrored(of: target.status, mirroring: policy.attributes, timeStep: policy.timeStep)
-        if found.isUnexamined || policy.identityTellsContent && target.path.isInState {
+        if found.isUnexamined || policy.pairsByNumber && target.path.isInState {
             status = status.unexamined
         }
         if status != source.status { source = source.with(status) }

@@ -39,19 +39,17 @@ package struct ComparisonPolicy: Sendable {
     package var alwaysInspects = false
     /// The maximum number of names of a file in the target; nil for no limit.
     package var linkLimit: UInt32?
-    /// Of a source that is an earlier tree of the target; nil for any other.
-    package var earlier: Earlier? { didSet { identityTellsContent = earlier != nil } }
-    /// Content is the same exactly if the object is the recorded one: the source is an earlier tree. Stored, as it is
-    /// asked for every entry.
-    private(set) var identityTellsContent = false
+    /// Of a source that is an older list of the target; nil for any other.
+    package var earlier: Earlier? { didSet { pairsByNumber = earlier != nil } }
+    /// Entries are paired by the numbers of their objects, not by the identity of the source's object, and content is the
+    /// same exactly if the object is the recorded one: the source is an older list. Stored, as it is asked for every entry.
+    private(set) var pairsByNumber = false
     /// Inodes of the target's objects that are compared by content even if the base vouches for them.
     package var suspects: Set<UInt64> = []
     /// The base's inodes and birth times are those of the present source.
     package var followsIdentity = true
     /// Whether an entry of the source and an object of the target, by their paths, are of one file system; nil for all.
     package var haveSameDomain: (@Sendable (_ source: RelativePath, _ target: RelativePath) -> Bool)?
-    /// Where the object of an entry of an earlier tree is now; it can also be at its own path. nil for any other source.
-    package var location: (@Sendable (RelativePath) -> RelativePath)?
     /// Both trees are of this machine and no object may be in both: a mirror that is a hard link to its source is no copy.
     package var replacesShared = false
     /// Two trees are compared without a manifest: the target is its own base, and nothing is recorded.
@@ -73,14 +71,19 @@ package struct ComparisonPolicy: Sendable {
     /// Whether an entry of the source and an object of the target may be one object if their identities are equal: inodes
     /// may be equal by chance, of several file systems or after a change by hand.
     func mayBeSame(_ source: RelativePath, _ target: RelativePath) -> Bool {
-        if let location { return source == target || location(source) == target }
-        return haveSameDomain?(source, target) ?? true
+        haveSameDomain?(source, target) ?? true
     }
 
-    /// What is known of an earlier tree.
+    /// What an entry of the source and a recorded object have in common where they are one.
+    func key(_ status: FileStatus, _ object: UInt64) -> FileIdentity {
+        pairsByNumber ? FileIdentity(inode: object, created: .unknown) : status.identity
+    }
+
+    func key(of file: File) -> FileIdentity { key(file.status, file.object) }
+    func key(of base: BaseEntry) -> FileIdentity { key(base.status, base.object) }
+
+    /// What is known of an older list.
     package struct Earlier: Sendable {
-        /// Its entries that are not as they are now, where the stream of the source tells which it is at.
-        var changed: PackedList<DeltaEntryCoding> = []
         /// Uncovered entries that it covers, by their present path; nil where filters decide.
         var recovered: Set<RelativePath>?
         /// Its paths that its manifest did not cover.

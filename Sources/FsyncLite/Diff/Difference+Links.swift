@@ -47,13 +47,13 @@ extension Difference {
         // An earlier tree may have recorded the names of a file at different times.
         var differing: [RelativePath: File] = [:]
         func compare(_ file: File, to source: File?) {
-            guard policy.identityTellsContent, let source, !source.hasAttributes(of: file) else { return }
+            guard policy.pairsByNumber, let source, !source.hasAttributes(of: file) else { return }
             differing[file.path] = source.moved(to: file.path)
         }
         for index in matches.indices where keepsLinked && matches.head(at: index).hasOtherNames {
             let match = matches[index]
             guard !match.replacesContent, match.source.isMultiplyLinked else { continue }
-            let file = LinkedFile(match.source.status)
+            let file = LinkedFile(match.source.status.paired(by: policy, match.source.object))
             if let primary = primaries[file] {
                 compare(match.source, to: primary.source)
             } else {
@@ -62,8 +62,9 @@ extension Difference {
         }
         var split: Set<RelativePath> = []
         for file in arriving.sorted() {
-            let source = LinkedFile(file.status)
-            if primaries[source] == nil, let counterpart = linkIndex.counterpart(of: file.status),
+            let status = file.status.paired(by: policy, file.object)
+            let source = LinkedFile(status)
+            if primaries[source] == nil, let counterpart = linkIndex.counterpart(of: status),
                 !paired.contains(counterpart.path), deleted.index(of: counterpart.path) == nil
             {
                 primaries[source] = Primary(kept: counterpart)

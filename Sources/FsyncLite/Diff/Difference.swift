@@ -96,18 +96,20 @@ package struct Difference: Sendable {
         matches = merge.takeMatches()
         var arrivals = merge.takeArrivals()
         var objects = ObjectMatching(&merge, arrivals)
-        try arrivals.keep { arrival in
-            guard let departure = try objects.moved(arrival) else { return true }
-            add(arrival.file, departure, arrival.file.path == departure.file.path ? [] : [.renamed])
-            return false
+        var rest = PackedList<ArrivalCoding>()
+        try arrivals.drain { _, arrival in
+            if let departure = try objects.moved(arrival) {
+                add(arrival.file, departure, arrival.file.path == departure.file.path ? [] : [.renamed])
+            } else {
+                rest.append(arrival)
+            }
         }
-        arrivals.keep { arrival in
+        rest.drain { _, arrival in
             if let departure = objects.standing(at: arrival.file) {
                 add(arrival.file, departure, [])
             } else {
                 created.append((arrival.file, arrival.isDrift))
             }
-            return false
         }
         if hasUncovered || policy.mayWiden {
             for match in matches where wasUncovered(match.target, match.base) {
@@ -116,9 +118,6 @@ package struct Difference: Sendable {
         }
         noteUnrecordedBelowUncovered()
         objects.drainUntaken { delete($0) }
-        // They may hold a whole earlier tree.
-        policy.location = nil
-        policy.earlier?.changed = []
         noteUnrecordedBelowUncovered()
         matches.sort()
         deleted.sort()
@@ -163,7 +162,7 @@ package struct Difference: Sendable {
             wereUncovered.insert(file.path)
         }
         deleted.append((file, policy.commitSpans != nil && base == nil && !isUncovered))
-        guard policy.identityTellsContent else { return }
+        guard policy.pairsByNumber else { return }
         if let base {
             if base.differs(from: file.status) { edited.insert(file.path) }
         } else {
@@ -236,7 +235,7 @@ package struct Difference: Sendable {
     private mutating func add(_ source: File, _ departure: TreeMerge.Departure, _ causes: Causes) {
         var match = Match(source: source, target: departure.file, base: departure.base)
         match.isMislinked = !linkIndex.admit(
-            source.status, departure.file.status, at: departure.file.path, as: departure.base)
+            source.status.paired(by: policy, source.object), departure.file.status, at: departure.file.path, as: departure.base)
         match.compare(by: policy)
         match.causes.formUnion(causes)
         matches.append(match)

@@ -65,3 +65,13 @@ struct LinkedFile: Hashable, Sendable {
         device = status.device
     }
 }
+
+extension FileStatus {
+    /// With what pairs it with a recorded object as its identity.
+    func paired(by policy: ComparisonPolicy, _ object: UInt64) -> FileStatus {
+        guard policy.pairsByNumber else { return self }
+        var status = self
+        (status.inode, status.created) = (object, CommitSpans.unexamined)
+        return status
+    }
+}

@@ -132,7 +132,7 @@ package struct ManifestFindings {
         // No scan gives it, but earlier versions mirrored it: the target keeps it.
         let isTooLong = manifest.withPathBytes(\.count) > RelativePath.longest
         guard !isTooLong else { return forgotten.append(manifest.path) }
-        if policy.identityTellsContent { missing.append(base) }
+        if policy.pairsByNumber { missing.append(base) }
         guard !isProtected else { return }
         drift.append(Drift(recorded: manifest.file, base))
         forgotten.append(manifest.path)

@@ -42,7 +42,7 @@ struct ObjectMatching {
     }
 
     /// Takes the departures out of a merge.
-    init(_ merge: inout TreeMerge, _ arrivals: ArrivalList) {
+    init(_ merge: inout TreeMerge, _ arrivals: PackedList<ArrivalCoding>) {
         policy = merge.policy
         let strays = ObjectMatching.strays(merge)
         movedBases = ObjectMatching.movedBases(merge, strays)
@@ -50,14 +50,14 @@ struct ObjectMatching {
         isTaken = [Bool](repeating: false, count: departures.count)
         byInode.reserveCapacity(policy.followsIdentity ? departures.count : 0)
         for (index, departure) in departures.enumerated() {
-            guard policy.followsIdentity, let base = departure.base, base.status.created != nil,
+            guard policy.followsIdentity, let base = departure.base, policy.key(of: base).created != nil,
                 // It was replaced, and is elsewhere.
                 departure.file.status.inode == base.known.targetInode
                     || strays[base.known.targetInode] == nil,
                 departure.file.isDirectory || policy.followsEdited(departure.file.path)
                     || !base.differs(from: departure.file.status)
             else { continue }
-            byInode.append(Inode(base.status.inode, of: index))
+            byInode.append(Inode(policy.key(of: base).inode, of: index))
         }
         byInode.sort { ($0.value, $0.index) < ($1.value, $1.index) }
         carried = carriedDepartures(arrivals)
@@ -79,7 +79,7 @@ struct ObjectMatching {
     mutating func moved(_ arrival: TreeMerge.Arrival) throws -> TreeMerge.Departure? {
         if !carried.isEmpty, let index = carried[arrival.file.path] { return departures[index] }
         if !movedBases.isEmpty, let index = departure(at: arrival.file.path), !isTaken[index],
-            let base = movedBases[index], base.status.identity == arrival.file.identity
+            let base = movedBases[index], policy.key(of: base) == policy.key(of: arrival.file)
         {
             isTaken[index] = true
             return (departures[index].file, base)
@@ -97,16 +97,11 @@ struct ObjectMatching {
     /// The departure that is the object of this entry and not taken: one that keeps its name, or the first.
     private mutating func object(of file: File) -> Object? {
         let name = file.path.lastComponent
-        let candidates: [Int]
-        if let location = policy.location {
-            candidates = Set([file.path, location(file.path)]).compactMap { departure(at: $0) }.sorted()
-        } else {
-            let positions = positions(of: file.identity.inode)
-            guard positions.count <= ObjectMatching.fewNames else {
-                return object(of: file, named: name, in: positions)
-            }
-            candidates = positions.map { Int(byInode[$0].index) }
+        let positions = positions(of: policy.key(of: file).inode)
+        guard positions.count <= ObjectMatching.fewNames else {
+            return object(of: file, named: name, in: positions)
         }
+        let candidates = positions.map { Int(byInode[$0].index) }
         let objects = candidates.compactMap { untaken($0, of: file) }
         return objects.first { $0.departure.file.path.lastComponent == name } ?? objects.first
     }
@@ -115,7 +110,7 @@ struct ObjectMatching {
     private mutating func object(
         of file: File, named name: ArraySlice<UInt8>, in positions: Range<Int>
     ) -> Object? {
-        let inode = file.identity.inode
+        let inode = policy.key(of: file).inode
         if names[inode] == nil {
             let indices = positions.map { Int(byInode[$0].index) }
             let byName = Dictionary(grouping: indices) { Array(departures[$0].file.path.lastComponent) }
@@ -149,7 +144,7 @@ struct ObjectMatching {
 
     /// Where the source is an earlier tree: departures that are not the recorded object, by their inode.
     private static func strays(_ merge: TreeMerge) -> [UInt64: Int] {
-        guard merge.policy.identityTellsContent else { return [:] }
+        guard merge.policy.pairsByNumber else { return [:] }
         var strays: [UInt64: Int] = [:]
         for (index, (file, base)) in merge.departures.enumerated()
         where file.status.inode != base?.known.targetInode && !file.path.isInState {
@@ -187,7 +182,7 @@ struct ObjectMatching {
 
     /// A departure, if it has the identity of this entry in its base and is of one kind with it.
     private func object(_ index: Int, of file: File) -> TreeMerge.Departure? {
-        let identity = file.identity
+        let identity = policy.key(of: file)
         let position = byInode.partitionPoint(where: {
             ($0.value, Int($0.index)) < (identity.inode, index)
         })
@@ -195,7 +190,7 @@ struct ObjectMatching {
             byInode[position].index == index
         else { return nil }
         let departure = departures[index]
-        guard departure.base?.status.identity == identity,
+        guard departure.base.map(policy.key) == identity,
             policy.mayBeSame(file.path, departure.file.path),
             ObjectMatching.isSameObject(file, departure.file)
         else { return nil }
@@ -214,14 +209,14 @@ struct ObjectMatching {
     /// The departures of files that keep their name in a moved directory, by new path. They are matched first: if
     /// another name of the same file were paired with one, a recovery could not tell the two apart.
     private mutating func carriedDepartures(
-        _ arrivals: ArrivalList
+        _ arrivals: PackedList<ArrivalCoding>
     ) -> [RelativePath: Int] {
         guard arrivals.contains(where: { $0.file.isMultiplyLinked }) else { return [:] }
         var oldDirectories: [RelativePath: RelativePath] = [:]
         var carried: [RelativePath: Int] = [:]
         for (arrival, _, _) in arrivals {
             if arrival.isDirectory {
-                let found = positions(of: arrival.identity.inode)
+                let found = positions(of: policy.key(of: arrival).inode)
                     .compactMap { object(Int(byInode[$0].index), of: arrival) }
                 if found.count == 1 { oldDirectories[arrival.path] = found[0].file.path }
             } else if arrival.linkCount > 1, let parent = arrival.path.parent,

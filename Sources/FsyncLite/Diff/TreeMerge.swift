@@ -12,7 +12,7 @@ package struct TreeMerge {
     /// Objects that stay at their path and need a change, of themselves or of their manifest entry.
     package private(set) var matches = MatchList()
     /// Entries of the source without a settled counterpart.
-    private var arrivals: ArrivalList
+    private var arrivals = PackedList<ArrivalCoding>()
     /// `isDrift` if the manifest has this object at the path.
     package typealias Arrival = (file: File, isDrift: Bool, isListed: Bool)
     private var arrivalBytes = 0
@@ -55,7 +55,6 @@ package struct TreeMerge {
     package init(_ policy: ComparisonPolicy) {
         self.policy = policy
         findings = ManifestFindings(policy)
-        arrivals = ArrivalList(over: policy.earlier?.changed ?? [])
         folding = NameFolding(policy.merging.folding)
     }
 
@@ -78,9 +77,8 @@ package struct TreeMerge {
         return departures
     }
 
-    mutating func takeArrivals() -> ArrivalList {
-        defer { arrivals = ArrivalList() }
-        arrivals.removeMatched()
+    mutating func takeArrivals() -> PackedList<ArrivalCoding> {
+        defer { arrivals.clear() }
         return arrivals
     }
 
@@ -229,22 +227,7 @@ package struct TreeMerge {
     }
 
     /// Adds an object outside both trees that may match an entry of the source.
-    ///
-    /// - Parameter entry: the index of the entry of the earlier tree that has its object here. A file with one name is
-    ///   matched at once.
-    mutating func offer(_ file: File, _ base: BaseEntry, of entry: Int?) {
-        guard let entry, policy.followsIdentity, !file.isDirectory, file.linkCount == 1,
-            base.status.created != nil,
-            policy.followsEdited(file.path) || !base.differs(from: file.status),
-            let arrival = arrivals.arrival(earlier: entry), arrival.linkCount == 1,
-            arrival.identity == base.status.identity, ObjectMatching.isSameObject(arrival, file)
-        else { return departures.append((file, base)) }
-        arrivals.remove(earlier: entry)
-        var match = Match(source: arrival, target: file, base: base)
-        match.compare(by: policy)
-        match.causes.insert(.renamed)
-        matches.append(match)
-    }
+    mutating func offer(_ file: File, _ base: BaseEntry) { departures.append((file, base)) }
 
     /// - Parameter isResting: the target's entry is uncovered, and known to be another object than the source's.
     private mutating func takeBoth(
@@ -254,9 +237,9 @@ package struct TreeMerge {
         if isDirectory, !source.isListed { unlisted = source.path }
         let isOther =
             policy.followsIdentity && policy.mayBeSame(source.path, source.path)
-            && base.map { $0.status.identity != source.status.identity }
-                // An earlier tree has no object that no apply brought.
-                ?? (isResting || policy.identityTellsContent)
+            && base.map { policy.key(of: $0) != policy.key(source.status, source.object) }
+                // An older list has no object that no apply brought.
+                ?? (isResting || policy.pairsByNumber)
         if source.status.type != target.status.type || (isOther && source.isListed) {
             let file = source.file
             addArrival(source, file, base)
@@ -264,13 +247,14 @@ package struct TreeMerge {
             if isDirectory || target.status.type == .directory { addUnsettled(source.path) }
             return
         }
-        let isLinkedAlike = linkIndex.admit(source.status, target.status, at: source.path, as: base)
+        let isLinkedAlike = linkIndex.admit(
+            source.status.paired(by: policy, source.object), target.status, at: source.path, as: base)
         if isLinkedAlike, let base, isAsRecorded(source.status, target.status, base.known),
             !isBelowUnsettled(source.path),
             !policy.knowsExtended
                 || (source.extended == target.extended && source.digest == target.digest),
             // Change times do not reveal changes of these where the source is an earlier tree.
-            !policy.identityTellsContent || source.extended == base.extended,
+            !policy.pairsByNumber || source.extended == base.extended,
             policy.uncovering.isEmpty || !policy.uncovering.contains(source.path)
         {
             return
@@ -294,7 +278,7 @@ package struct TreeMerge {
         _ source: some EntryStream, _ target: some EntryStream, _ manifest: (some EntryStream)?
     ) -> Bool {
         guard unsettled.isEmpty, source.isListed, source.exclusion == .none, target.exclusion == .none,
-            !policy.knowsExtended, !policy.identityTellsContent
+            !policy.knowsExtended, !policy.pairsByNumber
         else { return false }
         let (sourceStatus, targetStatus) = (source.status, target.status)
         guard sourceStatus.type == .directory || (sourceStatus.links == 1 && targetStatus.links == 1) else {
@@ -309,13 +293,15 @@ package struct TreeMerge {
         guard source.type == .file || source.type == .directory, source.type == target.type,
             base.omitted.isEmpty
         else { return false }
-        return policy.compare(source, target, base, Comparison.Payload()).isEqual
+        // Here, entries of two lists are those of one object.
+        let payload = Comparison.Payload(isSameObject: policy.pairsByNumber)
+        return policy.compare(source, target, base, payload).isEqual
             && (policy.targetIsBase || !policy.isStale(base, source, target))
     }
 
     private mutating func addArrival(_ source: some EntryStream, _ file: File, _ base: BaseEntry?) {
         arrivals.append(
-            (file, base?.status.identity == file.identity, source.isListed), earlier: source.earlierIndex)
+            (file, base.map { policy.key(of: $0) == policy.key(of: file) } ?? false, source.isListed))
     }
 
     private mutating func takeArrival(_ source: some EntryStream, _ base: BaseEntry?) throws {

@@ -56,8 +56,6 @@ package protocol EntryStream: AnyObject, PathStream {
     var digest: Digest? { get }
     /// The manifest that the entry comes from, if the entry itself was not looked at.
     var recorded: ManifestReader? { get }
-    /// The number of the present entry among the changed ones of an earlier tree; nil for any other.
-    var earlierIndex: Int? { get }
     /// The number of the object in the lists of a target; 0 where it has none.
     var object: UInt64 { get }
     /// The present entry as a value.
@@ -77,7 +75,6 @@ extension EntryStream {
     package func append(to writer: inout ManifestWriter) -> Bool { false }
     package var digest: Digest? { nil }
     package var recorded: ManifestReader? { nil }
-    package var earlierIndex: Int? { nil }
     package var object: UInt64 { 0 }
 
     package func withPathBytes<Result>(_ body: (UnsafeRawBufferPointer) -> Result) -> Result {

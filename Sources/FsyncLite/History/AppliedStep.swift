@@ -153,13 +153,7 @@ struct AppliedStep: Sendable {
                 lines[found.path] = ListLine(absent: found.path)
             }
         }
-        var absent: RelativePath?
-        return lines.values.sorted { $0.path < $1.path }.filter { line in
-            guard line.entry == nil else { return true }
-            if let absent, line.path.isBelow(absent) { return false }
-            absent = line.path
-            return true
-        }
+        return lines.values.sorted { $0.path < $1.path }
     }
 
     /// Where the step puts what it displaces.

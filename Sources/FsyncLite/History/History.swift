@@ -173,48 +173,6 @@ struct History {
         return found
     }
 
-    /// The newest steps that can be taken back one by one: none of the applies between them was pruned, and each changed
-    /// an entry, its coverage, or what is mirrored. A run that only found what was changed by hand is none.
-    ///
-    /// - Parameter count: no more than so many are looked for, and no record is read beyond the last.
-    /// - Returns: their indices.
-    func undoable(_ count: Int, from present: ManifestHeader) throws -> [Int] {
-        var (filters, without) = (present.filters.lines, present.attributes.missingNames)
-        var found: [Int] = []
-        for (index, step) in steps.enumerated() {
-            let header = step.header
-            guard found.count < count, header.actions == nil else { break }
-            if try header.summary.actions > 0 || header.previous == nil
-                || (header.previousFilters ?? filters, header.previousWithout ?? without) != (
-                    filters, without
-                )
-                || !actions(step).actions.isEmpty
-            {
-                found.append(index)
-            }
-            (filters, without) = (header.previousFilters ?? filters, header.previousWithout ?? without)
-        }
-        return found
-    }
-
-    /// The paths of entries that were made in the target between applies, and that the steps newer than this one found
-    /// there and took into the manifest.
-    func taken(before index: Int) throws -> Set<RelativePath> {
-        try Set(
-            steps.prefix(index).flatMap {
-                try actions($0).drift.filter { $0.verb == .delete }.map(\.file.path)
-            })
-    }
-
-    /// The paths of what was changed by hand between these steps, newest first, as the newer one found it.
-    func changedByHand(between steps: some Collection<Step>) throws -> Set<RelativePath> {
-        try Set(
-            steps.dropLast().flatMap { step in
-                try actions(step).drift.filter { $0.verb != .attributes || !$0.file.isDirectory }.map(
-                    \.file.path)
-            })
-    }
-
     /// The inodes of clones that replace files with names in the history.
     var clones: Set<UInt64> { Set(steps.lazy.flatMap { $0.header.clones ?? [] }.map(\.inode)) }
 

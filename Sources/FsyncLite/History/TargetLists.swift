@@ -80,6 +80,11 @@ struct TargetLists {
         }
     }
 
+    /// The header of a list; 0 for the present one.
+    func header(_ index: Int) throws -> ManifestHeader {
+        try index == 0 ? present().header : document(index - 1).header
+    }
+
     /// Where the steps put what they displaced.
     func places() throws -> Places {
         var places = Places()
@@ -87,6 +92,43 @@ struct TargetLists {
             places.add(try document(index).stored, of: step.name)
         }
         return places
+    }
+
+    /// The newest steps that can be taken back one by one: none of the applies between them was pruned, and each changed
+    /// an entry, its coverage, or what is mirrored. A run that only found what was changed by hand is none.
+    ///
+    /// - Parameter count: no more than so many are looked for, and no document is read beyond the last.
+    /// - Returns: their indices.
+    func undoable(_ count: Int, from present: ManifestHeader) throws -> [Int] {
+        var newer = present
+        var found: [Int] = []
+        for (index, step) in history.steps.enumerated() {
+            guard found.count < count, step.header.actions == nil else { break }
+            let list = try document(index)
+            if step.header.summary.actions > 0 || step.header.previous == nil || !list.step.isEmpty
+                || (list.header.filters, list.header.attributes) != (newer.filters, newer.attributes)
+            {
+                found.append(index)
+            }
+            newer = list.header
+        }
+        return found
+    }
+
+    /// The paths of entries that were made in the target between applies, and that the steps newer than this one found
+    /// there and took into the manifest.
+    func madeByHand(before index: Int) throws -> [RelativePath] {
+        try (0..<index).flatMap { step in
+            try document(step).hand.lines.values.filter { $0.entry == nil }.map(\.path)
+        }
+    }
+
+    /// The paths of what was changed by hand between these steps, as the newer one found it.
+    func changedByHand(between steps: Range<Int>) throws -> Set<RelativePath> {
+        try Set(
+            steps.dropLast().flatMap { step in
+                try document(step).hand.lines.values.filter { $0.below == nil }.map(\.path)
+            })
     }
 
     /// The paths of objects in the present list.
@@ -127,7 +169,7 @@ struct TargetLists {
         policy.earlier = ComparisonPolicy.Earlier()
         policy.targetIsBase = true
         var merge = TreeMerge(policy)
-        try merge.run(source: NumberedEntries(new), target: NumberedEntries(old))
+        try merge.run(source: new, target: old)
         var root: Match?
         if let old = roots.old, let new = roots.new {
             root = Match(source: new, target: old, base: nil)
@@ -135,25 +177,4 @@ struct TargetLists {
         }
         return Plan(try Difference(matching: merge), root: root)
     }
-}
-
-/// The entries of a list, of which each object is known by its number.
-private final class NumberedEntries<List: EntryStream>: EntryStream {
-    private let list: List
-
-    init(_ list: List) { self.list = list }
-
-    func advance() throws -> Bool { try list.advance() }
-
-    var path: RelativePath { list.path }
-    var status: FileStatus {
-        var status = list.status
-        (status.inode, status.created) = (list.object, CommitSpans.unexamined)
-        return status
-    }
-    var destination: [UInt8] { list.destination }
-    var extended: ExtendedAttributes { list.extended }
-    var omitted: Omissions { list.omitted }
-    var digest: Digest? { list.digest }
-    var object: UInt64 { list.object }
 }

@@ -13,6 +13,8 @@ package struct ListLayer: Sendable {
 
     package mutating func add(_ line: ListLine) { lines[line.path] = line }
 
+    var isEmpty: Bool { lines.isEmpty }
+
     package enum Answer: Hashable {
         /// What the older list has; nil for nothing.
         case entry(ListEntry?)

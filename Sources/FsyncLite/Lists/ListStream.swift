@@ -13,7 +13,7 @@ package final class ListStream<Base: EntryStream>: EntryStream {
     private var hasBase = false
 
     /// The entries that do not stand in the newer list at their path.
-    private let own: PackedList<ListLineCoding>
+    let own: PackedList<ListLineCoding>
     private var nextOwn = 0
     /// The present one; nil where the present entry is one of the newer list.
     private var entry: ListEntry?

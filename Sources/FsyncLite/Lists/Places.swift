@@ -82,6 +82,18 @@ package struct Places: Sendable {
         case history(RelativePath)
     }
 
+    /// The displaced directories that an object was left in, from the inside.
+    package func directories(of object: UInt64) -> [UInt64] {
+        var directories: [UInt64] = []
+        var seen: Set<UInt64> = []
+        var object = object
+        while case .inside(let directory, _)? = stored[object]?.place, seen.insert(directory).inserted {
+            directories.append(directory)
+            object = directory
+        }
+        return directories
+    }
+
     /// The place of an object; nil for one that is lost.
     ///
     /// - Parameter present: the path of an object in the present list.

@@ -11,3 +11,11 @@ extension RandomAccessCollection where Index == Int {
         return low
     }
 }
+
+extension RandomAccessCollection where Index == Int, Element: Comparable {
+    /// The same as `contains`, of a collection in order.
+    func containsInOrder(_ element: Element) -> Bool {
+        let index = partitionPoint(where: { $0 < element })
+        return index < endIndex && self[index] == element
+    }
+}

@@ -6,9 +6,9 @@ extension Difference {
     /// Leaves entries as they are that become covered again and changed while they were not.
     ///
     /// - Returns: the entries of the earlier tree that are lost.
-    mutating func settleRecovered(_ tree: SnapshotTree) -> [Problem] {
+    mutating func settleRecovered(_ tree: ListTree) -> [Problem] {
         guard !tree.recovered.isEmpty else { return [] }
-        return edit { $0.leaveChanged(Set(tree.recovered.keys), tree) }.sorted().map {
+        return edit { $0.leaveChanged(tree.recovered, tree) }.sorted().map {
             Problem(
                 path: $0, code: .drift,
                 message: "this was changed while no run covered it; it stays as it is")
@@ -17,7 +17,7 @@ extension Difference {
 
     /// - Returns: the entries of the earlier tree that are lost.
     private mutating func leaveChanged(
-        _ recovered: Set<RelativePath>, _ tree: SnapshotTree
+        _ recovered: Set<RelativePath>, _ tree: ListTree
     ) -> Set<RelativePath> {
         var lost = leaveChangedMatches(recovered)
         let displaced = carriedPathsOfDeleted(recovered)
@@ -67,7 +67,7 @@ extension Difference {
     }
 
     /// Leaves out entries that the target lacks, with everything below them, also from the manifest.
-    private mutating func leaveOut(_ missing: Set<RelativePath>, _ tree: SnapshotTree) {
+    private mutating func leaveOut(_ missing: Set<RelativePath>, _ tree: ListTree) {
         var left = missing.map(tree.location(of:))
         func leavesOut(_ path: RelativePath) -> Bool {
             guard missing.contains(path) || path.isBelow(anyOf: missing) else { return false }

@@ -11,7 +11,7 @@ extension Difference {
     ///   - taken: entries that no apply brought, and that the manifest has all the same. They stay.
     ///   - look: the status of an entry of the target; nil if there is none.
     mutating func settleDrift(
-        _ tree: SnapshotTree, filters: Filters?, isKept: Bool, taken: Set<RelativePath>,
+        _ tree: ListTree, filters: Filters?, isKept: Bool, taken: Set<RelativePath>,
         look: (RelativePath) throws -> FileStatus?
     ) throws -> (problems: [Problem], notes: [String], kept: Set<RelativePath>) {
         let homeless = try leaveHomeless(tree, look)
@@ -38,7 +38,7 @@ extension Difference {
 
     /// Leaves out what would come back uncovered into a directory that is uncovered too, and gone.
     private mutating func leaveHomeless(
-        _ tree: SnapshotTree, _ look: (RelativePath) throws -> FileStatus?
+        _ tree: ListTree, _ look: (RelativePath) throws -> FileStatus?
     ) rethrows -> [Problem] {
         guard !policy.uncovering.isEmpty else { return [] }
         func isHomeless(_ path: RelativePath) throws -> Bool {
@@ -76,7 +76,7 @@ extension Difference {
 
 /// The steps of `Difference.settleDrift`, in this order, and the entries that they concern.
 private struct DriftSettlement {
-    private let tree: SnapshotTree
+    private let tree: ListTree
     private let isKept: Bool
     private let uncovering: Set<RelativePath>
     /// Directories into which entries return.
@@ -94,7 +94,7 @@ private struct DriftSettlement {
     /// Changed objects that stay, by their path in the earlier tree.
     private(set) var kept: Set<RelativePath> = []
 
-    init(_ difference: Difference, _ tree: SnapshotTree, isKept: Bool, _ taken: Set<RelativePath>) {
+    init(_ difference: Difference, _ tree: ListTree, isKept: Bool, _ taken: Set<RelativePath>) {
         (self.tree, self.isKept, self.taken) = (tree, isKept, taken)
         uncovering = difference.policy.uncovering
         for (file, _) in difference.created where isRestored(file) && tree.isChanged(file.path) {
@@ -376,6 +376,11 @@ extension Match {
 }
 
 extension FileStatus {
+    /// The same by everything that all names of a file share.
+    func isFile(like other: FileStatus) -> Bool {
+        type == other.type && hasSameContent(as: other)
+    }
+
     /// Both have one owner, group and mode.
     func hasAccess(of other: FileStatus) -> Bool {
         (permissions, owner, group) == (other.permissions, other.owner, other.group)

@@ -14,7 +14,7 @@ struct SnapshotSource: PlanSource {
     private let state: StateDirectory
     /// The present manifest's.
     private let header: ManifestHeader
-    private var tree: SnapshotTree
+    private let tree: ListTree
     private let earlier: EarlierMirror
     private let copy: [UInt8]?
 
@@ -51,30 +51,27 @@ struct SnapshotSource: PlanSource {
         let history = try History(state)
         let snapshots = try history.snapshots()
         let index = try SnapshotName.index(of: restoration.snapshot, in: snapshots)
-        let step = index > 0 ? history.steps[index - 1].header : nil
+        let lists = try TargetLists(history)
+        let wanted = try lists.header(index)
         earlier = EarlierMirror(
-            filters: step?.filtersBefore ?? header.filters,
-            attributes: step?.attributesBefore ?? header.attributes,
-            sources: step?.sourcesBefore ?? header.sources)
+            filters: wanted.filters, attributes: wanted.attributes,
+            sources: wanted.sources.isEmpty ? header.sources : wanted.sources)
         copy = restoration.copy(of: snapshots[index])
         let isInPlace = restoration.destination == nil
-        stored = try TargetLists(history).places().objects
-        let (changes, drift) = try history.changesAndDrift(from: 0, to: index, isTree: true)
-        let tree = try SnapshotTree(
-            consume changes,
-            present: state.manifest(of: restoration.target, withUncovered: true),
-            root: isInPlace ? nil : header.rootEntry, paths: restoration.paths, withoutRest: !isInPlace,
-            withUncovered: isInPlace)
+        stored = try lists.places().objects
+        let tree = try ListTree(lists, index, paths: restoration.paths, isInPlace: isInPlace)
         self.tree = tree
         // An undo goes past runs that only found what was changed by hand.
-        let first = restoration.keepsDrift && index > 0 ? try history.undoable(1, from: header).first ?? 0 : 0
-        taken = try history.taken(before: first)
-        notes =
-            restoration.keepsDrift
-            ? SnapshotSource.note(
+        let first = restoration.keepsDrift && index > 0 ? try lists.undoable(1, from: header).first ?? 0 : 0
+        taken = Set(try lists.madeByHand(before: first))
+        if restoration.keepsDrift {
+            notes = SnapshotSource.note(
                 "changed in the target between these applies, and taken back with them",
-                try history.changedByHand(between: history.steps[first..<max(first, index)]))
-            : SnapshotSource.note(of: drift, in: tree, within: restoration.paths)
+                try lists.changedByHand(between: first..<max(first, index)))
+        } else if index > 0 {
+            notes = SnapshotSource.note(
+                of: try lists.document(index - 1).hand, in: tree, within: restoration.paths)
+        }
         earlierTree = EarlierTree(
             directory, earlier: tree.root, linksFiles: restoration.linksFiles,
             location: { [changed = tree.changed] in changed.location(of: $0) })
@@ -171,8 +168,7 @@ struct SnapshotSource: PlanSource {
         policy.targetIsCopy = isInPlace && root.isCopy(of: header)
         if isInPlace {
             policy.earlier = ComparisonPolicy.Earlier(
-                changed: tree.changed,
-                recovered: tree.returned.fromHistory.union(tree.recovered.keys)
+                recovered: tree.returned.fromHistory.union(tree.recovered)
                     .union(restoration.keepsDrift ? tree.returned.new : []),
                 uncovering: tree.uncovered)
         }
@@ -180,13 +176,11 @@ struct SnapshotSource: PlanSource {
         policy.earlierFilters = Filters(header.filters)
         policy.commitSpans = try state.commitSpans(header)
         policy.hasOldTrees = try state.has(.trees)
-        policy.location = { [changed = tree.changed] in changed.location(of: $0) }
         return policy
     }
 
     mutating func scan(into merge: inout TreeMerge) throws -> TreeScan.Findings? {
-        defer { if isInPlace { tree.forgetTouched() } }
-        let entries = tree.entries(over: try manifest())
+        let entries = try tree.entries()
         let keepsMarks = try root.keepsMarks()
         guard root.capabilities != nil || !keepsMarks, !isInPlace else {
             return try scan(entries, into: &merge)
@@ -210,8 +204,7 @@ struct SnapshotSource: PlanSource {
             try TreeCursor(present, options, filter: nil, monitor: monitor)
         }
         if isInPlace {
-            let recorded = RecoveredEntries(try manifest(withUncovered: true), tree)
-            try merge.run(source: entries, target: scan, manifest: recorded)
+            try merge.run(source: entries, target: scan, manifest: manifest(withUncovered: true))
             if !copiesDisplaced { try merge.offer(displaced: tree, stored, in: earlierTree.root) }
         } else {
             try merge.run(source: entries, target: scan)
@@ -224,7 +217,7 @@ struct SnapshotSource: PlanSource {
         _ entries: some EntryStream, in directory: Directory, into merge: inout TreeMerge
     ) throws -> TreeScan.Findings {
         pathCopy = PathCopy(restoration, from: earlierTree, to: directory)
-        let present = try PresentEntries(at: tree.entries(over: manifest()), in: directory)
+        let present = try PresentEntries(at: tree.entries(), in: directory)
         try merge.run(source: entries, target: present)
         var findings = TreeScan.Findings()
         (findings.mounts, findings.locked) = (present.mounts, present.locked)
@@ -245,8 +238,7 @@ struct SnapshotSource: PlanSource {
             // Of files with a digest, the stage finds it out. In a copy of a target, inodes do not tell.
             if !holder.isCopy(of: header) {
                 let written = try state.status(of: .manifest)?.modified
-                let replaced = try tree.replaced(
-                    manifest(withUncovered: true), written: written, in: earlierTree.root)
+                let replaced = try tree.replaced(written: written, in: earlierTree.root)
                 problems = difference.arriving.filter { file in
                     replaced.contains(file.path) && file.digest == nil
                 }.map { .replaced($0.path) }
@@ -280,16 +272,13 @@ struct SnapshotSource: PlanSource {
     /// Names the first wanted entry that was changed in the target between the apply that made the tree and the run
     /// that found it, which recorded it as it was found.
     private static func note(
-        of drift: UndoEntries, in tree: SnapshotTree, within paths: [RelativePath]
+        of hand: ListLayer, in tree: ListTree, within paths: [RelativePath]
     ) -> [String] {
-        let changed = drift.filter {
-            switch $0.verb {
+        let changed = hand.lines.values.filter { line in
             // No apply brought it: it is in the tree if the next run displaced it.
-            case .delete: tree.isChanged($0.file.path)
-            case .attributes: !$0.wasUncovered && !$0.file.isDirectory
-            default: !$0.wasUncovered
-            }
-        }.map(\.file.path)
+            guard let entry = line.entry else { return tree.isChanged(line.path) }
+            return !entry.isUncovered && line.below == nil
+        }.map(\.path)
         return note(
             "changed in the target after this snapshot was made, and restored as the next run found it",
             Set(changed.filter { paths.isEmpty || $0.isWithin(paths) }))
@@ -372,7 +361,7 @@ struct SnapshotSource: PlanSource {
 extension TreeMerge {
     /// Objects in the history that an earlier tree brings back are moved: nothing is copied, and no room is needed.
     fileprivate mutating func offer(
-        displaced tree: SnapshotTree, _ stored: ObjectsByPlace, in root: Directory
+        displaced tree: ListTree, _ stored: ObjectsByPlace, in root: Directory
     ) throws {
         let changed = tree.changed
         let resolver = PathResolver(root)
@@ -421,7 +410,7 @@ extension TreeMerge {
 
     /// - Returns: whether the object is a directory.
     private mutating func offer(
-        _ index: Int, _ location: RelativePath, in tree: SnapshotTree, _ stored: ObjectsByPlace,
+        _ index: Int, _ location: RelativePath, in tree: ListTree, _ stored: ObjectsByPlace,
         _ resolver: PathResolver
     ) throws -> Bool {
         guard let (directory, name) = try resolver.location(of: location),
@@ -433,22 +422,22 @@ extension TreeMerge {
 
     /// - Parameter index: of the object's entry in the tree, if that has one.
     private mutating func offer(
-        _ index: Int?, _ location: RelativePath, _ status: FileStatus, in tree: SnapshotTree,
+        _ index: Int?, _ location: RelativePath, _ status: FileStatus, in tree: ListTree,
         _ stored: ObjectsByPlace, _ destination: [UInt8] = [], _ extended: ExtendedAttributes = ExtendedAttributes()
     ) {
         let entry = index.map { tree.changed[$0].file }
         var recorded = status
         if let entry, entry.status.type == status.type {
-            // The identity is that of the tree's entry, by which the merge compares.
-            (recorded.inode, recorded.created) = (entry.status.inode, entry.status.created)
             // It may have been written to by another name.
             (recorded.size, recorded.modified) = (entry.status.size, entry.status.modified)
         }
         let file = File(
             path: location, status: status, destination: entry?.destination ?? destination,
             extended: entry?.extended ?? extended,
-            object: location.relative(to: .history).flatMap(stored.object) ?? 0)
+            object: location.relative(to: .history).flatMap(stored.object) ?? entry?.object ?? 0)
         offer(
-            file, BaseEntry(status: recorded, targetInode: status.inode, extended: file.extended), of: index)
+            file,
+            BaseEntry(
+                status: recorded, targetInode: status.inode, extended: file.extended, object: file.object))
     }
 }

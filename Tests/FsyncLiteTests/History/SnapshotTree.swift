@@ -1,6 +1,8 @@
 import FileStorage
 import FileSystem
 
+@testable import FsyncLite
+
 /// An earlier tree of a target, computed from its present manifest and a reverse delta, entry by entry, with the
 /// location of each content. Memory holds the changed entries and those in moved directories.
 package struct SnapshotTree: Sendable {
@@ -202,18 +204,12 @@ package struct SnapshotTree: Sendable {
         var extended: ExtendedAttributes { isChanged ? changed.extended : present.extended }
         var omitted: Omissions { isChanged ? changed.omitted : present.omitted }
         var digest: Digest? { isChanged ? changed.digest : present.digest }
-        var earlierIndex: Int? { isChanged ? changed.index : nil }
         var targetInode: UInt64 { isChanged ? changed.status.inode : present.targetInode }
         var file: File { isChanged ? changed.file : file(at: path) }
     }
 }
 
 extension FileStatus {
-    /// The same by everything that all names of a file share.
-    func isFile(like other: FileStatus) -> Bool {
-        type == other.type && hasSameContent(as: other)
-    }
-
     /// Restores the link count of a file that had more names in the earlier tree.
     func asNameOf(_ linked: [UInt64: UInt32]) -> FileStatus {
         guard type != .directory, let names = linked[inode], names > links else { return self }

@@ -1,6 +1,8 @@
 import FileStorage
 import FileSystem
 
+@testable import FsyncLite
+
 /// The steps by which an earlier tree is made of a reverse delta and the present manifest.
 struct SnapshotTreeBuilder {
     private var changes: ReverseDelta

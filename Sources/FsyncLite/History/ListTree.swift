@@ -1,0 +1,341 @@
+import FileStorage
+import FileSystem
+
+/// A list of a target as a tree that comes back: its entries, and where the content of each is now. Memory holds the
+/// entries that the present list does not have at their path.
+package struct ListTree: Sendable {
+    /// An entry that the present list does not have at its path.
+    package struct Entry: Hashable, Sendable {
+        package var file: File
+        /// Where its object is, below the target's root.
+        package var location: RelativePath
+        /// The filters of the list leave it out.
+        var isUncovered: Bool
+    }
+
+    /// The part of the list that is wanted.
+    private struct Scope: Sendable {
+        let paths: [RelativePath]
+        let above: Set<RelativePath>
+        /// The tree has only the wanted paths; otherwise the rest is as it is now.
+        let withoutRest: Bool
+
+        init(_ paths: [RelativePath], withoutRest: Bool) {
+            (self.paths, self.withoutRest) = (paths, withoutRest)
+            above = Set(paths.flatMap(\.ancestors)).subtracting([.root])
+        }
+
+        func contains(_ path: RelativePath) -> Bool { paths.isEmpty || path.isWithin(paths) }
+    }
+
+    private let lists: TargetLists
+    private let layer: ListLayer
+    private let scope: Scope
+    /// In the order of their paths.
+    let changed: PackedList<ListTreeCoding>
+    /// The root as it was; nil where it stays.
+    let root: File?
+    /// Entries of the tree that its filters leave out, and that come back or stay.
+    private(set) var uncovered: Set<RelativePath> = []
+    /// Uncovered entries of the present list that the tree covers, by their present paths.
+    private(set) var recovered: Set<RelativePath> = []
+    /// Uncovered entries of the present list that the tree lacks: what had been in the history, and what is new since.
+    private(set) var returned: (fromHistory: Set<RelativePath>, new: Set<RelativePath>) = ([], [])
+
+    /// - Parameters:
+    ///   - index: of the list; 0 for the present one.
+    ///   - paths: the wanted paths, with everything below them; everything when empty.
+    ///   - isInPlace: the target itself returns to the list; otherwise another directory becomes a copy.
+    /// - Throws: `SyncError` with code `inputMissing` for a wanted path that the list lacks.
+    init(_ lists: TargetLists, _ index: Int, paths: [RelativePath] = [], isInPlace: Bool) throws {
+        (self.lists, layer) = (lists, try lists.layers(to: index).found)
+        scope = Scope(paths, withoutRest: !isInPlace)
+        let header = try lists.header(index)
+        root = paths.isEmpty || !isInPlace ? isInPlace && index == 0 ? nil : header.rootEntry : nil
+        let places = try lists.places()
+        let own = try ListStream(layer, over: lists.present).own
+        var builder = Builder(scope, places, own)
+        try builder.look(at: lists.present())
+        let returning = builder.ancestorsOfReturning(own)
+        var changed = PackedList<ListTreeCoding>()
+        for case let entry? in own.lazy.map(\.entry) {
+            guard let entry = builder.entry(entry, returning) else { continue }
+            if entry.isUncovered {
+                guard isInPlace || builder.isNamed(entry, in: own) else { continue }
+                uncovered.insert(entry.file.path)
+            }
+            changed.append(entry)
+        }
+        self.changed = changed
+        for (path, object) in builder.uncovered {
+            if builder.covers(object) {
+                recovered.insert(path)
+            } else if layer.resolve(path) != .newer(path), !builder.wants(object) {
+                if object < header.nextObject ?? 0 {
+                    returned.fromHistory.insert(path)
+                } else {
+                    returned.new.insert(path)
+                }
+            }
+        }
+        try checkPaths()
+    }
+
+    private func checkPaths() throws {
+        guard !scope.paths.isEmpty else { return }
+        var missing = Set(scope.paths)
+        let entries = try entries()
+        while try !missing.isEmpty && entries.advance() { missing.remove(entries.path) }
+        if let path = missing.min() {
+            throw SyncError(.inputMissing, path: path.bytes, "the snapshot has no such path")
+        }
+    }
+
+    /// Where the content of an entry is, below the target's root.
+    package func location(of path: RelativePath) -> RelativePath { changed.location(of: path) }
+
+    /// Whether the present list does not have the entry at its path.
+    func isChanged(_ path: RelativePath) -> Bool { changed.index(of: path) != nil }
+
+    /// The entries in order.
+    func entries() throws -> some EntryStream {
+        try ListTreeEntries(
+            ListStream(layer, over: lists.present), changed, rest: scope.withoutRest || scope.paths.isEmpty ? nil : lists.present(),
+            isCopy: scope.withoutRest, isWanted: { [scope] in scope.contains($0) }, isAbove: { [scope] in scope.above.contains($0) })
+    }
+
+    /// Files whose object was replaced by another of the same size and modification time, which may have other content.
+    ///
+    /// - Parameter written: when the manifest was written. An object made since is a copy, as in a copied target.
+    func replaced(written: FileTime?, in root: Directory) throws -> Set<RelativePath> {
+        var there: [RelativePath: [RelativePath]] = [:]
+        for index in changed.indices where !changed.location(at: index).isInState {
+            there[changed.location(at: index), default: []].append(changed.path(at: index))
+        }
+        let (resolver, present) = (PathResolver(root), try lists.present())
+        var replaced: Set<RelativePath> = []
+        while try present.advance() {
+            guard present.status.type == .file else { continue }
+            var paths = there[present.path] ?? []
+            if layer.resolve(present.path) == .newer(present.path) { paths.append(present.path) }
+            paths.removeAll { !scope.contains($0) }
+            guard !paths.isEmpty,
+                // Errors are left to the copy, which reports them.
+                let status = try? resolver.status(of: present.path), status.inode != present.targetInode,
+                status.size == present.status.size, status.modified == present.status.modified
+            else { continue }
+            if let written, let made = status.created, made > written { continue }
+            replaced.formUnion(paths)
+        }
+        return replaced
+    }
+
+    /// Finds where the objects of a list are.
+    private struct Builder {
+        private let scope: Scope
+        private let places: Places
+        /// The objects of entries that the present list does not have at their path, and the directories that hold them
+        /// in the history, in order; and those of covered entries.
+        private let wanted: [UInt64]
+        private let covered: [UInt64]
+        /// The paths of these objects in the present list; of most there is none.
+        private var present: [UInt64: [RelativePath]] = [:]
+        private var presentAbove: Set<RelativePath> = []
+        /// The uncovered entries of the present list.
+        private(set) var uncovered: [RelativePath: UInt64] = [:]
+
+        init(_ scope: Scope, _ places: Places, _ own: PackedList<ListLineCoding>) {
+            (self.scope, self.places) = (scope, places)
+            var (wanted, covered) = ([UInt64](), [UInt64]())
+            for case let entry? in own.lazy.map(\.entry) {
+                wanted.append(entry.object)
+                if !entry.isUncovered { covered.append(entry.object) }
+                wanted += places.directories(of: entry.object)
+            }
+            wanted.sort()
+            covered.sort()
+            (self.wanted, self.covered) = (wanted, covered)
+        }
+
+        func wants(_ object: UInt64) -> Bool { wanted.containsInOrder(object) }
+        func covers(_ object: UInt64) -> Bool { covered.containsInOrder(object) }
+
+        mutating func look(at manifest: ManifestReader) throws {
+            while try manifest.advance() {
+                let object = manifest.object
+                if wants(object) { present[object, default: []].append(manifest.path) }
+                if manifest.marks.contains(.uncovered) { uncovered[manifest.path] = object }
+                if scope.above.contains(manifest.path) { presentAbove.insert(manifest.path) }
+            }
+        }
+
+        private func location(of entry: ListEntry) -> RelativePath {
+            let path = entry.file.path
+            if let names = present[entry.object], !names.isEmpty {
+                return names.contains(path) ? path : names[0]
+            }
+            switch places.place(of: entry.object, present: { present[$0]?.first }) {
+            case .tree(let path)?: return path
+            case .history(let path)?: return .history.appending(path)
+            case nil: return .lost
+            }
+        }
+
+        /// The directories of uncovered entries that come back from the history.
+        func ancestorsOfReturning(_ own: PackedList<ListLineCoding>) -> Set<RelativePath> {
+            var directories: Set<RelativePath> = []
+            for case let entry? in own.lazy.map(\.entry) where entry.isUncovered {
+                let location = location(of: entry)
+                if location.isInState, !location.isLost { directories.formUnion(entry.file.path.ancestors) }
+            }
+            return directories
+        }
+
+        /// The entry as it comes back; nil for one that is not wanted. Of what no filters cover, only what a run of ours
+        /// took away comes back, with its directories.
+        func entry(_ entry: ListEntry, _ returning: Set<RelativePath>) -> Entry? {
+            let path = entry.file.path
+            guard scope.contains(path)
+                || scope.above.contains(path) && (scope.withoutRest || !presentAbove.contains(path))
+            else { return nil }
+            var location = location(of: entry)
+            if entry.isUncovered, !location.isInState || location.isLost {
+                let rests = uncovered[location] == entry.object
+                guard !rests || path != location && returning.contains(path) else { return nil }
+                if rests { location = .lost }
+                guard !location.isLost || returning.contains(path) else { return nil }
+            }
+            var (file, status) = (entry.file, entry.file.status)
+            // What also stays at its present location is copied.
+            if !scope.withoutRest, !location.isInState, !scope.contains(location) { file.object = 0 }
+            if file.object == 0 || location.isLost { status.links = 1 }
+            file = file.with(status)
+            return Entry(file: file, location: location, isUncovered: entry.isUncovered)
+        }
+
+        /// Of a copy, an uncovered entry is wanted only by its name, or to hold such a one.
+        func isNamed(_ entry: Entry, in own: PackedList<ListLineCoding>) -> Bool {
+            let path = entry.file.path
+            func isDisplaced(_ path: RelativePath) -> Bool {
+                own.index(of: path).flatMap { own[$0].entry }.map {
+                    $0.isUncovered && location(of: $0).isInState
+                } ?? false
+            }
+            return scope.paths.contains { wanted in
+                (path == wanted || path.isBelow(wanted) || wanted.isBelow(path)) && isDisplaced(wanted)
+            }
+        }
+    }
+}
+
+package enum ListTreeCoding: PackedCoding {
+    package static func path(of entry: ListTree.Entry) -> RelativePath { entry.file.path }
+    package static func otherPath(of entry: ListTree.Entry) -> RelativePath? {
+        entry.location == entry.file.path ? nil : entry.location
+    }
+
+    package static func pack(_ entry: ListTree.Entry, into store: inout PackedStore) {
+        store.put(byte: entry.isUncovered ? 1 : 0)
+        store.put(entry.file)
+    }
+
+    package static func unpack(
+        _ cursor: inout PackedStore.Cursor, at path: RelativePath, other: RelativePath?, _ store: PackedStore
+    ) -> ListTree.Entry {
+        let isUncovered = cursor.byte() != 0
+        return ListTree.Entry(
+            file: store.file(&cursor, at: path), location: other ?? path, isUncovered: isUncovered)
+    }
+}
+
+extension PackedList<ListTreeCoding> {
+    func location(at index: Int) -> RelativePath { otherPath(at: index) ?? path(at: index) }
+
+    /// The location of an entry; its own path if it is not in the list.
+    func location(of path: RelativePath) -> RelativePath { index(of: path).map { location(at: $0) } ?? path }
+}
+
+/// The wanted entries of a list, and the present ones elsewhere.
+private final class ListTreeEntries: EntryStream {
+    private let list: ListStream<ManifestReader>
+    private let changed: PackedList<ListTreeCoding>
+    private let rest: ManifestReader?
+    private let isWanted: (RelativePath) -> Bool
+    private let isAbove: (RelativePath) -> Bool
+    private var entries: MergeJoin<ListStream<ManifestReader>, PathsOf>
+    /// Of an entry that is not the present list's; nil for one that is.
+    private var entry: File?
+    private var isOfList = true
+    /// The tree goes elsewhere: there the number of an object is all that tells of one.
+    private let isCopy: Bool
+
+    init(
+        _ list: ListStream<ManifestReader>, _ changed: PackedList<ListTreeCoding>, rest: ManifestReader?,
+        isCopy: Bool, isWanted: @escaping (RelativePath) -> Bool,
+        isAbove: @escaping (RelativePath) -> Bool
+    ) {
+        self.isCopy = isCopy
+        (self.list, self.changed, self.rest) = (list, changed, rest)
+        (self.isWanted, self.isAbove) = (isWanted, isAbove)
+        entries = MergeJoin(list, PathsOf(rest))
+    }
+
+    /// The paths of the rest, if there is one.
+    private struct PathsOf: PathStream {
+        private let manifest: ManifestReader?
+
+        init(_ manifest: ManifestReader?) { self.manifest = manifest }
+
+        func advance() throws -> Bool { try manifest?.advance() ?? false }
+        var path: RelativePath { manifest?.path ?? .root }
+
+        func withPathBytes<Result>(_ body: (UnsafeRawBufferPointer) -> Result) -> Result {
+            guard let manifest else { return path.bytes.withUnsafeBytes(body) }
+            return manifest.withPathBytes(body)
+        }
+    }
+
+    func advance() throws -> Bool {
+        while try entries.advance() {
+            let path = entries.path
+            isOfList = entries.side != .right && (isWanted(path) || entries.side == .left)
+            if isOfList {
+                entry = nil
+                if !list.isPresent {
+                    guard let index = changed.index(of: path) else { continue }
+                    entry = changed[index].file
+                    return true
+                }
+                guard isWanted(path) || rest == nil && isAbove(path), !list.marks.contains(.uncovered) else {
+                    continue
+                }
+                return true
+            }
+            guard !isWanted(path), let rest, !rest.marks.contains(.uncovered) else { continue }
+            return true
+        }
+        return false
+    }
+
+    var path: RelativePath { entry?.path ?? entries.path }
+    var status: FileStatus {
+        var status = of(\.status, list: \.status, rest: \.status)
+        if isCopy { (status.inode, status.created) = (object, CommitSpans.unexamined) }
+        return status
+    }
+    var destination: [UInt8] { of(\.destination, list: \.destination, rest: \.destination) }
+    var extended: ExtendedAttributes { of(\.extended, list: \.extended, rest: \.extended) }
+    var omitted: Omissions { of(\.omitted, list: \.omitted, rest: \.omitted) }
+    var digest: Digest? { of(\.digest, list: \.digest, rest: \.digest) }
+    var object: UInt64 { of(\.object, list: \.object, rest: \.object) }
+    var targetInode: UInt64 { of(\.status.inode, list: \.targetInode, rest: \.targetInode) }
+
+    private func of<Value>(
+        _ own: (File) -> Value, list path: (ListStream<ManifestReader>) -> Value,
+        rest other: (ManifestReader) -> Value
+    ) -> Value {
+        if let entry { return own(entry) }
+        if let rest, !isOfList { return other(rest) }
+        return path(list)
+    }
+}
