@@ -158,10 +158,10 @@ struct Attempt {
                 AppliedStep(plan, graph, numbers, opened: opened),
                 ManifestHeader(found: manifest, root: plan.root?.target, nextObject: numbers.next),
                 to: directory)
-            try HistoryRecord(
-                id: id, created: created, previous: previous, manifest: manifest, plan: plan, graph: graph,
-                originals: originals, opened: opened
-            ).write(to: directory, durably: false)
+            try HistoryRecord.Header(
+                id: id, created: created, previous: previous, manifest: manifest, plan: plan,
+                originals: originals
+            ).write(to: directory)
         }
     }
 }

@@ -22,7 +22,7 @@ extension Target {
         let history = try history()
         let steps = try TargetLists(history).undoable(count, from: history.state.manifest(of: path).header)
         guard count > steps.count else { return "latest~\(steps[count - 1] + 1)" }
-        let (kept, next) = (steps.count, history.steps.firstIndex { $0.header.actions != nil })
+        let (kept, next) = (steps.count, history.steps.firstIndex(where: \.header.isJoined))
         if next == nil, let damage = history.damage { throw damage }
         guard kept > 0 || next != nil else {
             throw SyncError(

@@ -47,7 +47,7 @@ struct DocumentKind: Sendable {
 extension DocumentKind {
     /// Every reader. One more is one more line.
     static let all: [DocumentKind] = [
-        .manifest, .journal, .stageLog, .historyHeader, .historyActions, .settings, .userSettings,
+        .manifest, .journal, .stageLog, .historyHeader, .list, .settings, .userSettings,
         .savedPlan, .prepared,
     ]
 }

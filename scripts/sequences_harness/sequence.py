@@ -452,7 +452,7 @@ class Sequence:
                 return json.load(file)
 
         header = record(step, "header.json")
-        if "previous" not in header or record(step, header.get("actions", "actions.json"))["actions"]:
+        if "previous" not in header or record(step, header.get("list", "list.json"))["step"]:
             return False
         newer = record(step - 1, "header.json") if step else self.manifest_if_there().header
         keys = ("previous_filters", "previous_without") if step else ("filters", "without")

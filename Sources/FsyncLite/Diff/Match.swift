@@ -87,7 +87,7 @@ package struct BaseEntry: Hashable, Sendable {
     init(of tree: some EntryStream) {
         self.init(
             status: tree.status, targetInode: tree.status.inode, targetChanged: tree.status.changed,
-            extended: tree.extended, digest: tree.digest)
+            extended: tree.extended, digest: tree.digest, object: tree.object)
     }
 
     /// The target's entry is not as the last apply left it.

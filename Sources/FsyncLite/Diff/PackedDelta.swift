@@ -61,46 +61,6 @@ extension UndoEntry.Verb {
     fileprivate init(code: UInt8) { self = Self.allCases[Int(code)] }
 }
 
-package enum DeltaEntryCoding: PackedCoding {
-    package typealias Element = ReverseDelta.Entry
-
-    package static func path(of entry: Element) -> RelativePath { entry.file.path }
-    package static func otherPath(of entry: Element) -> RelativePath? {
-        entry.location == entry.file.path ? nil : entry.location
-    }
-
-    package static func pack(_ entry: Element, into store: inout PackedStore) {
-        store.put(byte: (entry.isCovered ? 1 : 0) | (entry.isAssumed ? 2 : 0))
-        store.put(entry.file)
-    }
-
-    package static func unpack(
-        _ cursor: inout PackedStore.Cursor, at path: RelativePath, other: RelativePath?, _ store: PackedStore
-    ) -> Element {
-        let parts = cursor.byte()
-        return ReverseDelta.Entry(
-            file: store.file(&cursor, at: path), location: other ?? path, isCovered: parts & 1 != 0,
-            isAssumed: parts & 2 != 0)
-    }
-}
-
-extension PackedList<DeltaEntryCoding> {
-    func location(at index: Int) -> RelativePath { otherPath(at: index) ?? path(at: index) }
-
-    /// The location of an entry; its own path if it is not in the list.
-    func location(of path: RelativePath) -> RelativePath { index(of: path).map { location(at: $0) } ?? path }
-}
-
-package enum FileCoding: PackedCoding {
-    package static func path(of file: File) -> RelativePath { file.path }
-
-    package static func pack(_ file: File, into store: inout PackedStore) { store.put(file) }
-
-    package static func unpack(
-        _ cursor: inout PackedStore.Cursor, at path: RelativePath, other: RelativePath?, _ store: PackedStore
-    ) -> File { store.file(&cursor, at: path) }
-}
-
 /// A path and another one: the location of an object, and its path in an earlier tree.
 enum PathCoding: PackedCoding {
     typealias Element = (path: RelativePath, other: RelativePath)
@@ -115,19 +75,4 @@ enum PathCoding: PackedCoding {
     static func unpack(
         _ cursor: inout PackedStore.Cursor, at path: RelativePath, other: RelativePath?, _ store: PackedStore
     ) -> Element { (path, other ?? path) }
-}
-
-/// A path whose entry the earlier tree lacks or has otherwise, and whether that goes for everything below it.
-enum TouchedCoding: PackedCoding {
-    typealias Element = (path: RelativePath, withAllBelow: Bool)
-
-    static func path(of element: Element) -> RelativePath { element.path }
-
-    static func pack(_ element: Element, into store: inout PackedStore) {
-        store.put(byte: element.withAllBelow ? 1 : 0)
-    }
-
-    static func unpack(
-        _ cursor: inout PackedStore.Cursor, at path: RelativePath, other: RelativePath?, _ store: PackedStore
-    ) -> Element { (path, cursor.byte() != 0) }
 }

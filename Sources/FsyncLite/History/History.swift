@@ -67,9 +67,10 @@ struct History {
     func withoutDamaged() throws -> History {
         var whole = self
         whole.damage = nil
-        let bad = try steps.firstIndex { step in
+        let lists = try TargetLists(self)
+        let bad = try steps.indices.first { index in
             do {
-                _ = try actions(step)
+                _ = try lists.document(index)
                 return false
             } catch let error as SyncError where error.code == .invalidDocument {
                 return true
@@ -110,67 +111,6 @@ struct History {
 
     func index(of name: String) throws -> Int {
         try SnapshotName.index(of: name, in: snapshots())
-    }
-
-    func actions(_ step: Step) throws -> (actions: UndoEntries, drift: UndoEntries) {
-        try HistoryRecord.actions(step.header.actionsName, of: step.name, in: directory(step))
-    }
-
-    /// The delta from the present tree to a snapshot.
-    func changes(to index: Int) throws -> ReverseDelta {
-        try changesAndDrift(from: 0, to: index, isTree: true).changes
-    }
-
-    /// - Parameter isTree: no still older tree is computed from the result.
-    /// - Returns: the delta, and what was changed in the target between the apply that made the earlier tree and the
-    ///   one that found it.
-    func changesAndDrift(
-        from newest: Int, to index: Int, isTree: Bool = false
-    ) throws -> (changes: ReverseDelta, drift: UndoEntries) {
-        var changes = ReverseDelta()
-        var drift = UndoEntries()
-        for (position, step) in steps.enumerated().prefix(index).dropFirst(newest) {
-            // The older record begins at the tree that its apply left, not at the one that the newer apply found.
-            if !drift.isEmpty { changes = changes.followed(by: ReverseDelta(drift), isDrift: true) }
-            var record = try actions(step)
-            let isLast = isTree && position == index - 1
-            let filters = isLast ? step.header.filtersBefore.flatMap(Filters.init) : nil
-            changes = changes.followed(
-                by: ReverseDelta(
-                    taking: &record.actions, originals: step.header.originals,
-                    isTree: isTree && index == newest + 1),
-                covers: isLast ? { filters?.excludes($0.path, $0.status.type) == false } : nil)
-            drift = record.drift
-        }
-        return (changes, drift)
-    }
-
-    /// Those of the strays of a joined record that an older one may name: they came out of the history.
-    ///
-    /// - Parameters:
-    ///   - drift: what was changed between the tree of the strays and the next older one.
-    ///   - older: the older records that are kept, newest first.
-    func cameAlong(
-        _ strays: Set<RelativePath>, _ drift: UndoEntries, in older: some Collection<Step>
-    ) throws -> Set<RelativePath> {
-        var found: Set<RelativePath> = []
-        var paths = Dictionary(uniqueKeysWithValues: strays.map { ($0, $0) })
-        func follow(_ delta: ReverseDelta, isDrift: Bool = false) {
-            for (stray, path) in paths {
-                paths[stray] = delta.pathBefore(of: path) ?? (isDrift ? path : nil)
-            }
-        }
-        var drift = drift
-        for step in older {
-            for (stray, path) in paths where path.isInState { found.insert(stray) }
-            paths = paths.filter { !$0.value.isInState }
-            guard !paths.isEmpty else { break }
-            follow(ReverseDelta(drift), isDrift: true)
-            let record = try actions(step)
-            follow(ReverseDelta(record.actions))
-            drift = record.drift
-        }
-        return found
     }
 
     /// The inodes of clones that replace files with names in the history.

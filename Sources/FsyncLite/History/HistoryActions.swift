@@ -15,35 +15,6 @@ extension HistoryRecord {
     /// Since version 2 filters are undone too; version 1 is still read.
     private static let actionsVersion = 2
 
-    package static func write(
-        _ actions: some Collection<UndoEntry>, drift: some Collection<UndoEntry>, id: String,
-        to sink: inout some ByteSink & ~Copyable
-    ) throws {
-        var document = DocumentWriter(format: actionsFormat.description, version: actionsVersion)
-        document.text.field("id", id)
-        try write("actions", actions, in: &document, to: &sink)
-        try write("drift", drift, in: &document, to: &sink)
-        document.beginTrailer()
-        try document.end(withChecksum: true, to: &sink)
-    }
-
-    private static func write(
-        _ name: StaticString, _ actions: some Collection<UndoEntry>, in document: inout DocumentWriter,
-        to sink: inout some ByteSink & ~Copyable
-    ) throws {
-        var keys = Keys(minimumCapacity: actions.count)
-        try document.array(name, of: actions, to: &sink) { text, action in
-            guard action.fault == nil, keys.insert(action, among: actions) else {
-                throw SyncError(
-                    .failed, path: action.file.path.bytes,
-                    "the record could not be read again: \(action.fault ?? "the path stands there twice")"
-                )
-            }
-            text.fields(UndoEntry.fields, of: action)
-            text.fields(of: action.file)
-        }
-    }
-
     /// Finds an entry that is there twice.
     private struct Keys {
         private var hashes: SeenHashes
@@ -70,9 +41,10 @@ extension HistoryRecord {
     }
 
     /// Reads the undo entries of a transaction, strictly: an error names file and line.
-    package static func actions(
-        _ name: FileName, of transaction: FileName, in directory: Directory
+    static func actions(
+        of header: Header, in directory: Directory
     ) throws -> (actions: UndoEntries, drift: UndoEntries) {
+        let name = header.actions.flatMap { FileName($0.utf8) } ?? FileName("actions.json")
         let path = directory.path(of: name)
         guard try directory.status(of: name) != nil else {
             throw SyncError(.invalidDocument, path: path, "it is missing")
@@ -80,7 +52,7 @@ extension HistoryRecord {
         let descriptor = try directory.open(name, [.read, .noFollow, .nonBlocking])
         var document = try DocumentReader(
             descriptor, path: path, format: actionsFormat, newestVersion: actionsVersion)
-        guard try document.key("id"), try document.string().elementsEqual(transaction.bytes) else {
+        guard try document.key("id"), try document.string().elementsEqual(header.id.utf8) else {
             throw document.error("the id is another transaction's")
         }
         try document.expect(",")

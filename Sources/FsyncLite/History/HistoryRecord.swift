@@ -2,18 +2,9 @@ import FileStorage
 import FileSystem
 import FoundationEssentials
 
-/// What an apply displaced and how to revert it: two documents in `history/TX`, committed with the tree.
-///
-/// `header.json` has the totals, the id of the previous snapshot, and the name of the file of undo entries:
-/// `actions.json`, or another if snapshots in between were pruned. The entries use the verbs of a plan: `create` for
-/// what the apply deleted and `update` for what it replaced, each with the entry as it was and its slot (without one,
-/// it is inside the slot of a directory above it); `attributes` with the entry as it was; `move` back; and `delete`
-/// for what it created. `uncovered` marks an entry that was not covered before; `cover` is such an entry that the
-/// apply did not change, and `uncover` one that the apply stopped covering.
-///
-/// With the same verbs, `drift` leads from the tree that the apply found to the one that the previous apply left.
-/// Content edited by hand in between is lost; its slots do not exist.
-package struct HistoryRecord: Sendable {
+/// What is kept of an apply, in `history/TX`, committed with the tree: `header.json` has the totals, the id of the
+/// previous snapshot, and the name of the list, which is another where snapshots in between were pruned.
+package enum HistoryRecord {
     package struct Header: Codable, Hashable, Sendable {
         package var format = formatName
         package var version = 1
@@ -41,6 +32,9 @@ package struct HistoryRecord: Sendable {
         package var delete: Int
         /// Bytes of displaced content.
         package var bytesHeld: ByteCount
+        /// The list; nil for `list.json`.
+        package var list: String?
+        /// The undo entries that an earlier version wrote, where snapshots in between were pruned.
         package var actions: String?
         /// Other transactions' directories that hold what these entries restore.
         package var holds: [String]?
@@ -99,6 +93,9 @@ package struct HistoryRecord: Sendable {
             if actions.map({ FileName($0.utf8) == nil || !$0.hasPrefix("actions") }) ?? false {
                 return "this is no file of actions"
             }
+            if list.map({ FileName($0.utf8) == nil || !$0.hasPrefix("list") }) ?? false {
+                return "this is no list"
+            }
             for name in holds ?? [] where FileName(name.utf8).map(TransactionID.isName) != true {
                 return "this is no transaction: \(escapedText(name.utf8))"
             }
@@ -145,120 +142,57 @@ package struct HistoryRecord: Sendable {
                     MirroredAttributes(names.compactMap(MirroredAttributes.named)))
             }
         }
-        var actionsName: FileName { actions.flatMap { FileName($0.utf8) } ?? HistoryRecord.actionsName }
-        /// The list that stands beside the actions.
-        var listName: FileName {
-            let rest = actionsName.bytes.dropFirst("actions".utf8.count)
-            return FileName(Array("list".utf8) + rest) ?? ListDocument.name
-        }
+        /// Snapshots were pruned, and the record leads past them.
+        var isJoined: Bool { list != nil || actions != nil }
+        var listName: FileName { list.flatMap { FileName($0.utf8) } ?? ListDocument.name }
         var holders: [FileName] { (holds ?? []).compactMap { FileName($0.utf8) } }
     }
 
     static let headerName = FileName("header.json")
-    static let actionsName = FileName("actions.json")
+}
 
-    package private(set) var header: Header
-    package let actions: UndoList
-    package let drift: [UndoEntry]
-
+extension HistoryRecord.Header {
     /// - Parameters:
     ///   - previous: the snapshot that the apply found.
-    ///   - opened: directories that the apply made accessible, with their previous permissions.
+    ///   - originals: by the inode of a clone, the inode of its original.
     init(
         id: String, created: Timestamp, previous: Snapshot?, manifest: ManifestHeader?, plan: Plan,
-        graph: OperationGraph, originals: [UInt64: UInt64] = [:], opened: [RelativePath: UInt16] = [:]
+        originals: [UInt64: UInt64]
     ) {
         let difference = plan.difference
         var bytesHeld: ByteCount = 0
         func hold(_ file: File) { if file.isFile { bytesHeld += file.size } }
         for (file, _) in difference.deleted { hold(file) }
-        let matches = difference.matches
-        for index in matches.indices where matches.head(at: index).replacesContent {
-            hold(matches[index].target)
-        }
+        for match in difference.replacing { hold(match.target) }
         let summary = plan.summary
-        header = Header(
+        self.init(
             id: id, created: created.description, utcOffset: LocalZone.offset(at: created.rawSeconds),
             previous: previous?.id, previousCreated: previous?.created?.description,
             previousUtcOffset: previous?.utcOffset, previousLabel: previous?.label,
             previousFilters: manifest?.filters.lines, previousWithout: manifest?.attributes.missingNames,
-            previousSources: manifest?.sources.nonEmpty?.map(Header.Source.init),
+            previousSources: manifest?.sources.nonEmpty?.map(Source.init),
             create: summary.create, update: summary.update, attributes: summary.attributes,
             move: summary.move, delete: summary.delete,
             bytesHeld: bytesHeld)
-        header.clones = Header.clones(originals)
-        actions = UndoList(plan, graph, opened: opened, transaction: id)
-        drift =
-            HistoryRecord.inverses(of: difference.drift + difference.driftOfDisplaced, transaction: id)
-            + [HistoryRecord.inverse(ofRoot: plan, manifest)].compactMap(\.self)
+        clones = Self.clones(originals)
     }
 
-    /// The record that leads from one record's snapshot, past pruned ones, to an earlier snapshot.
-    init(_ header: Header, oldest: Header, _ changes: ReverseDelta, drift: UndoEntries) {
-        let entries = changes.actions
-        actions = UndoList(entries)
-        self.drift = Array(drift)
-        self.header = header
-        (self.header.previous, self.header.previousLabel) = (oldest.previous, oldest.previousLabel)
-        (self.header.previousCreated, self.header.previousUtcOffset) = (
+    /// That of the record which leads, past pruned snapshots, to the one that an older record found.
+    ///
+    /// - Parameter holders: transactions that hold what was displaced.
+    func joined(to oldest: Self, holding holders: some Sequence<FileName>) -> Self {
+        var header = self
+        (header.previous, header.previousLabel) = (oldest.previous, oldest.previousLabel)
+        (header.previousCreated, header.previousUtcOffset) = (
             oldest.previousCreated, oldest.previousUtcOffset
         )
-        (self.header.previousFilters, self.header.previousWithout, self.header.previousSources) = (
+        (header.previousFilters, header.previousWithout, header.previousSources) = (
             oldest.previousFilters, oldest.previousWithout, oldest.previousSources
         )
-        self.header.actions = "actions-\(RandomID.hexadecimal(bytes: 8)).json"
-        let holders = Set(entries.compactMap { $0.slot.flatMap { FileName($0.components[0]) } })
-        self.header.holds = holders.map(\.description).filter { $0 != header.id }.sorted()
-        self.header.isUnswept = true
-        self.header.clones = Header.clones(changes.originals)
-    }
-
-    /// The root as the previous apply left it; nil where it is unchanged.
-    private static func inverse(ofRoot plan: Plan, _ manifest: ManifestHeader?) -> UndoEntry? {
-        guard let found = plan.root?.target, let manifest, let recorded = manifest.rootEntry else {
-            return nil
-        }
-        // With different selections, attributes missing from one say nothing.
-        let knowsExtended = manifest.attributes == plan.difference.policy.attributes
-        func attributes(_ file: File) -> Attributes {
-            Attributes(file.status, extended: knowsExtended ? file.extended : nil)
-        }
-        guard attributes(recorded) != attributes(found) else { return nil }
-        return UndoEntry(.attributes, recorded, causes: [.drift])
-    }
-
-    private static func inverses(of drift: [Drift], transaction: String) -> [UndoEntry] {
-        drift.enumerated().compactMap { number, drift in
-            guard let recorded = drift.recorded else {
-                guard let found = drift.found, found.status.type != .socket else { return nil }
-                return UndoEntry(.delete, found, causes: [.drift])
-            }
-            // Displaced objects are known by their identity in the target.
-            var status = recorded.status
-            if let found = drift.found, drift.isIntact {
-                (status.inode, status.created) = (found.status.inode, found.status.created)
-                status.links = found.status.links
-                return UndoEntry(
-                    .attributes, recorded.with(status), causes: [.drift], wasUncovered: drift.wasUncovered)
-            }
-            // The source's object, even if it has this identity, does not hold this content. Other names of the file may
-            // still lead to it.
-            let hasOtherNames = recorded.isMultiplyLinked
-            (status.inode, status.created) = (hasOtherNames ? drift.inode : 0, nil)
-            if !hasOtherNames { status.links = 1 }
-            return UndoEntry(
-                drift.found == nil ? .create : .update, recorded.with(status),
-                slot: RelativePath("\(transaction)/lost/\(number)"), causes: [.drift],
-                wasUncovered: drift.wasUncovered)
-        }
-    }
-
-    /// Writes both documents into the transaction's directory. The header comes last and makes them valid.
-    func write(to directory: Directory, durably: Bool) throws {
-        var file = try PendingFile(header.actionsName, in: directory)
-        try HistoryRecord.write(actions, drift: drift, id: header.id, to: &file)
-        try file.commit(durably: durably)
-        try header.write(to: directory)
+        header.list = "list-\(RandomID.hexadecimal(bytes: 8)).json"
+        header.holds = Set(holders).map(\.description).filter { $0 != id }.sorted()
+        header.isUnswept = true
+        return header
     }
 }
 

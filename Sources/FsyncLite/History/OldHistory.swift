@@ -31,7 +31,7 @@ struct OldHistory {
         var newer = present.header
         for step in history.steps {
             do {
-                newer = try add(step, history.actions(step), after: newer)
+                newer = try add(step, HistoryRecord.actions(of: step.header, in: history.directory(step)), after: newer)
             } catch let error as SyncError where error.code == .invalidDocument {
                 damage = error
                 break

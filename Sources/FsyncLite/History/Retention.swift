@@ -89,12 +89,12 @@ struct Retention {
         var newest = 0
         for index in kept.indices.dropFirst().prefix(oldest) where kept[index] {
             if index > newest + 1 {
-                steps[newest].header = try join(history, newest..<index, older: steps[index...])
+                steps[newest].header = try join(history, newest..<index)
             }
             newest = index
         }
         steps = steps.indices.filter { kept[$0] }.map { steps[$0] }
-        for step in steps where step.header.isUnswept == true { try sweep(step, history) }
+        try sweep(steps, history)
         try discardUnlisted(steps)
     }
 
@@ -121,52 +121,46 @@ struct Retention {
     }
 
     /// Joins records to the newest of them. The rename of its header commits this.
-    private func join(
-        _ history: History, _ range: Range<Int>, older: ArraySlice<History.Step>
-    ) throws -> HistoryRecord.Header {
-        let step = history.steps[range.lowerBound]
-        let (changes, drift) = try history.changesAndDrift(from: range.lowerBound, to: range.upperBound)
-        let oldest = history.steps[range.upperBound - 1]
-        let strays = try history.cameAlong(changes.strays, drift, in: older)
-        let record = HistoryRecord(
-            step.header, oldest: oldest.header,
-            changes.keeping(slotsOf: Set(older.flatMap(\.directories)), strays: strays), drift: drift)
-        try joinLists(history, range, as: record.header.listName)
-        try record.write(to: history.directory(step), durably: true)
-        return record.header
-    }
-
-    private func joinLists(_ history: History, _ range: Range<Int>, as name: FileName) throws {
-        let (lists, first) = (try TargetLists(history), history.steps[range.lowerBound])
+    private func join(_ history: History, _ range: Range<Int>) throws -> HistoryRecord.Header {
+        let (lists, newest) = (try TargetLists(history), history.steps[range.lowerBound])
         var (list, places) = (try lists.document(range.lowerBound), Places())
-        places.add(list.stored, of: first.name)
+        places.add(list.stored, of: newest.name)
         for index in range.dropFirst() {
             let older = try lists.document(index)
             list.step = older.step.joined(to: list.hand.joined(to: list.step))
             (list.header, list.hand) = (older.header, older.hand)
             places.add(older.stored, of: history.steps[index].name)
         }
-        list.stored = places.lines(of: first.name)
-        var file = try PendingFile(name, in: history.directory(first))
+        list.stored = places.lines(of: newest.name)
+        let header = newest.header.joined(
+            to: history.steps[range.upperBound - 1].header, holding: list.stored.compactMap(\.transaction))
+        let directory = try history.directory(newest)
+        var file = try PendingFile(header.listName, in: directory)
         try list.write(to: &file)
         try file.commit(durably: true)
+        try header.write(to: directory)
+        return header
     }
 
-    /// Removes objects that a joined record does not restore.
-    private func sweep(_ step: History.Step, _ history: History) throws {
-        let locations = Set(ReverseDelta(try history.actions(step).actions).entries.values.map(\.location))
-        guard let root = try state.history() else { return }
-        let needed = locations.union(locations.flatMap(\.ancestors))
-        for name in step.directories where try root.status(of: name) != nil {
-            let directory = try root.directory(name)
-            let own = RelativePath.history.appending(name)
-            for numbered in try DirectoryListing.names(in: directory) where Int(numbered.description) != nil {
-                try sweep(numbered, in: directory, own, needed)
-            }
+    /// Removes objects of joined records that no list names.
+    private func sweep(_ steps: [History.Step], _ history: History) throws {
+        guard steps.contains(where: { $0.header.isUnswept == true }), let root = try state.history() else {
+            return
         }
-        var header = step.header
-        header.isUnswept = nil
-        try header.write(to: history.directory(step))
+        let needed = try TargetLists(History(state)).needed()
+        for step in steps where step.header.isUnswept == true {
+            for name in step.directories where try root.status(of: name) != nil {
+                let directory = try root.directory(name)
+                let own = RelativePath.root.appending(name)
+                for numbered in try DirectoryListing.names(in: directory)
+                where Int(numbered.description) != nil {
+                    try sweep(numbered, in: directory, own, needed)
+                }
+            }
+            var header = step.header
+            header.isUnswept = nil
+            try header.write(to: history.directory(step))
+        }
     }
 
     private func sweep(
@@ -188,7 +182,6 @@ struct Retention {
     /// Removes transactions that no snapshot needs, and from the others what only their commit needed.
     private func discardUnlisted(_ steps: [History.Step]) throws {
         guard let history = try state.history() else { return }
-        let records = Dictionary(uniqueKeysWithValues: steps.map { ($0.name, $0.header.actionsName) })
         let lists = Dictionary(uniqueKeysWithValues: steps.map { ($0.name, $0.header.listName) })
         let leftovers = [
             TransactionEntry.manifest, TransactionEntry.oldManifest, TransactionEntry.reservedSpace,
@@ -197,18 +190,19 @@ struct Retention {
         ]
         let holders = Set(steps.flatMap(\.header.holders))
         for name in try state.transactions() where try history.status(of: name)?.type == .directory {
-            guard records[name] != nil || holders.contains(name) else {
+            guard lists[name] != nil || holders.contains(name) else {
                 try discard(name, in: history)
                 continue
             }
             let directory = try history.directory(name)
             for file in try DirectoryListing.names(in: directory) {
-                // The old manifest (the record holds what changed), the stage's log, and joined records.
+                // The old manifest (the list holds what changed), the stage's log, lists that were joined, and what an
+                // earlier version recorded.
                 let isLeft =
                     leftovers.contains(file)
-                    || file.bytes.starts(with: "actions".utf8) && file != records[name]
+                    || file.bytes.starts(with: "actions".utf8)
                     || file.bytes.starts(with: "list".utf8) && file != lists[name]
-                    || file == HistoryRecord.headerName && records[name] == nil
+                    || file == HistoryRecord.headerName && lists[name] == nil
                     || PendingFile.isTemporary(file)
                 if isLeft { try directory.unlink(file) }
             }

@@ -80,6 +80,25 @@ struct TargetLists {
         }
     }
 
+    /// The paths below the history of what a list names, and of the directories that hold it.
+    func needed() throws -> Set<RelativePath> {
+        var (named, places) = (Set<UInt64>(), Places())
+        for (index, step) in history.steps.enumerated() {
+            let list = try document(index)
+            places.add(list.stored, of: step.name)
+            for layer in [list.step, list.hand] {
+                named.formUnion(layer.lines.values.lazy.compactMap(\.entry?.object))
+            }
+        }
+        var needed: Set<RelativePath> = []
+        for object in named {
+            guard case .history(let path)? = places.place(of: object, present: { _ in nil }) else { continue }
+            needed.insert(path)
+            needed.formUnion(path.ancestors)
+        }
+        return needed
+    }
+
     /// The header of a list; 0 for the present one.
     func header(_ index: Int) throws -> ManifestHeader {
         try index == 0 ? present().header : document(index - 1).header
@@ -103,7 +122,7 @@ struct TargetLists {
         var newer = present
         var found: [Int] = []
         for (index, step) in history.steps.enumerated() {
-            guard found.count < count, step.header.actions == nil else { break }
+            guard found.count < count, !step.header.isJoined else { break }
             let list = try document(index)
             if step.header.summary.actions > 0 || step.header.previous == nil || !list.step.isEmpty
                 || (list.header.filters, list.header.attributes) != (newer.filters, newer.attributes)

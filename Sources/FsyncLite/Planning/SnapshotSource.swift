@@ -368,9 +368,11 @@ extension TreeMerge {
         // Displaced directories, and by location what is in one.
         var directories: [(index: Int, location: RelativePath)] = []
         var inner = PackedList<PathCoding>()
+        // Of a file with several names, one slot is known.
+        var offered: Set<RelativePath> = []
         for index in changed.indices {
             let location = changed.location(at: index)
-            guard location.isInState, !location.isLost else { continue }
+            guard location.isInState, !location.isLost, offered.insert(location).inserted else { continue }
             guard !location.isInSlot else {
                 inner.append((location, changed.path(at: index)))
                 continue

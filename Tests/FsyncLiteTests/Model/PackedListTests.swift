@@ -167,3 +167,13 @@ struct PackedListTests {
         return match
     }
 }
+
+private enum FileCoding: PackedCoding {
+    static func path(of file: File) -> RelativePath { file.path }
+
+    static func pack(_ file: File, into store: inout PackedStore) { store.put(file) }
+
+    static func unpack(
+        _ cursor: inout PackedStore.Cursor, at path: RelativePath, other: RelativePath?, _ store: PackedStore
+    ) -> File { store.file(&cursor, at: path) }
+}

@@ -1,0 +1,90 @@
+import FileSystem
+import FsyncLite
+import TestSupport
+
+extension DocumentKind {
+    static let list = DocumentKind(
+        name: "list", place: ".fsync-lite/history/\(Desk.transaction)/list.json", isSealed: true,
+        make: { random in
+            let header = ManifestHeader(id: "initial", root: random.name(), created: Timestamp(random.time()))
+            return text(
+                Content(
+                    header: header, step: lines(&random), hand: lines(&random), stored: stored(&random)))
+        },
+        value: { desk in
+            let history = try desk.state.directory.directory(FileName("history"))
+            let directory = try history.directory(FileName(Desk.transaction.utf8)!)
+            let list = try ListDocument(
+                directory.open(FileName("list.json"), [.read]), path: Array("list.json".utf8))
+            return Content(
+                header: list.header, step: Array(list.step.lines.values), hand: Array(list.hand.lines.values),
+                stored: list.stored)
+        },
+        check: { content in
+            for line in content.step + content.hand {
+                try Paths.requireInside(line.path.bytes, "a path outside:")
+                if let below = line.below { try Paths.requireInside(below.bytes, "a path outside:") }
+                try require(line.entry.map { $0.object > 0 } ?? true, "no number")
+            }
+            for case .slot(let slot) in content.stored.map(\.place) {
+                try Paths.requireInside(slot.bytes, "a slot outside:")
+            }
+            // Whatever they say, following them ends.
+            let (step, hand) = (ListLayer(content.step), ListLayer(content.hand))
+            let joined = hand.joined(to: step).joined(to: hand)
+            for line in content.step { _ = joined.resolve(line.path) }
+            var places = Places()
+            places.add(content.stored, of: FileName("transaction"))
+            for line in content.stored { _ = places.place(of: line.object, present: { _ in nil }) }
+        }, text: { text($0) })
+
+    private struct Content: Equatable {
+        var header: ManifestHeader
+        var step: [ListLine]
+        var hand: [ListLine]
+        var stored: [StoredObject]
+    }
+
+    private static func text(_ content: Content) -> [UInt8] {
+        var bytes: [UInt8] = []
+        let list = ListDocument(
+            content.header, step: ListLayer(content.step), hand: ListLayer(content.hand),
+            stored: content.stored)
+        // Bytes take whatever is written.
+        try! list.write(to: &bytes)
+        return bytes
+    }
+
+    private static func lines(_ random: inout SplitMix64) -> [ListLine] {
+        var seen: Set<RelativePath> = []
+        return (0..<random.pick([0, 1, 2, 5, 9])).map { _ in line(&random) }
+            .filter { seen.insert($0.path).inserted }.sorted { $0.path < $1.path }
+    }
+
+    private static func line(_ random: inout SplitMix64) -> ListLine {
+        let path = RelativePath(random.name() + [UInt8(ascii: "/")] + random.name())!
+        guard !random.oneIn(4) else { return ListLine(absent: path) }
+        var status = FileStatus(
+            type: random.pick([.file, .directory, .symlink] as [FileType]), modified: random.time())
+        status.permissions = random.permissions()
+        status.inode = random.inode()
+        status.changed = random.time()
+        if status.type == .file { status.size = ByteCount(clamping: random.next() % 1_000_000) }
+        let destination = status.type == .symlink ? random.name() : []
+        if status.type == .symlink { status.size = ByteCount(clamping: destination.count) }
+        var file = File(
+            path: path, status: status, destination: destination, object: 1 + random.next() % 1000)
+        if random.oneIn(4) { file.extended = random.extended() }
+        return ListLine(
+            ListEntry(file, isUncovered: random.oneIn(4)), below: random.oneIn(2) ? RelativePath(random.name()) : nil)
+    }
+
+    private static func stored(_ random: inout SplitMix64) -> [StoredObject] {
+        (1...UInt64(random.pick([1, 2, 9]))).map { object in
+            guard random.oneIn(3), let name = FileName(random.name()) else {
+                return StoredObject(object, .slot(RelativePath("0/\(random.number(0...9999))")!))
+            }
+            return StoredObject(object, .inside(1 + random.next() % 9, name))
+        }
+    }
+}
