@@ -452,7 +452,10 @@ class Sequence:
                 return json.load(file)
 
         header = record(step, "header.json")
-        if "previous" not in header or record(step, header.get("list", "list.json"))["step"]:
+        counted = ("create", "update", "attributes", "move", "delete")
+        if "previous" not in header or any(header[verb] for verb in counted):
+            return False
+        if record(step, header.get("list", "list.json"))["step"]:
             return False
         newer = record(step - 1, "header.json") if step else self.manifest_if_there().header
         keys = ("previous_filters", "previous_without") if step else ("filters", "without")

@@ -52,7 +52,7 @@ package struct ListTree: Sendable {
         scope = Scope(paths, withoutRest: !isInPlace)
         let header = try lists.header(index)
         root = paths.isEmpty || !isInPlace ? isInPlace && index == 0 ? nil : header.rootEntry : nil
-        let places = try lists.places()
+        let places = try lists.places(of: index)
         let own = try ListStream(layer, over: lists.present).own
         var builder = Builder(scope, places, own)
         try builder.look(at: lists.present())

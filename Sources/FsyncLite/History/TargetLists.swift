@@ -104,10 +104,12 @@ struct TargetLists {
         try index == 0 ? present().header : document(index - 1).header
     }
 
-    /// Where the steps put what they displaced.
-    func places() throws -> Places {
+    /// Where the steps put what they displaced that is in a list.
+    ///
+    /// - Parameter index: of the list.
+    func places(of index: Int) throws -> Places {
         var places = Places()
-        for (index, step) in history.steps.enumerated() {
+        for (index, step) in history.steps.prefix(index).enumerated() {
             places.add(try document(index).stored, of: step.name)
         }
         return places

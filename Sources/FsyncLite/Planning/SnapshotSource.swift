@@ -58,7 +58,7 @@ struct SnapshotSource: PlanSource {
             sources: wanted.sources.isEmpty ? header.sources : wanted.sources)
         copy = restoration.copy(of: snapshots[index])
         let isInPlace = restoration.destination == nil
-        stored = try lists.places().objects
+        stored = try lists.places(of: index).objects
         let tree = try ListTree(lists, index, paths: restoration.paths, isInPlace: isInPlace)
         self.tree = tree
         // An undo goes past runs that only found what was changed by hand.

@@ -68,7 +68,7 @@ struct DamagedStateTests {
         #expect(try scene.run("apply", "source", "my target", "--adopt").code == 0)
     }
 
-    @Test(arguments: [0, 1, 2], ["header.json", "actions.json"])
+    @Test(arguments: [0, 1, 2], ["header.json", "list.json"])
     func ofTheHistoryOnlyWhatIsOlderGoes(number: Int, document: String) throws {
         for damage in Damage.allCases { try ofTheHistory(damage, number, document) }
     }

@@ -109,7 +109,7 @@ struct ExtremeNumberTests {
     enum Document: String, CaseIterable {
         case manifest = ".fsync-lite/manifest.json"
         case header = "header.json"
-        case actions = "actions.json"
+        case list = "list.json"
         case lastRun = ".fsync-lite/last-run"
         case activity = ".fsync-lite/activity"
         case settings = ".fsync-lite/settings.json"

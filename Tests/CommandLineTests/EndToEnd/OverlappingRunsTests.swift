@@ -218,7 +218,7 @@ struct OverlappingRunsTests {
     @Test(
         .needs(.strace),
         arguments: [
-            "openat header.json", "openat actions.json", "openat manifest.json",
+            "openat header.json", "openat list.json", "openat manifest.json",
         ])
     func snapshotOvertakenByAnApplyIsPending(moment: String) throws {
         let scene = try MirrorScene(["edited": files(5, "old")], inMemory: true)

@@ -128,10 +128,10 @@ struct SnapshotTests {
         let (scene, trees) = try history()
         let list = try scene.run("snapshot", "list", "target", "--json").json().objects("snapshots")
         let id = try #require(list[1].text("id"))
-        try scene.append("x", to: "target/.fsync-lite/history/\(id)/actions.json")
+        try scene.append("x", to: "target/.fsync-lite/history/\(id)/list.json")
         let verify = try scene.run("snapshot", "verify", "target")
         #expect(verify.code == 65)
-        #expect(verify.errors.contains("history/\(id)/actions.json: line "))
+        #expect(verify.errors.contains("history/\(id)/list.json: line "))
         #expect(try scene.run("snapshot", "restore", "target", "latest~2", "--to", "none").code == 65)
         #expect(!scene.exists("none"))
         #expect(try scene.run("snapshot", "restore", "target", "latest~1", "--to", "copy").code == 0)
@@ -155,13 +155,13 @@ struct SnapshotTests {
         try scene.mirror("--adopt")
     }
 
-    @Test func aRecordWithoutItsActionsIsDamaged() throws {
+    @Test func aRecordWithoutItsListIsDamaged() throws {
         let (scene, _) = try history()
         let list = try scene.run("snapshot", "list", "target", "--json").json().objects("snapshots")
-        try scene.remove("target/.fsync-lite/history/\(try #require(list[0].text("id")))/actions.json")
+        try scene.remove("target/.fsync-lite/history/\(try #require(list[0].text("id")))/list.json")
         for command in [["undo", "target"], ["snapshot", "verify", "target"]] {
             let run = try scene.run(command)
-            #expect(run.code == 65 && run.errors.contains("actions.json: it is missing"), "\(run.errors)")
+            #expect(run.code == 65 && run.errors.contains("list.json: it is missing"), "\(run.errors)")
         }
     }
 
