@@ -11,12 +11,14 @@ import Synchronization
 /// `change` waits for no save. Pauses and automatic saves run on a thread of the buffer, which starts with the first change
 /// and ends with the buffer. A buffer that goes saves its last change before it is gone, on the thread that lets it go; end
 /// it with `close` where that must not wait, or must not fail unnoticed.
-public final class AutosavingBuffer<Value: Encodable & Sendable>: Sendable {
+///
+/// `withObservationTracking` is told of a change of `value` and of `isDirty`, on the thread that makes it.
+public final class AutosavingBuffer<Value: Encodable & Sendable>: Sendable, Observable {
     private let name: String
     private let state: Mutex<State>
     /// Held during a save.
     private let saving = Mutex(())
-    private let store: @Sendable (Value) throws(StorageError) -> Void
+    private let store: @Sendable (Value) throws -> Void
     private let onFailure: @Sendable (StorageError) -> Void
     private let interval: Duration
     private let wait: @Sendable (Duration) -> Bool
@@ -63,7 +65,7 @@ public final class AutosavingBuffer<Value: Encodable & Sendable>: Sendable {
     ) {
         let documents = CodableStorage(storage, keys: keys)
         self.init(key, initial: initial, interval: interval, onFailure: onFailure) {
-            (value) throws(StorageError) in try documents.store(value, for: key)
+            try documents.store($0, for: key)
         }
     }
 
@@ -74,7 +76,7 @@ public final class AutosavingBuffer<Value: Encodable & Sendable>: Sendable {
         _ name: String, initial: Value, interval: Duration,
         onFailure: @escaping @Sendable (StorageError) -> Void, closing: Alarm = Alarm(),
         wait: (@Sendable (Duration) -> Bool)? = nil,
-        store: @escaping @Sendable (Value) throws(StorageError) -> Void
+        store: @escaping @Sendable (Value) throws -> Void
     ) {
         (self.name, self.interval, self.onFailure, self.store) = (name, interval, onFailure, store)
         (self.closing, self.wait) = (closing, wait ?? { closing.wait($0) })
@@ -193,7 +195,11 @@ public final class AutosavingBuffer<Value: Encodable & Sendable>: Sendable {
             guard let (value, changes) = unsaved else { return }
             let start = ContinuousClock.now
             defer { state.withLock { $0.lastSave = start.duration(to: .now) } }
-            try store(value)
+            do {
+                try store(value)
+            } catch {
+                throw error as? StorageError ?? .cannotWrite(name, cause: error)
+            }
             state.withLock { state in
                 state.stored = changes
                 if !state.isDirty { state.untold.insert(.isDirty) }
@@ -212,9 +218,6 @@ public final class AutosavingBuffer<Value: Encodable & Sendable>: Sendable {
         }
     }
 }
-
-/// `withObservationTracking` is told of a change of `value` and of `isDirty`, on the thread that makes it.
-extension AutosavingBuffer: Observable {}
 
 extension AutosavingBuffer where Value: Decodable {
     /// Starts with the value stored under the key, or with `initial` if there is none.
@@ -249,12 +252,7 @@ extension AutosavingBuffer where Value == String {
             try ifPresent(file.text()) ?? ""
         }
         self.init(file.name, initial: text, interval: interval, onFailure: onFailure) {
-            (text) throws(StorageError) in
-            do {
-                try file.replace(withText: text)
-            } catch {
-                throw .cannotWrite(file.name, cause: error)
-            }
+            try file.replace(withText: $0)
         }
     }
 }

@@ -66,28 +66,24 @@ public struct CodableStorage: Sendable {
         try base.store(data, for: key)
     }
 
-    /// The value under a key.
     public func value<Value: Decodable & Sendable>(
         _ type: Value.Type = Value.self, for key: String
     ) async throws(StorageError) -> Value {
         try await base.perform { () throws(StorageError) in try value(type, for: key) }
     }
 
-    /// The value under a key; nil only if nothing is stored there.
     public func valueIfPresent<Value: Decodable & Sendable>(
         _ type: Value.Type = Value.self, for key: String
     ) async throws(StorageError) -> Value? {
         try await base.perform { () throws(StorageError) in try valueIfPresent(type, for: key) }
     }
 
-    /// Each value with its key, in the order of the keys. A damaged one is a failure of its own.
     public func all<Value: Decodable & Sendable>(
         _ type: Value.Type = Value.self
     ) async throws(StorageError) -> [(key: String, value: Result<Value, StorageError>)] {
         try await base.perform { () throws(StorageError) in try all(type) }
     }
 
-    /// Stores a value under a key, replacing the old one.
     public func store(_ value: some Encodable & Sendable, for key: String) async throws(StorageError) {
         try await base.perform { () throws(StorageError) in try store(value, for: key) }
     }

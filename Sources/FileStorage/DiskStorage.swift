@@ -51,10 +51,8 @@ public struct DiskStorage: Storage {
             guard try directory.status().links == 0, try directory.location() == nil else {
                 return .notFound(key)
             }
-            return .cannotRead(
-                key,
-                cause: SyncError(
-                    .failed, path: directory.path, "the directory was removed; open the storage again"))
+            let reason = "the directory was removed; open the storage again"
+            return .cannotRead(key, cause: SyncError(.failed, path: directory.path, reason))
         } catch {
             return .cannotRead(key, cause: SyncError(error))
         }
@@ -91,7 +89,7 @@ public struct DiskStorage: Storage {
     public func store(_ data: Data, for key: String) throws(StorageError) {
         let name = try FileName(storageKey: key)
         do throws(SystemError) {
-            var file = try LocalFile.pending(name, in: directory, new: 0o600)
+            var file = try PendingFile.replacing(name, in: directory, new: 0o600)
             try file.write(Array(data))
             try file.commit(durably: isDurable)
         } catch {

@@ -36,10 +36,7 @@ extension FileBacked {
     }
 
     /// The file of this type in its directory.
-    public static var file: LocalFile { get throws(SyncError) { try file(in: nil) } }
-
-    /// The file of this type in its directory.
-    public var file: LocalFile { get throws(SyncError) { try Self.file } }
+    public var file: LocalFile { get throws(SyncError) { try Self.file(in: nil) } }
 
     /// The file of this type in a directory.
     ///
@@ -94,8 +91,7 @@ extension FileDecodable {
 
     /// Reads the value in a file.
     public static func read(from file: LocalFile) throws(SyncError) -> Self {
-        let text = try file.text(encoding: encoding)
-        return try file.locating(.invalidDocument) { try Self(fileText: text) }
+        try file.locating(.invalidDocument) { try Self(fileText: file.text(encoding: encoding)) }
     }
 
     /// Reads the value in the file of this type; nil only if there is none.
@@ -115,9 +111,8 @@ extension FileReadable where Self: Decodable {
     }
 
     @_disfavoredOverload public static func read(from file: LocalFile) throws(SyncError) -> Self {
-        let text = try file.text(encoding: encoding)
-        return try file.locating(.invalidDocument) {
-            try JSONDocument.decode(from: Data(text.utf8), keys: .asDeclared)
+        try file.locating(.invalidDocument) {
+            try JSONDocument.decode(from: Data(file.text(encoding: encoding).utf8), keys: .asDeclared)
         }
     }
 
@@ -125,21 +120,5 @@ extension FileReadable where Self: Decodable {
         _ name: String = fileName, in directory: LocalFile? = nil
     ) throws(SyncError) -> Self? {
         try ifPresent(read(name, in: directory))
-    }
-}
-
-/// nil where there is no file.
-func ifPresent<Value>(_ read: @autoclosure () throws(SyncError) -> Value) throws(SyncError) -> Value? {
-    do {
-        return try read()
-    } catch {
-        guard error.isNotFound else { throw error }
-        return nil
-    }
-}
-
-extension SyncError {
-    static func noName(_ name: String) -> SyncError {
-        SyncError(.usage, path: Array(name.utf8), "is no name", errno: Errno.invalid.rawValue)
     }
 }

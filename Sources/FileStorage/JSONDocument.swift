@@ -18,11 +18,10 @@ package enum JSONDocument {
         encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
         encoder.dateEncodingStrategy = .custom { date, encoder in
             var container = encoder.singleValueContainer()
-            if let text = ISODate.text(of: date) {
-                try container.encode(text)
-            } else {
-                try container.encode(date.timeIntervalSinceReferenceDate)
+            guard let text = ISODate.text(of: date) else {
+                return try container.encode(date.timeIntervalSinceReferenceDate)
             }
+            try container.encode(text)
         }
         let lost = Mutex<String?>(nil)
         if keys == .snakeCase {
@@ -39,33 +38,33 @@ package enum JSONDocument {
             throw SyncError(.failed, "cannot be written as JSON: \(describe(error, keys))")
         }
         if let name = lost.withLock({ $0 }) {
+            let reason = "would not come back; name the property in camelCase, without a coding key"
             throw SyncError(
                 .failed,
-                "cannot be written as JSON in snake_case: the key \(escapedText(name.utf8)) would not come back; name the property in camelCase, without a coding key"
-            )
+                "cannot be written as JSON in snake_case: the key \(escapedText(name.utf8)) \(reason)")
         }
-        // Each level is indented by two.
-        let tooDeep = [UInt8](repeating: UInt8(ascii: " "), count: 2 * SourceMap.deepest + 1)
-        if data.count > 2 * SourceMap.deepest * SourceMap.deepest,
-            data.split(separator: UInt8(ascii: "\n")).contains(where: { $0.starts(with: tooDeep) })
-        {
+        // Each level is indented by two. A line feed in a text is escaped.
+        let tooDeep = Data(("\n" + String(repeating: " ", count: 2 * SourceMap.deepest + 1)).utf8)
+        guard data.firstRange(of: tooDeep) == nil else {
             throw SyncError(.failed, "cannot be written as JSON: nested too deeply to be read again")
         }
         return data
     }
 
-    static func tree(of value: some Encodable, keys: JSONKeys = .snakeCase) throws(SyncError) -> JSONTree {
-        try SourceMap(json: Array(encode(value, keys: keys))).tree
+    static func map(of value: some Encodable, keys: JSONKeys = .snakeCase) throws(SyncError) -> SourceMap {
+        try SourceMap(json: Array(encode(value, keys: keys)))
     }
 
+    /// - Parameter lines: the places of the keys for messages, if not those in `data`.
     package static func decode<Value: Decodable>(
-        _ type: Value.Type = Value.self, from data: Data, keys: JSONKeys = .snakeCase
+        _ type: Value.Type = Value.self, from data: Data, keys: JSONKeys = .snakeCase, lines: SourceMap? = nil
     ) throws(SyncError) -> Value {
         do {
             return try decoder(keys).decode(type, from: data)
         } catch {
-            let lines = try SourceMap(json: Array(data))
-            throw SyncError(.invalidDocument, describe(placed(error, type, lines.tree, keys), keys, lines))
+            let map = try SourceMap(json: Array(data))
+            throw SyncError(
+                .invalidDocument, describe(placed(error, type, map, keys), keys, map, at: lines))
         }
     }
 
@@ -88,35 +87,33 @@ package enum JSONDocument {
     }
 
     /// The error for a number that its type cannot hold, with its place: Foundation tells only that of a text there.
-    static func placed<Value: Decodable>(
-        _ error: any Error, _ type: Value.Type, _ tree: JSONTree, _ keys: JSONKeys
+    private static func placed<Value: Decodable>(
+        _ error: any Error, _ type: Value.Type, _ map: SourceMap, _ keys: JSONKeys
     ) -> any Error {
         guard case DecodingError.dataCorrupted(let context) = error, context.codingPath.isEmpty else {
             return error
         }
         // Each number is tried. No person writes more.
-        for number in tree.inner().prefix(1000) where number.value.isNumber {
+        let numbers = map.paths.filter { "-0123456789".utf8.contains(map.value($0).first ?? 0) }
+        for path in numbers.prefix(1000) {
             do {
-                let text = try tree.replacing(number.path[...], by: .emptyText).text
-                _ = try decoder(keys).decode(type, from: Data(text))
+                _ = try decoder(keys).decode(type, from: Data(map.replacing(path, by: "\"\"")))
             } catch DecodingError.typeMismatch(let needed as any Decodable.Type, let there)
-                where there.codingPath.count == number.path.count && !number.value.fits(needed)
+                where there.codingPath.count == path.count
+                && (try? JSONDecoder().decode(needed, from: map.value(path))) == nil
             {
                 let range = (needed as? any FixedWidthInteger.Type).map {
                     "whole number from \($0.min) to \($0.max)"
                 }
+                let message = "A \(range ?? "number that is nearer to 0") is needed."
                 return DecodingError.dataCorrupted(
-                    DecodingError.Context(
-                        codingPath: there.codingPath,
-                        debugDescription: "A \(range ?? "number that is nearer to 0") is needed."))
+                    .init(codingPath: there.codingPath, debugDescription: message))
             } catch {
                 // It is not the one.
             }
         }
         return error
     }
-
-    // MARK: Keys
 
     /// Prefix of a document's key that is not the spelling of any property.
     private static let foreign: Character = "="
@@ -141,33 +138,29 @@ package enum JSONDocument {
         return snakeCase(String(name)) == key ? String(name) : "\(foreign)\(key)"
     }
 
-    // MARK: Errors
-
     /// What a value of another type should have been; nil for a type that no document has.
     private static func wanted(_ type: any Any.Type) -> String? {
-        switch "\(type)" {
-        case let name where name.hasPrefix("Dictionary<"): "An object is needed"
-        case let name where name.hasPrefix("Array<"): "A list is needed"
-        case "String": "A text is needed"
-        case "Bool": "true or false is needed"
-        case let name where name.hasPrefix("Int") || name.hasPrefix("UInt"): "A whole number is needed"
-        case "Double", "Float": "A number is needed"
-        default: nil
-        }
+        let names = [
+            "Dictionary": "An object", "Array": "A list", "String": "A text", "Bool": "true or false",
+            "Int": "A whole number", "UInt": "A whole number", "Double": "A number", "Float": "A number",
+        ]
+        return names[String("\(type)".prefix { $0.isLetter })].map { "\($0) is needed" }
     }
 
     /// The keys of a path as a document spells them. Those of dictionaries are not property names.
-    static func spelling(
-        _ path: [any CodingKey], _ keys: JSONKeys, _ lines: SourceMap = SourceMap()
-    ) -> [String] {
+    static func spelling(_ path: [any CodingKey], _ keys: JSONKeys, _ map: SourceMap) -> [String] {
         path.reduce(into: []) { spelled, key in
             let name = key.intValue.map { "[\($0)]" } ?? key.stringValue
-            spelled.append(keys == .asDeclared || lines.contains(spelled + [name]) ? name : snakeCase(name))
+            spelled.append(keys == .asDeclared || map.contains(spelled + [name]) ? name : snakeCase(name))
         }
     }
 
-    /// The position in the document and the fault, on one line.
-    static func describe(_ error: any Error, _ keys: JSONKeys, _ lines: SourceMap = SourceMap()) -> String {
+    /// The fault on one line, with its position and key.
+    ///
+    /// - Parameter map: knows which keys are those of dictionaries.
+    static func describe(
+        _ error: any Error, _ keys: JSONKeys, _ map: SourceMap = SourceMap(), at lines: SourceMap? = nil
+    ) -> String {
         let (path, message): ([any CodingKey], String)
         switch error {
         case DecodingError.keyNotFound(let key, let context):
@@ -182,9 +175,9 @@ package enum JSONDocument {
         case EncodingError.invalidValue(_, let context):
             (path, message) = (context.codingPath, context.debugDescription)
         default:
-            return singleLine("\(error)")
+            (path, message) = ([], "\(error)")
         }
-        return lines.describe(spelling(path, keys, lines), singleLine(message))
+        return (lines ?? map).describe(spelling(path, keys, map), singleLine(message))
     }
 }
 
@@ -198,9 +191,8 @@ enum ISODate {
     static func text(of date: Date) -> String? {
         let seconds = date.timeIntervalSinceReferenceDate
         guard years.contains(seconds) else { return nil }
-        var whole = seconds.rounded(.down)
-        var nanoseconds = Int(((seconds - whole) * 1e9).rounded())
-        if nanoseconds == 1_000_000_000 { (whole, nanoseconds) = (whole + 1, 0) }
+        let whole = seconds.rounded(.down)
+        let nanoseconds = Int(((seconds - whole) * 1e9).rounded())
         var text = style.format(Date(timeIntervalSinceReferenceDate: whole))
         if nanoseconds > 0, text.popLast() == "Z" {
             var digits = String(String(1_000_000_000 + nanoseconds).dropFirst())
@@ -211,15 +203,7 @@ enum ISODate {
     }
 
     static func date(of text: String) -> Date? {
-        var (text, fraction) = (text, 0.0)
-        if let point = text.utf8.firstIndex(where: { ".,".utf8.contains($0) }) {
-            let digits = text[text.utf8.index(after: point)...].prefix { ("0"..."9").contains($0) }
-            guard let value = Double("0.\(digits)"), !digits.isEmpty else { return nil }
-            fraction = value
-            text.removeSubrange(point..<digits.endIndex)
-        }
         // The parser tells no more than the caller.
-        guard let date = try? style.parse(text) else { return nil }
-        return Date(timeIntervalSinceReferenceDate: date.timeIntervalSinceReferenceDate + fraction)
+        try? style.parse(text.replacing(",", with: "."))
     }
 }

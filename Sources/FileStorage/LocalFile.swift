@@ -27,34 +27,7 @@ public struct LocalFile: NamedFile, Sendable, CustomStringConvertible, Expressib
     /// The file of a `file` URL; nil for any other URL, and for one with another host.
     public init?(_ url: URL) {
         guard url.isFileURL, ["", "localhost"].contains(url.host() ?? "") else { return nil }
-        bytes = LocalFile.percentDecoded(url.absoluteURL.path(percentEncoded: true).utf8)
-    }
-
-    /// Each byte that is not kept becomes `%HH`.
-    static func percentEncoded(
-        _ bytes: some Sequence<UInt8>, keeping isKept: (UInt8) -> Bool
-    ) -> String {
-        let digits = Array("0123456789ABCDEF".utf8)
-        let encoded = bytes.flatMap { byte in
-            isKept(byte) ? [byte] : [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
-        }
-        return String(decoding: encoded, as: UTF8.self)
-    }
-
-    static func percentDecoded(_ text: some Sequence<UInt8>) -> [UInt8] {
-        var bytes: [UInt8] = []
-        var rest = Array(text)[...]
-        while let byte = rest.popFirst() {
-            if byte == UInt8(ascii: "%"),
-                let encoded = UInt8(String(decoding: rest.prefix(2), as: UTF8.self), radix: 16)
-            {
-                bytes.append(encoded)
-                rest = rest.dropFirst(2)
-            } else {
-                bytes.append(byte)
-            }
-        }
-        return bytes
+        bytes = percentDecoded(url.absoluteURL.path(percentEncoded: true).utf8)
     }
 
     /// Appends a relative path to a directory.
@@ -67,8 +40,6 @@ public struct LocalFile: NamedFile, Sendable, CustomStringConvertible, Expressib
         return LocalFile(bytes: directory.bytes + (needsSlash ? [slash] : []) + component)
     }
 
-    // MARK: The path
-
     private static let slash = UInt8(ascii: "/")
 
     var isAbsolute: Bool { bytes.first == LocalFile.slash }
@@ -80,7 +51,7 @@ public struct LocalFile: NamedFile, Sendable, CustomStringConvertible, Expressib
     public var name: String { String(decoding: split.name, as: UTF8.self) }
 
     /// The directory of the name: `.` for a single name, `/` for a name at the root.
-    public var parent: LocalFile { LocalFile(bytes: Array(split.parent)) }
+    public var parent: LocalFile { LocalFile(bytes: split.parent) }
 
     /// The absolute path, independent of the working directory; `.` and `..` are kept.
     package func absolute() throws(SyncError) -> [UInt8] {
@@ -92,24 +63,23 @@ public struct LocalFile: NamedFile, Sendable, CustomStringConvertible, Expressib
         let unreserved = Set("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~/".utf8)
         // Without a working directory, the path is all that is known.
         let absolute = (try? absolute()) ?? bytes
-        return URL(string: "file://" + LocalFile.percentEncoded(absolute, keeping: unreserved.contains))
+        return URL(string: "file://" + percentEncoded(absolute, keeping: unreserved.contains))
             ?? URL(filePath: path)
     }
 
     /// The path with control characters and invalid UTF-8 escaped.
     public var description: String { escapedText(bytes) }
 
-    var split: (parent: ArraySlice<UInt8>, name: ArraySlice<UInt8>) {
-        func withoutSlashesAtEnd(_ path: ArraySlice<UInt8>) -> ArraySlice<UInt8> {
-            let end = path.lastIndex { $0 != LocalFile.slash }.map { $0 + 1 } ?? path.startIndex
-            return path[..<end]
-        }
-        let path = withoutSlashesAtEnd(bytes[...])
-        guard let last = path.lastIndex(of: LocalFile.slash) else {
-            return (bytes.first == LocalFile.slash ? [LocalFile.slash] : [UInt8(ascii: ".")], path)
-        }
-        let parent = withoutSlashesAtEnd(path[..<last])
-        return (parent.isEmpty ? [LocalFile.slash] : parent, path[(last + 1)...])
+    /// Without slashes at the end and side by side.
+    private var components: [ArraySlice<UInt8>] { bytes.split(separator: LocalFile.slash) }
+
+    private func joining(_ components: ArraySlice<ArraySlice<UInt8>>) -> [UInt8] {
+        (isAbsolute ? [LocalFile.slash] : []) + components.joined(separator: [LocalFile.slash])
+    }
+
+    var split: (parent: [UInt8], name: ArraySlice<UInt8>) {
+        let parent = joining(components.dropLast())
+        return (parent.isEmpty ? [UInt8(ascii: ".")] : parent, components.last ?? [])
     }
 
     /// The open parent directory, and the name in it.
@@ -120,9 +90,12 @@ public struct LocalFile: NamedFile, Sendable, CustomStringConvertible, Expressib
         var path: [UInt8] { directory.path(of: name) }
 
         /// The status of the name itself; nil if it does not exist.
-        func status() throws(SyncError) -> FileStatus? { try reporting(directory.status(of: name)) }
+        package func status() throws(SyncError) -> FileStatus? { try reporting(directory.status(of: name)) }
 
-        func open(
+        /// The directory of this name; a symlink is an error.
+        var opened: Directory { get throws(SyncError) { try reporting(directory.directory(name)) } }
+
+        package func open(
             _ flags: FileDescriptor.Flags, permissions: UInt16 = 0
         ) throws(SyncError) -> FileDescriptor {
             try reporting(directory.open(name, flags, permissions: permissions))
@@ -139,6 +112,9 @@ public struct LocalFile: NamedFile, Sendable, CustomStringConvertible, Expressib
             let file = try open(flags)
             let status = try place.naming(file.status())
             try place.checkIsRegular(status)
+            guard status.size.rawCount <= limit else {
+                throw SyncError(.invalidDocument, path: path, .fileTooLarge)
+            }
             try place.locating { try check(status, name) }
             return try place.naming(file.readAll(limit: limit))
         }
@@ -151,7 +127,7 @@ public struct LocalFile: NamedFile, Sendable, CustomStringConvertible, Expressib
         guard !parent.contains(0), let name = FileName(last) else {
             throw SyncError(.usage, path: bytes, "is no path of a file", errno: Errno.invalid.rawValue)
         }
-        return Location(directory: try reporting(.open(given: Array(parent), .pathOnly)), name: name)
+        return Location(directory: try reporting(.open(given: parent, .pathOnly)), name: name)
     }
 
     /// Opens the directory at this path.
@@ -163,11 +139,11 @@ public struct LocalFile: NamedFile, Sendable, CustomStringConvertible, Expressib
     }
 
     func checkIsRegular(_ status: FileStatus) throws(SyncError) {
-        switch status.type {
-        case .file: break
-        case .directory: throw SyncError(.failed, path: bytes, .isDirectory)
-        default: throw SyncError(.failed, path: bytes, "is no regular file", errno: Errno.invalid.rawValue)
+        guard status.type != .file else { return }
+        guard status.type != .directory else {
+            throw SyncError(.invalidDocument, path: bytes, .isDirectory)
         }
+        throw SyncError(.invalidDocument, path: bytes, "is no regular file", errno: Errno.invalid.rawValue)
     }
 
     /// Makes a call and adds this path to its error number.
@@ -180,15 +156,35 @@ public struct LocalFile: NamedFile, Sendable, CustomStringConvertible, Expressib
             throw SyncError(.failed, path: bytes, error)
         }
     }
+
+    /// Runs `body` and adds this path to errors that have none.
+    ///
+    /// - Parameter code: for errors that are not a `SyncError`.
+    func locating<Value>(
+        _ code: SyncError.Code = .failed, _ body: () throws -> Value
+    ) throws(SyncError) -> Value {
+        do {
+            return try body()
+        } catch var error as SyncError {
+            error.path = error.path ?? bytes
+            throw error
+        } catch {
+            throw SyncError(code, path: bytes, "\(error)")
+        }
+    }
+
+    /// Runs blocking calls for an `async` caller, on a thread outside Swift's pool. Those of a cancelled task are carried out.
+    public static func perform<Value: Sendable, Failure: Error>(
+        _ calls: @Sendable @escaping () throws(Failure) -> Value
+    ) async throws(Failure) -> Value {
+        try await WorkerThread().run(calls)
+    }
 }
 
 /// Paths are equal by their components, as in `FilePath`: slashes at the end or side by side do not count. The order is that
 /// of the bytes.
 extension LocalFile: Hashable, Comparable {
-    private var normalized: [UInt8] {
-        (isAbsolute ? [LocalFile.slash] : [])
-            + bytes.split(separator: LocalFile.slash).joined(separator: [LocalFile.slash])
-    }
+    private var normalized: [UInt8] { joining(components[...]) }
 
     public static func == (left: LocalFile, right: LocalFile) -> Bool {
         left.bytes == right.bytes || left.normalized == right.normalized
@@ -199,13 +195,4 @@ extension LocalFile: Hashable, Comparable {
     }
 
     public func hash(into hasher: inout Hasher) { hasher.combine(normalized) }
-}
-
-extension LocalFile {
-    /// Runs blocking calls for an `async` caller, on a thread outside Swift's pool. Those of a cancelled task are carried out.
-    public static func perform<Value: Sendable, Failure: Error>(
-        _ calls: @Sendable @escaping () throws(Failure) -> Value
-    ) async throws(Failure) -> Value {
-        try await WorkerThread().run(calls)
-    }
 }

@@ -37,16 +37,12 @@ extension LocalFile {
     }
 
     /// Appends to the file in one write, so that the output of several processes does not mix. Creates the file and its
-    /// directories if missing. Nothing is synced: a power cut may lose the end. If the disk is full, nothing is appended. What
-    /// another user has put there, a symlink or a file, is refused where that user may write.
+    /// directories if missing. Nothing is synced: a power cut may lose the end. If the disk is full, nothing is appended.
     ///
     /// - Parameter permissions: the permission bits of a new file, before the umask.
     public func append(_ data: Data, permissions: UInt16 = 0o644) throws(SyncError) {
-        let place = try makingParent(place())
-        let flags: FileDescriptor.Flags = [.write, .append, .create, .nonBlocking]
-        let file = try place.location.open(
-            place.isNamed ? flags.union(.noFollow) : flags, permissions: permissions)
-        try checkOwner(naming(file.status()), in: place.location.directory)
+        let location = try makingParent(location())
+        let file = try location.open([.write, .append, .create, .nonBlocking], permissions: permissions)
         try naming(file.appendAtOnce(Array(data)))
     }
 
@@ -82,49 +78,21 @@ extension LocalFile {
     ///
     /// - Throws: `refused` if the name exists.
     public func create(with data: Data) throws(SyncError) {
-        try write(data, .noReplace, permissions: nil)
+        try write(data, .noReplace)
     }
 
     private func write(
-        _ data: Data, _ mode: Directory.RenameMode, permissions: UInt16?
+        _ data: Data, _ mode: Directory.RenameMode, permissions: UInt16? = nil
     ) throws(SyncError) {
-        var file = try pendingReplacement(permissions: permissions)
-        do {
+        try LocalFile.taking(makingParent(location())) { (name, directory) throws(SystemError) in
+            var file = try PendingFile.replacing(name, in: directory, permissions, new: 0o644)
             try file.write(Array(data))
             try file.commit(mode)
-        } catch {
-            guard mode == .noReplace, error.errno == .exists else { throw SyncError(error) }
-            throw SyncError(.refused, path: bytes, "is there already, and stays as it is")
         }
-    }
-
-    /// A temporary file that replaces this one on commit, or is removed.
-    ///
-    /// - Parameter new: the permission bits of a new file, before the umask.
-    package func pendingReplacement(
-        permissions: UInt16? = nil, new: UInt16 = 0o644
-    ) throws(SyncError) -> PendingFile {
-        let location = try makingParent(location())
-        return try reporting(
-            LocalFile.pending(location.name, in: location.directory, permissions: permissions, new: new))
-    }
-
-    /// A new file has the permission bits of the old one, unless that is another user's.
-    static func pending(
-        _ name: FileName, in directory: Directory, permissions: UInt16? = nil, new: UInt16
-    ) throws(SystemError) -> PendingFile {
-        var wanted = permissions
-        if wanted == nil, let old = try directory.status(of: name), old.type == .file, !isForeign(old) {
-            wanted = old.permissions & 0o777
-        }
-        // No other user may open it before it has its permissions.
-        let file = try PendingFile(name, in: directory, permissions: wanted == nil ? new : 0o600)
-        if let wanted { try file.setPermissions(wanted) }
-        return file
     }
 
     /// Runs `body`, once more with the directory made if that is missing.
-    private func makingParent<Value>(
+    package func makingParent<Value>(
         _ body: @autoclosure () throws(SyncError) -> Value
     ) throws(SyncError) -> Value {
         do {
@@ -154,23 +122,5 @@ extension LocalFile {
             throw SyncError(.failed, path: bytes, "the encoding \(encoding) cannot hold the text")
         }
         return data
-    }
-}
-
-extension LocalFile {
-    /// Runs `body` and adds this path to errors that have none.
-    ///
-    /// - Parameter code: for errors that are not a `SyncError`.
-    func locating<Value>(
-        _ code: SyncError.Code = .failed, _ body: () throws -> Value
-    ) throws(SyncError) -> Value {
-        do {
-            return try body()
-        } catch var error as SyncError {
-            error.path = error.path ?? bytes
-            throw error
-        } catch {
-            throw SyncError(code, path: bytes, "\(error)")
-        }
     }
 }

@@ -9,25 +9,16 @@ extension LocalFile {
     ///     `refused`.
     ///   - permissions: the permission bits before the umask.
     public func makeDirectory(parents: Bool = false, permissions: UInt16 = 0o755) throws(SyncError) {
-        guard parents else {
+        if parents {
+            guard try !isDirectory else { return }
+            try parent.makeDirectory(parents: true, permissions: permissions)
+        }
+        do {
             let location = try location()
-            return try reporting(
-                location.directory.makeDirectory(location.name, permissions: permissions))
-        }
-        var missing: [LocalFile] = []
-        var ancestor = self
-        while !(try ancestor.exists) {
-            missing.append(ancestor)
-            ancestor = ancestor.parent
-        }
-        guard try ancestor.isDirectory else { throw SyncError(.failed, path: ancestor.bytes, .notDirectory) }
-        for directory in missing.reversed() {
-            do {
-                try directory.makeDirectory(permissions: permissions)
-            } catch {
-                // Another process has just created it.
-                guard error.errno == Errno.exists.rawValue, try directory.isDirectory else { throw error }
-            }
+            try reporting(location.directory.makeDirectory(location.name, permissions: permissions))
+        } catch {
+            // Another process has just created it.
+            guard parents, error.errno == Errno.exists.rawValue, try isDirectory else { throw error }
         }
     }
 
@@ -48,16 +39,11 @@ extension LocalFile {
 
     /// Deletes the content of this directory; follows no symlink. A mount point inside is an error.
     public func deleteChildren() throws(SyncError) {
-        let directory = try FileName(split.name) == nil ? directory() : openedItself()
+        let directory = try FileName(split.name) == nil ? directory() : location().opened
         try reporting { () throws(SystemError) in
             for name in try DirectoryListing.names(in: directory) {
                 try TreeRemoval.remove(name, in: directory)
             }
         }
-    }
-
-    private func openedItself() throws(SyncError) -> Directory {
-        let location = try location()
-        return try reporting(location.directory.directory(location.name))
     }
 }

@@ -7,10 +7,10 @@ extension LocalFile {
     public var exists: Bool { get throws(SyncError) { try nameStatus() != nil } }
 
     /// Whether this path leads to a directory; `false` if it does not exist.
-    public var isDirectory: Bool { get throws(SyncError) { try reached()?.type == .directory } }
+    public var isDirectory: Bool { get throws(SyncError) { try ifPresent(status)?.type == .directory } }
 
     /// Whether this path leads to a regular file; `false` if it does not exist.
-    public var isFile: Bool { get throws(SyncError) { try reached()?.type == .file } }
+    public var isFile: Bool { get throws(SyncError) { try ifPresent(status)?.type == .file } }
 
     /// Whether the name itself is a symlink; `false` if it does not exist.
     public var isSymlink: Bool { get throws(SyncError) { try nameStatus()?.type == .symlink } }
@@ -48,14 +48,9 @@ extension LocalFile {
         }
     }
 
-    /// The status with symlinks followed; nil if it does not exist.
-    func reached() throws(SyncError) -> FileStatus? {
-        try ifPresent(status)
-    }
-
     /// The status of the name itself; nil if it does not exist.
     private func nameStatus() throws(SyncError) -> FileStatus? {
-        guard FileName(split.name) != nil else { return try reached() }
+        guard FileName(split.name) != nil else { return try ifPresent(status) }
         return try ifPresent(location().status()) ?? nil
     }
 }

@@ -38,11 +38,4 @@ public final class MemoryStorage: Storage {
         let name = try FileName(storageKey: key)
         guard content.withLock({ $0.removeValue(forKey: name) }) != nil else { throw .notFound(key) }
     }
-
-    /// Nothing here blocks, so calls run directly.
-    public func perform<Value: Sendable>(
-        _ calls: @Sendable @escaping () throws(StorageError) -> Value
-    ) async throws(StorageError) -> Value {
-        try calls()
-    }
 }

@@ -8,109 +8,126 @@ import FoundationEssentials
 public struct SettingsFile<Content: Codable & Sendable>: Sendable {
     public let file: LocalFile
     public var content: Content
-    private let isBinary: Bool
-    private let lines: SourceMap
+    private var isBinary = false
+    private var lines = SourceMap()
 
     /// In bytes; settings are far smaller.
     package static var sizeLimit: Int { 1 << 20 }
 
     /// The default file names.
     public static var names: [String] { ["settings.json", "settings.plist"] }
+}
+
+extension SettingsFile {
+    /// - Parameter defaults: the values of missing keys.
+    /// - Throws: `SyncError` with code `invalidDocument` and file, line and key for an unknown or duplicate key or a
+    ///   wrong type.
+    package init(_ bytes: [UInt8], of file: LocalFile, defaults: Content? = nil) throws(SyncError) {
+        // Editors of other systems write one.
+        let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
+        let bytes = bytes.starts(with: mark) ? Array(bytes.dropFirst(mark.count)) : bytes
+        let isList = SettingsFile.isPropertyList(file)
+        let isBinary = isList && bytes.starts(with: "bplist".utf8)
+        self = try file.locating {
+            let lines =
+                !isList
+                ? try SourceMap(json: bytes, deepest: SourceMap.deepestSetting)
+                : isBinary ? SourceMap() : try SourceMap(propertyList: bytes)
+            let map = isList ? try SettingsFile.map(of: bytes, lines) : lines
+            let defaults = try defaults.map { try JSONDocument.map(of: $0) } ?? SourceMap()
+            let content = try SettingsFile.decode(map, over: defaults, lines)
+            let known = try JSONDocument.map(of: content)
+            let keys = map.paths.filter { !map.isItem($0) && !known.contains($0) }
+            if let unknown = keys.first(where: { SettingsFile.isUnknown($0, map, over: defaults) }) {
+                throw SyncError(.invalidDocument, lines.describe(unknown, "The key is unknown."))
+            }
+            return SettingsFile(file: file, content: content, isBinary: isBinary, lines: lines)
+        }
+    }
 
     private static func isPropertyList(_ file: LocalFile) -> Bool {
         file.bytes.suffix(6).elementsEqual(".plist".utf8)
     }
 
-    /// - Parameter defaults: the values of missing keys.
-    /// - Throws: `SyncError` with code `invalidDocument` and file, line and key for an unknown or duplicate key or a
-    ///   wrong type.
-    package init(_ bytes: [UInt8], of file: LocalFile, defaults: Content? = nil) throws(SyncError) {
-        self.file = file
-        // Editors of other systems write one.
-        let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
-        let bytes = bytes.starts(with: mark) ? Array(bytes.dropFirst(mark.count)) : bytes
-        let (isList, isBinary) = (SettingsFile.isPropertyList(file), bytes.starts(with: "bplist".utf8))
-        self.isBinary = isList && isBinary
-        (lines, content) = try file.locating {
-            let lines =
-                !isList
-                ? try SourceMap(json: bytes, deepest: SourceMap.deepestSetting)
-                : isBinary ? SourceMap() : try SourceMap(propertyList: bytes)
-            let tree = isList ? try PropertyList.tree(of: bytes, lines) : lines.tree
-            let defaults = try defaults.map { try JSONDocument.tree(of: $0) }
-            let content = try SettingsFile.decode(tree, over: defaults, lines)
-            let known = try JSONDocument.tree(of: content)
-            let unknown = tree.inner().first { inner in
-                // Null is what an optional property writes for none.
-                if inner.isItem || known[inner.path] != nil || inner.value.isNull { return false }
-                return inner.value.othersInPlace.allSatisfy {
-                    let other = tree.replacing(inner.path[...], by: $0)
-                    // That it fails is the answer.
-                    return (try? SettingsFile.decode(other, over: defaults, lines)) != nil
-                }
-            }
-            if let unknown {
-                throw SyncError(.invalidDocument, lines.describe(unknown.path, "The key is unknown."))
-            }
-            return (lines, content)
+    /// A property list, by way of JSON: a date is text there, data is base64.
+    private static func map(of propertyList: [UInt8], _ lines: SourceMap) throws(SyncError) -> SourceMap {
+        do {
+            let value = try PropertyListDecoder().decode(SettingValue.self, from: Data(propertyList))
+            return try JSONDocument.map(of: value, keys: .asDeclared)
+        } catch {
+            throw SyncError(.invalidDocument, JSONDocument.describe(error, .asDeclared, lines))
+        }
+    }
+
+    /// - Throws: if a property list cannot hold a value, such as null.
+    private static func data(of json: Data, isBinary: Bool) throws(SyncError) -> Data {
+        let encoder = PropertyListEncoder()
+        encoder.outputFormat = isBinary ? .binary : .xml
+        do {
+            return try encoder.encode(JSONDecoder().decode(SettingValue.self, from: json))
+        } catch {
+            let reason = JSONDocument.describe(error, .asDeclared)
+            throw SyncError(.failed, "cannot be written as a property list: \(reason)")
         }
     }
 
     private static func decode(
-        _ tree: JSONTree, over defaults: JSONTree?, _ lines: SourceMap
+        _ map: SourceMap, over defaults: SourceMap, _ lines: SourceMap
     ) throws(SyncError) -> Content {
         // A value of an enumeration is an object with a single key, and must not be joined with another.
         var whole: Set<[String]> = []
         while true {
-            let joined = tree.over(defaults, whole: whole)
+            let joined = map.joined(with: defaults, whole: whole)
             do {
-                return try JSONDocument.decoder(.snakeCase).decode(Content.self, from: Data(joined.text))
+                return try JSONDocument.decoder(.snakeCase).decode(Content.self, from: joined)
+            } catch DecodingError.typeMismatch(_, let context)
+                where whole.insert(JSONDocument.spelling(context.codingPath, .snakeCase, map)).inserted
+            {
+                continue
             } catch {
-                if defaults != nil, case DecodingError.typeMismatch(_, let context) = error,
-                    whole.insert(JSONDocument.spelling(context.codingPath, .snakeCase, lines)).inserted
-                {
-                    continue
-                }
-                let placed = JSONDocument.placed(error, Content.self, joined, .snakeCase)
-                throw SyncError(.invalidDocument, JSONDocument.describe(placed, .snakeCase, lines))
+                // The same error, with its line.
+                return try JSONDocument.decode(from: joined, lines: lines)
             }
         }
     }
 
-    private init(_ content: Content, of file: LocalFile) {
-        (self.file, self.content, isBinary, lines) = (file, content, false, SourceMap())
+    /// Whether nobody reads a key: what is read does not have it, and every other value would do as well.
+    private static func isUnknown(
+        _ path: [String], _ map: SourceMap, over defaults: SourceMap
+    ) -> Bool {
+        // Null is what an optional property writes for none.
+        guard map.value(path).first != UInt8(ascii: "n") else { return false }
+        return ["true", "\"\"", "[]", "{}"].allSatisfy { other in
+            // That it fails is the answer.
+            let changed = try? SourceMap(json: map.replacing(path, by: other))
+            return (try? changed.map { try decode($0, over: defaults, $0) }) != nil
+        }
     }
 
-    /// Reads a file, or what a shell passes instead: a pipe, `/dev/stdin`.
+    /// Reads a file.
     ///
-    /// - Throws: `inputMissing` if it does not exist.
+    /// - Throws: an error with `isNotFound` if it does not exist.
     public init(reading file: LocalFile) throws(SyncError) {
-        try self.init(file.input(limit: SettingsFile.sizeLimit), of: file)
-    }
-
-    /// Reads the settings in a directory, `settings.json` or `settings.plist`; nil if there are none.
-    public static func readIfPresent(in directory: LocalFile) throws(SyncError) -> SettingsFile? {
-        try readIfPresent(in: directory, defaults: nil)
+        try self.init(Array(file.data(limit: SettingsFile.sizeLimit)), of: file)
     }
 
     /// Reads the settings in a directory. Missing keys have the values of `defaults`; without a file all have, and `write`
     /// makes `settings.json`.
     public static func read(in directory: LocalFile, defaults: Content) throws(SyncError) -> SettingsFile {
         try readIfPresent(in: directory, defaults: defaults)
-            ?? SettingsFile(defaults, of: directory + names[0])
+            ?? SettingsFile(file: directory + names[0], content: defaults)
     }
 
-    private static func readIfPresent(
-        in directory: LocalFile, defaults: Content?
+    /// Reads the settings in a directory, `settings.json` or `settings.plist`; nil if there are none.
+    ///
+    /// - Parameter defaults: the values of missing keys.
+    public static func readIfPresent(
+        in directory: LocalFile, defaults: Content? = nil
     ) throws(SyncError) -> SettingsFile? {
         var found: [SettingsFile] = []
         for file in names.map({ directory + $0 }) {
-            do {
-                let bytes = try file.input(limit: sizeLimit, isNamed: false)
-                found.append(try SettingsFile(bytes, of: file, defaults: defaults))
-            } catch {
-                guard error.isNotFound else { throw error }
-            }
+            guard let data = try ifPresent(file.data(limit: sizeLimit)) else { continue }
+            found.append(try SettingsFile(Array(data), of: file, defaults: defaults))
         }
         return try only(found)
     }
@@ -129,7 +146,7 @@ public struct SettingsFile<Content: Codable & Sendable>: Sendable {
     ///
     /// - Throws: `refused` if the name exists; then nothing is written.
     public static func create(_ content: Content, at file: LocalFile) throws(SyncError) {
-        try file.create(with: SettingsFile(content, of: file).data())
+        try file.create(with: SettingsFile(file: file, content: content).data())
     }
 
     /// Writes the content to the file, atomically and durably, in the format that it has. Comments and spaces are lost.
@@ -141,15 +158,11 @@ public struct SettingsFile<Content: Codable & Sendable>: Sendable {
         try file.locating {
             let json = try JSONDocument.encode(content)
             guard SettingsFile.isPropertyList(file) else { return json }
-            do throws(SyncError) {
-                let data = try PropertyList.data(of: json, isBinary: isBinary)
-                let read = try SettingsFile(Array(data), of: file)
-                if try JSONDocument.encode(read.content) == json { return data }
-            } catch {
-                throw SyncError(.failed, "cannot be written as a property list: \(error.message)")
+            let data = try SettingsFile.data(of: json, isBinary: isBinary)
+            guard try JSONDocument.encode(SettingsFile(Array(data), of: file).content) == json else {
+                throw SyncError(.failed, "a property list would not hold all the values")
             }
-            throw SyncError(
-                .failed, "cannot be written as a property list, which would not hold all its values")
+            return data
         }
     }
 
@@ -160,6 +173,6 @@ public struct SettingsFile<Content: Codable & Sendable>: Sendable {
 
     /// The file and the line of a key.
     package func location(of path: [String]) -> String {
-        lines.line(of: path).map { "\(file):\($0)" } ?? "\(file)"
+        lines.position(of: path).map { "\(file):\($0.line)" } ?? "\(file)"
     }
 }

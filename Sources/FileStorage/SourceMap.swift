@@ -1,108 +1,152 @@
 import FileSystem
 import FoundationEssentials
 
-/// The position of each key of a document, by key path. Foundation, which decodes the values, reports none and accepts
-/// duplicate keys.
+/// A text of JSON with the place of each key, by key path. Foundation, which decodes the values, reports none and accepts
+/// duplicate keys. Of a property list, it has the places only.
 package struct SourceMap: Sendable {
     private var text: [UInt8] = []
-    /// Where the keys and the items of arrays are in the text.
-    private var places: [[String]: Int] = [:]
-    /// The value itself; null without JSON.
-    private(set) var tree = JSONTree.scalar(Array("null".utf8)[...])
+    private var places: [[String]: Place] = [:]
+
+    /// A key with its value, or an item of an array, which begins with its value.
+    private struct Place {
+        let start: Int
+        var value: Range<Int>
+    }
 
     /// The depth that Foundation reads at most.
     static let deepest = 512
     /// Far more than settings need.
     static let deepestSetting = 64
 
-    /// Without positions.
-    package init() {}
+    /// Without places.
+    init() {}
 
     /// Checks the structure only; the decoder checks numbers.
     ///
     /// - Throws: `SyncError` for invalid JSON and for duplicate keys, with the position.
     package init(json text: [UInt8], deepest: Int = deepest) throws(SyncError) {
-        var (cursor, path) = (Cursor(text: text), [String]())
+        var cursor = Cursor(text: text)
+        self.text = cursor.text
         _ = cursor.next
-        (self.text, places[[]]) = (cursor.text, cursor.rest.startIndex)
-        tree = try readValue(&cursor, &path, deepest)
+        try add([], cursor.rest.startIndex)
+        try readValue(&cursor, [], deepest)
         guard cursor.next == nil else { throw cursor.error("there is text after the end") }
     }
 
     private mutating func readValue(
-        _ cursor: inout Cursor, _ path: inout [String], _ deepest: Int
-    ) throws(SyncError) -> JSONTree {
+        _ cursor: inout Cursor, _ path: [String], _ deepest: Int
+    ) throws(SyncError) {
         guard path.count < deepest else { throw cursor.error("nested too deeply") }
+        _ = cursor.next
+        let start = cursor.rest.startIndex
         let isObject = cursor.take("{")
-        guard isObject || cursor.take("[") else { return .scalar(try cursor.scalar()) }
-        var members: [String: JSONTree] = [:]
-        while !cursor.take(isObject ? "}" : "]") {
-            if !members.isEmpty { try cursor.expect(",") }
-            // White space comes before the place of a key.
-            _ = cursor.next
-            let place = cursor.rest.startIndex
-            let step = isObject ? try cursor.string() : "[\(members.count)]"
-            path.append(step)
-            try add(path, place)
-            if isObject { try cursor.expect(":") }
-            members[step] = try readValue(&cursor, &path, deepest)
-            path.removeLast()
+        if isObject || cursor.take("[") {
+            var count = 0
+            while !cursor.take(isObject ? "}" : "]") {
+                if count > 0 { try cursor.expect(",") }
+                _ = cursor.next
+                let place = cursor.rest.startIndex
+                let inner = path + [isObject ? try cursor.string() : "[\(count)]"]
+                try add(inner, place)
+                if isObject { try cursor.expect(":") }
+                try readValue(&cursor, inner, deepest)
+                count += 1
+            }
+        } else {
+            try cursor.skipScalar()
         }
-        return .members(members, isArray: !isObject)
+        places[path]?.value = start..<cursor.rest.startIndex
     }
 
-    private mutating func add(_ path: [String], _ place: Int) throws(SyncError) {
+    private mutating func add(_ path: [String], _ start: Int) throws(SyncError) {
+        let place = Place(start: start, value: start..<start)
         guard let first = places.updateValue(place, forKey: path) else { return }
-        let line = text.position(first).line
+        let line = Position(first.start, in: text).line
         throw SyncError(.invalidDocument, describe(path, "The key is there twice, first on line \(line)."))
     }
 
-    // MARK: Property lists
-
-    /// - Throws: `SyncError` for invalid XML and for duplicate keys, with the position.
+    /// - Throws: `SyncError` for what is no XML and for duplicate keys, with the position.
     package init(propertyList text: [UInt8]) throws(SyncError) {
         var cursor = Cursor(text: text)
         self.text = cursor.text
-        /// The present key of each open dictionary.
+        /// The present key of each open dictionary, the present item of each open array.
         var path: [String] = []
+        /// The number of items of each open array so far; nil for a dictionary.
+        var counts: [Int?] = []
         guard cursor.next == UInt8(ascii: "<") else {
             throw SyncError(.invalidDocument, "line 1: this is no property list in XML")
         }
         while cursor.skip(to: "<") != nil {
-            if cursor.rest.starts(with: "!--".utf8) {
-                _ = cursor.skip(to: "-->")
-                continue
-            }
-            guard let tag = cursor.skip(to: ">") else { break }
+            let rest = cursor.rest
+            let end = rest.starts(with: "!--".utf8) ? "-->" : rest.starts(with: "![CDATA[".utf8) ? "]]>" : ">"
+            guard let tag = cursor.skip(to: end), let first = tag.first else { break }
+            let last = path.count - 1
             switch String(decoding: tag, as: UTF8.self) {
-            case "dict": path.append("")
-            case "/dict": _ = path.popLast()
-            case "key":
-                let place = cursor.rest.startIndex
-                guard let name = cursor.skip(to: "</key>"), let last = path.indices.last else { break }
-                path[last] = String(decoding: name, as: UTF8.self)
-                try add(path, place)
-            default: break
+            case "/dict", "/array":
+                _ = (path.popLast(), counts.popLast())
+            case "key" where last >= 0:
+                path[last] = String(decoding: cursor.skip(to: "</key>") ?? [], as: UTF8.self)
+                try add(path, rest.startIndex)
+            case let name:
+                if let count = counts.last ?? nil, !"/!?".utf8.contains(first) {
+                    (path[last], counts[last]) = ("[\(count)]", count + 1)
+                    try add(path, rest.startIndex)
+                }
+                guard name == "dict" || name == "array" else { continue }
+                path.append("")
+                counts.append(name == "array" ? 0 : nil)
             }
             guard path.count < SourceMap.deepestSetting else { throw cursor.error("nested too deeply") }
         }
     }
 
-    // MARK: Messages
-
     func contains(_ path: [String]) -> Bool { places[path] != nil }
 
-    /// The position of a key path, or of its nearest known ancestor; nil if none is known.
-    private func position(of path: [String]) -> Position? {
-        (0...path.count).reversed().lazy.compactMap { places[Array(path.prefix($0))] }.first
-            .map(text.position)
+    func isItem(_ path: [String]) -> Bool { places[path].map { $0.start == $0.value.lowerBound } ?? false }
+
+    /// The path of each value, in the order of the text; each before those in it.
+    var paths: [[String]] { places.sorted { $0.value.start < $1.value.start }.map(\.key) }
+
+    /// The text of a value; empty without one.
+    func value(_ path: [String]) -> Data { Data(text[places[path]?.value ?? 0..<0]) }
+
+    /// The text with another value at a path.
+    func replacing(_ path: [String], by value: String) -> [UInt8] {
+        var changed = text
+        if let place = places[path] { changed.replaceSubrange(place.value, with: value.utf8) }
+        return changed
     }
 
-    /// The line of a key path, or of its nearest known ancestor; nil if none is known.
-    func line(of path: [String]) -> Int? { position(of: path)?.line }
+    /// The text with the members of another that it lacks: what both have as objects is joined.
+    ///
+    /// - Parameter whole: paths of objects that are not joined.
+    func joined(with other: SourceMap, whole: Set<[String]>) -> Data {
+        var missing: [Int: [ArraySlice<UInt8>]] = [:]
+        for (path, place) in other.places where places[path] == nil && place.start < place.value.lowerBound {
+            guard let object = places[path.dropLast()]?.value, text[object.lowerBound] == UInt8(ascii: "{"),
+                !whole.contains(where: { path.starts(with: $0) })
+            else { continue }
+            missing[object.lowerBound + 1, default: []].append(
+                other.text[place.start..<place.value.upperBound])
+        }
+        var joined = text
+        // From the end, so that all before stays in its place.
+        for (start, members) in missing.sorted(by: { $0.key > $1.key }) {
+            let isEmpty = joined[start...].first { !Cursor.isSpace($0) } == UInt8(ascii: "}")
+            let end = isEmpty ? [] : [UInt8(ascii: ",")]
+            joined.insert(contentsOf: members.joined(separator: ",".utf8) + end, at: start)
+        }
+        return Data(joined)
+    }
+
+    /// The position of a key path, or of its nearest known ancestor; nil if none is known.
+    func position(of path: [String]) -> Position? {
+        (0...path.count).reversed().lazy.compactMap { places[Array(path.prefix($0))] }.first
+            .map { Position($0.start, in: text) }
+    }
 
     /// Position, key path and message.
-    package func describe(_ path: [String], _ message: String) -> String {
+    func describe(_ path: [String], _ message: String) -> String {
         var names = ""
         for key in path {
             names += (names.isEmpty || key.hasPrefix("[") ? "" : ".") + escapedText(key.utf8)
@@ -113,22 +157,19 @@ package struct SourceMap: Sendable {
 }
 
 /// A line and a column, in characters; both begin with 1.
-private struct Position: CustomStringConvertible {
+struct Position: CustomStringConvertible {
     let line: Int
     let column: Int
 
-    var description: String { "line \(line), column \(column)" }
-}
-
-extension [UInt8] {
-    fileprivate func position(_ index: Int) -> Position {
+    init(_ index: Int, in text: [UInt8]) {
         let end = UInt8(ascii: "\n")
-        let start = self[..<index].lastIndex(of: end).map { $0 + 1 } ?? 0
+        let start = text[..<index].lastIndex(of: end).map { $0 + 1 } ?? 0
+        line = text[..<start].count { $0 == end } + 1
         // Bytes after the first of a character in UTF-8 do not count.
-        return Position(
-            line: self[..<start].count { $0 == end } + 1,
-            column: self[start..<index].count { $0 & 0xC0 != 0x80 } + 1)
+        column = text[start..<index].count { $0 & 0xC0 != 0x80 } + 1
     }
+
+    var description: String { "line \(line), column \(column)" }
 }
 
 /// A text, and what of it is not read yet.
@@ -143,13 +184,15 @@ private struct Cursor {
     }
 
     func error(_ message: String) -> SyncError {
-        SyncError(.invalidDocument, "\(text.position(rest.startIndex)): \(message)")
+        SyncError(.invalidDocument, "\(Position(rest.startIndex, in: text)): \(message)")
     }
+
+    static func isSpace(_ byte: UInt8) -> Bool { " \t\r\n".utf8.contains(byte) }
 
     /// The next byte after white space, which is skipped; nil at the end.
     var next: UInt8? {
         mutating get {
-            rest = rest.drop { " \t\r\n".utf8.contains($0) }
+            rest = rest.drop(while: Cursor.isSpace)
             return rest.first
         }
     }
@@ -168,32 +211,28 @@ private struct Cursor {
     mutating func string() throws(SyncError) -> String {
         try expect("\"")
         var end = rest.startIndex
-        while end < rest.endIndex, rest[end] >= 0x20, rest[end] != UInt8(ascii: "\"") {
+        while end < rest.endIndex, !"\"\n".utf8.contains(rest[end]) {
             end += rest[end] == UInt8(ascii: "\\") ? 2 : 1
         }
-        guard end < rest.endIndex, rest[end] != UInt8(ascii: "\n") else {
+        guard end < rest.endIndex, rest[end] == UInt8(ascii: "\"") else {
             throw error("a string without end")
         }
-        guard rest[end] == UInt8(ascii: "\"") else { throw error("a control character in a string") }
-        defer { rest = rest[(end + 1)...] }
-        guard let text = String(validating: rest[..<end], as: UTF8.self) else {
-            throw error("a string that is not UTF-8")
-        }
-        guard text.utf8.contains(UInt8(ascii: "\\")) else { return text }
+        let quoted = text[(rest.startIndex - 1)...end]
         do {
-            return try JSONDecoder().decode(String.self, from: Data("\"\(text)\"".utf8))
+            let string = try JSONDecoder().decode(String.self, from: Data(quoted))
+            rest = rest[(end + 1)...]
+            return string
         } catch {
-            throw self.error("an unknown escape in a string")
+            throw self.error("a string with a control character, an unknown escape or invalid UTF-8")
         }
     }
 
-    /// A string, a number, `true`, `false` or `null`.
-    mutating func scalar() throws(SyncError) -> ArraySlice<UInt8> {
+    /// Skips a string, a number, `true`, `false` or `null`.
+    mutating func skipScalar() throws(SyncError) {
         guard let first = next else { throw error("the JSON ends early") }
-        let start = rest.startIndex
         if first == UInt8(ascii: "\"") {
             _ = try string()
-            return text[start..<rest.startIndex]
+            return
         }
         let word = rest.prefix { !" \t\r\n,]}".utf8.contains($0) }
         guard
@@ -201,7 +240,6 @@ private struct Cursor {
                 || ["true", "false", "null"].contains(where: { word.elementsEqual($0.utf8) })
         else { throw error("this is no JSON value") }
         rest = rest[word.endIndex...]
-        return word
     }
 
     /// Skips past the next mark; nil if there is none.

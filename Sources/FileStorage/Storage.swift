@@ -43,18 +43,16 @@ public protocol ReadableStorage: AwaitableStorage {
     func contains(_ key: String) throws(StorageError) -> Bool
 }
 
+/// The same calls for `async` callers.
 extension ReadableStorage {
-    /// The bytes under a key.
     public func data(for key: String) async throws(StorageError) -> Data {
         try await perform { () throws(StorageError) in try data(for: key) }
     }
 
-    /// Every key, sorted by bytes.
     public func keys() async throws(StorageError) -> [String] {
         try await perform { () throws(StorageError) in try keys() }
     }
 
-    /// Whether a key exists.
     public func contains(_ key: String) async throws(StorageError) -> Bool {
         try await perform { () throws(StorageError) in try contains(key) }
     }
@@ -73,13 +71,12 @@ public protocol WritableStorage: AwaitableStorage {
     func remove(_ key: String) throws(StorageError)
 }
 
+/// The same calls for `async` callers.
 extension WritableStorage {
-    /// Stores bytes under a key atomically, replacing the old ones.
     public func store(_ data: Data, for key: String) async throws(StorageError) {
         try await perform { () throws(StorageError) in try store(data, for: key) }
     }
 
-    /// Removes a key and its value.
     public func remove(_ key: String) async throws(StorageError) {
         try await perform { () throws(StorageError) in try remove(key) }
     }

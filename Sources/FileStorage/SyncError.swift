@@ -45,17 +45,12 @@ public struct SyncError: LocalizedError, Sendable, CustomStringConvertible {
         self.init(code, path: error.path, "\(error.errno) (\(error.call))", errno: error.errno.rawValue)
     }
 
-    /// From any error.
-    package init(wrapping error: any Error) {
-        switch error {
-        case let error as SyncError: self = error
-        case let error as SystemError: self.init(error)
-        default: self.init(.failed, "\(error)")
-        }
-    }
-
     package init(_ code: Code, path: [UInt8], _ errno: Errno) {
         self.init(code, path: path, errno.description, errno: errno.rawValue)
+    }
+
+    static func noName(_ name: String) -> SyncError {
+        SyncError(.usage, path: Array(name.utf8), "is no name", errno: Errno.invalid.rawValue)
     }
 
     /// The name does not exist (`ENOENT`).
@@ -70,7 +65,7 @@ public struct SyncError: LocalizedError, Sendable, CustomStringConvertible {
 }
 
 /// Makes a call and converts its error.
-func reporting<Value: ~Copyable>(
+package func reporting<Value: ~Copyable>(
     _ call: @autoclosure () throws(SystemError) -> Value
 ) throws(SyncError) -> Value {
     try reporting { () throws(SystemError) in try call() }
@@ -84,5 +79,16 @@ package func reporting<Value: ~Copyable>(
         return try body()
     } catch {
         throw SyncError(error, code: error.errno == .exists || error.errno == .notEmpty ? .refused : .failed)
+    }
+}
+
+/// nil where there is no file.
+package func ifPresent<Value>(_ read: @autoclosure () throws(SyncError) -> Value) throws(SyncError) -> Value?
+{
+    do {
+        return try read()
+    } catch {
+        guard error.isNotFound else { throw error }
+        return nil
     }
 }

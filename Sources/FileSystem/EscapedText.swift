@@ -77,6 +77,30 @@ public func singleLine(_ text: String) -> String {
     escapedText(text.utf8, doublingBackslash: false)
 }
 
+/// Each byte that is not kept becomes `%HH`.
+public func percentEncoded(
+    _ bytes: some Sequence<UInt8>, keeping isKept: (UInt8) -> Bool
+) -> String {
+    let digits = Array("0123456789ABCDEF".utf8)
+    let encoded = bytes.flatMap { byte in
+        isKept(byte) ? [byte] : [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
+    }
+    return String(decoding: encoded, as: UTF8.self)
+}
+
+/// The inverse of `percentEncoded`; what is not `%HH` stays.
+public func percentDecoded(_ text: some Sequence<UInt8>) -> [UInt8] {
+    var bytes: [UInt8] = []
+    var rest = Array(text)[...]
+    while let byte = rest.popFirst() {
+        let digits = String(decoding: rest.prefix(2), as: UTF8.self)
+        let encoded = byte == UInt8(ascii: "%") ? UInt8(digits, radix: 16) : nil
+        bytes.append(encoded ?? byte)
+        if encoded != nil { rest = rest.dropFirst(2) }
+    }
+    return bytes
+}
+
 private func isPrintable(_ scalar: Unicode.Scalar) -> Bool {
     if scalar.properties.isBidiControl { return false }
     return switch scalar.properties.generalCategory {

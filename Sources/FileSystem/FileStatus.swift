@@ -53,6 +53,9 @@ public struct FileStatus: Sendable, Hashable {
         inode == other.inode && device == other.device
     }
 
+    /// It belongs to neither root nor the present user.
+    public var isForeign: Bool { ![0, Account.effectiveUser].contains(owner) }
+
     static let wanted = UInt32(STATX_BASIC_STATS) | UInt32(STATX_BTIME)
 
     /// nil for an unknown type of object.

@@ -37,6 +37,24 @@ public struct PendingFile: ~Copyable {
         }
     }
 
+    /// Begins a file with the permission bits of the old one, unless that is another user's.
+    ///
+    /// - Parameters:
+    ///   - permissions: in place of those.
+    ///   - new: the permission bits of a new file, before the umask.
+    public static func replacing(
+        _ name: FileName, in directory: Directory, _ permissions: UInt16? = nil, new: UInt16
+    ) throws(SystemError) -> PendingFile {
+        var wanted = permissions
+        if wanted == nil, let old = try directory.status(of: name), old.type == .file, !old.isForeign {
+            wanted = old.permissions & 0o777
+        }
+        // No other user may open it before it has its permissions.
+        let file = try PendingFile(name, in: directory, permissions: wanted == nil ? new : 0o600)
+        if let wanted { try file.setPermissions(wanted) }
+        return file
+    }
+
     /// Its lock tells that a process writes it. False if another process holds that.
     private static func lock(_ file: borrowing FileDescriptor) -> Bool {
         do throws(Errno) {

@@ -39,6 +39,27 @@ public struct TreeCopy: ~Copyable {
         try target.sync()
     }
 
+    /// Copies an open regular file to a name in a directory.
+    ///
+    /// - Parameter path: for messages.
+    /// - Throws: `stale` if it changed meanwhile.
+    public mutating func copy(
+        _ file: borrowing FileDescriptor, at path: [UInt8], to name: FileName, in target: Directory,
+        _ mode: Directory.RenameMode
+    ) throws(SystemError) {
+        let before = try calling("statx", path) { () throws(Errno) in try file.status() }
+        let copy = try PendingFile(name, in: target)
+        _ = try copy.copy(file)
+        switch attributes {
+        case .permissions: try copy.setPermissions(before.permissions & 0o777)
+        case .all: try copy.setAttributes(like: before)
+        }
+        let after = try calling("statx", path) { () throws(Errno) in try file.status() }
+        guard after.isSameState(as: before) else { throw SystemError("read", path, .stale) }
+        try copy.commit(mode)
+        copied[before.inode] = before
+    }
+
     /// Whether an object is as it was when it was copied. The change time of one of several names changes with the others.
     public func isUnchanged(_ status: FileStatus) -> Bool {
         guard let known = copied[status.inode] else { return false }

@@ -7,7 +7,10 @@ public enum TreeRemoval {
         _ name: FileName, in parent: Directory, where isRemovable: (FileStatus) -> Bool = { _ in true }
     ) throws(SystemError) {
         guard let status = try parent.status(of: name) else { return }
-        guard status.type == .directory else { return try parent.unlink(name) }
+        guard status.type == .directory else {
+            if isRemovable(status) { try parent.unlink(name) }
+            return
+        }
         var chain = DirectoryChain(root: parent)
         var pending: [[FileName]] = []
         var isWhole = true

@@ -20,10 +20,22 @@ struct SourceMapTests {
         ("{\n\"\u{e9}\": yes}", "line 2, column 6: this is no JSON value"),
         ("{\n\"a: 1}", "line 2, column 2: a string without end"),
         ("[\n\"a\\", "line 2, column 2: a string without end"),
-        ("[\n\"a\\\n\"]", "line 2, column 2: an unknown escape in a string"),
-        ("[\n\"\t\"]", "line 2, column 2: a control character in a string"),
-        ("[\n\"\\q\"]", "line 2, column 2: an unknown escape in a string"),
-        ("[\n\"\\ud800\"]", "line 2, column 2: an unknown escape in a string"),
+        (
+            "[\n\"a\\\n\"]",
+            "line 2, column 2: a string with a control character, an unknown escape or invalid UTF-8"
+        ),
+        (
+            "[\n\"\t\"]",
+            "line 2, column 2: a string with a control character, an unknown escape or invalid UTF-8"
+        ),
+        (
+            "[\n\"\\q\"]",
+            "line 2, column 2: a string with a control character, an unknown escape or invalid UTF-8"
+        ),
+        (
+            "[\n\"\\ud800\"]",
+            "line 2, column 2: a string with a control character, an unknown escape or invalid UTF-8"
+        ),
         ("{\"a\": 1,\n\"\\u0061\": 2}", "line 2, column 1: a: The key is there twice, first on line 1."),
         (
             "{\"a\": [{\n\"b\": 1, \"b\": 2}]}",
@@ -36,7 +48,8 @@ struct SourceMapTests {
 
     @Test func bytesThatAreNoTextNameTheLine() {
         #expect { try SourceMap(json: Array("[\n\"".utf8) + [0xFF] + Array("\"]".utf8)) } throws: {
-            "\($0)" == "line 2, column 2: a string that is not UTF-8"
+            "\($0)"
+                == "line 2, column 2: a string with a control character, an unknown escape or invalid UTF-8"
         }
     }
 

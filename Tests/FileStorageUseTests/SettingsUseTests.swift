@@ -117,6 +117,47 @@ struct SettingsUseTests {
         }
     }
 
+    /// The keys of one dictionary are not those of the next.
+    @Test func dictionariesInAListAreEachTheirOwn() throws {
+        struct Jobs: Codable, Sendable, Equatable {
+            struct Job: Codable, Sendable, Equatable {
+                var name = ""
+                var sizes: [Int]? = [1, 2]
+            }
+            var jobs = [Job(name: "a"), Job(name: "b", sizes: nil)]
+        }
+        for name in SettingsFile<Jobs>.names {
+            try SettingsFile.create(Jobs(), at: scratch.directory + name)
+            #expect(try SettingsFile<Jobs>.readIfPresent(in: scratch.directory)?.content == Jobs())
+            try (scratch.directory + name).delete()
+        }
+        let first = "<key>jobs</key><array><dict><key>name</key><string>a</string></dict>"
+        for (second, message) in [
+            ("<dict>\n<key>name</key><true/></dict></array>", "line 4, column 2: jobs[1].name: A text"),
+            ("<!-- <dict> <key>name</key> -->\n<true/></array>", "line 4, column 2: jobs[1]: An object"),
+            (
+                "<dict>\n<key>name</key><string>b</string>\n<key>name</key><string>b</string></dict></array>",
+                "line 5, column 2: jobs[1].name: The key is there twice, first on line 4."
+            ),
+        ] {
+            try (scratch.directory + "settings.plist").replace(withText: list(first + second))
+            #expect { try SettingsFile<Jobs>.readIfPresent(in: scratch.directory) } throws: {
+                "\($0)".contains(message)
+            }
+        }
+    }
+
+    @Test func textOfAPropertyListIsNoMarkup() throws {
+        let text = "<key>made</key><date>2023-11-14T22:13:20Z</date><key>names</key><array><string>"
+        struct Named: Codable, Sendable { var made: Date?, names: [String] }
+        try (scratch.directory + "settings.plist").replace(
+            withText: list(text + "<![CDATA[<key>made</key>]]>&lt;</string></array>"))
+        #expect(
+            try SettingsFile<Named>.readIfPresent(in: scratch.directory)?.content.names == [
+                "<key>made</key><"
+            ])
+    }
+
     @Test func binaryPropertyListIsReadAndStaysOne() throws {
         struct Written: Encodable { var font_size = 12, made = Date(timeIntervalSinceReferenceDate: 0.5) }
         let encoder = PropertyListEncoder()
@@ -142,6 +183,11 @@ struct SettingsUseTests {
         try file.replace(withText: #"{"window": {"width": 5}, "look": {"light": {}}, "font_size": null}"#)
         let read = try SettingsFile.read(in: scratch.directory, defaults: defaults)
         #expect(read.content == Preferences(window: .init(width: 5), look: .light))
+        for (text, width) in [("{}", 800), (" {\n} ", 800), ("{ \"window\" : { \"width\" : 5 } }", 5)] {
+            try file.replace(withText: text)
+            let read = try SettingsFile.read(in: scratch.directory, defaults: Preferences(fontSize: 10))
+            #expect(read.content == Preferences(fontSize: 10, window: .init(width: width)))
+        }
         try file.replace(withText: #"{"windwo": {}}"#)
         #expect(throws: SyncError.self) { try SettingsFile.read(in: scratch.directory, defaults: defaults) }
     }

@@ -38,7 +38,7 @@ extension LocalFile {
     /// - Returns: the directory that the path leads to; nil for another file, for none, and in a user namespace.
     package func checkLinks() throws(SyncError) -> Directory? {
         let way = try reporting { () throws(SystemError) in
-            try walk { $0.type == .symlink && LocalFile.isPlanted($0, in: $1) }
+            try walk { $0.type == .symlink && $0.isPlanted(in: $1) }
         }
         guard let (path, owner) = way.unsafe else { return way.end }
         throw SyncError(

@@ -1,6 +1,5 @@
 import FileStorage
 import FileSystem
-import FoundationEssentials
 
 /// A line per run in a log file.
 public struct RunLog: FileEncodable, Sendable {
@@ -28,8 +27,10 @@ public struct RunLog: FileEncodable, Sendable {
     public func fileText() -> String { singleLine(line) + "\n" }
 
     /// Appends the line in one write, so that lines of concurrent runs do not mix. A new file is for this user only: the
-    /// lines name files that others may not see.
+    /// lines name files that others may not see. What another user has put there, a symlink or a file, is refused where that
+    /// user may write.
     public func append() throws(SyncError) {
-        try file.append(Data(fileText().utf8), permissions: 0o600)
+        let log = try file.openToAppend(permissions: 0o600)
+        try file.naming(log.appendAtOnce(Array(fileText().utf8)))
     }
 }

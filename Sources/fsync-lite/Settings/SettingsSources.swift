@@ -15,7 +15,8 @@ struct SettingsSources {
         if let path = given.value(.settingsFile) {
             let file = LocalFile(bytes: path)
             try file.checkIsRoots()
-            own = try SettingsFile(reading: file)
+            let bytes = try file.input(limit: SettingsFile<UserSettings>.sizeLimit)
+            own = try SettingsFile(bytes, of: file)
             // Who has no home directory has no settings.
         } else if let directory = try? SettingsSources.directory, try SettingsSources.isReachable(directory) {
             own = try .readIfPresent(in: directory)

@@ -1,27 +1,28 @@
+import FileStorage
 import FileSystem
 
 /// Where to write: the end of the symlinks, and nothing that another user has put in the way.
 extension LocalFile {
     /// Where to write: the end of the symlinks. One of `/proc` may lead to a file without a name, and stays a symlink then:
     /// only the kernel follows it.
-    package struct Place {
-        package let file: LocalFile
-        package let location: Location
-        package let status: FileStatus?
-        package var isNamed: Bool { status?.type != .symlink }
+    struct Place {
+        let location: Location
+        let status: FileStatus?
+        var isNamed: Bool { status?.type != .symlink }
     }
 
-    package func place() throws(SyncError) -> Place {
+    func place() throws(SyncError) -> Place {
         var file = self
         for _ in 0..<40 {
             let location = try file.location()
             let status = try location.status()
             if let status { try file.checkOwner(status, in: location.directory) }
-            let place = Place(file: file, location: location, status: status)
+            let place = Place(location: location, status: status)
             guard !place.isNamed else { return place }
             let link = try reporting(location.directory.destination(of: location.name))
             let next = link.first == UInt8(ascii: "/") ? LocalFile(bytes: link) : file.parent + link
-            if let end = try file.reached(), try next.reached()?.isSameObject(as: end) != true {
+            if let end = try ifPresent(file.status), try ifPresent(next.status)?.isSameObject(as: end) != true
+            {
                 return place
             }
             file = next
@@ -29,23 +30,31 @@ extension LocalFile {
         throw SyncError(.failed, path: bytes, .tooManyLinks)
     }
 
+    /// Opens it to append to it. Missing directories are made.
+    ///
+    /// - Parameter permissions: the permission bits of a new file, before the umask.
+    func openToAppend(permissions: UInt16) throws(SyncError) -> FileDescriptor {
+        let place = try makingParent(place())
+        let flags: FileDescriptor.Flags = [.write, .append, .create, .nonBlocking]
+        let file = try place.location.open(
+            place.isNamed ? flags.union(.noFollow) : flags, permissions: permissions)
+        try checkOwner(naming(file.status()), in: place.location.directory)
+        return file
+    }
+
     /// - Throws: `refused` if another user made this, and the directory is one where that user may.
-    func checkOwner(_ status: FileStatus, in directory: Directory) throws(SyncError) {
-        let holder = try reporting(directory.status())
-        guard LocalFile.isPlanted(status, in: holder) else { return }
+    private func checkOwner(_ status: FileStatus, in directory: Directory) throws(SyncError) {
+        guard try status.isPlanted(in: reporting(directory.status())) else { return }
         throw SyncError(
             .refused, path: bytes,
             "it belongs to user \(status.owner), who may have put it there to read what is written, or to lead it elsewhere; name another file, or remove it"
         )
     }
+}
 
-    /// It belongs to neither root nor the present user.
-    static func isForeign(_ status: FileStatus) -> Bool {
-        ![0, Account.effectiveUser].contains(status.owner)
-    }
-
+extension FileStatus {
     /// Another user made this, in a directory where that user may.
-    package static func isPlanted(_ status: FileStatus, in holder: FileStatus) -> Bool {
-        isForeign(status) && (isForeign(holder) || holder.permissions & 0o002 != 0)
+    func isPlanted(in holder: FileStatus) -> Bool {
+        isForeign && (holder.isForeign || holder.permissions & 0o002 != 0)
     }
 }
