@@ -60,7 +60,8 @@ struct NextManifest {
         header.commits = try commits(state)
         do {
             return try write(
-                &header, planned.plan, OutcomeList(), nil, numbers(of: planned.plan, in: state, isStep: false),
+                &header, planned.plan, OutcomeList(), nil,
+                numbers(of: planned.plan, in: state, isStep: false),
                 to: state.newManifest(), over: state, durably: true)
         } catch let error as SystemError
             where [.noSpace, .quotaExceeded, .readOnlyFileSystem].contains(error.errno)
@@ -73,14 +74,17 @@ struct NextManifest {
     func numbers(of plan: Plan, in state: StateDirectory, isStep: Bool = true) throws -> ObjectNumbers {
         let recorded = try state.manifest(withUncovered: true)
         if let recorded, recorded.header.nextObject == nil { while try recorded.advance() {} }
-        return try ObjectNumbers(plan.difference, from: recorded?.nextObject ?? 1, isStep: isStep) {
+        // The manifest may be lost, where the history is not.
+        let first = try recorded?.nextObject ?? TargetLists(History(state)).nextObject()
+        return try ObjectNumbers(plan.difference, from: first, isStep: isStep) {
             try state.manifest(withUncovered: true)
         }
     }
 
     private func write(
         _ header: inout ManifestHeader, _ plan: Plan, _ staged: OutcomeList,
-        _ graph: OperationGraph?, _ numbers: ObjectNumbers, to file: consuming PendingFile, over state: StateDirectory, durably: Bool,
+        _ graph: OperationGraph?, _ numbers: ObjectNumbers, to file: consuming PendingFile,
+        over state: StateDirectory, durably: Bool,
         distrusting directories: Set<RelativePath> = []
     ) throws -> String? {
         var missing: MissingDigests?
@@ -91,7 +95,8 @@ struct NextManifest {
                 threads: planned.contents.threads(options), monitor: monitor)
         }
         var update = try ManifestUpdate(
-            plan, over: graph == nil ? nil : state.manifest(withUncovered: true), staged: staged, graph: graph,
+            plan, over: graph == nil ? nil : state.manifest(withUncovered: true), staged: staged,
+            graph: graph,
             numbers)
         header.nextObject = numbers.next
         // What only holds what takes part in a commit may change until then, and the commit moves its change time.

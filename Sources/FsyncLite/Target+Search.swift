@@ -71,7 +71,8 @@ extension Target {
     ) throws -> PackedList<ListLineCoding> {
         var (selection, entries) = (selection, PackedList<ListLineCoding>())
         while try present.advance() {
-            guard selection.selects(present) || !directories.isEmpty && present.path.isBelow(anyOf: directories)
+            guard
+                selection.selects(present) || !directories.isEmpty && present.path.isBelow(anyOf: directories)
             else { continue }
             entries.append(ListLine(present.listEntry))
         }
@@ -92,7 +93,8 @@ extension Target {
         for (index, snapshot) in try history.snapshots().enumerated().prefix(history.steps.count) {
             let step = try lists.document(index).step
             guard concerns(step, names, selection) else { continue }
-            let chosen = try changes(ofStep: index, in: lists).filter { action in
+            let changes = try changes(ofStep: index, in: lists)
+            let chosen = changes.actions.filter { action in
                 let (path, isDirectory) = (action.path, action.type == FileType.directory.documentName)
                 // An object that leaves a path is skipped if a followed object arrives there.
                 return names.contains(path) || selection.selects(path, isDirectory)
@@ -100,16 +102,18 @@ extension Target {
             }
             var actions = chosen
             var origins: [RelativePath: RelativePath] = [:]
-            for action in chosen { if let from = action.from { origins[action.path] = from } }
-            let (directories, moved) = (step.directories, Set(origins.keys))
+            for action in changes.actions { if let from = action.from { origins[action.path] = from } }
+            let (moves, moved) = (
+                MoveMap(changes.difference), Set(chosen.lazy.filter { $0.from != nil }.map(\.path))
+            )
             var before: Set<RelativePath> = []
             for name in names.sorted() {
-                let old = origins[name] ?? step.olderPaths(of: name, directories).first
-                if let old, old != name, origins[name] == nil, !name.isBelow(anyOf: moved) {
+                let old = origins[name] ?? moves.oldPath(of: name)
+                if old != name, !moved.contains(name), !name.isBelow(anyOf: moved) {
                     // It moved with a directory.
                     actions.append(Action(carried: name, from: old))
                 }
-                before.insert(old ?? name)
+                before.insert(old)
             }
             names = before.union(chosen.lazy.map { $0.from ?? $0.path })
             if !actions.isEmpty { found.append((snapshot, actions)) }
@@ -126,7 +130,8 @@ extension Target {
             [line.path, line.below].contains { path in
                 guard let path else { return false }
                 let isDirectory = line.entry?.file.isDirectory ?? true
-                return above.contains(path) || path.isBelow(anyOf: names) || selection.selects(path, isDirectory)
+                return above.contains(path) || path.isBelow(anyOf: names)
+                    || selection.selects(path, isDirectory)
                     || selection.selects(path, false)
             }
         }

@@ -72,17 +72,16 @@ extension Target {
             throw SyncError(
                 .inputMissing, path: path, "\(snapshot) is the oldest snapshot: what led to it is not known")
         }
-        return try changes(ofStep: index, in: TargetLists(history))
+        return Array(try changes(ofStep: index, in: TargetLists(history)).actions)
     }
 
     /// What the apply of a step changed, in the order of paths.
-    func changes(ofStep index: Int, in lists: TargetLists) throws -> [Action] {
+    func changes(ofStep index: Int, in lists: TargetLists) throws -> Plan {
         let (left, found) = (try lists.layers(to: index).left, try lists.layers(to: index + 1).found)
         let newer = try index > 0 ? lists.document(index - 1).header : lists.present().header
-        let changes = try TargetLists.changes(
+        return try TargetLists.changes(
             from: lists.entries(found), to: lists.entries(left),
             roots: (lists.document(index).header.rootEntry, newer.rootEntry))
-        return Array(changes.actions)
     }
 
     /// The changes that would turn one snapshot into the other.
@@ -177,18 +176,31 @@ extension Target {
         let resolver = PathResolver(directory)
         let present = try lists.objects(documents.flatMap(\.stored).map(\.object))
         var (shared, seen) = (SharedVersions(), Set<UInt64>())
+        // What had come back out of the history may have been destroyed by hand.
+        let changed = Set(documents.lazy.flatMap { $0.hand.lines.values.compactMap(\.entry?.object) })
         for (index, document) in documents.enumerated() {
             let entries = [document.step, document.hand].flatMap { $0.lines.sorted.compactMap(\.entry) }
             let displaced = entries.compactMap { entry -> DisplacedObjects.Item? in
                 guard case .history(let path)? = places.place(of: entry.object, present: { present[$0] }),
                     seen.insert(entry.object).inserted
                 else { return nil }
-                return DisplacedObjects.Item(file: entry.file, location: .history.appending(path))
+                return DisplacedObjects.Item(
+                    file: entry.file, location: .history.appending(path),
+                    mayBeGone: changed.contains(entry.object))
             }.sorted { $0.location < $1.location }
             let objects = FilePipeline(threads: Processors.defaultThreads) {
                 DisplacedObjects(directory, monitor: monitor)
             }
             defer { objects.close() }
+            // A file with a name in the history may have another one in the tree.
+            for entry in entries where present[entry.object] != nil && !entry.file.isDirectory {
+                guard case .history(let path)? = places.place(of: entry.object, present: { _ in nil }) else {
+                    continue
+                }
+                shared.look(
+                    at: try resolver.status(of: .history.appending(path)), entry.file.path,
+                    of: snapshots[index + 1].id)
+            }
             func take(_ fault: SyncError?) {
                 if let fault { faults.append((snapshots[index + 1].id, fault)) }
             }
@@ -232,6 +244,7 @@ private struct DisplacedObjects: FileWorker {
     struct Item: Sendable {
         let file: File
         let location: RelativePath
+        let mayBeGone: Bool
     }
 
     private let resolver: PathResolver
@@ -248,7 +261,8 @@ private struct DisplacedObjects: FileWorker {
 
     /// The fault; nil if there is none.
     func value(of item: Item) throws -> SyncError? {
-        try resolver.fault(of: item.file, at: item.location)
+        if item.mayBeGone, try resolver.status(of: item.location) == nil { return nil }
+        return try resolver.fault(of: item.file, at: item.location)
             ?? contents.fault(of: item.file, at: item.location)
     }
 }

@@ -76,7 +76,8 @@ extension DocumentKind {
             path: path, status: status, destination: destination, object: 1 + random.next() % 1000)
         if random.oneIn(4) { file.extended = random.extended() }
         return ListLine(
-            ListEntry(file, isUncovered: random.oneIn(4)), below: random.oneIn(2) ? RelativePath(random.name()) : nil)
+            ListEntry(file, isUncovered: random.oneIn(4)),
+            below: random.oneIn(2) ? RelativePath(random.name()) : nil)
     }
 
     private static func stored(_ random: inout SplitMix64) -> [StoredObject] {

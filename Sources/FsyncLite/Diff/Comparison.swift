@@ -241,6 +241,12 @@ extension ComparisonPolicy {
         return trustsTarget || hasKnownTime(target, base.targetChanged)
     }
 
+    /// The target's object is the recorded one, by its change time too, whether or not that was compared with the source.
+    func isUntouched(_ target: FileStatus, since base: BaseStatus) -> Bool {
+        !base.differs(from: target) && !suspects.contains(target.inode)
+            && (trustsTarget || hasKnownTime(target, base.targetChanged))
+    }
+
     /// Only the source's change time hints at an edit.
     func hasOnlyTimeMoved(_ source: FileStatus, _ target: FileStatus, _ base: BaseStatus) -> Bool {
         base.isSettled && isSame(source, base.status) && vouches(for: base, in: target)

@@ -96,7 +96,7 @@ extension Difference {
         match.causes.insert(.content)
         match.source.digest = nil
         // The target's side may be the one that changed.
-        if let base = match.base, !policy.vouches(for: base.known, in: match.target.status) {
+        if let base = match.base, !policy.isUntouched(match.target.status, since: base.known) {
             match.target.object = 0
         }
         matches[index] = match

@@ -235,7 +235,8 @@ package struct Difference: Sendable {
     private mutating func add(_ source: File, _ departure: TreeMerge.Departure, _ causes: Causes) {
         var match = Match(source: source, target: departure.file, base: departure.base)
         match.isMislinked = !linkIndex.admit(
-            source.status.paired(by: policy, source.object), departure.file.status, at: departure.file.path, as: departure.base)
+            source.status.paired(by: policy, source.object), departure.file.status, at: departure.file.path,
+            as: departure.base)
         match.compare(by: policy)
         match.causes.formUnion(causes)
         matches.append(match)

@@ -31,7 +31,8 @@ struct AppliedStep: Sendable {
         addMatches()
         for index in difference.uncovered.indices { items.append(Item(.uncovered, index)) }
         let deleted = difference.deleted
-        for index in deleted.indices where !deleted.isSocket(at: index) && !deleted.path(at: index).isInState {
+        for index in deleted.indices where !deleted.isSocket(at: index) && !deleted.path(at: index).isInState
+        {
             items.append(Item(.deleted, index))
         }
         let created = difference.created
@@ -152,6 +153,28 @@ struct AppliedStep: Sendable {
             } else if let found = drift.found, found.status.type != .socket {
                 lines[found.path] = ListLine(absent: found.path)
             }
+        }
+        // What no list had is not told from what came since.
+        func addUnlisted(_ path: RelativePath) {
+            if lines[path] == nil, !path.isInState { lines[path] = ListLine(absent: path) }
+        }
+        let (matches, deleted) = (difference.matches, difference.deleted)
+        for index in matches.indices {
+            let head = matches.head(at: index)
+            guard head.isUnnumbered, !head.isSocket else { continue }
+            let path = matches.targetPath(at: index)
+            if lines[path] == nil, let base = matches[index].base, base.object != 0 {
+                // Its content is another, although nothing else shows it.
+                let file = File(
+                    path: path, status: base.status, destination: matches[index].target.destination,
+                    extended: base.extended, omitted: base.omitted, digest: base.digest, object: base.object)
+                lines[path] = ListLine(ListEntry(file, isUncovered: base.isUncovered))
+            } else {
+                addUnlisted(path)
+            }
+        }
+        for index in deleted.indices where deleted.isUnnumbered(at: index) && !deleted.isSocket(at: index) {
+            addUnlisted(deleted.path(at: index))
         }
         return lines.values.sorted { $0.path < $1.path }
     }

@@ -100,8 +100,10 @@ package struct ListTree: Sendable {
     /// The entries in order.
     func entries() throws -> some EntryStream {
         try ListTreeEntries(
-            ListStream(layer, over: lists.present), changed, rest: scope.withoutRest || scope.paths.isEmpty ? nil : lists.present(),
-            isCopy: scope.withoutRest, isWanted: { [scope] in scope.contains($0) }, isAbove: { [scope] in scope.above.contains($0) })
+            ListStream(layer, over: lists.present), changed,
+            rest: scope.withoutRest || scope.paths.isEmpty ? nil : lists.present(),
+            isCopy: scope.withoutRest, isWanted: { [scope] in scope.contains($0) },
+            isAbove: { [scope] in scope.above.contains($0) })
     }
 
     /// Files whose object was replaced by another of the same size and modification time, which may have other content.
@@ -195,8 +197,9 @@ package struct ListTree: Sendable {
         /// took away comes back, with its directories.
         func entry(_ entry: ListEntry, _ returning: Set<RelativePath>) -> Entry? {
             let path = entry.file.path
-            guard scope.contains(path)
-                || scope.above.contains(path) && (scope.withoutRest || !presentAbove.contains(path))
+            guard
+                scope.contains(path)
+                    || scope.above.contains(path) && (scope.withoutRest || !presentAbove.contains(path))
             else { return nil }
             var location = location(of: entry)
             if entry.isUncovered, !location.isInState || location.isLost {
@@ -299,8 +302,8 @@ private final class ListTreeEntries: EntryStream {
         while try entries.advance() {
             let path = entries.path
             isOfList = entries.side != .right && (isWanted(path) || entries.side == .left)
+            entry = nil
             if isOfList {
-                entry = nil
                 if !list.isPresent {
                     guard let index = changed.index(of: path) else { continue }
                     entry = changed[index].file

@@ -31,7 +31,8 @@ struct OldHistory {
         var newer = present.header
         for step in history.steps {
             do {
-                newer = try add(step, HistoryRecord.actions(of: step.header, in: history.directory(step)), after: newer)
+                newer = try add(
+                    step, HistoryRecord.actions(of: step.header, in: history.directory(step)), after: newer)
             } catch let error as SyncError where error.code == .invalidDocument {
                 damage = error
                 break
@@ -56,7 +57,8 @@ struct OldHistory {
             return seen.insert(numbered.object).inserted ? numbered : nil
         }
         return ListDocument(
-            record.header, step: listed(layers[2 * index]), hand: listed(layers[2 * index + 1]), stored: stored)
+            record.header, step: listed(layers[2 * index]), hand: listed(layers[2 * index + 1]),
+            stored: stored)
     }
 
     /// The layer without its lines in the state.
@@ -70,7 +72,8 @@ struct OldHistory {
                 var file = entry.file.with(status)
                 file.object = objects.number(of: entry.object)
                 return ListLine(
-                    ListEntry(file, isUncovered: entry.isUncovered), below: line.below.flatMap { $0.isInState ? nil : $0 })
+                    ListEntry(file, isUncovered: entry.isUncovered),
+                    below: line.below.flatMap { $0.isInState ? nil : $0 })
             })
     }
 
@@ -107,11 +110,15 @@ struct OldHistory {
         lines.sort()
         lines.drain { _, line in
             let path = line.file.path
-            guard !path.isRoot else { return root = line.file }
+            guard !path.isRoot else {
+                root = line.file
+                return
+            }
             if line.verb == .delete { return left.append(path) }
             if line.verb == .update { left.append(line.from ?? path) }
             let location = self.location(of: line, in: layer)
-            if location != path, !location.isInState { left.append(location) }
+            // What moved with the directory above it may have gone back to its path, which is in another directory now.
+            if line.verb == .move || location != path, !location.isInState { left.append(location) }
             let (object, isStored) = self.object(at: location, of: line.file)
             var file = line.file
             file.object = object

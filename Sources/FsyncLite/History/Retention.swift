@@ -133,7 +133,8 @@ struct Retention {
         }
         list.stored = places.lines(of: newest.name)
         let header = newest.header.joined(
-            to: history.steps[range.upperBound - 1].header, holding: list.stored.compactMap(\.transaction))
+            to: history.steps[range.upperBound - 1].header,
+            holding: list.stored.compactMap(\.transaction))
         let directory = try history.directory(newest)
         var file = try PendingFile(header.listName, in: directory)
         try list.write(to: &file)

@@ -80,6 +80,18 @@ struct TargetLists {
         }
     }
 
+    /// The first number that no object of the kept lists has, by the newest one that can be read.
+    func nextObject() throws -> UInt64 {
+        for index in history.steps.indices {
+            do {
+                return try document(index).header.nextObject ?? 1
+            } catch let error as SyncError where error.code == .invalidDocument {
+                continue
+            }
+        }
+        return 1
+    }
+
     /// The paths below the history of what a list names, and of the directories that hold it.
     func needed() throws -> Set<RelativePath> {
         var (named, places) = (Set<UInt64>(), Places())

@@ -123,7 +123,9 @@ final class ListedEntries: EntryStream {
     func advance() -> Bool {
         index += 1
         guard index < lines.count else { return false }
-        if let entry = lines[index].entry { (file, marks) = (entry.file, entry.isUncovered ? .uncovered : []) }
+        if let entry = lines[index].entry {
+            (file, marks) = (entry.file, entry.isUncovered ? .uncovered : [])
+        }
         return true
     }
 

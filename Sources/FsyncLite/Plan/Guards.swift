@@ -254,8 +254,10 @@ struct GuardFacts {
         keptNeed = try findNeed(allocated)
     }
 
-    /// What an action takes in manifest, history, journal, the log of the stage and the reserve, but for its path.
-    private static let record = 1000
+    /// What an action takes in manifest, history, journal, the log of the stage and the reserve, but for its path; and
+    /// what of it a new entry does not take in the history.
+    private static let record = 1040
+    private static let line = 240
     /// What an entry takes in the manifest.
     private static let entry = 320
 
@@ -274,7 +276,7 @@ struct GuardFacts {
         let record = GuardFacts.record + (options.recordsDigests ? 200 : 0)
         for file in difference.arriving {
             // Manifest and history have the path; journal and reserve have names.
-            bytes += ByteCount(clamping: record + 3 * file.path.bytes.count)
+            bytes += ByteCount(clamping: record - GuardFacts.line + 3 * file.path.bytes.count)
             if file.status.type == .symlink { bytes += file.size * 2 }
             named += 1
             guard difference.links[file.path] == nil else { continue }

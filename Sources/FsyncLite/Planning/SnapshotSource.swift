@@ -425,7 +425,8 @@ extension TreeMerge {
     /// - Parameter index: of the object's entry in the tree, if that has one.
     private mutating func offer(
         _ index: Int?, _ location: RelativePath, _ status: FileStatus, in tree: ListTree,
-        _ stored: ObjectsByPlace, _ destination: [UInt8] = [], _ extended: ExtendedAttributes = ExtendedAttributes()
+        _ stored: ObjectsByPlace, _ destination: [UInt8] = [],
+        _ extended: ExtendedAttributes = ExtendedAttributes()
     ) {
         let entry = index.map { tree.changed[$0].file }
         var recorded = status

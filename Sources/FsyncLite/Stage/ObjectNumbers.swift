@@ -88,7 +88,8 @@ package struct ObjectNumbers: Sendable {
             if head.isUnnumbered, head.hasOtherNames { want(matches[index].target) }
         }
         let deleted = difference.deleted
-        for index in deleted.indices where deleted.isUnnumbered(at: index) && deleted.hasOtherNames(at: index) {
+        for index in deleted.indices where deleted.isUnnumbered(at: index) && deleted.hasOtherNames(at: index)
+        {
             want(deleted[index].file)
         }
         for (file, _, _) in difference.uncovered { want(file) }
@@ -98,7 +99,9 @@ package struct ObjectNumbers: Sendable {
         for index in matches.indices where matches.head(at: index).isUnnumbered {
             others.insert(matches.targetPath(at: index))
         }
-        for index in deleted.indices where deleted.isUnnumbered(at: index) { others.insert(deleted.path(at: index)) }
+        for index in deleted.indices where deleted.isUnnumbered(at: index) {
+            others.insert(deleted.path(at: index))
+        }
         while try manifest.advance() {
             if wanted.contains(manifest.targetInode), !others.contains(manifest.path) {
                 byInode[manifest.targetInode] = manifest.object
@@ -138,7 +141,8 @@ package struct ObjectNumbers: Sendable {
     func number(arriving file: File) -> UInt64 {
         guard file.object == 0 else { return file.object }
         switch difference.links[file.path] {
-        case .kept(let kept): return kept.object != 0 ? kept.object : byInode[kept.status.inode] ?? own(file.path)
+        case .kept(let kept):
+            return kept.object != 0 ? kept.object : byInode[kept.status.inode] ?? own(file.path)
         case .staged(let first): return own(first)
         case nil: return own(file.path)
         }
