@@ -233,18 +233,15 @@ extension ComparisonPolicy {
     /// The target's object is as recorded, change time included, and was compared then.
     func vouches(for base: BaseStatus, in target: FileStatus) -> Bool {
         // A known change time says nothing about content that was never compared.
-        guard base.status.changed != CommitSpans.unexamined, !base.differs(from: target),
-            !suspects.contains(target.inode)
-        else { return false }
-        // An uncovered entry is not compared, so a commit's span does not vouch for it.
-        if base.isUncovered { return base.targetChanged == target.changed }
-        return trustsTarget || hasKnownTime(target, base.targetChanged)
+        base.status.changed != CommitSpans.unexamined && isUntouched(target, since: base)
     }
 
     /// The target's object is the recorded one, by its change time too, whether or not that was compared with the source.
     func isUntouched(_ target: FileStatus, since base: BaseStatus) -> Bool {
-        !base.differs(from: target) && !suspects.contains(target.inode)
-            && (trustsTarget || hasKnownTime(target, base.targetChanged))
+        guard !base.differs(from: target), !suspects.contains(target.inode) else { return false }
+        // An uncovered entry is not compared, so a commit's span does not vouch for it.
+        if base.isUncovered { return base.targetChanged == target.changed }
+        return trustsTarget || hasKnownTime(target, base.targetChanged)
     }
 
     /// Only the source's change time hints at an edit.
