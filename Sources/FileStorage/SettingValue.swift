@@ -26,13 +26,14 @@ public enum SettingValue: Hashable, Sendable, Codable {
             }
         if let scalar {
             self = scalar
+        } else if container.decodeNil() || decoder.codingPath.count > SourceMap.deepestSetting {
+            throw DecodingError.dataCorruptedError(
+                in: container,
+                debugDescription: "There is no option with such a value: not with null, nor so deep.")
         } else if (try? decoder.unkeyedContainer()) != nil {
             self = .array(try container.decode([SettingValue].self))
-        } else if !container.decodeNil() {
-            self = .object(try container.decode(SettingValues.self))
         } else {
-            throw DecodingError.dataCorruptedError(
-                in: container, debugDescription: "There is no option with such a value: not with null.")
+            self = .object(try container.decode(SettingValues.self))
         }
     }
 

@@ -6,14 +6,14 @@ import Testing
 struct HistoryCourseTests {
     /// In `swift test` few; FSYNC_LITE_SEQUENCES says another number.
     private static let sequences =
-        ProcessInfo.processInfo.environment["FSYNC_LITE_SEQUENCES"].flatMap { UInt64($0) } ?? 12
+        ProcessInfo.processInfo.environment["FSYNC_LITE_SEQUENCES"].flatMap { UInt64($0) } ?? 8
 
     @Test(arguments: 0..<4)
     func eachSnapshotComesBack(block: UInt64) throws {
         let count = max(1, HistoryCourseTests.sequences / 4)
         for seed in block * count..<(block + 1) * count {
             var course = try HistoryCourse(seed: seed)
-            for event in 0..<10 {
+            for event in 0..<9 {
                 try course.advance()
                 let faults = try course.faults()
                 #expect(faults == [], "seed \(seed), event \(event):\n\(course.log.joined(separator: "\n"))")
