@@ -91,7 +91,7 @@ extension SettingsFile {
         }
     }
 
-    /// Whether nobody reads a key: what is read does not have it, and every other value would do as well.
+    /// Whether no program reads a key: what is read does not have it, and every other value would do as well.
     private static func isUnknown(
         _ path: [String], _ map: SourceMap, over defaults: SourceMap
     ) -> Bool {

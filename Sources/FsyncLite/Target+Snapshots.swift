@@ -77,11 +77,10 @@ extension Target {
 
     /// What the apply of a step changed, in the order of paths.
     func changes(ofStep index: Int, in lists: TargetLists) throws -> Plan {
-        let (left, found) = (try lists.layers(to: index).left, try lists.layers(to: index + 1).found)
-        let newer = try index > 0 ? lists.document(index - 1).header : lists.present().header
+        let (left, list) = (try lists.layers(to: index).left, try lists.document(index))
         return try TargetLists.changes(
-            from: lists.entries(found), to: lists.entries(left),
-            roots: (lists.document(index).header.rootEntry, newer.rootEntry))
+            from: lists.entries(list.step.joined(to: left)), to: lists.entries(left),
+            roots: (list.header.rootEntry, lists.header(index).rootEntry))
     }
 
     /// The changes that would turn one snapshot into the other.

@@ -29,7 +29,7 @@ extension DocumentKind {
             for case .slot(let slot) in content.stored.map(\.place) {
                 try Paths.requireInside(slot.bytes, "a slot outside:")
             }
-            // Whatever they say, following them ends.
+            // Following them ends, with any content.
             let (step, hand) = (ListLayer(content.step), ListLayer(content.hand))
             let joined = hand.joined(to: step).joined(to: hand)
             for line in content.step { _ = joined.resolve(line.path) }

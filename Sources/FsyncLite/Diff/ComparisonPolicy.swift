@@ -76,7 +76,7 @@ package struct ComparisonPolicy: Sendable {
 
     /// What an entry of the source and a recorded object have in common where they are one.
     func key(_ status: FileStatus, _ object: UInt64) -> FileIdentity {
-        pairsByNumber ? FileIdentity(inode: object, created: .unknown) : status.identity
+        pairsByNumber ? FileIdentity(ofObject: object) : status.identity
     }
 
     func key(of file: File) -> FileIdentity { key(file.status, file.object) }

@@ -141,9 +141,6 @@ extension Difference {
             base.extended.filter(policy.attributes.contains)
                 != found.extended.filter(policy.attributes.contains)
         else { return }
-        let recorded = File(
-            path: found.path, status: base.status, destination: found.destination,
-            extended: base.extended, omitted: base.omitted, digest: base.digest, object: found.object)
-        drift.append(Drift(recorded: recorded, base, found: found))
+        drift.append(Drift(recorded: base.file(at: found), base, found: found))
     }
 }

@@ -69,9 +69,6 @@ struct LinkedFile: Hashable, Sendable {
 extension FileStatus {
     /// With what pairs it with a recorded object as its identity.
     func paired(by policy: ComparisonPolicy, _ object: UInt64) -> FileStatus {
-        guard policy.pairsByNumber else { return self }
-        var status = self
-        (status.inode, status.created) = (object, CommitSpans.unexamined)
-        return status
+        policy.pairsByNumber ? with(policy.key(self, object)) : self
     }
 }

@@ -90,6 +90,15 @@ package struct BaseEntry: Hashable, Sendable {
             extended: tree.extended, digest: tree.digest, object: tree.object)
     }
 
+    /// The recorded entry as a value.
+    ///
+    /// - Parameter found: what the target has at its path, with the destination of a symlink.
+    func file(at found: File) -> File {
+        File(
+            path: found.path, status: status, destination: found.destination, extended: extended,
+            omitted: omitted, digest: digest, object: object)
+    }
+
     /// The target's entry is not as the last apply left it.
     func differs(from target: FileStatus) -> Bool { known.differs(from: target) }
 }

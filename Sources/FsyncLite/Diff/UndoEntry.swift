@@ -3,12 +3,9 @@ import FileSystem
 /// One line of a history record: how to revert one action of an apply.
 package struct UndoEntry: Hashable, Sendable {
     /// The verbs of a plan, and two for entries that become covered or uncovered and do not change.
-    package enum Verb: String, Sendable, CaseIterable, Comparable {
+    package enum Verb: String, Sendable, CaseIterable {
         /// `cover`: the apply covered an entry that was uncovered; `uncover`: the reverse.
         case delete, move, create, update, attributes, cover, uncover
-
-        package static func < (left: Verb, right: Verb) -> Bool { left.rank < right.rank }
-        private var rank: Int { Verb.allCases.firstIndex(of: self) ?? 0 }
     }
 
     package var verb: Verb

@@ -162,15 +162,13 @@ struct AppliedStep: Sendable {
         for index in matches.indices {
             let head = matches.head(at: index)
             guard head.isUnnumbered, !head.isSocket else { continue }
-            let path = matches.targetPath(at: index)
-            if lines[path] == nil, let base = matches[index].base, base.object != 0 {
+            let match = matches[index]
+            if lines[match.target.path] == nil, let base = match.base, base.object != 0 {
                 // Its content is another, although nothing else shows it.
-                let file = File(
-                    path: path, status: base.status, destination: matches[index].target.destination,
-                    extended: base.extended, omitted: base.omitted, digest: base.digest, object: base.object)
-                lines[path] = ListLine(ListEntry(file, isUncovered: base.isUncovered))
+                lines[match.target.path] = ListLine(
+                    ListEntry(base.file(at: match.target), isUncovered: base.isUncovered))
             } else {
-                addUnlisted(path)
+                addUnlisted(match.target.path)
             }
         }
         for index in deleted.indices where deleted.isUnnumbered(at: index) && !deleted.isSocket(at: index) {

@@ -17,12 +17,8 @@ extension HistoryRecord {
 
     /// Finds an entry that is there twice.
     private struct Keys {
-        private var hashes: SeenHashes
+        private var hashes = SeenHashes()
         private var count = 0
-
-        init(minimumCapacity: Int = 0) {
-            hashes = SeenHashes(minimumCapacity: minimumCapacity)
-        }
 
         /// - Parameter actions: all entries so far, or more.
         /// - Returns: false for a second entry of its verb and path.

@@ -14,7 +14,7 @@ package struct ListTree: Sendable {
     }
 
     /// The part of the list that is wanted.
-    private struct Scope: Sendable {
+    fileprivate struct Scope: Sendable {
         let paths: [RelativePath]
         let above: Set<RelativePath>
         /// The tree has only the wanted paths; otherwise the rest is as it is now.
@@ -35,6 +35,8 @@ package struct ListTree: Sendable {
     let changed: PackedList<ListTreeCoding>
     /// The root as it was; nil where it stays.
     let root: File?
+    /// The objects in the history.
+    let stored: ObjectsByPlace
     /// Entries of the tree that its filters leave out, and that come back or stay.
     private(set) var uncovered: Set<RelativePath> = []
     /// Uncovered entries of the present list that the tree covers, by their present paths.
@@ -48,13 +50,13 @@ package struct ListTree: Sendable {
     ///   - isInPlace: the target itself returns to the list; otherwise another directory becomes a copy.
     /// - Throws: `SyncError` with code `inputMissing` for a wanted path that the list lacks.
     init(_ lists: TargetLists, _ index: Int, paths: [RelativePath] = [], isInPlace: Bool) throws {
-        (self.lists, layer) = (lists, try lists.layers(to: index).found)
+        let layers = try lists.layers(to: index)
+        (self.lists, layer, stored) = (lists, layers.found, layers.places.objects)
         scope = Scope(paths, withoutRest: !isInPlace)
         let header = try lists.header(index)
         root = paths.isEmpty || !isInPlace ? isInPlace && index == 0 ? nil : header.rootEntry : nil
-        let places = try lists.places(of: index)
         let own = try ListStream(layer, over: lists.present).own
-        var builder = Builder(scope, places, own)
+        var builder = Builder(scope, layers.places, own)
         try builder.look(at: lists.present())
         let returning = builder.ancestorsOfReturning(own)
         var changed = PackedList<ListTreeCoding>()
@@ -101,9 +103,7 @@ package struct ListTree: Sendable {
     func entries() throws -> some EntryStream {
         try ListTreeEntries(
             ListStream(layer, over: lists.present), changed,
-            rest: scope.withoutRest || scope.paths.isEmpty ? nil : lists.present(),
-            isCopy: scope.withoutRest, isWanted: { [scope] in scope.contains($0) },
-            isAbove: { [scope] in scope.above.contains($0) })
+            rest: scope.withoutRest || scope.paths.isEmpty ? nil : lists.present(), scope)
     }
 
     /// Files whose object was replaced by another of the same size and modification time, which may have other content.
@@ -263,23 +263,17 @@ private final class ListTreeEntries: EntryStream {
     private let list: ListStream<ManifestReader>
     private let changed: PackedList<ListTreeCoding>
     private let rest: ManifestReader?
-    private let isWanted: (RelativePath) -> Bool
-    private let isAbove: (RelativePath) -> Bool
+    private let scope: ListTree.Scope
     private var entries: MergeJoin<ListStream<ManifestReader>, PathsOf>
     /// Of an entry that is not the present list's; nil for one that is.
     private var entry: File?
     private var isOfList = true
-    /// The tree goes elsewhere: there the number of an object is all that tells of one.
-    private let isCopy: Bool
 
     init(
         _ list: ListStream<ManifestReader>, _ changed: PackedList<ListTreeCoding>, rest: ManifestReader?,
-        isCopy: Bool, isWanted: @escaping (RelativePath) -> Bool,
-        isAbove: @escaping (RelativePath) -> Bool
+        _ scope: ListTree.Scope
     ) {
-        self.isCopy = isCopy
-        (self.list, self.changed, self.rest) = (list, changed, rest)
-        (self.isWanted, self.isAbove) = (isWanted, isAbove)
+        (self.list, self.changed, self.rest, self.scope) = (list, changed, rest, scope)
         entries = MergeJoin(list, PathsOf(rest))
     }
 
@@ -301,7 +295,8 @@ private final class ListTreeEntries: EntryStream {
     func advance() throws -> Bool {
         while try entries.advance() {
             let path = entries.path
-            isOfList = entries.side != .right && (isWanted(path) || entries.side == .left)
+            let isWanted = scope.contains(path)
+            isOfList = entries.side != .right && (isWanted || entries.side == .left)
             entry = nil
             if isOfList {
                 if !list.isPresent {
@@ -309,12 +304,12 @@ private final class ListTreeEntries: EntryStream {
                     entry = changed[index].file
                     return true
                 }
-                guard isWanted(path) || rest == nil && isAbove(path), !list.marks.contains(.uncovered) else {
-                    continue
-                }
+                guard isWanted || scope.withoutRest && scope.above.contains(path),
+                    !list.marks.contains(.uncovered)
+                else { continue }
                 return true
             }
-            guard !isWanted(path), let rest, !rest.marks.contains(.uncovered) else { continue }
+            guard !isWanted, let rest, !rest.marks.contains(.uncovered) else { continue }
             return true
         }
         return false
@@ -322,9 +317,9 @@ private final class ListTreeEntries: EntryStream {
 
     var path: RelativePath { entry?.path ?? entries.path }
     var status: FileStatus {
-        var status = of(\.status, list: \.status, rest: \.status)
-        if isCopy { (status.inode, status.created) = (object, CommitSpans.unexamined) }
-        return status
+        let status = of(\.status, list: \.status, rest: \.status)
+        // The tree goes elsewhere: there the number of an object is all that tells of one.
+        return scope.withoutRest ? status.with(FileIdentity(ofObject: object)) : status
     }
     var destination: [UInt8] { of(\.destination, list: \.destination, rest: \.destination) }
     var extended: ExtendedAttributes { of(\.extended, list: \.extended, rest: \.extended) }

@@ -21,7 +21,9 @@ struct TargetLists {
     /// Makes lists of the records that an earlier version wrote. The manifest with the numbers comes last and makes them
     /// count; until then every reader uses the records.
     static func convert(_ state: StateDirectory) throws {
-        let (history, lists) = (try History(state), try TargetLists(History(state)))
+        guard try state.manifest().map({ $0.header.nextObject == nil }) ?? false else { return }
+        let history = try History(state)
+        let lists = try TargetLists(history)
         guard let old = lists.old else { return }
         for (index, step) in history.steps.enumerated().prefix(old.count) {
             var file = try PendingFile(step.header.listName, in: history.directory(step))
@@ -31,18 +33,9 @@ struct TargetLists {
         let present = try lists.present()
         var header = present.header
         header.nextObject = old.nextObject
-        var writer = ManifestWriter(header)
+        var update = ManifestUpdate()
         var file = try state.newManifest()
-        while try present.advance() {
-            writer.append(
-                path: present.path, status: present.status, destination: present.destination,
-                extended: present.extended, omitted: present.omitted, targetInode: present.targetInode,
-                targetChanged: present.targetChanged, marks: present.marks, digest: present.digest,
-                object: present.object)
-            try writer.drain(to: &file)
-        }
-        writer.end()
-        try writer.drain(to: &file, all: true)
+        _ = try update.write(header, over: present, to: &file)
         try file.commit(durably: true)
     }
 
@@ -58,22 +51,24 @@ struct TargetLists {
             directory.open(name, [.read, .noFollow, .nonBlocking]), path: directory.path(of: name))
     }
 
-    /// The layers from the present list to the one that a step found, and to the one that the step before it left.
-    typealias Layers = (found: ListLayer, left: ListLayer)
+    /// The layers from the present list to the one that a step found, and to the one that the step before it left; and
+    /// where the steps so far put what they displaced.
+    typealias Layers = (found: ListLayer, left: ListLayer, places: Places)
 
     /// - Parameter index: of the snapshot that the step found; 0 for the present list.
     func layers(to index: Int) throws -> Layers {
-        var last: Layers = (ListLayer(), ListLayer())
+        var last: Layers = (ListLayer(), ListLayer(), Places())
         try forEach(upTo: index) { _, layers in last = layers }
         return last
     }
 
     /// Passes the layers to each snapshot, the newest first.
     func forEach(upTo last: Int? = nil, _ body: (Int, Layers) throws -> Void) throws {
-        var layers: Layers = (ListLayer(), ListLayer())
+        var layers: Layers = (ListLayer(), ListLayer(), Places())
         try body(0, layers)
-        for index in 0..<(last ?? history.steps.count) {
+        for (index, step) in history.steps.prefix(last ?? history.steps.count).enumerated() {
             let list = try document(index)
+            layers.places.add(list.stored, of: step.name)
             layers.found = list.step.joined(to: layers.left)
             layers.left = list.hand.joined(to: layers.found)
             try body(index + 1, layers)
@@ -114,17 +109,6 @@ struct TargetLists {
     /// The header of a list; 0 for the present one.
     func header(_ index: Int) throws -> ManifestHeader {
         try index == 0 ? present().header : document(index - 1).header
-    }
-
-    /// Where the steps put what they displaced that is in a list.
-    ///
-    /// - Parameter index: of the list.
-    func places(of index: Int) throws -> Places {
-        var places = Places()
-        for (index, step) in history.steps.prefix(index).enumerated() {
-            places.add(try document(index).stored, of: step.name)
-        }
-        return places
     }
 
     /// The newest steps that can be taken back one by one: none of the applies between them was pruned, and each changed

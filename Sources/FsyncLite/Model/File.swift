@@ -196,11 +196,7 @@ public struct File: Hashable, Sendable, NamedFile {
     }
 
     /// The same entry as another object.
-    func with(_ identity: FileIdentity) -> File {
-        var status = status
-        (status.inode, status.created) = (identity.inode, identity.created?.fileTime)
-        return with(status)
-    }
+    func with(_ identity: FileIdentity) -> File { with(status.with(identity)) }
 
     func marked(isSettled: Bool) -> File {
         var file = self

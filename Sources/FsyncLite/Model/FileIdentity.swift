@@ -11,12 +11,24 @@ public struct FileIdentity: Hashable, Sendable {
         self.inode = inode
         self.created = created
     }
+
+    /// That of an object which its number tells, where lists are compared.
+    init(ofObject number: UInt64) {
+        self.init(inode: number, created: Timestamp(FileTime(seconds: 0, nanoseconds: 0)))
+    }
 }
 
 // `FileStatus.isSameObject` compares within one moment; these compare two moments.
 extension FileStatus {
     package var identity: FileIdentity {
         FileIdentity(inode: inode, created: created.map(Timestamp.init))
+    }
+
+    /// The same status of another object.
+    func with(_ identity: FileIdentity) -> FileStatus {
+        var status = self
+        (status.inode, status.created) = (identity.inode, identity.created?.fileTime)
+        return status
     }
 
     /// The same object without any change of content or metadata, which would move its change time.

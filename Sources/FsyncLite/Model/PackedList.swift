@@ -56,18 +56,6 @@ package struct PackedList<Coding: PackedCoding>: Sendable {
         if !isSorted { records.sort { [store] in store.order($0, comparedTo: $1) < 0 } }
     }
 
-    /// Sorts by path, and elements of one path as asked.
-    mutating func sort(thenBy precedes: (Element, Element) -> Bool) {
-        // Taken out, as the order needs the rest of this value.
-        var sorted: [PackedStore.Record] = []
-        swap(&sorted, &records)
-        sorted.sort { left, right in
-            let order = store.order(left, comparedTo: right)
-            return order != 0 ? order < 0 : precedes(element(left), element(right))
-        }
-        records = sorted
-    }
-
     private func element(_ record: PackedStore.Record) -> Element {
         let (path, other) = (store.path(record), store.otherPath(record))
         return store.read(record) { Coding.unpack(&$0, at: path, other: other, store) }

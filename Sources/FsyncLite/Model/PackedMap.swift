@@ -36,20 +36,6 @@ package struct PackedMap<Coding: PackedCoding>: Sendable {
 
     package func contains(_ path: RelativePath) -> Bool { index(of: path) != nil }
 
-    /// Changes every element.
-    mutating func update(_ change: (Element) -> Element?) {
-        for index in list.indices where !removed.contains(index) {
-            if let new = change(list[index]) { list[index] = new }
-        }
-    }
-
-    /// Removes elements.
-    mutating func remove(where isRemoved: (Element) -> Bool) {
-        for index in list.indices where !removed.contains(index) && isRemoved(list[index]) {
-            removed.insert(index)
-        }
-    }
-
     /// The elements, in the order of their paths.
     var sorted: PackedList<Coding> {
         var list = list

@@ -28,7 +28,6 @@ struct SnapshotSource: PlanSource {
     private var leavesStrangers = false
     /// Entries that no apply brought, and that the manifest has all the same.
     private let taken: Set<RelativePath>
-    private let stored: ObjectsByPlace
     /// Entries that the other directory cannot hold.
     private let leftOut = LeftOutEntries()
 
@@ -58,7 +57,6 @@ struct SnapshotSource: PlanSource {
             sources: wanted.sources.isEmpty ? header.sources : wanted.sources)
         copy = restoration.copy(of: snapshots[index])
         let isInPlace = restoration.destination == nil
-        stored = try lists.places(of: index).objects
         let tree = try ListTree(lists, index, paths: restoration.paths, isInPlace: isInPlace)
         self.tree = tree
         // An undo goes past runs that only found what was changed by hand.
@@ -205,7 +203,7 @@ struct SnapshotSource: PlanSource {
         }
         if isInPlace {
             try merge.run(source: entries, target: scan, manifest: manifest(withUncovered: true))
-            if !copiesDisplaced { try merge.offer(displaced: tree, stored, in: earlierTree.root) }
+            if !copiesDisplaced { try merge.offer(displaced: tree, in: earlierTree.root) }
         } else {
             try merge.run(source: entries, target: scan)
         }
@@ -361,7 +359,7 @@ struct SnapshotSource: PlanSource {
 extension TreeMerge {
     /// Objects in the history that an earlier tree brings back are moved: nothing is copied, and no room is needed.
     fileprivate mutating func offer(
-        displaced tree: ListTree, _ stored: ObjectsByPlace, in root: Directory
+        displaced tree: ListTree, in root: Directory
     ) throws {
         let changed = tree.changed
         let resolver = PathResolver(root)
@@ -377,7 +375,7 @@ extension TreeMerge {
                 inner.append((location, changed.path(at: index)))
                 continue
             }
-            guard try offer(index, location, in: tree, stored, resolver) else { continue }
+            guard try offer(index, location, in: tree, resolver) else { continue }
             directories.append((index, location))
         }
         inner.sort()
@@ -394,7 +392,7 @@ extension TreeMerge {
             let scan = try TreeScan(directory.directory(name), options)
             while try scan.advance() {
                 let inner = location.appending(scan.path)
-                offer(entry(inner), inner, scan.status, in: tree, stored, scan.destination, scan.extended)
+                offer(entry(inner), inner, scan.status, in: tree, scan.destination, scan.extended)
             }
         }
         for (index, location) in directories { try offerContent(of: location, changed.path(at: index)) }
@@ -403,7 +401,7 @@ extension TreeMerge {
         for (location, path) in inner
         where !(top.map(location.isBelow) ?? false) && !location.isBelow(anyOf: tops) {
             guard let index = changed.index(of: path),
-                try offer(index, location, in: tree, stored, resolver)
+                try offer(index, location, in: tree, resolver)
             else { continue }
             top = location
             try offerContent(of: location, path)
@@ -412,20 +410,19 @@ extension TreeMerge {
 
     /// - Returns: whether the object is a directory.
     private mutating func offer(
-        _ index: Int, _ location: RelativePath, in tree: ListTree, _ stored: ObjectsByPlace,
-        _ resolver: PathResolver
+        _ index: Int, _ location: RelativePath, in tree: ListTree, _ resolver: PathResolver
     ) throws -> Bool {
         guard let (directory, name) = try resolver.location(of: location),
             let status = try directory.status(of: name)
         else { return false }
-        offer(index, location, status, in: tree, stored)
+        offer(index, location, status, in: tree)
         return status.type == .directory
     }
 
     /// - Parameter index: of the object's entry in the tree, if that has one.
     private mutating func offer(
         _ index: Int?, _ location: RelativePath, _ status: FileStatus, in tree: ListTree,
-        _ stored: ObjectsByPlace, _ destination: [UInt8] = [],
+        _ destination: [UInt8] = [],
         _ extended: ExtendedAttributes = ExtendedAttributes()
     ) {
         let entry = index.map { tree.changed[$0].file }
@@ -437,7 +434,7 @@ extension TreeMerge {
         let file = File(
             path: location, status: status, destination: entry?.destination ?? destination,
             extended: entry?.extended ?? extended,
-            object: location.relative(to: .history).flatMap(stored.object) ?? entry?.object ?? 0)
+            object: location.relative(to: .history).flatMap(tree.stored.object) ?? entry?.object ?? 0)
         offer(
             file,
             BaseEntry(

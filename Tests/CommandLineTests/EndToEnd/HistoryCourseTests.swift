@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Whatever was applied, undone, restored and pruned, each snapshot that is listed comes back as it was found.
+/// After any applies, undos, restores and prunes, each snapshot that is listed comes back as it was found.
 struct HistoryCourseTests {
     /// In `swift test` few; FSYNC_LITE_SEQUENCES says another number.
     private static let sequences =
