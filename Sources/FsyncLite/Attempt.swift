@@ -100,23 +100,14 @@ struct Attempt {
     /// - Returns: its state.
     /// - Throws: as `StagedCommit.run`.
     mutating func commit(in root: inout TargetRoot) throws -> StateDirectory {
-        let (history, numbers) = (try History(state), try manifest.numbers(of: plan, in: state))
-        let write = try recorder(history, numbers)
-        // The record of an exchange has what that links or clones.
-        guard planned.exchanges else {
-            return try staged(numbers, isPrepared: false, beside: { [plan] in try write(plan, [:]) })
-                .run(in: &root)
-        }
-        return try staged(numbers, isPrepared: false).run(in: &root, clones: history.clones, record: write)
+        try staged(isPrepared: false).run(in: &root)
     }
 
     /// Does everything but the commit, and writes down what that needs.
     ///
     /// - Parameter retention: which snapshots are kept after the commit.
     mutating func prepare(_ retention: RetentionPolicy) throws {
-        let numbers = try manifest.numbers(of: plan, in: state)
-        let write = try recorder(History(state), numbers)
-        let staged = try staged(numbers, isPrepared: true, beside: { [plan] in try write(plan, [:]) })
+        let staged = try staged(isPrepared: true)
         try staged.makeDurable(rereads: options.verifiesCopies)
         try monitor.checkCancellation()
         var transaction = PreparedTransaction(
@@ -129,16 +120,14 @@ struct Attempt {
         try transaction.write(graph, plan.actions, in: stage.directory, root: target, state, monitor)
     }
 
-    /// - Parameter write: called on another thread while the manifest is written.
-    private mutating func staged(
-        _ numbers: ObjectNumbers, isPrepared: Bool, beside write: (@Sendable () throws -> Void)? = nil
-    ) throws -> StagedCommit {
+    /// Completes the stage: the manifest and, on another thread, the history's record of the plan.
+    private mutating func staged(isPrepared: Bool) throws -> StagedCommit {
+        let numbers = try manifest.numbers(of: plan, in: state)
         func stageManifest() throws -> (ManifestHeader, note: String?) {
             try manifest.stage(
                 plan, graph, numbers, id: id, root: root, in: stage, over: state, isPrepared: isPrepared)
         }
-        let (header, note) =
-            try write.map { try WorkerThread.run($0, beside: stageManifest) } ?? stageManifest()
+        let (header, note) = try WorkerThread.run(recorder(numbers), beside: stageManifest)
         if let note { plan.notes.append(note) }
         return StagedCommit(
             id: id, stage: stage, state: state, target: target, location: location, plan: plan,
@@ -147,20 +136,17 @@ struct Attempt {
             options: options, monitor: monitor)
     }
 
-    /// What adds the history's record of a plan to the stage, with the originals of what an exchange copied.
-    private func recorder(
-        _ history: History, _ numbers: ObjectNumbers
-    ) throws -> @Sendable (Plan, [UInt64: UInt64]) throws -> Void {
+    /// What adds the history's record of the plan to the stage.
+    private func recorder(_ numbers: ObjectNumbers) throws -> @Sendable () throws -> Void {
         let (id, created, opened) = (id, planned.scanned.time, planned.opened)
-        let (previous, manifest) = (try history.snapshots().first, planned.header)
-        return { [graph, directory = stage.directory] plan, originals in
+        let (previous, manifest) = (try History(state).snapshots().first, planned.header)
+        return { [plan, graph, directory = stage.directory] in
             try ListDocument.write(
                 AppliedStep(plan, graph, numbers, opened: opened),
                 ManifestHeader(found: manifest, root: plan.root?.target, nextObject: numbers.next),
                 to: directory)
             try HistoryRecord.Header(
-                id: id, created: created, previous: previous, manifest: manifest, plan: plan,
-                originals: originals
+                id: id, created: created, previous: previous, manifest: manifest, plan: plan
             ).write(to: directory)
         }
     }

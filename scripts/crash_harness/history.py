@@ -4,6 +4,7 @@ snapshot that stays."""
 import json
 import os
 import shutil
+import tarfile
 
 from crash_harness.injection import ERRORS
 from crash_harness.trial import CHANGING, Trial
@@ -11,6 +12,9 @@ from crash_harness.verdict import Verdict
 from harness import trees
 from harness.trace import failing, killing, points
 from harness.trees import difference, same
+
+# A target that an earlier version wrote, with records that pruning joined.
+FIXTURE = os.path.join(os.path.dirname(__file__), "../../fixtures/history-v1/joined.tar.gz")
 
 # Where the workload's own changes make the histories; the others add nothing here.
 WORKLOADS = ["mixed changes", "mass delete", "type changes"]
@@ -21,6 +25,8 @@ def history(trial: Trial) -> None:
         return
     for case in (Undo, Restore, Prune):
         case(trial).run()
+    if trial.name == WORKLOADS[0]:
+        Conversion(trial).run()
 
 
 class Case:
@@ -151,3 +157,18 @@ class Prune(Case):
         self.apply("--max-delete", "unlimited")
         # Now: present, oldest (labelled), late, middle, first.
         self.trees = [self.trees[0], self.trees[3], self.trees[3]]
+
+
+class Conversion(Undo):
+    """An undo of a target that an earlier version wrote: lists are made of its records first."""
+
+    def reset(self) -> None:
+        trial = self.trial
+        trial.reset()
+        shutil.rmtree(trial.target)
+        with tarfile.open(FIXTURE) as packed:
+            packed.extractall(trial.work, filter="tar")
+        os.rename(os.path.join(trial.work, "mirror"), trial.target)
+        trial.run(["recover", "--claim", trial.target], check=True)
+        self.old = trial.there()
+        self.trees = self.restored(Verdict(trial, self.title).fail)

@@ -16,11 +16,7 @@ struct LinkedExchange: CommitStrategy {
     private let began: FileTime
 
     /// Copies the target into the stage, and applies the operations to the copy.
-    ///
-    /// - Parameter clones: inodes of clones of files with names in the history.
-    init(
-        _ staged: StagedCommit, at location: (parent: Directory, name: FileName), clones: Set<UInt64>
-    ) throws {
+    init(_ staged: StagedCommit, at location: (parent: Directory, name: FileName)) throws {
         (self.staged, self.location) = (staged, location)
         let (stage, options) = (staged.stage.directory, staged.options)
         // Syncs now, so that the last barrier is quick and the time between copy and swap is short.
@@ -32,7 +28,7 @@ struct LinkedExchange: CommitStrategy {
         began = try tree.status().changed
         copy = try LinkedCopy(
             of: staged.target, in: tree, for: staged.plan.difference,
-            scanned: staged.scanned, known: clones, resting: LinkedExchange.resting(in: stage),
+            scanned: staged.scanned, resting: LinkedExchange.resting(in: stage),
             monitor: staged.monitor)
         try copy.fill()
         try change()
@@ -67,8 +63,6 @@ struct LinkedExchange: CommitStrategy {
     }
 
     var hasReread: Bool { true }
-
-    var originals: [UInt64: UInt64] { copy.originals }
 
     /// Writes the staged manifest again with the inodes of the new tree. An uncovered entry may be another object than
     /// the recorded one; it is identified as the copy of that.

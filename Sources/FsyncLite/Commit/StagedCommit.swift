@@ -24,19 +24,12 @@ struct StagedCommit {
 
     /// Carries out the commit.
     ///
-    /// - Parameters:
-    ///   - root: becomes the directory that has the target's name afterwards.
-    ///   - clones: inodes of clones of files with names in the history.
-    ///   - record: adds the history's record of the commit to the stage; nil where the stage has it.
+    /// - Parameter root: becomes the directory that has the target's name afterwards.
     /// - Returns: the state of the directory that has the target's name afterwards.
     /// - Throws: `SyncError` with code `pending` if a commit was begun and not ended; after any other error the old
     ///   tree is in place.
-    func run(
-        in root: inout TargetRoot, clones: Set<UInt64> = [],
-        record: ((_ plan: Plan, _ originals: [UInt64: UInt64]) throws -> Void)? = nil
-    ) throws -> StateDirectory {
-        let strategy = try strategy(for: root, clones)
-        try record?(plan, strategy.originals)
+    func run(in root: inout TargetRoot) throws -> StateDirectory {
+        let strategy = try strategy(for: root)
         try makeDurable(rereads: options.verifiesCopies && !strategy.hasReread)
         var progress = SyncProgress(.committing)
         progress.beginsCommit = true
@@ -56,10 +49,10 @@ struct StagedCommit {
         if rereads { try stage.reread() }
     }
 
-    private func strategy(for root: TargetRoot, _ clones: Set<UInt64>) throws -> any CommitStrategy {
+    private func strategy(for root: TargetRoot) throws -> any CommitStrategy {
         guard let location else { return InPlace(self) }
         if root.isSubvolume { return SubvolumeExchange(self, at: location) }
-        return try LinkedExchange(self, at: location, clones: clones)
+        return try LinkedExchange(self, at: location)
     }
 }
 
@@ -68,13 +61,10 @@ struct StagedCommit {
 protocol CommitStrategy {
     /// Whether the stage was already synced and read again.
     var hasReread: Bool { get }
-    /// From the inode of a copy that the strategy made to that of the original whose other names are in the history.
-    var originals: [UInt64: UInt64] { get }
     /// Writes the journal and carries it out, once everything that it names is durable.
     func commit(in root: inout TargetRoot) throws -> StateDirectory
 }
 
 extension CommitStrategy {
     var hasReread: Bool { false }
-    var originals: [UInt64: UInt64] { [:] }
 }

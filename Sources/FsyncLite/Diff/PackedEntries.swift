@@ -202,3 +202,19 @@ extension BaseEntry {
         return status
     }
 }
+
+/// A path and another one: the location of an object, and its path in an older list.
+enum PathCoding: PackedCoding {
+    typealias Element = (path: RelativePath, other: RelativePath)
+
+    static func path(of element: Element) -> RelativePath { element.path }
+    static func otherPath(of element: Element) -> RelativePath? {
+        element.other == element.path ? nil : element.other
+    }
+
+    static func pack(_ element: Element, into store: inout PackedStore) {}
+
+    static func unpack(
+        _ cursor: inout PackedStore.Cursor, at path: RelativePath, other: RelativePath?, _ store: PackedStore
+    ) -> Element { (path, other ?? path) }
+}

@@ -278,12 +278,14 @@ package struct TreeMerge {
         _ source: some EntryStream, _ target: some EntryStream, _ manifest: (some EntryStream)?
     ) -> Bool {
         guard unsettled.isEmpty, source.isListed, source.exclusion == .none, target.exclusion == .none,
-            !policy.knowsExtended, !policy.pairsByNumber
+            !policy.knowsExtended, !policy.pairsByNumber || policy.trustsTarget && source.isPresent
         else { return false }
         let (sourceStatus, targetStatus) = (source.status, target.status)
         guard sourceStatus.type == .directory || (sourceStatus.links == 1 && targetStatus.links == 1) else {
             return false
         }
+        // Both are the same line.
+        if policy.pairsByNumber { return true }
         if let recorded = target.recorded { return isAsRecorded(sourceStatus, targetStatus, recorded.base) }
         return manifest.map { isAsRecorded(sourceStatus, targetStatus, $0.base) } ?? false
     }

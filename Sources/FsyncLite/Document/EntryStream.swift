@@ -58,6 +58,8 @@ package protocol EntryStream: AnyObject, PathStream {
     var recorded: ManifestReader? { get }
     /// The number of the object in the lists of a target; 0 where it has none.
     var object: UInt64 { get }
+    /// The present entry is one of the newest list, at its path there.
+    var isPresent: Bool { get }
     /// The present entry as a value.
     var file: File { get }
 }
@@ -76,6 +78,7 @@ extension EntryStream {
     package var digest: Digest? { nil }
     package var recorded: ManifestReader? { nil }
     package var object: UInt64 { 0 }
+    package var isPresent: Bool { false }
 
     package func withPathBytes<Result>(_ body: (UnsafeRawBufferPointer) -> Result) -> Result {
         path.bytes.withUnsafeBytes(body)

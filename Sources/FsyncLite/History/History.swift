@@ -113,9 +113,6 @@ struct History {
         try SnapshotName.index(of: name, in: snapshots())
     }
 
-    /// The inodes of clones that replace files with names in the history.
-    var clones: Set<UInt64> { Set(steps.lazy.flatMap { $0.header.clones ?? [] }.map(\.inode)) }
-
     /// Bytes of content that the directories of a step hold.
     func bytesHeld(_ step: Step) throws -> ByteCount {
         var bytes: ByteCount = 0

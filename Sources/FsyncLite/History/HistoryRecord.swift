@@ -38,8 +38,8 @@ package enum HistoryRecord {
         package var actions: String?
         /// Other transactions' directories that hold what these entries restore.
         package var holds: [String]?
-        /// Clones made by an exchange: the inodes of each clone and of its original, where names of the original are
-        /// in the history.
+        /// Clones that an exchange of an earlier version made: the inodes of each clone and of its original, where
+        /// names of the original are in the history.
         package var clones: [Clone]?
         /// Snapshots were pruned, and what only they needed may not all be removed yet.
         package var isUnswept: Bool?
@@ -122,11 +122,6 @@ package enum HistoryRecord {
             Dictionary((clones ?? []).map { ($0.inode, $0.original) }, uniquingKeysWith: { $1 })
         }
 
-        static func clones(_ originals: [UInt64: UInt64]) -> [Clone]? {
-            guard !originals.isEmpty else { return nil }
-            return originals.map { Clone(inode: $0.key, original: $0.value) }.sorted { $0.inode < $1.inode }
-        }
-
         var summary: ActionSummary {
             ActionSummary(
                 create: create, update: update, attributes: attributes, move: move, delete: delete)
@@ -152,13 +147,8 @@ package enum HistoryRecord {
 }
 
 extension HistoryRecord.Header {
-    /// - Parameters:
-    ///   - previous: the snapshot that the apply found.
-    ///   - originals: by the inode of a clone, the inode of its original.
-    init(
-        id: String, created: Timestamp, previous: Snapshot?, manifest: ManifestHeader?, plan: Plan,
-        originals: [UInt64: UInt64]
-    ) {
+    /// - Parameter previous: the snapshot that the apply found.
+    init(id: String, created: Timestamp, previous: Snapshot?, manifest: ManifestHeader?, plan: Plan) {
         let difference = plan.difference
         var bytesHeld: ByteCount = 0
         func hold(_ file: File) { if file.isFile { bytesHeld += file.size } }
@@ -174,7 +164,6 @@ extension HistoryRecord.Header {
             create: summary.create, update: summary.update, attributes: summary.attributes,
             move: summary.move, delete: summary.delete,
             bytesHeld: bytesHeld)
-        clones = Self.clones(originals)
     }
 
     /// That of the record which leads, past pruned snapshots, to the one that an older record found.

@@ -93,6 +93,11 @@ package struct ListTree: Sendable {
         }
     }
 
+    /// Entries become covered or uncovered.
+    var changesCoverage: Bool {
+        !(uncovered.isEmpty && recovered.isEmpty && returned.fromHistory.isEmpty && returned.new.isEmpty)
+    }
+
     /// Where the content of an entry is, below the target's root.
     package func location(of path: RelativePath) -> RelativePath { changed.location(of: path) }
 
@@ -327,6 +332,7 @@ private final class ListTreeEntries: EntryStream {
     var digest: Digest? { of(\.digest, list: \.digest, rest: \.digest) }
     var object: UInt64 { of(\.object, list: \.object, rest: \.object) }
     var targetInode: UInt64 { of(\.status.inode, list: \.targetInode, rest: \.targetInode) }
+    var isPresent: Bool { entry == nil }
 
     private func of<Value>(
         _ own: (File) -> Value, list path: (ListStream<ManifestReader>) -> Value,

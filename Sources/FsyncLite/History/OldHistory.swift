@@ -32,7 +32,7 @@ struct OldHistory {
         for step in history.steps {
             do {
                 newer = try add(
-                    step, HistoryRecord.actions(of: step.header, in: history.directory(step)), after: newer)
+                    step, OldAction.read(step.header, in: history.directory(step)), after: newer)
             } catch let error as SyncError where error.code == .invalidDocument {
                 damage = error
                 break
@@ -81,7 +81,9 @@ struct OldHistory {
 
     /// - Returns: the header of the list that the step before left.
     private mutating func add(
-        _ step: History.Step, _ lines: (actions: UndoEntries, drift: UndoEntries), after newer: ManifestHeader
+        _ step: History.Step,
+        _ lines: (actions: PackedList<OldActionCoding>, drift: PackedList<OldActionCoding>),
+        after newer: ManifestHeader
     ) throws -> ManifestHeader {
         let old = step.header
         var header = ManifestHeader(
@@ -102,7 +104,7 @@ struct OldHistory {
     /// The layer of some lines of the last record.
     ///
     /// - Parameter root: that of the newer list; after this, of the older one.
-    private mutating func layer(_ lines: UndoEntries, _ root: inout File?) -> ListLayer {
+    private mutating func layer(_ lines: PackedList<OldActionCoding>, _ root: inout File?) -> ListLayer {
         var (lines, layer) = (lines, ListLayer())
         // The paths of the newer list of which the older one does not have the objects there.
         var left: [RelativePath] = []
@@ -122,7 +124,7 @@ struct OldHistory {
             let (object, isStored) = self.object(at: location, of: line.file)
             var file = line.file
             file.object = object
-            let entry = ListEntry(file, isUncovered: line.wasUncovered || line.isAssumed)
+            let entry = ListEntry(file, isUncovered: line.wasUncovered)
             if isStored { store(object, of: line, at: location, in: layer) }
             layer.add(ListLine(entry, below: location))
             if let slot = path.relative(to: .history), let transaction = slot.firstName {
@@ -137,7 +139,7 @@ struct OldHistory {
     }
 
     /// Where the newer list has the object of a line; in the history for one that was displaced.
-    private func location(of line: UndoEntry, in layer: ListLayer) -> RelativePath {
+    private func location(of line: OldAction, in layer: ListLayer) -> RelativePath {
         if let slot = line.slot { return .history.appending(slot) }
         let path = line.file.path
         guard line.verb == .create || line.verb == .update, let parent = path.parent, let name = path.fileName
@@ -146,7 +148,7 @@ struct OldHistory {
     }
 
     private mutating func store(
-        _ object: UInt64, of line: UndoEntry, at location: RelativePath, in layer: ListLayer
+        _ object: UInt64, of line: OldAction, at location: RelativePath, in layer: ListLayer
     ) {
         let path = line.file.path
         if line.slot == nil, let name = path.fileName,

@@ -103,8 +103,7 @@ package final class ListStream<Base: EntryStream>: EntryStream {
         return base.withPathBytes(body)
     }
 
-    /// The present entry is one of the newest list, at its path there.
-    var isPresent: Bool { entry == nil }
+    package var isPresent: Bool { entry == nil }
 }
 
 extension EntryStream {

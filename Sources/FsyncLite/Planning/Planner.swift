@@ -17,21 +17,32 @@ struct Planner {
         mirroring open: () throws -> any SourceTree, _ options: SyncOptions, _ log: ComparisonLog
     ) throws -> PlannedSync {
         if options.allowsWeakCommit { try root.probe() }
-        if options.trustsManifest {
-            do {
-                return try plan(DirectorySource(open(), root, options, log, monitor, trustsManifest: true))
-            } catch  where (error as? SyncError)?.code != .interrupted {
-                // A missing directory, or a symlink in its place: a scan is needed, which reports any other error
-                // again.
-            }
+        return try plan(trustingManifest: options.trustsManifest) { trustsManifest in
+            try DirectorySource(open(), root, options, log, monitor, trustsManifest: trustsManifest)
         }
-        return try plan(DirectorySource(open(), root, options, log, monitor, trustsManifest: false))
     }
 
     /// The plan of the target, or another directory, as an earlier tree.
     func plan(_ restoration: Restoration) throws -> PlannedSync {
         try root.probe()
-        return try plan(SnapshotSource(restoration, root, monitor))
+        return try plan(trustingManifest: restoration.keepsDrift) { trustsManifest in
+            try SnapshotSource(restoration, root, monitor, trustsManifest: trustsManifest)
+        }
+    }
+
+    /// - Parameter trustingManifest: a plan without a scan of the target is tried first.
+    private func plan(
+        trustingManifest: Bool, _ source: (_ trustsManifest: Bool) throws -> some PlanSource
+    ) throws -> PlannedSync {
+        if trustingManifest {
+            do {
+                return try plan(source(true))
+            } catch  where (error as? SyncError)?.code != .interrupted {
+                // A missing directory, or a symlink in its place: a scan is needed, which reports any other error
+                // again.
+            }
+        }
+        return try plan(source(false))
     }
 
     private func plan(_ begun: consuming some PlanSource) throws -> PlannedSync {

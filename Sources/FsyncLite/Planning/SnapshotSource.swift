@@ -17,6 +17,9 @@ struct SnapshotSource: PlanSource {
     private let tree: ListTree
     private let earlier: EarlierMirror
     private let copy: [UInt8]?
+    /// The manifest is asked for in place of a scan of the target.
+    private let trustsManifest: Bool
+    private var isTargetRecorded = false
 
     /// Set if single paths are restored into a directory with other entries.
     private var pathCopy: PathCopy?
@@ -37,8 +40,11 @@ struct SnapshotSource: PlanSource {
     private var copiesDisplaced: Bool { options.exchanges && !root.isSubvolume }
     private var isWhole: Bool { isInPlace && restoration.paths.isEmpty }
 
-    init(_ restoration: Restoration, _ root: TargetRoot, _ monitor: any Monitor) throws {
+    init(
+        _ restoration: Restoration, _ root: TargetRoot, _ monitor: any Monitor, trustsManifest: Bool
+    ) throws {
         scanned = try ManifestHeader.Scan.now()
+        self.trustsManifest = trustsManifest
         holder = try TargetRoot(restoration.target)
         guard let directory = holder.directory, let state = holder.state,
             let header = try state.manifest()?.header, !header.sources.isEmpty
@@ -159,7 +165,7 @@ struct SnapshotSource: PlanSource {
 
     // MARK: Comparing
 
-    func policy() throws -> ComparisonPolicy {
+    mutating func policy() throws -> ComparisonPolicy {
         var policy = ComparisonPolicy()
         policy.attributes = options.attributes
         policy.adapt(to: root.capabilities)
@@ -174,6 +180,10 @@ struct SnapshotSource: PlanSource {
         policy.earlierFilters = Filters(header.filters)
         policy.commitSpans = try state.commitSpans(header)
         policy.hasOldTrees = try state.has(.trees)
+        isTargetRecorded =
+            trustsManifest && root.directory != nil && header.scanned != nil && !policy.targetIsCopy
+            && !tree.changesCoverage
+        policy.trustsTarget = isTargetRecorded
         return policy
     }
 
@@ -195,6 +205,12 @@ struct SnapshotSource: PlanSource {
             return nil
         }
         if restoration.goesBesideOthers { return try scanBeside(entries, in: present, into: &merge) }
+        if isTargetRecorded {
+            let target = try RecordedTarget(manifest(withUncovered: true)) { _, _ in true }
+            try merge.run(source: entries, target: target)
+            if !copiesDisplaced { try merge.offer(displaced: tree, in: earlierTree.root) }
+            return nil
+        }
         let (monitor, capabilities) = (monitor, root.capabilities)
         var options = TreeScan.Options.target.bounded.on(capabilities)
         options.leavesTargets = true
@@ -254,6 +270,7 @@ struct SnapshotSource: PlanSource {
             },
             lookUp: { try present.extendedAttributes(of: $0, .readable) ?? $0.extended },
             haveSameContent: { _ in true })
+        if isTargetRecorded, try !difference.confirm(in: earlierTree.root) { throw ManifestIsWrong() }
         let lost = difference.settleRecovered(tree)
         let staying: [String]
         (problems, staying, kept) = try difference.settleDrift(
@@ -346,6 +363,7 @@ struct SnapshotSource: PlanSource {
         planned.isOfSource = false
         planned.copy = copy
         planned.leavesStrangers = leavesStrangers
+        planned.trustsTarget = isTargetRecorded
         guard isInPlace else { return planned }
         planned.header = header
         planned.earlier = isWhole ? earlier : nil

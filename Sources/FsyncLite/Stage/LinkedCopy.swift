@@ -19,10 +19,6 @@ final class LinkedCopy {
     private var copier = FileCopier()
     /// The copies of files with several names, if those names are linked in the new tree too.
     private var copies: [UInt64: RelativePath] = [:]
-    /// From the inode of a copy to that of its original, if the history holds names of the original.
-    private(set) var originals: [UInt64: UInt64] = [:]
-    /// Clones from earlier exchanges of such files.
-    private let known: Set<UInt64>
     /// Linked files with several names: each link adds a name and moves their change time.
     private var linked: Set<UInt64> = []
     /// Files that changed after the scan began: their present content was not compared.
@@ -31,13 +27,12 @@ final class LinkedCopy {
     /// - Parameters:
     ///   - tree: empty.
     ///   - scanned: when the scan of this run began.
-    ///   - known: inodes of clones of files with names in the history.
     ///   - resting: the known inodes of uncovered entries.
     init(
         of root: Directory, in tree: Directory, for difference: Difference, scanned: FileTime,
-        known: Set<UInt64> = [], resting: Set<UInt64> = [], monitor: any Monitor
+        resting: Set<UInt64> = [], monitor: any Monitor
     ) throws {
-        (self.known, self.resting) = (known, resting)
+        self.resting = resting
         self.root = root
         matches = MatchesOfTarget(difference)
         self.scanned = scanned
@@ -136,9 +131,6 @@ final class LinkedCopy {
         }
         try giveAttributes(of: ObjectHandle(name, in: holder), to: ObjectHandle(name, in: parent), scan.path)
         if status.links > 1 { copies[status.inode] = scan.path }
-        if status.links > 1 || known.contains(status.inode), let copy = try parent.status(of: name) {
-            originals[copy.inode] = status.inode
-        }
     }
 
     private func copyContent(_ name: FileName, from holder: Directory, to parent: Directory) throws {

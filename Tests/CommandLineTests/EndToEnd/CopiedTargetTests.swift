@@ -23,9 +23,10 @@ struct CopiedTargetTests {
         let differences = try TreeSnapshot(scene.path("copy")).differences(from: TreeSnapshot(scene.target))
         #expect(differences == [])
         // The inodes are those of the copy now.
-        try scene.append("by hand", to: "copy/dir/b")
+        let before = try scene.text("copy/a")
+        try scene.append("by hand", to: "copy/a")
         #expect(try scene.run("undo", "copy").code == 3)
-        #expect(try scene.text("copy/dir/b") == "bby hand")
+        #expect(try scene.text("copy/a") == before + "by hand")
     }
 
     @Test func whatWasEditedInACopyIsAnEdit() throws {

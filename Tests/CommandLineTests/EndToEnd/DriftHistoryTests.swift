@@ -139,11 +139,28 @@ struct DriftHistoryTests {
         try scene.mirror()
     }
 
+    /// An undo looks at what it changes, and at nothing else.
+    @Test func whatWasDeletedByHandElsewhereIsNotLookedAtByAnUndo() throws {
+        let scene = try MirrorScene(["d": ["a": "a"], "e": "e"])
+        try scene.mirror()
+        try scene.append("!", to: "source/e")
+        try scene.mirror()
+        try scene.remove("target/d")
+        let undo = try scene.run("undo", "target")
+        #expect(undo.code == 0 && !undo.errors.contains("d/a"), "\(undo.errors)")
+        #expect(try scene.text("target/e") == "e")
+        let plan = try scene.run("plan", "source", "target")
+        #expect(plan.output.contains("+ d/a"), "\(plan.output)")
+        try scene.mirror()
+        #expect(try scene.text("target/d/a") == "a")
+    }
+
     /// What was deleted by hand, and stays away, is no more in the record.
     @Test func whatWasDeletedByHandIsOutOfTheRecordAfterAnUndo() throws {
         let scene = try MirrorScene(["d": ["a": "a"], "e": "e"])
         try scene.mirror()
         try scene.append("!", to: "source/e")
+        try scene.build(["b": "b"], at: "source/d")
         try scene.mirror()
         try scene.remove("target/d")
         let undo = try scene.run("undo", "target")

@@ -161,7 +161,8 @@ struct ManifestRoundTripTests {
             let digits = String(number)
             let path = RelativePath("f" + String(repeating: "0", count: 5 - digits.utf8.count) + digits)!
             return RecordList.Entry(
-                file: File(path: path, status: status, destination: []), targetInode: UInt64(number))
+                file: File(path: path, status: status, destination: [], object: UInt64(number + 1)),
+                targetInode: UInt64(number))
         }
         let scratch = try ScratchDocument()
         let reader = try scratch.manifest(Self.text(Self.header, entries))

@@ -184,12 +184,12 @@ struct GuardTests {
         } butNot: {
             $0.plan = Plan(Difference(), root: nil)
         },
-        Row("136177 B are needed and 136176 B are free in the target") {
-            $0.info.availableBytes = 136_176
+        Row("135977 B are needed and 135976 B are free in the target") {
+            $0.info.availableBytes = 135_976
         } butNot: {
-            $0.info.availableBytes = 136_177
+            $0.info.availableBytes = 135_977
         },
-        Row("136.2 kB are needed and 0 B are free in the target; its history holds 9 B, which snapshot prune")
+        Row("136.0 kB are needed and 0 B are free in the target; its history holds 9 B, which snapshot prune")
         {
             $0.info.availableBytes = 0
             $0.heldBytes = 9

@@ -1,0 +1,145 @@
+import FileStorage
+import FileSystem
+
+/// One line of a record that an earlier version wrote: how to revert one action of an apply.
+struct OldAction {
+    /// The verbs of a plan, and two for entries that become covered or uncovered and do not change.
+    enum Verb: String, CaseIterable {
+        /// `cover`: the apply covered an entry that was uncovered; `uncover`: the reverse.
+        case delete, move, create, update, attributes, cover, uncover
+    }
+
+    var verb: Verb
+    /// The entry as it was before the apply; for `delete`, as the apply made it.
+    var file: File
+    /// The object's path after the apply, if another.
+    var from: RelativePath?
+    /// The slot of a displaced object, below the history: `TX/0/12`. Without one, it lies inside the displaced
+    /// directory above it.
+    var slot: RelativePath?
+    /// No manifest had the entry before the apply.
+    var wasUncovered = false
+
+    /// Why the line is invalid; nil if it is valid.
+    private var fault: String? {
+        if from.map(\.isInState) ?? false { return "an entry of the tree that stands in the state" }
+        if file.path.isInState, !file.path.isBelow(.history) { return "a path in the state" }
+        if file.path.isRoot, verb != .attributes { return "the root stays" }
+        if wasUncovered, verb == .delete || verb == .uncover {
+            return "what was not covered was not there"
+        }
+        if slot != nil, verb != .create, verb != .update { return "a slot for what was not displaced" }
+        if let slot,
+            !(slot.components.count >= 3 && FileName(slot.components[0]).map(TransactionID.isName) == true)
+        {
+            return "this is no slot"
+        }
+        switch verb {
+        case .create, .delete: return from == nil ? nil : "an entry that did not move and stands elsewhere"
+        case .move: return from == nil ? "a move from nowhere" : nil
+        case .update, .attributes, .cover, .uncover: return nil
+        }
+    }
+}
+
+/// The file of these lines. Each has an action and, after its causes, the fields of a manifest entry.
+///
+///     {"format":"fsync-lite-history-actions","version":2,"id":…,
+///     "actions":[
+///     {"action":"move","from":"b","slot":…,"causes":["renamed"],"uncovered":true,"path":"a","type":"file",…}
+///     ],
+///     "drift":[
+///     ],
+///     "checksum":"…"}
+extension OldAction {
+    private static let format: StaticString = "fsync-lite-history-actions"
+    /// Since version 2 filters are undone too; version 1 is still read.
+    private static let version = 2
+
+    /// Reads the lines of a transaction, strictly: an error names file and line.
+    static func read(
+        _ header: HistoryRecord.Header, in directory: Directory
+    ) throws -> (actions: PackedList<OldActionCoding>, drift: PackedList<OldActionCoding>) {
+        let name = header.actions.flatMap { FileName($0.utf8) } ?? FileName("actions.json")
+        let path = directory.path(of: name)
+        guard try directory.status(of: name) != nil else {
+            throw SyncError(.invalidDocument, path: path, "it is missing")
+        }
+        let descriptor = try directory.open(name, [.read, .noFollow, .nonBlocking])
+        var document = try DocumentReader(descriptor, path: path, format: format, newestVersion: version)
+        guard try document.key("id"), try document.string().elementsEqual(header.id.utf8) else {
+            throw document.error("the id is another transaction's")
+        }
+        try document.expect(",")
+        let actions = try read("actions", &document)
+        let drift = try read("drift", &document)
+        try document.beginTrailer()
+        try document.end()
+        return (actions, drift)
+    }
+
+    private static func read(
+        _ array: StaticString, _ document: inout DocumentReader
+    ) throws -> PackedList<OldActionCoding> {
+        var actions = PackedList<OldActionCoding>()
+        try document.elements(array) { actions.append(try OldAction(from: &$0)) }
+        return actions
+    }
+
+    /// The fields before those of the entry. Why the apply did it is not told any more.
+    private static let fields: [Field<OldAction>] = [
+        Field("action", .word(Verb.allCases, \.rawValue) { "\"\($0)\" is no action" }, \.verb),
+        Field("from", base64: "from_base64", .pathBelowRoot, \.from),
+        Field("slot", base64: "slot_base64", .pathBelowRoot, \.slot),
+        Field("causes", .causes, get: { _ in nil }, set: { _, _ in }),
+        Field("uncovered", .flag, get: { $0.wasUncovered }, set: { $0.wasUncovered = $1 }),
+        // Pruning wrote it of what a record that it joined did not tell.
+        Field("assumed", .flag, get: { _ in nil }, set: { $0.wasUncovered = $1 }),
+    ]
+
+    private static let blank = File(path: .root, status: EntryRecord().status, destination: [])
+
+    private init(from reader: inout DocumentReader) throws {
+        self.init(verb: .create, file: OldAction.blank)
+        try reader.expect("{")
+        try reader.leadingFields(OldAction.fields, into: &self)
+        var record = EntryRecord()
+        try reader.fields(of: &record)
+        let isRoot = record.path.elementsEqual(".".utf8)
+        guard let path = isRoot ? .root : RelativePath(record.path), isRoot || !path.isRoot else {
+            throw reader.error("\"\(escapedText(record.path))\" is no path below the root")
+        }
+        file = File(
+            path: path, status: record.status, destination: record.destination, extended: record.extended,
+            omitted: record.omitted, digest: record.digest)
+        wasUncovered = wasUncovered || verb == .cover
+        if let fault { throw reader.error(fault) }
+    }
+}
+
+enum OldActionCoding: PackedCoding {
+    static func path(of action: OldAction) -> RelativePath { action.file.path }
+    static func otherPath(of action: OldAction) -> RelativePath? { action.slot ?? action.from }
+
+    static func pack(_ action: OldAction, into store: inout PackedStore) {
+        store.put(byte: UInt8(OldAction.Verb.allCases.firstIndex(of: action.verb) ?? 0))
+        store.put(byte: action.wasUncovered ? 1 : 0)
+        // The other path is the slot; the location is added where there is one too.
+        store.put(byte: action.slot == nil ? 0 : 1)
+        if action.slot != nil { store.put(action.from?.bytes ?? []) }
+        store.put(action.file)
+    }
+
+    static func unpack(
+        _ cursor: inout PackedStore.Cursor, at path: RelativePath, other: RelativePath?, _ store: PackedStore
+    ) -> OldAction {
+        let verb = OldAction.Verb.allCases[Int(cursor.byte())]
+        let wasUncovered = cursor.byte() != 0
+        let hasSlot = cursor.byte() != 0
+        let from = hasSlot ? Array(cursor.bytes(cursor.integer())) : other?.bytes ?? []
+        return OldAction(
+            verb: verb, file: store.file(&cursor, at: path),
+            from: from.isEmpty ? nil : RelativePath(validated: from), slot: hasSlot ? other : nil,
+            wasUncovered: wasUncovered)
+    }
+}
