@@ -274,14 +274,14 @@ private struct DriftSettlement {
             && !(match.base?.known.isIntact(in: match.target.status) ?? false)
     }
 
-    /// Leaves out unchanged entries that are missing in the target, unless something returns into them.
+    /// Leaves out entries whose object was removed from its path, unless something returns into them.
     ///
     /// - Returns: these entries.
     mutating func leaveMissing(in difference: inout Difference) -> [Problem] {
-        let (tree, needed) = (tree, needed)
+        let needed = needed
         var missing: [RelativePath] = []
         difference.created.removeAll { file, isDrift in
-            guard isDrift, !tree.isChanged(file.path), !needed.contains(file.path) else { return false }
+            guard isDrift, !needed.contains(file.path) else { return false }
             missing.append(file.path)
             return true
         }
