@@ -1,13 +1,14 @@
-"""Kills and errors in undo, restore in place and prune: the old tree or the new one, and every
-snapshot that stays."""
+"""Kills, errors and power cuts in undo, restore in place and prune: the old tree or the new one, and
+every snapshot that stays."""
 
 import json
 import os
 import shutil
 import tarfile
 
+from crash_harness.devices import KINDS, POWER_CALLS, Disk, can_mount
 from crash_harness.injection import ERRORS
-from crash_harness.trial import CHANGING, Trial
+from crash_harness.trial import CHANGING, SYNCING, Trial
 from crash_harness.verdict import Verdict
 from harness import trees
 from harness.trace import failing, killing, points
@@ -23,10 +24,14 @@ WORKLOADS = ["mixed changes", "mass delete", "type changes"]
 def history(trial: Trial) -> None:
     if trial.name not in WORKLOADS:
         return
-    for case in (Undo, Restore, Prune):
-        case(trial).run()
+    cases = [Undo(trial), Restore(trial), Prune(trial)]
     if trial.name == WORKLOADS[0]:
-        Conversion(trial).run()
+        cases.append(Conversion(trial))
+    for case in cases:
+        case.run()
+        if can_mount(trial, "history"):
+            for kind in (trial.rng.choice(KINDS),) if trial.short else KINDS:
+                case.cut_power(kind)
 
 
 class Case:
@@ -44,9 +49,9 @@ class Case:
     def command(self) -> list[str]:
         raise NotImplementedError
 
-    def reset(self) -> None:
+    def reset(self, target: str | None = None) -> None:
         trial = self.trial
-        trial.reset()
+        trial.reset(target)
         trees.write(os.path.join(trial.state, "settings.json"), b'{"keep_last": 20}')
         self.trees = [trial.old]
         self.apply("--max-delete", "unlimited")
@@ -75,6 +80,27 @@ class Case:
             code = trial.run(self.command, failing(call, error, number)).code
             trial.results.count("history", trial.injected())
             self.settle(f"{self.title} {call} {number} {error}", None if code < 0 else code)
+
+    def cut_power(self, kind: str) -> None:
+        """The power goes before and after each barrier."""
+        trial = self.trial
+        disk = Disk(trial.scratch, kind)
+        with disk.mounted():
+            self.reset(disk.target)
+            calls = trial.record(self.command, POWER_CALLS)
+        barriers = [i for i, call in enumerate(calls) if call.point[0] in SYNCING]
+        places = sorted({at for barrier in barriers for at in (barrier - 1, barrier) if at >= 0})
+        for place in trial.rng.sample(places, 1) if trial.short else places:
+            point = calls[place].point
+            with disk.mounted():
+                self.reset(disk.target)
+                disk.sync()
+                with trial.stopped(point, calls=POWER_CALLS, command=self.command) as halt:
+                    stops = halt.wait()
+                    code = halt.process.poll()
+                    disk.cut_power(halt, copies=trial.rng.random() < 0.3)
+                trial.results.count("history", stops)
+                self.settle(f"{self.title} power {kind} {point}", code if code == 0 else None)
 
     def settle(self, case: str, code: int | None) -> None:
         trial, new = self.trial, self.trees[self.goes_to]
@@ -148,8 +174,8 @@ class Prune(Case):
     def command(self) -> list[str]:
         return ["snapshot", "prune", "--keep-label", "oldest", self.trial.target]
 
-    def reset(self) -> None:
-        super().reset()
+    def reset(self, target: str | None = None) -> None:
+        super().reset(target)
         trial = self.trial
         trial.run(["snapshot", "restore", trial.target, "latest~2", "--in-place"], check=True)
         trial.run(["snapshot", "create", "--label", "oldest", trial.target], check=True)
@@ -162,13 +188,14 @@ class Prune(Case):
 class Conversion(Undo):
     """An undo of a target that an earlier version wrote: lists are made of its records first."""
 
-    def reset(self) -> None:
+    def reset(self, target: str | None = None) -> None:
         trial = self.trial
-        trial.reset()
+        trial.reset(target)
         shutil.rmtree(trial.target)
+        folder = os.path.dirname(trial.target)
         with tarfile.open(FIXTURE) as packed:
-            packed.extractall(trial.work, filter="tar")
-        os.rename(os.path.join(trial.work, "mirror"), trial.target)
+            packed.extractall(folder, filter="tar")
+        os.rename(os.path.join(folder, "mirror"), trial.target)
         trial.run(["recover", "--claim", trial.target], check=True)
         self.old = trial.there()
         self.trees = self.restored(Verdict(trial, self.title).fail)

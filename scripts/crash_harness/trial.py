@@ -148,6 +148,8 @@ class Trial:
         begin = next((i for i, call in enumerate(renames) if '"journal"' in call.line), 0)
         return [call.number for call in renames[begin:]]
 
-    def stopped(self, *points: Point, calls: Iterable[str] = ()) -> contextlib.AbstractContextManager[trace.Halt]:
-        """An apply that stops right after these calls."""
-        return trace.stopped([self.tool, *self.apply], points, self.log, calls)
+    def stopped(
+        self, *points: Point, calls: Iterable[str] = (), command: list[str] | None = None
+    ) -> contextlib.AbstractContextManager[trace.Halt]:
+        """An apply, or another command, that stops right after these calls."""
+        return trace.stopped([self.tool, *(command or self.apply)], points, self.log, calls)

@@ -38,6 +38,19 @@ package struct DocumentReader: ~Copyable {
         _ descriptor: consuming FileDescriptor, path: [UInt8], format: StaticString, newestVersion: Int = 1
     ) throws {
         self.init(descriptor, path: path)
+        try begin(format, newestVersion)
+    }
+
+    /// The same with a document that is in memory.
+    init(text: [UInt8], format: StaticString, newestVersion: Int) throws {
+        self.init(nil, path: nil)
+        buffer = text
+        filled = buffer.count
+        isAtEndOfFile = true
+        try begin(format, newestVersion)
+    }
+
+    private mutating func begin(_ format: StaticString, _ newestVersion: Int) throws {
         guard try nextLine() else { throw error("the document is empty") }
         try expect("{")
         guard try key("format"), try string() == Array(format.description.utf8) else {

@@ -12,12 +12,26 @@ package final class ManifestReader: EntryStream {
     /// - Parameters:
     ///   - path: the manifest's own, for messages.
     ///   - withUncovered: also yields uncovered entries, which are in no total.
-    package init(
+    package convenience init(
         _ descriptor: consuming FileDescriptor, path: [UInt8], withUncovered: Bool = false
     ) throws {
+        try self.init(
+            DocumentReader(
+                descriptor, path: path, format: ManifestWriter.format, newestVersion: ManifestWriter.version),
+            withUncovered: withUncovered)
+    }
+
+    /// Reads an excerpt, with uncovered entries.
+    convenience init(_ excerpt: ManifestExcerpt) throws {
+        try self.init(
+            DocumentReader(
+                text: excerpt.text, format: ManifestWriter.format, newestVersion: ManifestWriter.version),
+            withUncovered: true)
+    }
+
+    private init(_ document: consuming DocumentReader, withUncovered: Bool) throws {
         readsUncovered = withUncovered
-        var document = try DocumentReader(
-            descriptor, path: path, format: ManifestWriter.format, newestVersion: ManifestWriter.version)
+        var document = document
         var header = ManifestHeader(
             id: "", root: [], created: .unknown)
         try document.leadingFields(ManifestHeader.fields, into: &header)

@@ -50,6 +50,19 @@ package struct ManifestWriter: Sendable {
         document.endElement()
     }
 
+    /// Appends the present entry of a stream.
+    ///
+    /// - Parameter isMirror: otherwise the manifest tells nothing of a target.
+    mutating func append(_ entry: some EntryStream, isMirror: Bool = true) {
+        guard !entry.append(to: &self) else { return }
+        append(
+            path: entry.path, status: entry.status, destination: entry.destination,
+            extended: entry.extended, omitted: entry.omitted,
+            targetInode: isMirror ? entry.targetInode : nil,
+            targetChanged: isMirror ? entry.targetChanged : nil, marks: entry.marks, digest: entry.digest,
+            object: isNumbered ? entry.object : 0)
+    }
+
     /// Appends a line of another manifest.
     mutating func append(line: UnsafeBufferPointer<UInt8>, at path: RelativePath, of status: FileStatus) {
         check(path, status.type)

@@ -28,7 +28,7 @@ package struct ListTree: Sendable {
         func contains(_ path: RelativePath) -> Bool { paths.isEmpty || path.isWithin(paths) }
     }
 
-    private let lists: TargetLists
+    private var lists: TargetLists
     private let layer: ListLayer
     private let scope: Scope
     /// In the order of their paths.
@@ -48,8 +48,12 @@ package struct ListTree: Sendable {
     ///   - index: of the list; 0 for the present one.
     ///   - paths: the wanted paths, with everything below them; everything when empty.
     ///   - isInPlace: the target itself returns to the list; otherwise another directory becomes a copy.
+    ///   - withoutUnchanged: most entries that also the present list has at their path are left out of both.
     /// - Throws: `SyncError` with code `inputMissing` for a wanted path that the list lacks.
-    init(_ lists: TargetLists, _ index: Int, paths: [RelativePath] = [], isInPlace: Bool) throws {
+    init(
+        _ lists: TargetLists, _ index: Int, paths: [RelativePath] = [], isInPlace: Bool,
+        withoutUnchanged: Bool = false
+    ) throws {
         let layers = try lists.layers(to: index)
         (self.lists, layer, stored) = (lists, layers.found, layers.places.objects)
         scope = Scope(paths, withoutRest: !isInPlace)
@@ -57,7 +61,8 @@ package struct ListTree: Sendable {
         root = paths.isEmpty || !isInPlace ? isInPlace && index == 0 ? nil : header.rootEntry : nil
         let own = try ListStream(layer, over: lists.present).own
         var builder = Builder(scope, layers.places, own)
-        try builder.look(at: lists.present())
+        self.lists.excerpt = try builder.look(
+            at: lists.present(), layer, excerpts: withoutUnchanged || !isInPlace && !paths.isEmpty)
         let returning = builder.ancestorsOfReturning(own)
         var changed = PackedList<ListTreeCoding>()
         for case let entry? in own.lazy.map(\.entry) {
@@ -103,6 +108,12 @@ package struct ListTree: Sendable {
 
     /// Whether the present list does not have the entry at its path.
     func isChanged(_ path: RelativePath) -> Bool { changed.index(of: path) != nil }
+
+    /// The number of entries that are left out.
+    var leftOut: Int { lists.excerpt?.leftOut ?? 0 }
+
+    /// The present list, with uncovered entries.
+    func present() throws -> ManifestReader { try lists.present() }
 
     /// The entries in order.
     func entries() throws -> some EntryStream {
@@ -167,13 +178,36 @@ package struct ListTree: Sendable {
         func wants(_ object: UInt64) -> Bool { wanted.containsInOrder(object) }
         func covers(_ object: UInt64) -> Bool { covered.containsInOrder(object) }
 
-        mutating func look(at manifest: ManifestReader) throws {
+        /// - Returns: what the tree needs of the present list, if that is less than the whole.
+        mutating func look(
+            at manifest: ManifestReader, _ layer: ListLayer, excerpts: Bool
+        ) throws -> ManifestExcerpt? {
+            var (walk, moved) = (LayerWalk(layer), layer.movedDirectories)
+            var excerpt = excerpts ? ManifestExcerpt(of: manifest) : nil
             while try manifest.advance() {
-                let object = manifest.object
-                if wants(object) { present[object, default: []].append(manifest.path) }
-                if manifest.marks.contains(.uncovered) { uncovered[manifest.path] = object }
-                if scope.above.contains(manifest.path) { presentAbove.insert(manifest.path) }
+                let (path, object) = (manifest.path, manifest.object)
+                let isWanted = wants(object)
+                if isWanted { present[object, default: []].append(path) }
+                if manifest.marks.contains(.uncovered) { uncovered[path] = object }
+                if scope.above.contains(path) { presentAbove.insert(path) }
+                guard excerpt != nil else { continue }
+                let isNeeded: Bool
+                if scope.withoutRest {
+                    isNeeded = isWanted || scope.contains(path)
+                } else {
+                    let isElsewhere = walk.isElsewhere(path)
+                    isNeeded = isWanted || isElsewhere
+                    // A change of one name concerns all of them.
+                    if isNeeded, manifest.status.links > 1, manifest.status.type != .directory {
+                        excerpt = nil
+                        continue
+                    }
+                }
+                let isBelowMoved = !moved.isEmpty && path.ancestors.contains { moved[$0] != nil }
+                if try excerpt?.take(manifest, isWanted: isNeeded || isBelowMoved) == false { excerpt = nil }
             }
+            try excerpt?.end()
+            return excerpt
         }
 
         private func location(of entry: ListEntry) -> RelativePath {

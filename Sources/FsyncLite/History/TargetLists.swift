@@ -7,6 +7,8 @@ struct TargetLists {
     private let history: History
     /// The lists of records that an earlier version wrote.
     private let old: OldHistory?
+    /// What is read in place of the whole manifest.
+    var excerpt: ManifestExcerpt?
 
     init(_ history: History) throws {
         self.history = history
@@ -169,6 +171,7 @@ struct TargetLists {
 
     /// The present list, with uncovered entries.
     func present() throws -> ManifestReader {
+        if let excerpt { return try ManifestReader(excerpt) }
         guard let manifest = try history.state.manifest(withUncovered: true) else {
             throw SyncError(.inputMissing, path: history.state.path(of: .manifest), "the manifest is gone")
         }

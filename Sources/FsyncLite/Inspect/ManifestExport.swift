@@ -19,14 +19,7 @@ extension Tree {
         let isMirror = !header.sources.isEmpty
         var writer = ManifestWriter(header)
         while try stream.advance() {
-            if !stream.append(to: &writer) {
-                writer.append(
-                    path: stream.path, status: stream.status, destination: stream.destination,
-                    extended: stream.extended, omitted: stream.omitted,
-                    targetInode: isMirror ? stream.targetInode : nil,
-                    targetChanged: isMirror ? stream.targetChanged : nil, marks: stream.marks,
-                    digest: stream.digest, object: writer.isNumbered ? stream.object : 0)
-            }
+            writer.append(stream, isMirror: isMirror)
             try writer.drain(to: &sink)
         }
         try checkManifest(is: version)

@@ -46,6 +46,18 @@ package struct ListLayer: Sendable {
         return found
     }
 
+    /// The same without those that are at their path.
+    var movedDirectories: [RelativePath: [RelativePath]] {
+        directories.filter { below, paths in paths.contains { $0 != below } }
+    }
+
+    /// The lines with an entry, in order.
+    var entries: PackedList<ListLineCoding> {
+        var entries = PackedList<ListLineCoding>()
+        for line in lines.sorted where line.entry != nil { entries.append(line) }
+        return entries
+    }
+
     /// The paths of the older list that have what the newer one has at a path.
     ///
     /// - Parameter directories: those of this layer.
@@ -108,5 +120,26 @@ package struct ListLayer: Sendable {
                 lines[directory.appending(name)] = ListLine(absent: directory.appending(name))
             }
         }
+    }
+}
+
+/// Goes over the paths of a newer list, in order.
+struct LayerWalk {
+    private let lines: PackedList<ListLineCoding>
+    private var next = 0
+    /// The lines at and above the present path, and whether the older list has there what is below it.
+    private var above: [(path: RelativePath, stays: Bool)] = []
+
+    init(_ layer: ListLayer) { lines = layer.lines.sorted }
+
+    /// Whether the older list has another entry at the next path of the newer one, or none.
+    mutating func isElsewhere(_ path: RelativePath) -> Bool {
+        while let last = above.last, !path.isBelow(last.path) { above.removeLast() }
+        while next < lines.count, lines.order(next, comparedTo: path) < 0 { next += 1 }
+        guard next < lines.count, lines.order(next, comparedTo: path) == 0 else {
+            return above.last.map { !$0.stays } ?? false
+        }
+        above.append((path, lines[next].below == path))
+        return true
     }
 }

@@ -5,11 +5,7 @@ import FileSystem
 package final class ListStream<Base: EntryStream>: EntryStream {
     private let base: Base
     private let yieldsUncovered: Bool
-    /// The lines of the layer, in order.
-    private let lines: PackedList<ListLineCoding>
-    private var nextLine = 0
-    /// The lines at and above the present path of the newer list, and whether the older one has there what is below it.
-    private var above: [(path: RelativePath, stays: Bool)] = []
+    private var walk: LayerWalk
     private var hasBase = false
 
     /// The entries that do not stand in the newer list at their path.
@@ -25,10 +21,9 @@ package final class ListStream<Base: EntryStream>: EntryStream {
     ///   - newer: opens the newer list, with uncovered entries.
     package init(_ layer: ListLayer, withUncovered: Bool = true, over newer: () throws -> Base) throws {
         yieldsUncovered = withUncovered
-        lines = layer.lines.sorted
-        var own = PackedList<ListLineCoding>()
-        for line in lines where line.entry != nil { own.append(line) }
-        let moved = layer.directories.filter { below, paths in paths.contains { $0 != below } }
+        walk = LayerWalk(layer)
+        var own = layer.entries
+        let moved = layer.movedDirectories
         if !moved.isEmpty {
             let pass = try newer()
             while try pass.advance() {
@@ -63,18 +58,7 @@ package final class ListStream<Base: EntryStream>: EntryStream {
     private func step() throws {
         repeat {
             hasBase = try base.advance()
-        } while hasBase && isElsewhere(base.path)
-    }
-
-    /// Whether the older list has another entry at the next path of the newer one, or none.
-    private func isElsewhere(_ path: RelativePath) -> Bool {
-        while let last = above.last, !path.isBelow(last.path) { above.removeLast() }
-        while nextLine < lines.count, lines.order(nextLine, comparedTo: path) < 0 { nextLine += 1 }
-        guard nextLine < lines.count, lines.order(nextLine, comparedTo: path) == 0 else {
-            return above.last.map { !$0.stays } ?? false
-        }
-        above.append((path, lines[nextLine].below == path))
-        return true
+        } while hasBase && walk.isElsewhere(base.path)
     }
 
     package var file: File { (entry?.file ?? base.file).with(status) }

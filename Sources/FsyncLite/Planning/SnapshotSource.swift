@@ -17,9 +17,8 @@ struct SnapshotSource: PlanSource {
     private let tree: ListTree
     private let earlier: EarlierMirror
     private let copy: [UInt8]?
-    /// The manifest is asked for in place of a scan of the target.
+    /// The manifest stands in place of a scan of the target.
     private let trustsManifest: Bool
-    private var isTargetRecorded = false
 
     /// Set if single paths are restored into a directory with other entries.
     private var pathCopy: PathCopy?
@@ -63,7 +62,8 @@ struct SnapshotSource: PlanSource {
             sources: wanted.sources.isEmpty ? header.sources : wanted.sources)
         copy = restoration.copy(of: snapshots[index])
         let isInPlace = restoration.destination == nil
-        let tree = try ListTree(lists, index, paths: restoration.paths, isInPlace: isInPlace)
+        let tree = try ListTree(
+            lists, index, paths: restoration.paths, isInPlace: isInPlace, withoutUnchanged: trustsManifest)
         self.tree = tree
         // An undo goes past runs that only found what was changed by hand.
         let first = restoration.keepsDrift && index > 0 ? try lists.undoable(1, from: header).first ?? 0 : 0
@@ -180,10 +180,12 @@ struct SnapshotSource: PlanSource {
         policy.earlierFilters = Filters(header.filters)
         policy.commitSpans = try state.commitSpans(header)
         policy.hasOldTrees = try state.has(.trees)
-        isTargetRecorded =
-            trustsManifest && root.directory != nil && header.scanned != nil && !policy.targetIsCopy
-            && !tree.changesCoverage
-        policy.trustsTarget = isTargetRecorded
+        guard
+            !trustsManifest
+                || root.directory != nil && header.scanned != nil && !policy.targetIsCopy
+                    && !tree.changesCoverage
+        else { throw ManifestIsWrong() }
+        policy.trustsTarget = trustsManifest
         return policy
     }
 
@@ -205,8 +207,8 @@ struct SnapshotSource: PlanSource {
             return nil
         }
         if restoration.goesBesideOthers { return try scanBeside(entries, in: present, into: &merge) }
-        if isTargetRecorded {
-            let target = try RecordedTarget(manifest(withUncovered: true)) { _, _ in true }
+        if trustsManifest {
+            let target = try RecordedTarget(tree.present()) { _, _ in true }
             try merge.run(source: entries, target: target)
             if !copiesDisplaced { try merge.offer(displaced: tree, in: earlierTree.root) }
             return nil
@@ -242,6 +244,10 @@ struct SnapshotSource: PlanSource {
 
     mutating func settle(_ difference: inout Difference, _ merge: TreeMerge) throws {
         difference.sourceCount += leftOut.problems.count
+        if trustsManifest {
+            difference.sourceCount += tree.leftOut
+            difference.targetCount += tree.leftOut
+        }
         if isInPlace {
             try settleInPlace(&difference)
         } else {
@@ -270,7 +276,7 @@ struct SnapshotSource: PlanSource {
             },
             lookUp: { try present.extendedAttributes(of: $0, .readable) ?? $0.extended },
             haveSameContent: { _ in true })
-        if isTargetRecorded, try !difference.confirm(in: earlierTree.root) { throw ManifestIsWrong() }
+        if trustsManifest, try !difference.confirm(in: earlierTree.root) { throw ManifestIsWrong() }
         let lost = difference.settleRecovered(tree)
         let staying: [String]
         (problems, staying, kept) = try difference.settleDrift(
@@ -363,7 +369,7 @@ struct SnapshotSource: PlanSource {
         planned.isOfSource = false
         planned.copy = copy
         planned.leavesStrangers = leavesStrangers
-        planned.trustsTarget = isTargetRecorded
+        planned.trustsTarget = trustsManifest
         guard isInPlace else { return planned }
         planned.header = header
         planned.earlier = isWhole ? earlier : nil
