@@ -24,7 +24,7 @@ WORKLOADS = ["mixed changes", "mass delete", "type changes"]
 def history(trial: Trial) -> None:
     if trial.name not in WORKLOADS:
         return
-    cases = [Undo(trial), Restore(trial), Prune(trial)]
+    cases = [Undo(trial), Restore(trial), Prune(trial), Join(trial)]
     if trial.name == WORKLOADS[0]:
         cases.append(Conversion(trial))
     for case in cases:
@@ -88,9 +88,9 @@ class Case:
         with disk.mounted():
             self.reset(disk.target)
             calls = trial.record(self.command, POWER_CALLS)
-        barriers = [i for i, call in enumerate(calls) if call.point[0] in SYNCING]
+        barriers = [i for i, call in enumerate(calls) if call.name in SYNCING]
         places = sorted({at for barrier in barriers for at in (barrier - 1, barrier) if at >= 0})
-        for place in trial.rng.sample(places, 1) if trial.short else places:
+        for place in trial.rng.sample(places, min(1, len(places))) if trial.short else places:
             point = calls[place].point
             with disk.mounted():
                 self.reset(disk.target)
@@ -183,6 +183,22 @@ class Prune(Case):
         self.apply("--max-delete", "unlimited")
         # Now: present, oldest (labelled), late, middle, first.
         self.trees = [self.trees[0], self.trees[3], self.trees[3]]
+
+
+class Join(Case):
+    """Of five snapshots the third and the oldest go: the records beside the third are joined."""
+
+    goes_to, stays = 0, (0, 1, 3)
+
+    @property
+    def command(self) -> list[str]:
+        return ["snapshot", "prune", "--keep-last", "1", "--keep-label", "middle", self.trial.target]
+
+    def reset(self, target: str | None = None) -> None:
+        super().reset(target)
+        for name in ("later", "last"):
+            trees.write(os.path.join(self.trial.source, name), name.encode())
+            self.apply()
 
 
 class Conversion(Undo):
