@@ -1,5 +1,6 @@
 import FileStorage
 import FileSystem
+import Synchronization
 
 /// The lists of a target: the manifest, and before it those that the applies found, newest first. A list is told by the
 /// layer that leads to it from the manifest.
@@ -9,6 +10,12 @@ struct TargetLists {
     private let old: OldHistory?
     /// What is read in place of the whole manifest.
     var excerpt: ManifestExcerpt?
+    /// The document that was read last, which is often wanted again.
+    private let last = LastDocument()
+
+    private final class LastDocument: Sendable {
+        let value = Mutex<(index: Int, document: ListDocument)?>(nil)
+    }
 
     init(_ history: History) throws {
         self.history = history
@@ -44,13 +51,16 @@ struct TargetLists {
     /// The document of a step: the list that it found, and the one that the step before left.
     func document(_ index: Int) throws -> ListDocument {
         if let old { return old.document(index) }
+        if let last = last.value.withLock({ $0 }), last.index == index { return last.document }
         let step = history.steps[index]
         let (name, directory) = (step.header.listName, try history.directory(step))
         guard try directory.status(of: name) != nil else {
             throw SyncError(.invalidDocument, path: directory.path(of: name), "it is missing")
         }
-        return try ListDocument(
+        let document = try ListDocument(
             directory.open(name, [.read, .noFollow, .nonBlocking]), path: directory.path(of: name))
+        last.value.withLock { $0 = (index, document) }
+        return document
     }
 
     /// The layers from the present list to the one that a step found, and to the one that the step before it left; and

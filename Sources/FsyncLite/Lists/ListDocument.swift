@@ -79,14 +79,14 @@ package struct ListDocument: Sendable {
 
 extension ListLayer {
     fileprivate init(in array: StaticString, of document: inout DocumentReader) throws {
-        var (lines, last) = ([ListLine](), RelativePath.root)
+        self.init()
+        var (record, last) = (EntryRecord(), RelativePath.root)
         try document.elements(array) { reader in
-            let line = try reader.listLine()
+            let line = try reader.listLine(&record)
             guard last < line.path else { throw reader.error("\"\(line.path)\" twice, or out of order") }
             last = line.path
-            lines.append(line)
+            add(line)
         }
-        self.init(lines)
     }
 }
 
@@ -116,21 +116,23 @@ extension JSONText {
 }
 
 extension DocumentReader {
-    fileprivate mutating func listLine() throws -> ListLine {
-        try expect("{")
+    /// - Parameter record: reused.
+    fileprivate mutating func listLine(_ record: inout EntryRecord) throws -> ListLine {
         var head = LineHead()
-        if try key("absent") {
-            head.absent = try FieldFormat.pathBelowRoot.read(&self, false)
-        } else if try key("absent_base64") {
-            head.absent = try FieldFormat.pathBelowRoot.read(&self, true)
+        if !takeLine({ PlainEntry.read($0, into: &record) }) {
+            try expect("{")
+            if try key("absent") {
+                head.absent = try FieldFormat.pathBelowRoot.read(&self, false)
+            } else if try key("absent_base64") {
+                head.absent = try FieldFormat.pathBelowRoot.read(&self, true)
+            }
+            if let path = head.absent {
+                try expect("}")
+                return ListLine(absent: path)
+            }
+            try leadingFields(LineHead.fields, into: &head)
+            try fields(of: &record)
         }
-        if let path = head.absent {
-            try expect("}")
-            return ListLine(absent: path)
-        }
-        try leadingFields(LineHead.fields, into: &head)
-        var record = EntryRecord()
-        try fields(of: &record)
         guard let path = RelativePath(record.path), !path.isRoot else {
             throw error("\"\(escapedText(record.path))\" is no path below the root")
         }

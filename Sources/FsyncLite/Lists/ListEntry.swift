@@ -56,3 +56,7 @@ package enum ListLineCoding: PackedCoding {
         return ListLine(ListEntry(file, isUncovered: head == 2), below: other)
     }
 }
+
+extension PackedList<ListLineCoding> {
+    func isAbsent(at index: Int) -> Bool { read(at: index) { $0.byte() == 0 } }
+}

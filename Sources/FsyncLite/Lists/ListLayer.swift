@@ -42,7 +42,7 @@ package struct ListLayer: Sendable {
     /// The paths of the older list that have the content of a directory of the newer one, by its path there.
     var directories: [RelativePath: [RelativePath]] {
         var found: [RelativePath: [RelativePath]] = [:]
-        for line in lines.values { if let below = line.below { found[below, default: []].append(line.path) } }
+        for (path, below) in lines.otherPaths { found[below, default: []].append(path) }
         return found
     }
 
@@ -53,8 +53,8 @@ package struct ListLayer: Sendable {
 
     /// The lines with an entry, in order.
     var entries: PackedList<ListLineCoding> {
-        var entries = PackedList<ListLineCoding>()
-        for line in lines.sorted where line.entry != nil { entries.append(line) }
+        var entries = lines.sorted
+        entries.removeElements { index, lines in lines.isAbsent(at: index) }
         return entries
     }
 
@@ -79,6 +79,8 @@ package struct ListLayer: Sendable {
     /// This layer, of an older list, and the next newer one as one layer: `resolve` gives what both give one after the
     /// other.
     package func joined(to newer: ListLayer) -> ListLayer {
+        guard !newer.isEmpty else { return self }
+        guard !isEmpty else { return newer }
         var result = ListLayer()
         for var line in lines.values {
             line.below = line.below.flatMap { newer.content(of: $0) }

@@ -21,6 +21,13 @@ package struct PackedMap<Coding: PackedCoding>: Sendable {
         list.indices.lazy.filter { !removed.contains($0) }.map { list[$0] }
     }
 
+    /// The elements that have another path, by both.
+    var otherPaths: some Sequence<(path: RelativePath, other: RelativePath)> {
+        list.indices.lazy.filter { !removed.contains($0) }.compactMap { index in
+            list.otherPath(at: index).map { (list.path(at: index), $0) }
+        }
+    }
+
     package subscript(path: RelativePath) -> Element? {
         get { index(of: path).map { list[$0] } }
         set {

@@ -78,6 +78,7 @@ private struct RecordCheck {
     private var leaving: [RelativePath] = []
     /// Present paths of directories in which names are added or removed.
     private var parents: Set<RelativePath> = []
+    private var lastParent: RelativePath?
 
     init(_ target: Directory, _ policy: ComparisonPolicy, _ moves: MoveMap) throws {
         resolver = PathResolver(target)
@@ -97,7 +98,12 @@ private struct RecordCheck {
 
     /// Gives the objects of the target their present status; false when one is not as recorded.
     mutating func confirm(entriesOf difference: inout Difference) throws(SystemError) -> Bool {
-        let indices = difference.matches.indices.sorted {
+        let indices = difference.matches.indices.filter { index in
+            // What comes back from the history was looked at when it was offered.
+            let isOffered = difference.matches.head(at: index).targetIsInState
+            if isOffered, let parent = difference.matches.path(at: index).parent { arrive(in: parent) }
+            return !isOffered
+        }.sorted {
             difference.matches.targetPath(at: $0) < difference.matches.targetPath(at: $1)
         }
         for index in indices {
@@ -130,9 +136,16 @@ private struct RecordCheck {
         if match.isRenamed, match.target.isDirectory { leaving.append(match.target.path) }
         guard !match.isUnchanged else { return }
         parents.insert(directory)
-        if let parent = match.source.path.parent, !moves.isCreated(parent) {
-            parents.insert(moves.oldPath(of: parent))
-        }
+        if let parent = match.source.path.parent { arrive(in: parent) }
+    }
+
+    /// Notes that a directory gets another entry.
+    private mutating func arrive(in directory: RelativePath) {
+        guard directory != lastParent else { return }
+        lastParent = directory
+        guard !moves.isCreated(directory) else { return }
+        let present = moves.oldPath(of: directory)
+        if !present.isInState { parents.insert(present) }
     }
 
     mutating func take(deleted file: File) {
@@ -157,6 +170,7 @@ private struct RecordCheck {
             return true
         }
         let directory = moves.oldPath(of: parent)
+        guard !directory.isInState else { return true }
         parents.insert(directory)
         let location = directory.appending(name)
         if !gone.contains(location), try look(location) != nil { return false }
