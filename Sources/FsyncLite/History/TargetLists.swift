@@ -48,6 +48,9 @@ struct TargetLists {
         try file.commit(durably: true)
     }
 
+    /// Frees the document that was read last.
+    func forget() { last.value.withLock { $0 = nil } }
+
     /// The document of a step: the list that it found, and the one that the step before left.
     func document(_ index: Int) throws -> ListDocument {
         if let old { return old.document(index) }

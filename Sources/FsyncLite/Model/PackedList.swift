@@ -22,8 +22,6 @@ package struct PackedList<Coding: PackedCoding>: Sendable {
 
     private var records: [PackedStore.Record] = []
     private(set) var store = PackedStore()
-    /// How many elements have outgrown what they took at first, and left it.
-    private var moved = 0
 
     package init() {}
 
@@ -87,15 +85,6 @@ package struct PackedList<Coding: PackedCoding>: Sendable {
         clear()
     }
 
-    /// Packs the elements anew if many have grown since.
-    mutating func compact() {
-        guard moved > count / 4 else { return }
-        var packed = PackedList()
-        packed.records.reserveCapacity(count)
-        drain { _, element in packed.append(element) }
-        self = packed
-    }
-
     /// Frees what the elements took.
     mutating func clear() { self = PackedList() }
 }
@@ -117,7 +106,6 @@ extension PackedList: RandomAccessCollection, MutableCollection, RangeReplaceabl
                 return
             }
             records[index] = self.record(of: newValue)
-            moved += 1
         }
     }
 

@@ -24,7 +24,6 @@ extension Difference {
             problems += settlement.settleMatches(in: &difference)
             if isKept { problems += settlement.leaveMissing(in: &difference) }
             problems += try settlement.leaveLost(in: &difference, filters, look)
-            settlement.keepIdentities(in: &difference)
         }
         let displaced = settlement.displaced(in: self)
         problems += settlement.listed.map {
@@ -245,27 +244,6 @@ private struct DriftSettlement {
                     message: "it is another name of a file that was changed in the target since"))
         }
         return problems
-    }
-
-    /// Names of one file that stay are recorded with the identity that its uncovered names have, unless an entry that
-    /// comes back had it: linked to that, they would get each other's content.
-    func keepIdentities(in difference: inout Difference) {
-        guard !kept.isEmpty else { return }
-        var arriving = Set(
-            difference.created.lazy.map(\.file).filter(\.isMultiplyLinked).map(\.status.identity))
-        for match in difference.matches where match.replacesContent && match.source.isMultiplyLinked {
-            arriving.insert(match.source.status.identity)
-        }
-        for index in difference.matches.indices where difference.matches.head(at: index).hasOtherNames {
-            let match = difference.matches[index]
-            guard kept.contains(match.source.path), !match.target.isDirectory, match.target.isMultiplyLinked,
-                let known = match.base?.known, known.targetInode == match.target.status.inode,
-                !arriving.contains(known.status.identity)
-            else { continue }
-            var status = match.source.status
-            (status.inode, status.created) = (known.status.inode, known.status.created)
-            difference.matches[index].source = match.source.with(status)
-        }
     }
 
     /// The earlier content of a file was overwritten in the target.

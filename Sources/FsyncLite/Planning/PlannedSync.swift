@@ -28,7 +28,7 @@ struct PlannedSync {
     /// The source was scanned; false when the target returns to an earlier tree.
     var isOfSource = true
     /// What the earlier tree mirrored to which the whole target returns.
-    var earlier: EarlierMirror?
+    var earlier: ManifestHeader?
     /// The earlier tree of which the target becomes a copy, as an ordinary directory afterwards.
     var copy: [UInt8]?
     /// See `TargetDomains`.

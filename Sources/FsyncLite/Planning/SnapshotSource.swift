@@ -15,7 +15,8 @@ struct SnapshotSource: PlanSource {
     /// The present manifest's.
     private let header: ManifestHeader
     private let tree: ListTree
-    private let earlier: EarlierMirror
+    /// The wanted list's.
+    private let earlier: ManifestHeader
     private let copy: [UInt8]?
     /// The manifest stands in place of a scan of the target.
     private let trustsManifest: Bool
@@ -56,10 +57,9 @@ struct SnapshotSource: PlanSource {
         let snapshots = try history.snapshots()
         let index = try SnapshotName.index(of: restoration.snapshot, in: snapshots)
         let lists = try TargetLists(history)
-        let wanted = try lists.header(index)
-        earlier = EarlierMirror(
-            filters: wanted.filters, attributes: wanted.attributes,
-            sources: wanted.sources.isEmpty ? header.sources : wanted.sources)
+        var earlier = try lists.header(index)
+        if earlier.sources.isEmpty { earlier.sources = header.sources }
+        self.earlier = earlier
         copy = restoration.copy(of: snapshots[index])
         let isInPlace = restoration.destination == nil
         let tree = try ListTree(
@@ -76,6 +76,7 @@ struct SnapshotSource: PlanSource {
             notes = SnapshotSource.note(
                 of: try lists.document(index - 1).hand, in: tree, within: restoration.paths)
         }
+        lists.forget()
         earlierTree = EarlierTree(
             directory, earlier: tree.root, linksFiles: restoration.linksFiles,
             location: { [changed = tree.changed] in changed.location(of: $0) })
@@ -277,6 +278,14 @@ struct SnapshotSource: PlanSource {
             lookUp: { try present.extendedAttributes(of: $0, .readable) ?? $0.extended },
             haveSameContent: { _ in true })
         if trustsManifest, try !difference.confirm(in: earlierTree.root) { throw ManifestIsWrong() }
+        // Otherwise nobody changed what the plan touches, and all of it is there.
+        if !trustsManifest || !taken.isEmpty || difference.arriving.contains(where: { !$0.isDirectory }) {
+            try settleEdits(in: &difference, present)
+        }
+        if try keepsRoot() { problems.append(.edited(.root)) }
+    }
+
+    private mutating func settleEdits(in difference: inout Difference, _ present: PathResolver) throws {
         let lost = difference.settleRecovered(tree)
         let staying: [String]
         (problems, staying, kept) = try difference.settleDrift(
@@ -287,7 +296,6 @@ struct SnapshotSource: PlanSource {
         problems += lost
         // A removal by hand alone makes no step of the history.
         if restoration.keepsDrift { kept.formUnion(difference.forgotten) }
-        if try keepsRoot() { problems.append(.edited(.root)) }
     }
 
     /// Names the first wanted entry that was changed in the target between the apply that made the tree and the run

@@ -149,3 +149,37 @@ private final class ListedEntries: EntryStream {
     var object: UInt64 { entries[index].object }
     var file: File { entries[index].file }
 }
+
+extension ListLayer {
+    /// The layer that leads from a newer list to an older one, both in the order of their paths.
+    init(from newer: [ListEntry], to older: [ListEntry]) {
+        self.init()
+        let entries = Dictionary(uniqueKeysWithValues: newer.lazy.map { ($0.file.path, $0) })
+        let there = Set(older.lazy.map(\.file.path))
+        let moved = Dictionary(
+            newer.lazy.filter(\.file.isDirectory).map { ($0.object, $0.file.path) },
+            uniquingKeysWith: { first, _ in first })
+        // By a directory of the older list, the one of the newer list that has its content; and the reverse.
+        var content: [RelativePath: RelativePath] = [.root: .root]
+        var directories: [RelativePath: [RelativePath]] = [.root: [.root]]
+        for entry in older {
+            let path = entry.file.path
+            guard let parent = path.parent, let name = path.fileName else { continue }
+            var below = content[parent]?.appending(name)
+            if below.flatMap({ entries[$0] })?.moved(to: path) != entry {
+                below = entry.file.isDirectory ? moved[entry.object] : nil
+                add(ListLine(entry, below: below))
+            }
+            if entry.file.isDirectory, let below {
+                content[path] = below
+                directories[below, default: []].append(path)
+            }
+        }
+        for entry in newer {
+            guard let parent = entry.file.path.parent, let name = entry.file.path.fileName else { continue }
+            for directory in directories[parent] ?? [] where !there.contains(directory.appending(name)) {
+                add(ListLine(absent: directory.appending(name)))
+            }
+        }
+    }
+}

@@ -65,7 +65,6 @@ struct PackedListTests {
             values[index] = randomMatch(&random)
             list[index] = values[index]
         }
-        list.compact()
         #expect(list.elementsEqual(values))
     }
 
