@@ -96,7 +96,9 @@ extension Difference {
         match.causes.insert(.content)
         match.source.digest = nil
         // The target's side may be the one that changed.
-        if let base = match.base, !policy.isUntouched(match.target.status, since: base.known) {
+        if let base = match.base, !policy.isUntouched(match.target.status, since: base.known),
+            !policy.hasChanged(match.source.status, since: base.status)
+        {
             match.target.object = 0
         }
         matches[index] = match

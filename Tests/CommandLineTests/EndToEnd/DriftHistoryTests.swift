@@ -139,6 +139,26 @@ struct DriftHistoryTests {
         try scene.mirror()
     }
 
+    /// Something touched the target's file, and then the source was edited: what the target held is the old version.
+    @Test func anEditOfTheSourceIsNoEditOfTheTarget() throws {
+        let scene = try MirrorScene(["a": "old", "b": "b"])
+        try scene.link("source/c", to: "source/a")
+        try scene.mirror()
+        try scene.append("!", to: "source/b")
+        try scene.mirror()
+        let mode = try scene.status("target/a").st_mode
+        try scene.setMode(0o600, of: "target/a")
+        try scene.setMode(mode & 0o777, of: "target/a")
+        try scene.editInSecret("source/a", "new")
+        try scene.mirror()
+        #expect(try scene.text("target/c") == "new")
+        for step in 1...2 {
+            let run = try scene.run("snapshot", "restore", "target", "latest~\(step)", "--to", "copy\(step)")
+            #expect(run.code == 0, "\(run.errors)")
+            #expect(try scene.text("copy\(step)/c") == "old")
+        }
+    }
+
     /// An undo looks at what it changes, and at nothing else.
     @Test func whatWasDeletedByHandElsewhereIsNotLookedAtByAnUndo() throws {
         let scene = try MirrorScene(["d": ["a": "a"], "e": "e"])
