@@ -44,6 +44,7 @@ class Case:
     def __init__(self, trial: Trial) -> None:
         self.trial = trial
         self.title = f"history {type(self).__name__.lower()} {trial.name}"
+        self.trees: list[trees.Tree] = []
 
     @property
     def command(self) -> list[str]:
@@ -214,4 +215,5 @@ class Conversion(Undo):
         os.rename(os.path.join(folder, "mirror"), trial.target)
         trial.run(["recover", "--claim", trial.target], check=True)
         self.old = trial.there()
-        self.trees = self.restored(Verdict(trial, self.title).fail)
+        # The same each time.
+        self.trees = self.trees or self.restored(Verdict(trial, self.title).fail)

@@ -33,6 +33,11 @@ package struct DocumentReader: ~Copyable {
         self.path = path
     }
 
+    private init(holding text: [UInt8]) {
+        self.init(nil, path: nil)
+        (buffer, filled, isAtEndOfFile) = (text, text.count, true)
+    }
+
     /// Opens the document and reads `{"format":…,"version":…,`; the header's other fields follow.
     package init(
         _ descriptor: consuming FileDescriptor, path: [UInt8], format: StaticString, newestVersion: Int = 1
@@ -43,10 +48,7 @@ package struct DocumentReader: ~Copyable {
 
     /// The same with a document that is in memory.
     init(text: [UInt8], format: StaticString, newestVersion: Int) throws {
-        self.init(nil, path: nil)
-        buffer = text
-        filled = buffer.count
-        isAtEndOfFile = true
+        self.init(holding: text)
         try begin(format, newestVersion)
     }
 
@@ -66,11 +68,7 @@ package struct DocumentReader: ~Copyable {
     }
 
     package init(text: [UInt8]) throws {
-        self.init(nil, path: nil)
-        buffer = text
-        if buffer.last != UInt8(ascii: "\n") { buffer.append(UInt8(ascii: "\n")) }
-        filled = buffer.count
-        isAtEndOfFile = true
+        self.init(holding: text.last == UInt8(ascii: "\n") ? text : text + [UInt8(ascii: "\n")])
         guard try nextLine() else { throw error("the JSON ends early") }
     }
 

@@ -35,6 +35,10 @@ package struct ListTree: Sendable {
     let changed: PackedList<ListTreeCoding>
     /// The root as it was; nil where it stays.
     let root: File?
+    /// The header of the list.
+    let header: ManifestHeader
+    /// What was changed by hand between the apply that left the list and the step that found it.
+    let hand: ListLayer
     /// The objects in the history.
     let stored: ObjectsByPlace
     /// Entries of the tree that its filters leave out, and that come back or stay.
@@ -56,13 +60,16 @@ package struct ListTree: Sendable {
     ) throws {
         let layers = try lists.layers(to: index)
         (self.lists, layer, stored) = (lists, layers.found, layers.places.objects)
+        header = try layers.list?.header ?? lists.present().header
+        hand = layers.list?.hand ?? ListLayer()
         scope = Scope(paths, withoutRest: !isInPlace)
-        let header = try lists.header(index)
         root = paths.isEmpty || !isInPlace ? isInPlace && index == 0 ? nil : header.rootEntry : nil
         let own = try ListStream(layer, over: lists.present).own
         var builder = Builder(scope, layers.places, own)
-        self.lists.excerpt = try builder.look(
-            at: lists.present(), layer, excerpts: withoutUnchanged || !isInPlace && !paths.isEmpty)
+        let present = try lists.present()
+        var part = withoutUnchanged || !isInPlace && !paths.isEmpty ? Part(of: present, layer, scope) : nil
+        try builder.look(at: present, taking: &part)
+        self.lists.excerpt = part?.excerpt
         let returning = builder.ancestorsOfReturning(own)
         var changed = PackedList<ListTreeCoding>()
         for case let entry? in own.lazy.map(\.entry) {
@@ -148,6 +155,32 @@ package struct ListTree: Sendable {
         return replaced
     }
 
+    /// The part of the present list that the tree needs: that of single paths, or what the list does not have.
+    private struct Part {
+        private let scope: Scope
+        private let moved: [RelativePath: [RelativePath]]
+        private var walk: LayerWalk
+        private(set) var excerpt: ManifestExcerpt
+
+        init(of manifest: ManifestReader, _ layer: ListLayer, _ scope: Scope) {
+            (self.scope, moved, walk) = (scope, layer.movedDirectories, LayerWalk(layer))
+            excerpt = ManifestExcerpt(of: manifest)
+        }
+
+        /// - Returns: false where the whole list is better.
+        mutating func take(_ manifest: ManifestReader, isWanted: Bool) throws -> Bool {
+            let path = manifest.path
+            let isNeeded = (scope.withoutRest ? scope.contains(path) : walk.isElsewhere(path)) || isWanted
+            // A change of one name concerns all of them.
+            let hasOtherNames = manifest.status.links > 1 && manifest.status.type != .directory
+            guard scope.withoutRest || !isNeeded || !hasOtherNames else { return false }
+            let isBelowMoved = !moved.isEmpty && path.ancestors.contains { moved[$0] != nil }
+            return try excerpt.take(manifest, isWanted: isNeeded || isBelowMoved)
+        }
+
+        mutating func end() throws { try excerpt.end() }
+    }
+
     /// Finds where the objects of a list are.
     private struct Builder {
         private let scope: Scope
@@ -178,36 +211,17 @@ package struct ListTree: Sendable {
         func wants(_ object: UInt64) -> Bool { wanted.containsInOrder(object) }
         func covers(_ object: UInt64) -> Bool { covered.containsInOrder(object) }
 
-        /// - Returns: what the tree needs of the present list, if that is less than the whole.
-        mutating func look(
-            at manifest: ManifestReader, _ layer: ListLayer, excerpts: Bool
-        ) throws -> ManifestExcerpt? {
-            var (walk, moved) = (LayerWalk(layer), layer.movedDirectories)
-            var excerpt = excerpts ? ManifestExcerpt(of: manifest) : nil
+        /// - Parameter part: takes what the tree needs; nil where it needs the whole list.
+        mutating func look(at manifest: ManifestReader, taking part: inout Part?) throws {
             while try manifest.advance() {
                 let (path, object) = (manifest.path, manifest.object)
                 let isWanted = wants(object)
                 if isWanted { present[object, default: []].append(path) }
                 if manifest.marks.contains(.uncovered) { uncovered[path] = object }
                 if scope.above.contains(path) { presentAbove.insert(path) }
-                guard excerpt != nil else { continue }
-                let isNeeded: Bool
-                if scope.withoutRest {
-                    isNeeded = isWanted || scope.contains(path)
-                } else {
-                    let isElsewhere = walk.isElsewhere(path)
-                    isNeeded = isWanted || isElsewhere
-                    // A change of one name concerns all of them.
-                    if isNeeded, manifest.status.links > 1, manifest.status.type != .directory {
-                        excerpt = nil
-                        continue
-                    }
-                }
-                let isBelowMoved = !moved.isEmpty && path.ancestors.contains { moved[$0] != nil }
-                if try excerpt?.take(manifest, isWanted: isNeeded || isBelowMoved) == false { excerpt = nil }
+                if try part?.take(manifest, isWanted: isWanted) == false { part = nil }
             }
-            try excerpt?.end()
-            return excerpt
+            try part?.end()
         }
 
         private func location(of entry: ListEntry) -> RelativePath {

@@ -56,7 +56,7 @@ extension OldAction {
     /// Since version 2 filters are undone too; version 1 is still read.
     private static let version = 2
 
-    /// Reads the lines of a transaction, strictly: an error names file and line.
+    /// Reads the lines of a transaction, strictly and in the order of their paths: an error names file and line.
     static func read(
         _ header: HistoryRecord.Header, in directory: Directory
     ) throws -> (actions: PackedList<OldActionCoding>, drift: PackedList<OldActionCoding>) {
@@ -83,6 +83,16 @@ extension OldAction {
     ) throws -> PackedList<OldActionCoding> {
         var actions = PackedList<OldActionCoding>()
         try document.elements(array) { actions.append(try OldAction(from: &$0)) }
+        // Directories come before what is in them.
+        actions.sort()
+        var verbs: Set<Verb> = []
+        for index in actions.indices {
+            if index > 0, actions.order(index - 1, comparedTo: index) != 0 { verbs = [] }
+            let action = actions[index]
+            guard verbs.insert(action.verb).inserted else {
+                throw document.error("\"\(action.file.path)\" twice")
+            }
+        }
         return actions
     }
 

@@ -108,8 +108,6 @@ struct OldHistory {
         var (lines, layer) = (lines, ListLayer())
         // The paths of the newer list of which the older one does not have the objects there.
         var left: [RelativePath] = []
-        // Directories come before what is in them.
-        lines.sort()
         lines.drain { _, line in
             let path = line.file.path
             guard !path.isRoot else {

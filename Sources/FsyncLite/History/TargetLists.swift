@@ -1,6 +1,5 @@
 import FileStorage
 import FileSystem
-import Synchronization
 
 /// The lists of a target: the manifest, and before it those that the applies found, newest first. A list is told by the
 /// layer that leads to it from the manifest.
@@ -10,12 +9,6 @@ struct TargetLists {
     private let old: OldHistory?
     /// What is read in place of the whole manifest.
     var excerpt: ManifestExcerpt?
-    /// The document that was read last, which is often wanted again.
-    private let last = LastDocument()
-
-    private final class LastDocument: Sendable {
-        let value = Mutex<(index: Int, document: ListDocument)?>(nil)
-    }
 
     init(_ history: History) throws {
         self.history = history
@@ -48,41 +41,36 @@ struct TargetLists {
         try file.commit(durably: true)
     }
 
-    /// Frees the document that was read last.
-    func forget() { last.value.withLock { $0 = nil } }
-
     /// The document of a step: the list that it found, and the one that the step before left.
     func document(_ index: Int) throws -> ListDocument {
         if let old { return old.document(index) }
-        if let last = last.value.withLock({ $0 }), last.index == index { return last.document }
         let step = history.steps[index]
         let (name, directory) = (step.header.listName, try history.directory(step))
         guard try directory.status(of: name) != nil else {
             throw SyncError(.invalidDocument, path: directory.path(of: name), "it is missing")
         }
-        let document = try ListDocument(
+        return try ListDocument(
             directory.open(name, [.read, .noFollow, .nonBlocking]), path: directory.path(of: name))
-        last.value.withLock { $0 = (index, document) }
-        return document
     }
 
     /// The layers from the present list to the one that a step found, and to the one that the step before it left; and
-    /// where the steps so far put what they displaced.
-    typealias Layers = (found: ListLayer, left: ListLayer, places: Places)
+    /// where the steps so far put what they displaced. The document is that of the step; nil for the present list.
+    typealias Layers = (found: ListLayer, left: ListLayer, places: Places, list: ListDocument?)
 
     /// - Parameter index: of the snapshot that the step found; 0 for the present list.
     func layers(to index: Int) throws -> Layers {
-        var last: Layers = (ListLayer(), ListLayer(), Places())
+        var last: Layers = (ListLayer(), ListLayer(), Places(), nil)
         try forEach(upTo: index) { _, layers in last = layers }
         return last
     }
 
     /// Passes the layers to each snapshot, the newest first.
     func forEach(upTo last: Int? = nil, _ body: (Int, Layers) throws -> Void) throws {
-        var layers: Layers = (ListLayer(), ListLayer(), Places())
+        var layers: Layers = (ListLayer(), ListLayer(), Places(), nil)
         try body(0, layers)
         for (index, step) in history.steps.prefix(last ?? history.steps.count).enumerated() {
             let list = try document(index)
+            layers.list = list
             layers.places.add(list.stored, of: step.name)
             layers.found = list.step.joined(to: layers.left)
             layers.left = list.hand.joined(to: layers.found)

@@ -116,17 +116,17 @@ extension JSONText {
 }
 
 extension DocumentReader {
+    private mutating func absentPath() throws -> RelativePath? {
+        if try key("absent") { return try FieldFormat.pathBelowRoot.read(&self, false) }
+        return try key("absent_base64") ? FieldFormat.pathBelowRoot.read(&self, true) : nil
+    }
+
     /// - Parameter record: reused.
     fileprivate mutating func listLine(_ record: inout EntryRecord) throws -> ListLine {
         var head = LineHead()
         if !takeLine({ PlainEntry.read($0, into: &record) }) {
             try expect("{")
-            if try key("absent") {
-                head.absent = try FieldFormat.pathBelowRoot.read(&self, false)
-            } else if try key("absent_base64") {
-                head.absent = try FieldFormat.pathBelowRoot.read(&self, true)
-            }
-            if let path = head.absent {
+            if let path = try absentPath() {
                 try expect("}")
                 return ListLine(absent: path)
             }

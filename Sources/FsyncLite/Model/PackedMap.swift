@@ -12,20 +12,22 @@ package struct PackedMap<Coding: PackedCoding>: Sendable {
     package var count: Int { list.count - removed.count }
     package var isEmpty: Bool { count == 0 }
 
+    private var indices: LazyFilterSequence<Range<Int>> {
+        list.indices.lazy.filter { !removed.contains($0) }
+    }
+
     /// The paths of the elements, in the order in which they were added.
     package var keys: some Sequence<RelativePath> {
-        list.indices.lazy.filter { !removed.contains($0) }.map { list.path(at: $0) }
+        indices.map { list.path(at: $0) }
     }
 
     package var values: some Sequence<Element> {
-        list.indices.lazy.filter { !removed.contains($0) }.map { list[$0] }
+        indices.map { list[$0] }
     }
 
     /// The elements that have another path, by both.
     var otherPaths: some Sequence<(path: RelativePath, other: RelativePath)> {
-        list.indices.lazy.filter { !removed.contains($0) }.compactMap { index in
-            list.otherPath(at: index).map { (list.path(at: index), $0) }
-        }
+        indices.compactMap { index in list.otherPath(at: index).map { (list.path(at: index), $0) } }
     }
 
     package subscript(path: RelativePath) -> Element? {
@@ -82,7 +84,7 @@ package struct PackedMap<Coding: PackedCoding>: Sendable {
     private mutating func grow() {
         slots = []
         slots = [UInt32](repeating: 0, count: max(16, (list.count + 1).nextPowerOf2 * 2))
-        for index in list.indices where !removed.contains(index) { add(index, list.path(at: index)) }
+        for index in indices { add(index, list.path(at: index)) }
     }
 }
 

@@ -53,7 +53,7 @@ extension Difference {
             return false
         }
         for (path, link) in links {
-            guard case .kept(var file) = link else { continue }
+            guard case .kept(var file) = link, !file.path.isInState else { continue }
             guard try check.confirm(&file) else { return false }
             links[path] = .kept(file)
         }
@@ -78,7 +78,6 @@ private struct RecordCheck {
     private var leaving: [RelativePath] = []
     /// Present paths of directories in which names are added or removed.
     private var parents: Set<RelativePath> = []
-    private var lastParent: RelativePath?
 
     init(_ target: Directory, _ policy: ComparisonPolicy, _ moves: MoveMap) throws {
         resolver = PathResolver(target)
@@ -98,19 +97,14 @@ private struct RecordCheck {
 
     /// Gives the objects of the target their present status; false when one is not as recorded.
     mutating func confirm(entriesOf difference: inout Difference) throws(SystemError) -> Bool {
-        let indices = difference.matches.indices.filter { index in
-            // What comes back from the history was looked at when it was offered.
-            let isOffered = difference.matches.head(at: index).targetIsInState
-            if isOffered, let parent = difference.matches.path(at: index).parent { arrive(in: parent) }
-            return !isOffered
-        }.sorted {
-            difference.matches.targetPath(at: $0) < difference.matches.targetPath(at: $1)
-        }
+        // What is in the history was looked at when it was offered.
+        let indices = difference.matches.indices.filter { !difference.matches.head(at: $0).targetIsInState }
+            .sorted { difference.matches.targetPath(at: $0) < difference.matches.targetPath(at: $1) }
         for index in indices {
             guard try confirm(&difference.matches[index].target) else { return false }
             take(difference.matches[index])
         }
-        for index in difference.deleted.indices {
+        for index in difference.deleted.indices where !difference.deleted.path(at: index).isInState {
             guard try confirm(&difference.deleted[index].file) else { return false }
             take(deleted: difference.deleted[index].file)
         }
@@ -119,8 +113,6 @@ private struct RecordCheck {
 
     /// Gives an object its present status; false when that is not the recorded one.
     mutating func confirm(_ file: inout File) throws(SystemError) -> Bool {
-        // What comes back from the history was looked at when it was offered.
-        guard !file.path.isInState else { return true }
         guard let status = try look(file.path),
             !file.status.differs(from: status, as: file.status.inode)
         else { return false }
@@ -136,16 +128,6 @@ private struct RecordCheck {
         if match.isRenamed, match.target.isDirectory { leaving.append(match.target.path) }
         guard !match.isUnchanged else { return }
         parents.insert(directory)
-        if let parent = match.source.path.parent { arrive(in: parent) }
-    }
-
-    /// Notes that a directory gets another entry.
-    private mutating func arrive(in directory: RelativePath) {
-        guard directory != lastParent else { return }
-        lastParent = directory
-        guard !moves.isCreated(directory) else { return }
-        let present = moves.oldPath(of: directory)
-        if !present.isInState { parents.insert(present) }
     }
 
     mutating func take(deleted file: File) {
