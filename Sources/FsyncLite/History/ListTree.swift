@@ -19,9 +19,11 @@ package struct ListTree: Sendable {
         let above: Set<RelativePath>
         /// The tree has only the wanted paths; otherwise the rest is as it is now.
         let withoutRest: Bool
+        /// See `ListTree.init`.
+        let copiesDisplaced: Bool
 
-        init(_ paths: [RelativePath], withoutRest: Bool) {
-            (self.paths, self.withoutRest) = (paths, withoutRest)
+        init(_ paths: [RelativePath], withoutRest: Bool, copiesDisplaced: Bool) {
+            (self.paths, self.withoutRest, self.copiesDisplaced) = (paths, withoutRest, copiesDisplaced)
             above = Set(paths.flatMap(\.ancestors)).subtracting([.root])
         }
 
@@ -52,17 +54,18 @@ package struct ListTree: Sendable {
     ///   - index: of the list; 0 for the present one.
     ///   - paths: the wanted paths, with everything below them; everything when empty.
     ///   - isInPlace: the target itself returns to the list; otherwise another directory becomes a copy.
+    ///   - copiesDisplaced: what comes back from the history in place is copied, and not moved.
     ///   - withoutUnchanged: most entries that also the present list has at their path are left out of both.
     /// - Throws: `SyncError` with code `inputMissing` for a wanted path that the list lacks.
     init(
         _ lists: TargetLists, _ index: Int, paths: [RelativePath] = [], isInPlace: Bool,
-        withoutUnchanged: Bool = false
+        copiesDisplaced: Bool = false, withoutUnchanged: Bool = false
     ) throws {
         let layers = try lists.layers(to: index)
         (self.lists, layer, stored) = (lists, layers.found, layers.places.objects)
         header = try layers.list?.header ?? lists.present().header
         hand = layers.list?.hand ?? ListLayer()
-        scope = Scope(paths, withoutRest: !isInPlace)
+        scope = Scope(paths, withoutRest: !isInPlace, copiesDisplaced: copiesDisplaced)
         root = paths.isEmpty || !isInPlace ? isInPlace && index == 0 ? nil : header.rootEntry : nil
         let own = try ListStream(layer, over: lists.present).own
         var builder = Builder(scope, layers.places, own)
@@ -264,6 +267,8 @@ package struct ListTree: Sendable {
             var (file, status) = (entry.file, entry.file.status)
             // What also stays at its present location is copied.
             if !scope.withoutRest, !location.isInState, !scope.contains(location) { file.object = 0 }
+            // The copy of a directory is another object: what of its content is not wanted stays in the first one.
+            if scope.copiesDisplaced, location.isInState, file.isDirectory { file.object = 0 }
             if file.object == 0 || location.isLost { status.links = 1 }
             file = file.with(status)
             return Entry(file: file, location: location, isUncovered: entry.isUncovered)

@@ -37,7 +37,7 @@ struct SnapshotSource: PlanSource {
     private var isInPlace: Bool { restoration.destination == nil }
     /// Objects in the history are copied and not moved: until an exchange by links has swapped the trees, the old one
     /// needs them.
-    private var copiesDisplaced: Bool { options.exchanges && !root.isSubvolume }
+    private let copiesDisplaced: Bool
     private var isWhole: Bool { isInPlace && restoration.paths.isEmpty }
 
     init(
@@ -59,8 +59,11 @@ struct SnapshotSource: PlanSource {
         let lists = try TargetLists(history)
         copy = restoration.copy(of: snapshots[index])
         let isInPlace = restoration.destination == nil
+        let exchanges = isInPlace && restoration.exchanges ?? header.exchanged
+        copiesDisplaced = exchanges && !root.isSubvolume
         let tree = try ListTree(
-            lists, index, paths: restoration.paths, isInPlace: isInPlace, withoutUnchanged: trustsManifest)
+            lists, index, paths: restoration.paths, isInPlace: isInPlace, copiesDisplaced: copiesDisplaced,
+            withoutUnchanged: trustsManifest)
         self.tree = tree
         var earlier = tree.header
         if earlier.sources.isEmpty { earlier.sources = header.sources }
@@ -82,7 +85,7 @@ struct SnapshotSource: PlanSource {
         // The manifest records also what is not mirrored.
         options.attributes = header.attributes.union(earlier.attributes)
             .intersection(options.settableAttributes)
-        options.exchanges = isInPlace && restoration.exchanges ?? header.exchanged
+        options.exchanges = exchanges
         // No consent is asked for: a target with a history was written with it, and `--to` names the directory.
         options.allowsWeakCommit = true
         if let capabilities = root.capabilities {

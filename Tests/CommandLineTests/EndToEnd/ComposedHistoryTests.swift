@@ -456,6 +456,28 @@ struct ComposedHistoryTests {
         #expect(try scene.run("snapshot", "restore", "target", snapshot, "--to", "again").code == 0)
     }
 
+    /// An exchange copies a directory out of the history with what the wanted tree has of it; the rest stays there.
+    @Test func whatACopiedDirectoryLeavesInTheHistoryIsFound() throws {
+        let scene = try MirrorScene(["d": ["a": "1", "s": ["b": "2"]], "e": "e"])
+        try scene.mirror("--exchange", "--keep-last", "9")
+        try scene.build(["n": "3"], at: "source/d")
+        try scene.build(["m": "4"], at: "source/d/s")
+        try scene.mirror("--exchange")
+        try scene.remove("source/d")
+        try scene.mirror("--exchange", "--max-delete", "unlimited")
+        #expect(try scene.run("snapshot", "restore", "target", "latest~2", "--in-place").code == 0)
+        #expect(try scene.text("target/d/s/b") == "2")
+        #expect(!scene.exists("target/d/n"))
+        for way in [["latest~2", "--to", "copy"], ["latest~2", "--in-place"]] {
+            let run = try scene.run(["snapshot", "restore", "target"] + way)
+            #expect(run.code == 0, "\(run.errors)")
+        }
+        for tree in ["copy", "target"] {
+            #expect(try scene.text("\(tree)/d/n") == "3")
+            #expect(try scene.text("\(tree)/d/s/m") == "4")
+        }
+    }
+
     /// Somebody overwrites a name in the target that shares its file with one in the history, and puts the time back.
     @Test(arguments: [false, true])
     func aCopyTellsWhatWasOverwrittenByAnotherName(isReplaced: Bool) throws {
