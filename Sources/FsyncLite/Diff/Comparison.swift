@@ -217,11 +217,6 @@ extension ComparisonPolicy {
         isSame(source, recorded) && (!keepsIdentity || source.changed == recorded.changed)
     }
 
-    /// The source's object is known to have changed: by its change time, or it is another one.
-    func hasChanged(_ source: FileStatus, since recorded: FileStatus) -> Bool {
-        recorded.changed != CommitSpans.unexamined && !isUnchanged(source, recorded)
-    }
-
     private func isSame(_ source: FileStatus, _ recorded: FileStatus) -> Bool {
         !keepsIdentity || (source.inode == recorded.inode && source.created == recorded.created)
     }

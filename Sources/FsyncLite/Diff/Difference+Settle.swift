@@ -95,9 +95,9 @@ extension Difference {
         match.replacesContent = true
         match.causes.insert(.content)
         match.source.digest = nil
-        // The target's side may be the one that changed.
+        // Then the target's side is the one that changed. After an undo nothing tells which side it is.
         if let base = match.base, !policy.isUntouched(match.target.status, since: base.known),
-            !policy.hasChanged(match.source.status, since: base.status)
+            policy.isUnchanged(match.source.status, base.status)
         {
             match.target.object = 0
         }

@@ -159,6 +159,25 @@ struct DriftHistoryTests {
         }
     }
 
+    /// An undo does not look at the source: that was edited before it, and the apply after it finds that out.
+    @Test func anEditOfTheSourceBeforeAnUndoIsNoEditOfTheTarget() throws {
+        let scene = try MirrorScene(["a": "old", "b": "b"])
+        try scene.mirror()
+        try scene.editInSecret("source/a", "new")
+        try scene.mirror()
+        #expect(try scene.run("undo", "target").code == 0)
+        #expect(try scene.text("target/a") == "old")
+        let mode = try scene.status("target/a").st_mode
+        for mode in [0o600, mode & 0o777] { try scene.setMode(mode, of: "target/a") }
+        try scene.mirror()
+        #expect(try scene.text("target/a") == "new")
+        for (step, text) in [(1, "old"), (2, "new"), (3, "old")] {
+            let run = try scene.run("snapshot", "restore", "target", "latest~\(step)", "--to", "copy\(step)")
+            #expect(run.code == 0, "\(run.errors)")
+            #expect(try scene.text("copy\(step)/a") == text)
+        }
+    }
+
     /// An undo looks at what it changes, and at nothing else.
     @Test func whatWasDeletedByHandElsewhereIsNotLookedAtByAnUndo() throws {
         let scene = try MirrorScene(["d": ["a": "a"], "e": "e"])
