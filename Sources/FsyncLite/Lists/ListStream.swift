@@ -39,6 +39,14 @@ package final class ListStream<Base: EntryStream>: EntryStream {
         for case let file? in own.lazy.map(\.entry?.file) where file.isMultiplyLinked {
             links[file.object] = max(links[file.object] ?? 0, file.linkCount)
         }
+        // What moved with a directory has the number of names of the newer list.
+        for index in links.isEmpty ? 0..<0 : own.indices {
+            guard let entry = own[index].entry, let count = links[entry.object], entry.file.linkCount < count
+            else { continue }
+            var status = entry.file.status
+            status.links = count
+            own[index].entry?.file = entry.file.with(status)
+        }
         (self.own, self.links) = (own, links)
         base = try newer()
     }
@@ -64,7 +72,8 @@ package final class ListStream<Base: EntryStream>: EntryStream {
     package var file: File { (entry?.file ?? base.file).with(status) }
     package var path: RelativePath { entry?.file.path ?? base.path }
     package var status: FileStatus {
-        var status = entry?.file.status ?? base.status
+        if let entry { return entry.file.status }
+        var status = base.status
         if !links.isEmpty, status.type != .directory {
             status.links = max(status.links, links[object] ?? 0)
         }

@@ -478,6 +478,20 @@ struct ComposedHistoryTests {
         }
     }
 
+    /// One of two names goes, and the other one moves with its directory.
+    @Test func aNameThatMovedWithItsDirectoryIsANameOfTheSameFile() throws {
+        let scene = try MirrorScene(["d": ["a": "1", "other": ""]])
+        try scene.link("source/d/b", to: "source/d/a")
+        try scene.mirror("--keep-last", "9")
+        try scene.remove("source/d/a")
+        try scene.mirror()
+        try scene.move("source/d", to: "source/moved")
+        try scene.mirror()
+        let run = try scene.run("snapshot", "restore", "target", "latest~2", "--to", "copy")
+        #expect(run.code == 0, "\(run.errors)")
+        #expect(try scene.status("copy/d/a").st_ino == scene.status("copy/d/b").st_ino)
+    }
+
     /// Somebody overwrites a name in the target that shares its file with one in the history, and puts the time back.
     @Test(arguments: [false, true])
     func aCopyTellsWhatWasOverwrittenByAnotherName(isReplaced: Bool) throws {
