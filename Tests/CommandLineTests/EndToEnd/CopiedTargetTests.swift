@@ -48,10 +48,11 @@ struct CopiedTargetTests {
             try FileManager.default.attributesOfItem(atPath: scene.path("copy/dir/b"))[.systemFileNumber]
                 as? UInt64)
         #expect(manifest.contains("\"target_inode\":\(inode)"))
-        // An object that takes a file's place is seen again.
-        try scene.remove("copy/dir/b")
-        try HostCommand.run("cp", "-a", scene.path("source/dir/b"), scene.path("copy/dir/b"))
-        #expect(try scene.run("undo", "copy").code == 3)
+        // An object that takes a file's place is seen again. It is made while that is there: it has another inode.
+        try HostCommand.run("cp", "-a", scene.path("source/dir/b"), scene.path("copy/dir/new"))
+        try scene.move("copy/dir/new", to: "copy/dir/b")
+        let undo = try scene.run("undo", "copy")
+        #expect(undo.code == 3, "\(undo.output)\(undo.errors)")
     }
 
     @Test func aSnapshotOfACopyIsRestoredWithoutDoubt() throws {
