@@ -5,11 +5,11 @@ import FileSystem
 struct Attempt {
     let id: String
     /// The plan, as far as it could be staged.
-    var plan: Plan
+    @Boxed var plan: Plan
     let stage: Stage
 
-    private let planned: PlannedSync
-    private let options: SyncOptions
+    @Boxed private var planned: PlannedSync
+    @Boxed private var options: SyncOptions
     private let monitor: any Monitor
     private let state: StateDirectory
     private let target: Directory
@@ -42,6 +42,9 @@ struct Attempt {
         }
         var options = options
         options.attributes = planned.attributes
+        self.planned = planned
+        self.options = options
+        (self.state, target, self.monitor) = (state, directory, monitor)
         manifest = NextManifest(
             planned: planned, options: options, target: directory, path: path, monitor: monitor)
         self.root = try manifest.root()
@@ -54,9 +57,8 @@ struct Attempt {
             state, for: graph.stagedEntries.lazy.map(\.file), options.settableAttributes)
         stage = try Stage(
             name, in: state, graph: graph, source: planned.contents, root: directory,
-            previous: previous, options: options, probes: plan.difference.policy.probes, monitor: monitor)
-        (self.planned, self.state, target) = (planned, state, directory)
-        (self.options, self.monitor) = (options, monitor)
+            previous: previous, options: options, probes: planned.plan.difference.policy.probes,
+            monitor: monitor)
     }
 
     /// The present and the wanted attributes of the target's root.

@@ -3,8 +3,8 @@ import FileSystem
 
 /// The manifest that a run leaves. Its header alone describes the target's root.
 struct NextManifest {
-    let planned: PlannedSync
-    let options: SyncOptions
+    @Boxed private(set) var planned: PlannedSync
+    @Boxed private(set) var options: SyncOptions
     /// The target's root, and its path.
     let target: Directory
     let path: [UInt8]

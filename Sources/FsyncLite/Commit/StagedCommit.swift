@@ -10,7 +10,7 @@ struct StagedCommit {
     /// The parent directory of the target, opened before anything was staged, and the target's name in it; nil if the
     /// commit changes the target in place.
     let location: (parent: Directory, name: FileName)?
-    let plan: Plan
+    @Boxed private(set) var plan: Plan
     let graph: OperationGraph
     /// The present and the wanted attributes of the target's root.
     let rootAttributes: (old: Attributes, new: Attributes)
@@ -19,7 +19,7 @@ struct StagedCommit {
     let replacesManifest: Bool
     /// When the scan began.
     let scanned: FileTime
-    let options: SyncOptions
+    @Boxed private(set) var options: SyncOptions
     let monitor: any Monitor
 
     /// Carries out the commit.

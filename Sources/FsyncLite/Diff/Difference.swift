@@ -31,7 +31,7 @@ package struct Difference: Sendable {
     package var staying: Set<RelativePath> = []
     package private(set) var targetTimes = TargetTimes()
     /// The policy of the comparison.
-    package private(set) var policy = ComparisonPolicy()
+    @Boxed package private(set) var policy = ComparisonPolicy()
     package var sourceCount = 0
     package var targetCount = 0
     /// Target entries that an entry of the source would replace although they are excluded, or hold excluded entries.

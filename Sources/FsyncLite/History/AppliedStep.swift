@@ -12,8 +12,7 @@ struct AppliedStep: Sendable {
 
     private typealias Item = OriginAndIndex<Origin>
 
-    // Members of their own, as a plan takes long to copy.
-    private let difference: Difference
+    @Boxed private var difference: Difference
     private let moves: MoveMap
     private let numbers: ObjectNumbers
     private let objects: OperationGraph.ObjectList

@@ -117,22 +117,27 @@ struct TargetLists {
     /// The newest steps that can be taken back one by one: none of the applies between them was pruned, and each changed
     /// an entry, its coverage, or what is mirrored. A run that only found what was changed by hand is none.
     ///
-    /// - Parameter count: no more than so many are looked for, and no document is read beyond the last.
+    /// - Parameter count: no more than so many are looked for.
     /// - Returns: their indices.
     func undoable(_ count: Int, from present: ManifestHeader) throws -> [Int] {
-        var newer = present
         var found: [Int] = []
         for (index, step) in history.steps.enumerated() {
             guard found.count < count, !step.header.isJoined else { break }
-            let list = try document(index)
-            if step.header.summary.actions > 0 || step.header.previous == nil || !list.step.isEmpty
-                || (list.header.filters, list.header.attributes) != (newer.filters, newer.attributes)
+            if try step.header.summary.actions > 0 || step.header.previous == nil
+                || changesRecord(index, from: present)
             {
                 found.append(index)
             }
-            newer = list.header
         }
         return found
+    }
+
+    /// Whether a step without an action changed its list.
+    private func changesRecord(_ index: Int, from present: ManifestHeader) throws -> Bool {
+        let list = try document(index)
+        let newer = try index == 0 ? present : document(index - 1).header
+        return !list.step.isEmpty
+            || (list.header.filters, list.header.attributes) != (newer.filters, newer.attributes)
     }
 
     /// The paths of entries that were made in the target between applies, and that the steps newer than this one found

@@ -26,13 +26,8 @@ package struct PackedStore: Sendable {
         var statuses: [FileStatus] = []
     }
 
-    /// An array of one element: a list is copied far more often than it is changed, and a copy of this is one reference.
-    private var box = [Contents()]
-
-    private var contents: Contents {
-        _read { yield box[0] }
-        _modify { yield &box[0] }
-    }
+    /// A list is copied far more often than it is changed.
+    @Boxed private var contents = Contents()
 
     /// The record that is being packed, and its position in all chunks.
     private var record: [UInt8] = []

@@ -35,7 +35,7 @@ public struct ActionList: RandomAccessCollection, Sendable {
     /// The index is that of the match, or of the created or deleted entry.
     private typealias Item = OriginAndIndex<Origin>
 
-    private let difference: Difference
+    @Boxed private var difference: Difference
     private let root: Match?
     private let links: [RelativePath: RelativePath]
     private var items: [Item] = []

@@ -34,8 +34,8 @@ public enum DeleteLimit: Hashable, Sendable {
 
 /// The input of the guards.
 struct GuardFacts {
-    var plan: Plan
-    var options: SyncOptions
+    @Boxed var plan: Plan
+    @Boxed var options: SyncOptions
     /// The manifest's, if there is one.
     var recorded: (header: ManifestHeader, summary: ManifestSummary)?
     var sources: [ManifestHeader.Source]

@@ -41,7 +41,7 @@ public struct Plan: Sendable {
         }
     }
 
-    package let difference: Difference
+    @Boxed package private(set) var difference: Difference
     /// The change of the target's root.
     package let root: Match?
 

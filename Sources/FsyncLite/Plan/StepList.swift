@@ -2,7 +2,7 @@ import FileSystem
 
 /// The steps of a saved plan, in order: derived from the plan, or packed as they were read.
 package struct StepList: RandomAccessCollection, Hashable, Sendable {
-    private let plan: Plan?
+    @Boxed private var plan: Plan?
     private var packed = PackedList<StepCoding>()
 
     package init(_ steps: some Sequence<SavedPlan.Step> = []) {

@@ -2,7 +2,7 @@ import FileSystem
 
 /// What a run knows before it writes: the plan, and what stage, commit and manifest need besides it.
 struct PlannedSync {
-    var plan: Plan
+    @Boxed var plan: Plan
     let contents: any ContentSource
     /// The present manifest's; nil without one, and where the plan is not based on it.
     var header: ManifestHeader?

@@ -6,7 +6,7 @@ import FileSystem
 ///
 /// Numbers are told from the order of the entries, so that one takes no memory.
 package struct ObjectNumbers: Sendable {
-    private let difference: Difference
+    @Boxed private var difference: Difference
     /// The number of the first new entry; those that follow have the next ones.
     private let created: UInt64
     /// Matches whose new content has no number yet, and the number of the first.

@@ -2,7 +2,7 @@ import FileSystem
 
 /// The changed entries of the next manifest, as a plan and its stage have them: made when they are written.
 struct PlannedEntries: Sendable {
-    private let difference: Difference
+    @Boxed private var difference: Difference
     private let moves: MoveMap
     private let outcomes: OutcomeList
     private let numbers: ObjectNumbers
