@@ -330,14 +330,15 @@ extension Match {
         causes.formUnion(found.causes)
         (replacesContent, needsContentComparison) = (found.replacesContent, found.needsContentComparison)
         (sourceStands, targetStands) = (found.sourceStands, found.targetStands)
-        needsInspection = found.needsInspection
-        if policy.knowsExtended {
+        let knowsExtended = policy.knowsExtended || target.path.isInState
+        needsInspection = found.needsInspection && !knowsExtended
+        if knowsExtended {
             take(source.extended, target.extended, mirroring: policy.attributes)
             compareExtended()
         } else if let base, !needsInspection {
             (source.extended, target.extended) = (base.extended, base.extended)
         }
-        if !policy.knowsExtended, !replacesContent,
+        if !knowsExtended, !replacesContent,
             sourceStands || targetStands || (needsContentComparison && isDigestComparable)
         {
             // Unless a comparison finds otherwise.

@@ -323,6 +323,7 @@ private final class ListTreeEntries: EntryStream {
     private let rest: ManifestReader?
     private let scope: ListTree.Scope
     private var entries: MergeJoin<ListStream<ManifestReader>, PathsOf>
+    private var nextChanged = 0
     /// Of an entry that is not the present list's; nil for one that is.
     private var entry: File?
     private var isOfList = true
@@ -358,8 +359,12 @@ private final class ListTreeEntries: EntryStream {
             entry = nil
             if isOfList {
                 if !list.isPresent {
-                    guard let index = changed.index(of: path) else { continue }
-                    entry = changed[index].file
+                    while nextChanged < changed.count, changed.order(nextChanged, comparedTo: path) < 0 {
+                        nextChanged += 1
+                    }
+                    guard nextChanged < changed.count, changed.order(nextChanged, comparedTo: path) == 0
+                    else { continue }
+                    entry = changed[nextChanged].file
                     return true
                 }
                 guard isWanted || scope.withoutRest && scope.above.contains(path),

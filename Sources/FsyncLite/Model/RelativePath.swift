@@ -147,7 +147,7 @@ public struct RelativePath: Hashable, Sendable {
     func isWithin(_ paths: [RelativePath]) -> Bool { paths.contains { self == $0 || isBelow($0) } }
 }
 
-private let separator = UInt8(ascii: "/")
+let separator = UInt8(ascii: "/")
 private let dot = UInt8(ascii: ".")
 
 extension RelativePath {

@@ -8,23 +8,30 @@ extension FileName {
 }
 
 extension RelativePath {
+    private static let state = root.appending(FileName.state)
+
     /// The location of displaced objects, below the target's root.
-    static let history = RelativePath.root.appending(FileName.state).appending(FileName("history"))
+    static let history = state.appending(FileName("history"))
 
     /// A location that never exists, for an object that is created anew.
     static let lost = history.appending(FileName("none")).appending(FileName("lost"))
 
     /// A location in the history that never exists: the object is lost.
     var isLost: Bool {
-        relative(to: .history)?.components.dropFirst().first?.elementsEqual("lost".utf8) ?? false
+        guard isBelow(.history) else { return false }
+        let name = bytes.dropFirst(RelativePath.history.bytes.count + 1).drop { $0 != separator }
+            .dropFirst().prefix { $0 != separator }
+        return name.elementsEqual("lost".utf8)
     }
 
     /// The path is in the state, not in the tree.
-    var isInState: Bool {
-        var components = bytes.split(separator: UInt8(ascii: "/"), maxSplits: 1).makeIterator()
-        return components.next()?.elementsEqual(FileName.state.bytes) ?? false
-    }
+    var isInState: Bool { self == .state || isBelow(.state) }
 
     /// The path is in a displaced directory, and not that directory.
-    var isInSlot: Bool { relative(to: .history).map { $0.components.count > 3 } ?? false }
+    var isInSlot: Bool {
+        isBelow(.history) && bytes.count { $0 == separator } > RelativePath.slotDepth
+    }
+
+    /// The separators in the path of a slot: `.fsync-lite/history/TX/0/12`.
+    private static let slotDepth = 4
 }

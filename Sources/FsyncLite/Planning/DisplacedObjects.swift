@@ -7,23 +7,22 @@ extension TreeMerge {
         let resolver = PathResolver(root)
         // Displaced directories, and by location what is in one.
         var directories: [(index: Int, location: RelativePath)] = []
-        var inner = PackedList<PathCoding>()
+        var inner: [Int] = []
         // Of a file with several names, one slot is known.
         var offered: Set<RelativePath> = []
         for index in changed.indices {
             let location = changed.location(at: index)
-            guard location.isInState, !location.isLost, offered.insert(location).inserted else { continue }
+            guard location.isInState, !location.isLost else { continue }
             guard !location.isInSlot else {
-                inner.append((location, changed.path(at: index)))
+                inner.append(index)
                 continue
             }
-            guard try offer(index, location, in: tree, resolver) else { continue }
+            guard offered.insert(location).inserted, try offer(index, location, in: tree, resolver) else {
+                continue
+            }
             directories.append((index, location))
         }
-        inner.sort()
-        func entry(_ location: RelativePath) -> Int? {
-            inner.index(of: location).flatMap { changed.index(of: inner[$0].other) }
-        }
+        inner.sort { (changed.location(at: $0), $0) < (changed.location(at: $1), $1) }
         /// A directory moves with all its content, wanted or not.
         func offerContent(of location: RelativePath, _ path: RelativePath) throws {
             guard let (directory, name) = try resolver.location(of: location) else { return }
@@ -32,21 +31,24 @@ extension TreeMerge {
             options.extended = .readable
             options.isInside = true
             let scan = try TreeScan(directory.directory(name), options)
+            var wanted = inner[inner.partitionPoint(where: { changed.location(at: $0) < location })...]
             while try scan.advance() {
-                let inner = location.appending(scan.path)
-                offer(entry(inner), inner, scan.status, in: tree, scan.destination, scan.extended)
+                let found = location.appending(scan.path)
+                wanted = wanted.drop { changed.location(at: $0) < found }
+                let index = wanted.first.flatMap { changed.location(at: $0) == found ? $0 : nil }
+                offer(index, found, scan.status, scan.extended, scan.destination, in: tree)
             }
         }
         for (index, location) in directories { try offerContent(of: location, changed.path(at: index)) }
         let tops = Set(directories.lazy.map(\.location))
         var top: RelativePath?
-        for (location, path) in inner
-        where !(top.map(location.isBelow) ?? false) && !location.isBelow(anyOf: tops) {
-            guard let index = changed.index(of: path),
-                try offer(index, location, in: tree, resolver)
+        for index in inner {
+            let location = changed.location(at: index)
+            guard !(top.map { location == $0 || location.isBelow($0) } ?? false),
+                !location.isBelow(anyOf: tops), try offer(index, location, in: tree, resolver)
             else { continue }
             top = location
-            try offerContent(of: location, path)
+            try offerContent(of: location, changed.path(at: index))
         }
     }
 
@@ -57,15 +59,18 @@ extension TreeMerge {
         guard let (directory, name) = try resolver.location(of: location),
             let status = try directory.status(of: name)
         else { return false }
-        offer(index, location, status, in: tree)
+        let file = File(path: location, status: status, destination: [])
+        let extended = try resolver.extendedAttributes(of: file, .readable) ?? ExtendedAttributes()
+        offer(index, location, status, extended, in: tree)
         return status.type == .directory
     }
 
-    /// - Parameter index: of the object's entry in the tree, if that has one.
+    /// - Parameters:
+    ///   - index: of the object's entry in the tree, if that has one.
+    ///   - extended: as it has them now.
     private mutating func offer(
-        _ index: Int?, _ location: RelativePath, _ status: FileStatus, in tree: ListTree,
-        _ destination: [UInt8] = [],
-        _ extended: ExtendedAttributes = ExtendedAttributes()
+        _ index: Int?, _ location: RelativePath, _ status: FileStatus, _ extended: ExtendedAttributes,
+        _ destination: [UInt8] = [], in tree: ListTree
     ) {
         let entry = index.map { tree.changed[$0].file }
         var recorded = status
@@ -73,13 +78,13 @@ extension TreeMerge {
             // It may have been written to by another name.
             (recorded.size, recorded.modified) = (entry.status.size, entry.status.modified)
         }
-        let file = File(
-            path: location, status: status, destination: entry?.destination ?? destination,
-            extended: entry?.extended ?? extended,
-            object: location.relative(to: .history).flatMap(tree.stored.object) ?? entry?.object ?? 0)
+        let object = location.relative(to: .history).flatMap(tree.stored.object) ?? entry?.object ?? 0
         offer(
-            file,
+            File(
+                path: location, status: status, destination: entry?.destination ?? destination,
+                extended: extended, object: object),
             BaseEntry(
-                status: recorded, targetInode: status.inode, extended: file.extended, object: file.object))
+                status: recorded, targetInode: status.inode, extended: entry?.extended ?? extended,
+                object: object))
     }
 }
