@@ -82,17 +82,20 @@ package struct TreeMerge {
         return arrivals
     }
 
+    /// - Parameter manifest: nil for none, and where the target's stream tells what is recorded.
     package mutating func run(
-        source: some EntryStream, target: some EntryStream, manifest: (some EntryStream)?
+        source: any EntryStream, target: any EntryStream, manifest: (any EntryStream)? = nil
     ) throws {
-        guard let manifest else { return try run(source: source, target: target) }
-        findings.hasManifest = true
-        try join(source, target, manifest)
+        try run(AnyEntries(source), AnyEntries(target), manifest.map(AnyEntries.init))
     }
 
-    /// Without a manifest, or where the target's stream tells what is recorded.
-    package mutating func run(source: some EntryStream, target: some EntryStream) throws {
-        try join(source, target, FileList([]))
+    /// The same, compiled for these streams: those of most applies.
+    mutating func run<Manifest: EntryStream>(
+        _ source: some EntryStream, _ target: some EntryStream, _ manifest: Manifest?
+    ) throws {
+        guard let manifest else { return try join(source, target, FileList([])) }
+        findings.hasManifest = true
+        try join(source, target, manifest)
     }
 
     private mutating func join<Manifest: EntryStream>(

@@ -184,12 +184,16 @@ struct DirectorySource: PlanSource {
 
     /// With the entries of the source.
     private func scan(
-        _ source: some EntryStream, _ rules: DirectoryRules, into merge: inout TreeMerge
+        _ source: any EntryStream, _ rules: DirectoryRules, into merge: inout TreeMerge
     ) throws -> TreeScan.Findings? {
         if isTargetRecorded, let manifest {
             let decide = decide
             let target = RecordedTarget(manifest) { try decide($0, $1.type, $1.size).isExcluded }
-            try merge.run(source: source, target: target)
+            if let source = source as? BackgroundScan {
+                try merge.run(source, target, nil as ManifestReader?)
+            } else {
+                try merge.run(source: source, target: target)
+            }
             return nil
         }
         guard let directory = root.directory else {
@@ -203,7 +207,11 @@ struct DirectorySource: PlanSource {
         let targetScan = try BackgroundScan { [scanOptions] in
             try TreeCursor(directory, scanOptions, filter: FilteredWalk(filters, rules), monitor: monitor)
         }
-        try merge.run(source: source, target: targetScan, manifest: manifest)
+        if let source = source as? BackgroundScan {
+            try merge.run(source, targetScan, manifest)
+        } else {
+            try merge.run(source: source, target: targetScan, manifest: manifest)
+        }
         return targetScan.findings
     }
 

@@ -92,8 +92,8 @@ struct PathCopy {
 }
 
 /// The entries of a directory at the paths of another tree.
-final class PresentEntries<Wanted: EntryStream>: EntryStream {
-    private let wanted: Wanted
+final class PresentEntries: EntryStream {
+    private let wanted: any EntryStream
     private let root: Directory
     private let resolver: PathResolver
     private let device: DeviceNumber
@@ -104,7 +104,7 @@ final class PresentEntries<Wanted: EntryStream>: EntryStream {
     private(set) var status: FileStatus
     private(set) var destination: [UInt8] = []
 
-    init(at wanted: Wanted, in root: Directory) throws {
+    init(at wanted: any EntryStream, in root: Directory) throws {
         (self.wanted, self.root) = (wanted, root)
         resolver = PathResolver(root)
         status = try root.status()

@@ -202,7 +202,7 @@ struct SnapshotSource: PlanSource {
     }
 
     private mutating func scan(
-        _ entries: some EntryStream, into merge: inout TreeMerge
+        _ entries: any EntryStream, into merge: inout TreeMerge
     ) throws -> TreeScan.Findings? {
         guard let present = root.directory else {
             try merge.run(source: entries, target: FileList([]))
@@ -232,7 +232,7 @@ struct SnapshotSource: PlanSource {
 
     /// Looks only at the paths that the copy has.
     private mutating func scanBeside(
-        _ entries: some EntryStream, in directory: Directory, into merge: inout TreeMerge
+        _ entries: any EntryStream, in directory: Directory, into merge: inout TreeMerge
     ) throws -> TreeScan.Findings {
         pathCopy = PathCopy(restoration, from: earlierTree, to: directory)
         let present = try PresentEntries(at: tree.entries(), in: directory)

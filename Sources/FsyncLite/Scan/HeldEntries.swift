@@ -2,8 +2,7 @@ import FileSystem
 
 /// The entries of a tree that the file system of a target can hold. Where that keeps no mark of a state, nothing gets the
 /// name of one: it would be taken for a state.
-final class HeldEntries<Base: EntryStream>: EntryStream {
-    private let base: Base
+final class HeldEntries: AnyEntries {
     private let holder: FileSystemCapabilities?
     private let keepsMarks: Bool
     private let left: LeftOutEntries
@@ -11,11 +10,15 @@ final class HeldEntries<Base: EntryStream>: EntryStream {
     private var leftDirectory: RelativePath?
 
     /// - Parameter holder: nil for a complete file system.
-    init(_ base: Base, in holder: FileSystemCapabilities?, keepsMarks: Bool, noting left: LeftOutEntries) {
-        (self.base, self.holder, self.keepsMarks, self.left) = (base, holder, keepsMarks, left)
+    init(
+        _ base: any EntryStream, in holder: FileSystemCapabilities?, keepsMarks: Bool,
+        noting left: LeftOutEntries
+    ) {
+        (self.holder, self.keepsMarks, self.left) = (holder, keepsMarks, left)
+        super.init(base)
     }
 
-    func advance() throws -> Bool {
+    override func advance() throws -> Bool {
         while try base.advance() {
             if let leftDirectory, base.path.isBelow(leftDirectory) { continue }
             // An excluded directory is not entered, but is yielded: its recorded entry may need its status.
@@ -38,17 +41,6 @@ final class HeldEntries<Base: EntryStream>: EntryStream {
         if !keepsMarks, FileName.isReservedWhenFolded(name) { return .state }
         return holder?.lack(for: name, type, base.destination)
     }
-
-    var path: RelativePath { base.path }
-    var status: FileStatus { base.status }
-    var destination: [UInt8] { base.destination }
-    var extended: ExtendedAttributes { base.extended }
-    var omitted: Omissions { base.omitted }
-    var targetInode: UInt64 { base.targetInode }
-    var exclusion: Exclusion { base.exclusion }
-    var sight: Sight { base.sight }
-    var digest: Digest? { base.digest }
-    var file: File { base.file }
 }
 
 /// What `HeldEntries` leaves out.
