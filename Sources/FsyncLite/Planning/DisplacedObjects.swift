@@ -78,7 +78,7 @@ extension TreeMerge {
             // It may have been written to by another name.
             (recorded.size, recorded.modified) = (entry.status.size, entry.status.modified)
         }
-        let object = location.relative(to: .history).flatMap(tree.stored.object) ?? entry?.object ?? 0
+        let object = entry?.object ?? location.relative(to: .history).flatMap(tree.stored.object) ?? 0
         offer(
             File(
                 path: location, status: status, destination: entry?.destination ?? destination,
