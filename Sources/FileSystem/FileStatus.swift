@@ -47,11 +47,7 @@ public struct FileStatus: Sendable, Hashable {
         self.modified = modified
     }
 
-    /// The same object, at one moment. The device counts: identity alone cannot tell an object from its copy in a
-    /// snapshot.
-    public func isSameObject(as other: FileStatus) -> Bool {
-        inode == other.inode && device == other.device
-    }
+    public func isSameObject(as other: FileStatus) -> Bool { equals(other, in: .object) }
 
     /// It belongs to neither root nor the present user.
     public var isForeign: Bool { ![0, Account.effectiveUser].contains(owner) }

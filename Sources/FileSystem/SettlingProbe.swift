@@ -53,7 +53,7 @@ public struct SettlingProbe: Sendable {
     ///
     /// - Parameter later: the status after its content was read.
     public func settles(_ later: FileStatus) -> Bool {
-        refusal == nil && status.isSameState(as: later)
+        refusal == nil && later.isUnchanged(since: status)
     }
 }
 

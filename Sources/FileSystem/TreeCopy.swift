@@ -55,7 +55,7 @@ public struct TreeCopy: ~Copyable {
         case .all: try copy.setAttributes(like: before)
         }
         let after = try calling("statx", path) { () throws(Errno) in try file.status() }
-        guard after.isSameState(as: before) else { throw SystemError("read", path, .stale) }
+        guard after.isUnchanged(since: before) else { throw SystemError("read", path, .stale) }
         try copy.commit(mode)
         copied[before.inode] = before
     }
@@ -63,7 +63,8 @@ public struct TreeCopy: ~Copyable {
     /// Whether an object is as it was when it was copied. The change time of one of several names changes with the others.
     public func isUnchanged(_ status: FileStatus) -> Bool {
         guard let known = copied[status.inode] else { return false }
-        return known.isSameState(as: status, exceptChangeTime: known.links > 1)
+        let parts: FileStatus.Differences = known.links > 1 ? .content : [.content, .changed]
+        return known.equals(status, in: parts.union(.object))
     }
 
     /// Few directories are open at a time, however deep the tree is.
@@ -119,7 +120,7 @@ public struct TreeCopy: ~Copyable {
             try copier.copy(file, to: copy.descriptor, size: before.size, allocated: before.allocated)
         }
         let after = try calling("statx", path) { () throws(Errno) in try file.status() }
-        guard after.isSameState(as: before) else { throw SystemError("read", path, .stale) }
+        guard after.isUnchanged(since: before) else { throw SystemError("read", path, .stale) }
         try set(before, on: copy)
         copied[before.inode] = before
     }
@@ -132,13 +133,5 @@ public struct TreeCopy: ~Copyable {
                 Attributes(status, extended: nil), over: copy.status(), setsOwner: true, nil)
             if let error = refused.owner { throw error }
         }
-    }
-}
-
-extension FileStatus {
-    /// The same object, without a change to its content or metadata.
-    public func isSameState(as other: FileStatus, exceptChangeTime: Bool = false) -> Bool {
-        isSameObject(as: other) && size == other.size && modified == other.modified
-            && (exceptChangeTime || changed == other.changed)
     }
 }

@@ -273,10 +273,7 @@ extension PathResolver {
         guard let status = try status(of: path) else {
             return SyncError(.failed, path: path.bytes, "this is missing, which held \(file.path)")
         }
-        let isSame =
-            status.type == file.status.type
-            && (!file.isFile || (status.size == file.size && status.modified == file.status.modified))
-        return isSame
+        return status.equals(file.status, in: file.isFile ? .content : .type)
             ? nil : SyncError(.failed, path: path.bytes, "this was changed, which held \(file.path)")
     }
 }

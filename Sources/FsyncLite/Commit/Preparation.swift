@@ -19,7 +19,9 @@ extension Commit {
         let objects = JournalObjects(journal, root: root, state: state)
         for index in graph.objects.indices where index > OperationGraph.state {
             let (status, path) = try objects.look(index)
-            if let seen = graph.objects.seen(index), !seen.isSameState(as: status, orCopy: isCopy) {
+            if let seen = graph.objects.seen(index),
+                !seen.equals(status, in: isCopy ? .state : [.state, .identity])
+            {
                 throw SyncError(
                     .failed, path: path, "it was changed in the target since the scan; run again")
             }

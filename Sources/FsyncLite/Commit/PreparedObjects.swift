@@ -86,7 +86,7 @@ extension PreparedTransaction {
                 let status = try found.look(number).status
                 guard status.identity == objects.identity(of: number) else { return false }
                 guard let seen = objects.seen(number) else { return true }
-                return seen.isSameState(as: status, orCopy: false)
+                return seen.equals(status, in: [.state, .identity])
                     && (seen.changed == status.changed || !comparesTimes)
             }
             guard isSame != true else { continue }

@@ -49,12 +49,13 @@ package struct BaseStatus: Hashable, Sendable {
     var isSettled: Bool { marks.isEmpty && status.changed != CommitSpans.unexamined }
 
     /// The target's entry is not as the last apply left it.
-    func differs(from target: FileStatus) -> Bool { status.differs(from: target, as: targetInode) }
+    func differs(from target: FileStatus) -> Bool {
+        targetInode != target.inode || !status.equals(target, in: .state)
+    }
 
     /// The target's file was neither written to nor replaced, by inode, size and modification time.
     func isIntact(in target: FileStatus) -> Bool {
-        target.type == status.type && targetInode == target.inode && status.size == target.size
-            && status.modified == target.modified
+        targetInode == target.inode && status.equals(target, in: .content)
     }
 }
 
@@ -204,7 +205,7 @@ extension ComparisonPolicy {
         guard known.status.type == target.type else { return 0 }
         let isSame =
             target.type == .directory || known.isIntact(in: target)
-            || !keepsTargetInodes && known.status.hasSameContent(as: target)
+            || !keepsTargetInodes && known.status.equals(target, in: .content)
         return isSame ? base.object : 0
     }
 
@@ -294,15 +295,6 @@ extension ComparisonPolicy {
 }
 
 extension FileStatus {
-    /// Whether the target's status is not the recorded one.
-    ///
-    /// - Parameter targetInode: the recorded inode of the target's object.
-    func differs(from target: FileStatus, as targetInode: UInt64) -> Bool {
-        type != target.type || permissions != target.permissions || owner != target.owner
-            || group != target.group || modified != target.modified || targetInode != target.inode
-            || (type == .file && size != target.size)
-    }
-
     /// The same status, recorded as not compared.
     var unexamined: FileStatus {
         var status = self

@@ -302,7 +302,7 @@ private struct OldObjects {
 extension File {
     /// By size and time: an exchange may have copied it, so its identity says nothing.
     fileprivate func isSame(as other: File) -> Bool {
-        status.type == other.status.type && (isDirectory || status.hasSameContent(as: other.status))
+        status.type == other.status.type && (isDirectory || status.equals(other.status, in: .content))
     }
 }
 

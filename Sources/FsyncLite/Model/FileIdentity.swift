@@ -18,7 +18,6 @@ public struct FileIdentity: Hashable, Sendable {
     }
 }
 
-// `FileStatus.isSameObject` compares within one moment; these compare two moments.
 extension FileStatus {
     package var identity: FileIdentity {
         FileIdentity(inode: inode, created: created.map(Timestamp.init))
@@ -29,25 +28,5 @@ extension FileStatus {
         var status = self
         (status.inode, status.created) = (identity.inode, identity.created?.fileTime)
         return status
-    }
-
-    /// The same object without any change of content or metadata, which would move its change time.
-    func isUnchanged(since other: FileStatus) -> Bool {
-        identity == other.identity && size == other.size && modified == other.modified
-            && changed == other.changed
-    }
-
-    /// The same object in the same state, without the change time, which a rename moves.
-    ///
-    /// - Parameter mayBeCopy: accepts another object.
-    func isSameState(as other: FileStatus, orCopy mayBeCopy: Bool) -> Bool {
-        (mayBeCopy || identity == other.identity) && type == other.type && permissions == other.permissions
-            && owner == other.owner && group == other.group && modified == other.modified
-            && (type != .file || size == other.size)
-    }
-
-    /// The same content by size and modification time, also for different objects.
-    func hasSameContent(as other: FileStatus) -> Bool {
-        size == other.size && modified == other.modified
     }
 }

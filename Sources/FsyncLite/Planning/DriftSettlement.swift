@@ -279,7 +279,7 @@ private struct DriftSettlement {
         _ look: (RelativePath) throws -> FileStatus?
     ) rethrows -> [Problem] {
         func isThere(_ file: File) throws -> Bool {
-            try look(tree.location(of: file.path))?.isFile(like: file.status) ?? false
+            try look(tree.location(of: file.path))?.equals(file.status, in: .content) ?? false
         }
         var lost: Set<RelativePath> = []
         for (file, _) in difference.created where file.isFile {
@@ -349,18 +349,6 @@ extension Difference {
 extension Match {
     /// The target's entry has another owner, group or mode than was recorded.
     fileprivate var hasOtherAccess: Bool {
-        base.map { !target.status.hasAccess(of: $0.status) } ?? false
-    }
-}
-
-extension FileStatus {
-    /// The same by everything that all names of a file share.
-    func isFile(like other: FileStatus) -> Bool {
-        type == other.type && hasSameContent(as: other)
-    }
-
-    /// Both have one owner, group and mode.
-    func hasAccess(of other: FileStatus) -> Bool {
-        (permissions, owner, group) == (other.permissions, other.owner, other.group)
+        base.map { !target.status.equals($0.status, in: .access) } ?? false
     }
 }

@@ -118,7 +118,7 @@ private struct RecordCheck {
     /// Gives an object its present status; false when that is not the recorded one.
     mutating func confirm(_ file: inout File) throws(SystemError) -> Bool {
         guard let status = try look(file.path),
-            !file.status.differs(from: status, as: file.status.inode)
+            file.status.equals(status, in: [.state, .inode])
         else { return false }
         let changed = file.status.changed == CommitSpans.unexamined ? nil : file.status.changed
         guard !file.isFile || policy.hasKnownTime(status, changed) else { return false }

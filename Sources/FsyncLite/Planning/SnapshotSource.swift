@@ -336,7 +336,7 @@ struct SnapshotSource: PlanSource {
         guard isWhole, restoration.keepsDrift, let recorded = header.rootEntry,
             let found = try root.directory?.status()
         else { return false }
-        return !found.hasAccess(of: recorded.status)
+        return !found.equals(recorded.status, in: .access)
     }
 
     // MARK: Results

@@ -172,7 +172,7 @@ final class ContentCopier: FileSource {
         let seen = isAsScanned ? file.status : try source.status()
         let probe = isEarlier ? nil : try options.probes?.probe(file.path, seen, source)
         let before = probe?.status ?? seen
-        guard before.type == .file, !isEarlier || before.hasSameContent(as: file.status) else {
+        guard before.type == .file, !isEarlier || before.equals(file.status, in: .content) else {
             return nil
         }
         try goal.begin(before, attempt: attempt)

@@ -44,7 +44,7 @@ package struct ObjectNumbers: Sendable {
         for index in matches.indices where matches.head(at: index).isUnnumbered {
             let match = matches[index]
             if !isStep, let base = match.base, base.object != 0,
-                base.status.hasSameContent(as: match.target.status)
+                base.status.equals(match.target.status, in: .content)
             {
                 found[index] = base.object
             } else {
@@ -70,7 +70,7 @@ package struct ObjectNumbers: Sendable {
         for drift in difference.drift where drift.recorded == nil {
             guard let found = drift.found, let recorded = missing[found.status.inode], recorded.object != 0,
                 recorded.status.type == found.status.type,
-                found.isDirectory || recorded.status.hasSameContent(as: found.status)
+                found.isDirectory || recorded.status.equals(found.status, in: .content)
             else { continue }
             byInode[found.status.inode] = recorded.object
         }

@@ -270,7 +270,7 @@ final class StageWorker {
         // RACE: another object may just have got that name, so the new name is checked.
         let handle = try ObjectHandle(name, in: parent)
         let status = try handle.status()
-        if status.type == .file, status.hasSameContent(as: file.status), status.permissions == file.mode,
+        if status.type == .file, status.equals(file.status, in: .content), status.permissions == file.mode,
             status.owner == file.owner, status.group == file.group,
             try handle.extendedAttributes(extendedKinds) == file.extended,
             try file.digest == nil

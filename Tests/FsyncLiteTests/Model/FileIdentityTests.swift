@@ -30,24 +30,28 @@ struct FileIdentityTests {
     @Test(arguments: changes) func eachChangeTells(change: Change) {
         let now = with(Self.seen, change.make)
         #expect(!now.isUnchanged(since: Self.seen) && Self.seen.isUnchanged(since: Self.seen))
-        #expect(now.hasSameContent(as: Self.seen) == !change.isContent)
-        #expect(now.isSameState(as: Self.seen, orCopy: false) == !change.isState)
-        #expect(now.isSameState(as: Self.seen, orCopy: true) == (!change.isState || change.isAnother))
+        #expect(now.equals(Self.seen, in: .content) == !change.isContent)
+        #expect(now.equals(Self.seen, in: [.state, .identity]) == !change.isState)
+        #expect(now.equals(Self.seen, in: .state) == (!change.isState || change.isAnother))
     }
 
     /// A rename moves the change time, and nothing else may differ.
     @Test(
         arguments: [
-            { $0.type = .fifo }, { $0.permissions = 0o600 }, { $0.owner = 9 }, { $0.group = 9 },
+            { $0.permissions = 0o600 }, { $0.owner = 9 }, { $0.group = 9 },
         ] as [@Sendable (inout FileStatus) -> Void])
     func attributesAreOfTheState(change: @Sendable (inout FileStatus) -> Void) {
-        #expect(!with(Self.seen, change).isSameState(as: Self.seen, orCopy: true))
-        #expect(with(Self.seen, change).hasSameContent(as: Self.seen))
+        #expect(!with(Self.seen, change).equals(Self.seen, in: .state))
+        #expect(with(Self.seen, change).equals(Self.seen, in: .content))
+    }
+
+    @Test func anotherTypeIsAnotherContent() {
+        #expect(!with(Self.seen) { $0.type = .fifo }.equals(Self.seen, in: .content))
     }
 
     /// The size of a directory tells nothing.
     @Test func aDirectoryMayGrow() {
         let seen = with(Self.seen) { $0.type = .directory }
-        #expect(with(seen) { $0.size = 6 }.isSameState(as: seen, orCopy: false))
+        #expect(with(seen) { $0.size = 6 }.equals(seen, in: [.state, .identity]))
     }
 }

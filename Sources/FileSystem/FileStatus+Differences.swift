@@ -1,0 +1,56 @@
+extension FileStatus {
+    /// In what two statuses differ.
+    public struct Differences: OptionSet, Sendable {
+        public let rawValue: UInt16
+
+        public init(rawValue: UInt16) { self.rawValue = rawValue }
+
+        public static let type = Differences(rawValue: 1)
+        /// Of files: that of a directory tells nothing.
+        public static let size = Differences(rawValue: 2)
+        public static let modified = Differences(rawValue: 4)
+        public static let changed = Differences(rawValue: 8)
+        public static let permissions = Differences(rawValue: 16)
+        public static let owner = Differences(rawValue: 32)
+        public static let group = Differences(rawValue: 64)
+        public static let inode = Differences(rawValue: 128)
+        public static let device = Differences(rawValue: 256)
+        public static let created = Differences(rawValue: 512)
+
+        /// What an edit of the content moves, also in a copy.
+        public static let content: Differences = [.type, .size, .modified]
+        public static let access: Differences = [.permissions, .owner, .group]
+        /// What a rename leaves as it is.
+        public static let state: Differences = [.content, .access]
+        /// Another object, at one moment. The device counts: the rest cannot tell an object from its copy in a snapshot.
+        public static let object: Differences = [.inode, .device]
+        /// Another object, at another moment: file systems use the inode of a deleted file again, and the number of a
+        /// device may change at reboot.
+        public static let identity: Differences = [.inode, .created]
+    }
+
+    public func differences(from other: FileStatus) -> Differences {
+        var found: Differences = []
+        if type != other.type { found.insert(.type) }
+        if size != other.size, type == .file { found.insert(.size) }
+        if modified != other.modified { found.insert(.modified) }
+        if changed != other.changed { found.insert(.changed) }
+        if permissions != other.permissions { found.insert(.permissions) }
+        if owner != other.owner { found.insert(.owner) }
+        if group != other.group { found.insert(.group) }
+        if inode != other.inode { found.insert(.inode) }
+        if device != other.device { found.insert(.device) }
+        if created != other.created { found.insert(.created) }
+        return found
+    }
+
+    /// The same object without any change of content or metadata, which would move its change time.
+    public func isUnchanged(since other: FileStatus) -> Bool {
+        equals(other, in: [.identity, .content, .changed])
+    }
+
+    /// Both are the same in these.
+    public func equals(_ other: FileStatus, in parts: Differences) -> Bool {
+        differences(from: other).isDisjoint(with: parts)
+    }
+}
