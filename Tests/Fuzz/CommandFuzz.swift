@@ -75,6 +75,17 @@ struct CommandFuzz {
                     [["apply", "source", "target"]],
                 ])
         }
+        if kind.name == "list" {
+            return [
+                ["snapshot", "list", "target"], ["snapshot", "find", "target", "a"],
+                ["snapshot", "log", "target", "a"], ["snapshot", "show", "target", "latest"],
+                ["undo", "target", "--dry-run"],
+            ]
+                + random.pick([
+                    [["undo", "target"]], [["snapshot", "restore", "target", "latest~1", "--in-place"]],
+                    [["snapshot", "prune", "target", "--keep-last", "1"]], [["apply", "source", "target"]],
+                ])
+        }
         let recover =
             ["recover", "target"]
             + random.pick([[], [], ["--back"], ["--displace"], ["--back", "--displace"]])
@@ -106,8 +117,8 @@ struct CommandFuzz {
         var finding = Finding(code: run.code, isHang: isHang, errors: run.errors)
         let output = (run.output + run.errors).unicodeScalars
         let touched = try TreeSnapshot(scene.path("target"), withState: true).touched(since: before)
-        let isReader =
-            !["apply", "recover", "commit", "abandon"].contains(arguments[0]) || arguments.last == "--dry-run"
+        let writers: Set = ["apply", "recover", "commit", "abandon", "undo", "restore", "prune"]
+        let isReader = writers.isDisjoint(with: arguments) || arguments.last == "--dry-run"
         if let change = try scene.changeOutside() {
             finding.complaint = "OUTSIDE: \(change)"
         } else if !CommandFuzz.documented.contains(run.code) {
@@ -264,7 +275,7 @@ private final class CommandScene {
     /// A valid document for this very target.
     func document(_ kind: DocumentKind, _ random: inout SplitMix64) throws -> [UInt8] {
         switch kind.name {
-        case "manifest", "history-header", "history-actions", "prepared":
+        case "manifest", "history-header", "list", "prepared":
             // The one that the command wrote, from before the first was put.
             if let original { return original }
             let document = try Files.read(path("target/\(location(kind))"))

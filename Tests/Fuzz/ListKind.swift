@@ -14,8 +14,8 @@ extension DocumentKind {
         value: { desk in
             let history = try desk.state.directory.directory(FileName("history"))
             let directory = try history.directory(FileName(Desk.transaction.utf8)!)
-            let list = try ListDocument(
-                directory.open(FileName("list.json"), [.read]), path: Array("list.json".utf8))
+            let name = FileName("list.json")
+            let list = try ListDocument(directory.open(name, [.read]), path: directory.path(of: name))
             return Content(
                 header: list.header, step: Array(list.step.lines.values), hand: Array(list.hand.lines.values),
                 stored: list.stored)
