@@ -245,6 +245,15 @@ extension ComparisonPolicy {
         return trustsTarget || hasKnownTime(target, base.targetChanged)
     }
 
+    /// Something tells of an edit of the target's object. A change time that is not recorded, and no later than a commit,
+    /// tells nothing: the history may have given the object back.
+    func showsEdit(of target: FileStatus, since base: BaseStatus) -> Bool {
+        guard base.targetChanged == nil, !base.differs(from: target) else {
+            return !isUntouched(target, since: base)
+        }
+        return !(commitSpans?.spans.contains { target.changed < $0.upperBound } ?? false)
+    }
+
     /// Only the source's change time hints at an edit.
     func hasOnlyTimeMoved(_ source: FileStatus, _ target: FileStatus, _ base: BaseStatus) -> Bool {
         base.isSettled && isSame(source, base.status) && vouches(for: base, in: target)

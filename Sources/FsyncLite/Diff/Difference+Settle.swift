@@ -96,7 +96,7 @@ extension Difference {
         match.causes.insert(.content)
         match.source.digest = nil
         // Then the target's side is the one that changed. After an undo nothing tells which side it is.
-        if let base = match.base, !policy.isUntouched(match.target.status, since: base.known),
+        if let base = match.base, policy.showsEdit(of: match.target.status, since: base.known),
             policy.isUnchanged(match.source.status, base.status)
         {
             match.target.object = 0

@@ -45,10 +45,11 @@ package struct ManifestFindings {
 
     /// The base of an entry of the target.
     ///
-    /// - Returns: nil for an entry that the earlier tree does not cover either.
+    /// - Returns: no base for an entry that the earlier tree does not cover either; and what the manifest has of one that it
+    ///   does not cover.
     mutating func base(
         _ manifest: some EntryStream, _ target: some EntryStream, isExcluded: Bool
-    ) -> (BaseEntry?, isResting: Bool) {
+    ) -> (BaseEntry?, resting: BaseEntry?) {
         let base = BaseEntry(manifest, at: policy.targetIsCopy ? target.status.inode : manifest.targetInode)
         if !base.isUncovered, !base.differs(from: target.status),
             policy.commitSpans?.accounts(for: target.status.changed) ?? false
@@ -60,12 +61,12 @@ package struct ManifestFindings {
             isExcluded || policy.earlier?.recovered.map({ !$0.contains(manifest.path) }) ?? false
         else {
             note(&drift, manifest, base, target)
-            return (base, false)
+            return (base, nil)
         }
-        if isExcluded { return (base, true) }
+        if isExcluded { return (base, base) }
         resting.insert(manifest.path)
         note(&restingDrift, manifest, base, target)
-        return (nil, true)
+        return (nil, base)
     }
 
     /// The same where the target's stream tells what is recorded.

@@ -138,10 +138,10 @@ package struct TreeMerge {
             side = .right
         }
         let excluded = exclusions(side, source, target)
-        let (base, isResting) = base(side, target, manifest, excluded)
+        let (base, resting) = base(side, target, manifest, excluded)
         leaveUnsettled(side == .right ? target.path : source.path)
-        try take(side, source, target, base, excluded, isResting: isResting)
-        count(side, source, target, base, excluded, isResting: isResting)
+        try take(side, source, target, base, excluded, resting: resting)
+        count(side, source, target, base, excluded, isResting: resting != nil)
     }
 
     private mutating func leaveUnseen(_ source: some EntryStream, isHeld: Bool) {
@@ -181,30 +181,30 @@ package struct TreeMerge {
 
     private mutating func base(
         _ side: MergeSide, _ target: some EntryStream, _ manifest: (some EntryStream)?, _ excluded: Exclusions
-    ) -> (BaseEntry?, isResting: Bool) {
+    ) -> (BaseEntry?, resting: BaseEntry?) {
         if side == .left {
             let base = manifest.map { findings.baseOfMissing($0, isProtected: isProtected($0.path)) }
-            return (base, false)
+            return (base, nil)
         }
         if let manifest { return findings.base(manifest, target, isExcluded: excluded.target) }
-        if let recorded = target.recorded { return (findings.base(recorded), false) }
-        return (policy.targetIsBase ? BaseEntry(of: target) : nil, false)
+        if let recorded = target.recorded { return (findings.base(recorded), nil) }
+        return (policy.targetIsBase ? BaseEntry(of: target) : nil, nil)
     }
 
     private mutating func take(
         _ side: MergeSide, _ source: some EntryStream, _ target: some EntryStream, _ base: BaseEntry?,
-        _ excluded: Exclusions, isResting: Bool
+        _ excluded: Exclusions, resting: BaseEntry?
     ) throws {
         if excluded.target {
             leaveExcluded(target, base)
             if side == .both, !excluded.source { collisions.append(target.path) }
         } else if excluded.source {
-            if side == .both { takeDeparture(target, base) }
+            if side == .both { takeDeparture(target, base, resting) }
         } else {
             switch side {
-            case .both: takeBoth(source, target, base, isResting: isResting)
+            case .both: takeBoth(source, target, base, resting: resting)
             case .left: try takeArrival(source, base)
-            case .right: if !isProtected(target.path) { takeDeparture(target, base) }
+            case .right: if !isProtected(target.path) { takeDeparture(target, base, resting) }
             }
         }
     }
@@ -232,9 +232,9 @@ package struct TreeMerge {
     /// Adds an object outside both trees that may match an entry of the source.
     mutating func offer(_ file: File, _ base: BaseEntry) { departures.append((file, base)) }
 
-    /// - Parameter isResting: the target's entry is uncovered, and known to be another object than the source's.
+    /// - Parameter resting: the target's entry is uncovered, and known to be another object than the source's.
     private mutating func takeBoth(
-        _ source: some EntryStream, _ target: some EntryStream, _ base: BaseEntry?, isResting: Bool
+        _ source: some EntryStream, _ target: some EntryStream, _ base: BaseEntry?, resting: BaseEntry?
     ) {
         let isDirectory = source.status.type == .directory
         if isDirectory, !source.isListed { unlisted = source.path }
@@ -242,11 +242,11 @@ package struct TreeMerge {
             policy.followsIdentity && policy.mayBeSame(source.path, source.path)
             && base.map { policy.key(of: $0) != policy.key(source.status, source.object) }
                 // An older list has no object that no apply brought.
-                ?? (isResting || policy.pairsByNumber)
+                ?? (resting != nil || policy.pairsByNumber)
         if source.status.type != target.status.type || (isOther && source.isListed) {
             let file = source.file
             addArrival(source, file, base)
-            departures.append((found(target, base, at: file.path), base))
+            departures.append((found(target, base ?? resting, at: file.path), base))
             if isDirectory || target.status.type == .directory { addUnsettled(source.path) }
             return
         }
@@ -263,7 +263,7 @@ package struct TreeMerge {
             return
         }
         let file = source.file
-        var match = Match(source: file, target: found(target, base, at: file.path), base: base)
+        var match = Match(source: file, target: found(target, base ?? resting, at: file.path), base: base)
         match.isMislinked = !isLinkedAlike
         match.compare(by: policy)
         omissions.add(match.source)
@@ -335,8 +335,10 @@ package struct TreeMerge {
         return file
     }
 
-    private mutating func takeDeparture(_ target: some EntryStream, _ base: BaseEntry?) {
-        departures.append((found(target, base, at: target.path), base))
+    private mutating func takeDeparture(
+        _ target: some EntryStream, _ base: BaseEntry?, _ resting: BaseEntry?
+    ) {
+        departures.append((found(target, base ?? resting, at: target.path), base))
         if target.status.type == .directory { addUnsettled(target.path) }
     }
 

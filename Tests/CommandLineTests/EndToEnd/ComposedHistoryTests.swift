@@ -204,6 +204,21 @@ struct ComposedHistoryTests {
         #expect(try covered(scene) == ["z"])
     }
 
+    /// What takes no part any more goes to the history, since something of an older tree comes to its path.
+    @Test func whatTookPartOnceIsFoundWhereItWasDisplacedLater() throws {
+        let scene = try MirrorScene(["e": ["x": "1"], "z": "z"])
+        try scene.mirror("--keep-last", "9")
+        try scene.remove("source/e")
+        try scene.mirror()
+        try scene.build(["e": ["x": "22"]], at: "source")
+        try scene.mirror()
+        let wanted = try AttributeSnapshot(scene.source)
+        #expect(try scene.apply("--exclude", "/*", "--allow-empty-source").code == 0)
+        #expect(try scene.run("snapshot", "restore", "target", "latest~3", "--in-place").code == 0)
+        #expect(try scene.text("target/e/x") == "1")
+        try expectTree(scene, "latest~2", wanted)
+    }
+
     /// One name of a file is left out from the exchange on that makes a copy of it.
     @Test(.needs(.btrfs))
     func leftOutNamesAreLinkedAgainAfterAnExchange() throws {

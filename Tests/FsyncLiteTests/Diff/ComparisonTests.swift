@@ -186,4 +186,24 @@ struct ComparisonTests {
         #expect(record.known.isIntact(in: Entry(.file).target))
         #expect(record.known.isIntact(in: row.entry.target) == isIntact)
     }
+
+    /// Which change times of the target tell of an edit: the last commit began at 30 and ended at 40.
+    static let changeTimes: [(Row, showsEdit: Bool)] = [
+        (Row("as recorded") { _ in }, false),
+        (Row("another than recorded") { $0.target.changed = seconds(21) }, true),
+        (
+            Row("none recorded, in the commit") {
+                ($0.targetChanged, $0.target.changed) = (nil, seconds(35))
+            }, false
+        ),
+        (Row("none recorded, before it") { $0.targetChanged = nil }, false),
+        (Row("none recorded, after it") { ($0.targetChanged, $0.target.changed) = (nil, seconds(41)) }, true),
+        (Row("none recorded, another size") { ($0.targetChanged, $0.target.size) = (nil, 6) }, true),
+    ]
+
+    @Test(arguments: changeTimes) func aChangeTimeTellsOfAnEditOnlyIfItIsNews(row: Row, showsEdit: Bool) {
+        let entry = row.entry
+        let record = BaseEntry(status: entry.record, targetInode: 70, targetChanged: entry.targetChanged)
+        #expect(entry.policy.showsEdit(of: entry.target, since: record.known) == showsEdit)
+    }
 }
