@@ -248,7 +248,7 @@ extension ComparisonPolicy {
     /// Something tells of an edit of the target's object. A change time that is not recorded, and no later than a commit,
     /// tells nothing: the history may have given the object back.
     func showsEdit(of target: FileStatus, since base: BaseStatus) -> Bool {
-        guard base.targetChanged == nil, !base.differs(from: target) else {
+        guard base.targetChanged == nil, !base.differs(from: target), !suspects.contains(target.inode) else {
             return !isUntouched(target, since: base)
         }
         return !(commitSpans?.spans.contains { target.changed < $0.upperBound } ?? false)
@@ -323,15 +323,15 @@ extension Match {
         let found = policy.compare(source.status, target.status, base?.known, payload)
         var status = source.status
         status.keepUnmirrored(of: target.status, mirroring: policy.attributes, timeStep: policy.timeStep)
-        if found.isUnexamined || policy.pairsByNumber && target.path.isInState {
-            status = status.unexamined
-        }
+        // Its extended attributes were read when it was offered.
+        let isDisplaced = policy.pairsByNumber && target.path.isInState
+        if found.isUnexamined || isDisplaced { status = status.unexamined }
         if status != source.status { source = source.with(status) }
         source.omitted = found.omitted
         causes.formUnion(found.causes)
         (replacesContent, needsContentComparison) = (found.replacesContent, found.needsContentComparison)
         (sourceStands, targetStands) = (found.sourceStands, found.targetStands)
-        let knowsExtended = policy.knowsExtended || target.path.isInState
+        let knowsExtended = policy.knowsExtended || isDisplaced
         needsInspection = found.needsInspection && !knowsExtended
         if knowsExtended {
             take(source.extended, target.extended, mirroring: policy.attributes)
@@ -339,7 +339,7 @@ extension Match {
         } else if let base, !needsInspection {
             (source.extended, target.extended) = (base.extended, base.extended)
         }
-        if !knowsExtended, !replacesContent,
+        if !policy.knowsExtended, !replacesContent,
             sourceStands || targetStands || (needsContentComparison && isDigestComparable)
         {
             // Unless a comparison finds otherwise.

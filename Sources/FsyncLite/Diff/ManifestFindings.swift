@@ -45,8 +45,8 @@ package struct ManifestFindings {
 
     /// The base of an entry of the target.
     ///
-    /// - Returns: no base for an entry that the earlier tree does not cover either; and what the manifest has of one that it
-    ///   does not cover.
+    /// - Returns: the base, nil if neither the manifest nor the earlier tree covers the entry; and the manifest's entry, nil
+    ///   unless it is uncovered and stays so.
     mutating func base(
         _ manifest: some EntryStream, _ target: some EntryStream, isExcluded: Bool
     ) -> (BaseEntry?, resting: BaseEntry?) {

@@ -189,15 +189,11 @@ struct DirectorySource: PlanSource {
         if isTargetRecorded, let manifest {
             let decide = decide
             let target = RecordedTarget(manifest) { try decide($0, $1.type, $1.size).isExcluded }
-            if let source = source as? BackgroundScan {
-                try merge.run(source, target, nil as ManifestReader?)
-            } else {
-                try merge.run(source: source, target: target)
-            }
+            try DirectorySource.run(&merge, source, target, nil)
             return nil
         }
         guard let directory = root.directory else {
-            try merge.run(source: source, target: FileList([]), manifest: manifest)
+            try DirectorySource.run(&merge, source, FileList([]), manifest)
             return nil
         }
         let filters = options.deletesExcluded ? Filters() : options.filters
@@ -207,12 +203,20 @@ struct DirectorySource: PlanSource {
         let targetScan = try BackgroundScan { [scanOptions] in
             try TreeCursor(directory, scanOptions, filter: FilteredWalk(filters, rules), monitor: monitor)
         }
-        if let source = source as? BackgroundScan {
-            try merge.run(source, targetScan, manifest)
-        } else {
-            try merge.run(source: source, target: targetScan, manifest: manifest)
-        }
+        try DirectorySource.run(&merge, source, targetScan, manifest)
         return targetScan.findings
+    }
+
+    /// The merge is compiled for a source of which the target can hold everything.
+    private static func run(
+        _ merge: inout TreeMerge, _ source: any EntryStream, _ target: some EntryStream,
+        _ manifest: ManifestReader?
+    ) throws {
+        if let source = source as? BackgroundScan {
+            try merge.run(source, target, manifest)
+        } else {
+            try merge.run(source: source, target: target, manifest: manifest)
+        }
     }
 
     private func prefetching(_ scan: TreeScan.Options) -> TreeScan.Options {

@@ -41,13 +41,13 @@ extension TreeMerge {
         }
         for (index, location) in directories { try offerContent(of: location, changed.path(at: index)) }
         let tops = Set(directories.lazy.map(\.location))
-        var top: RelativePath?
+        var top: [RelativePath] = []
         for index in inner {
             let location = changed.location(at: index)
-            guard !(top.map { location == $0 || location.isBelow($0) } ?? false),
-                !location.isBelow(anyOf: tops), try offer(index, location, in: tree, resolver)
+            guard !location.isWithin(top), !location.isBelow(anyOf: tops),
+                try offer(index, location, in: tree, resolver)
             else { continue }
-            top = location
+            top = [location]
             try offerContent(of: location, changed.path(at: index))
         }
     }

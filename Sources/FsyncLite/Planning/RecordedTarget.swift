@@ -57,10 +57,11 @@ extension Difference {
             guard try check.confirm(&file) else { return false }
             links[path] = .kept(file)
         }
-        let renamed = matches.indices.lazy.filter { [matches] in matches.head(at: $0).isRenamed }
-        let leaving = renamed.filter { [matches] in !matches.head(at: $0).targetIsInState }
+        let (matches, deleted) = (matches, deleted)
+        let renamed = matches.indices.lazy.filter { matches.head(at: $0).isRenamed }
+        let leaving = renamed.filter { !matches.head(at: $0).targetIsInState }
         let gone = Set(deleted.indices.map { deleted.path(at: $0) })
-            .union(leaving.map { [matches] in matches.targetPath(at: $0) })
+            .union(leaving.map { matches.targetPath(at: $0) })
         for index in renamed where try !check.isFree(matches.path(at: index), of: gone) { return false }
         for index in created.indices where try !check.isFree(created.path(at: index), of: gone) {
             return false

@@ -198,6 +198,7 @@ struct ComparisonTests {
         ),
         (Row("none recorded, before it") { $0.targetChanged = nil }, false),
         (Row("none recorded, after it") { ($0.targetChanged, $0.target.changed) = (nil, seconds(41)) }, true),
+        (Row("none recorded, a suspect") { ($0.targetChanged, $0.policy.suspects) = (nil, [70]) }, true),
         (Row("none recorded, another size") { ($0.targetChanged, $0.target.size) = (nil, 6) }, true),
     ]
 
