@@ -68,26 +68,26 @@ package struct ListTree: Sendable {
         scope = Scope(paths, withoutRest: !isInPlace, copiesDisplaced: copiesDisplaced)
         root = paths.isEmpty || !isInPlace ? isInPlace && index == 0 ? nil : header.rootEntry : nil
         let own = try ListStream(layer, over: lists.present).own
-        var builder = Builder(scope, layers.places, own)
+        var builder = Builder(scope, layers.places, layer, own)
         let present = try lists.present()
         var part = withoutUnchanged || !isInPlace && !paths.isEmpty ? Part(of: present, layer, scope) : nil
         try builder.look(at: present, taking: &part)
         self.lists.excerpt = part?.excerpt
-        let returning = builder.ancestorsOfReturning(own)
+        let returning = builder.ancestorsOfReturning()
         var changed = PackedList<ListTreeCoding>()
         for case let entry? in own.lazy.map(\.entry) {
             guard let entry = builder.entry(entry, returning) else { continue }
             if entry.isUncovered {
-                guard isInPlace || builder.isNamed(entry, in: own) else { continue }
+                guard isInPlace || builder.isNamed(entry) else { continue }
                 uncovered.insert(entry.file.path)
             }
             changed.append(entry)
         }
         self.changed = changed
-        for (path, object) in builder.uncovered {
+        for (path, object) in builder.uncovered where !builder.resting.contains(path) {
             if builder.covers(object) {
                 recovered.insert(path)
-            } else if layer.resolve(path) != .newer(path), !builder.wants(object) {
+            } else if !builder.wants(object) {
                 if object < header.nextObject ?? 0 {
                     returned.fromHistory.insert(path)
                 } else {
@@ -188,6 +188,9 @@ package struct ListTree: Sendable {
     private struct Builder {
         private let scope: Scope
         private let places: Places
+        private let layer: ListLayer
+        private let directories: [RelativePath: [RelativePath]]
+        private let own: PackedList<ListLineCoding>
         /// The objects of entries that the present list does not have at their path, and the directories that hold them
         /// in the history, in order; and those of covered entries.
         private let wanted: [UInt64]
@@ -197,9 +200,12 @@ package struct ListTree: Sendable {
         private var presentAbove: Set<RelativePath> = []
         /// The uncovered entries of the present list.
         private(set) var uncovered: [RelativePath: UInt64] = [:]
+        /// Those of them that also the list leaves out. Other names of the same object may be covered.
+        private(set) var resting: Set<RelativePath> = []
 
-        init(_ scope: Scope, _ places: Places, _ own: PackedList<ListLineCoding>) {
-            (self.scope, self.places) = (scope, places)
+        init(_ scope: Scope, _ places: Places, _ layer: ListLayer, _ own: PackedList<ListLineCoding>) {
+            (self.scope, self.places, self.layer, self.own) = (scope, places, layer, own)
+            directories = layer.movedDirectories
             var (wanted, covered) = ([UInt64](), [UInt64]())
             for case let entry? in own.lazy.map(\.entry) {
                 wanted.append(entry.object)
@@ -220,27 +226,38 @@ package struct ListTree: Sendable {
                 let (path, object) = (manifest.path, manifest.object)
                 let isWanted = wants(object)
                 if isWanted { present[object, default: []].append(path) }
-                if manifest.marks.contains(.uncovered) { uncovered[path] = object }
+                if manifest.marks.contains(.uncovered) {
+                    uncovered[path] = object
+                    if rests(path, object) { resting.insert(path) }
+                }
                 if scope.above.contains(path) { presentAbove.insert(path) }
                 if try part?.take(manifest, isWanted: isWanted) == false { part = nil }
             }
             try part?.end()
         }
 
-        private func location(of entry: ListEntry) -> RelativePath {
-            let path = entry.file.path
-            if let names = present[entry.object], !names.isEmpty {
-                return names.contains(path) ? path : names[0]
+        /// Whether the list, too, has an entry of the present one among those that it leaves out.
+        private func rests(_ path: RelativePath, _ object: UInt64) -> Bool {
+            if let entry = own.index(of: path).flatMap({ own[$0].entry }) {
+                return entry.isUncovered && entry.object == object
             }
-            switch places.place(of: entry.object, present: { present[$0]?.first }) {
+            return !layer.olderPaths(of: path, directories).isEmpty
+        }
+
+        private func location(of entry: ListEntry) -> RelativePath {
+            let (path, names) = (entry.file.path, present[entry.object] ?? [])
+            if names.contains(path) { return path }
+            // A name that stays where it is left out gives its object to no other path.
+            if let name = names.first(where: { entry.isUncovered || !resting.contains($0) }) { return name }
+            switch places.place(of: entry.object, present: { $0 == entry.object ? nil : present[$0]?.first }) {
             case .tree(let path)?: return path
             case .history(let path)?: return .history.appending(path)
-            case nil: return .lost
+            case nil: return names.first ?? .lost
             }
         }
 
         /// The directories of uncovered entries that come back from the history.
-        func ancestorsOfReturning(_ own: PackedList<ListLineCoding>) -> Set<RelativePath> {
+        func ancestorsOfReturning() -> Set<RelativePath> {
             var directories: Set<RelativePath> = []
             for case let entry? in own.lazy.map(\.entry) where entry.isUncovered {
                 let location = location(of: entry)
@@ -275,7 +292,7 @@ package struct ListTree: Sendable {
         }
 
         /// Of a copy, an uncovered entry is wanted only by its name, or to hold such a one.
-        func isNamed(_ entry: Entry, in own: PackedList<ListLineCoding>) -> Bool {
+        func isNamed(_ entry: Entry) -> Bool {
             let path = entry.file.path
             func isDisplaced(_ path: RelativePath) -> Bool {
                 own.index(of: path).flatMap { own[$0].entry }.map {

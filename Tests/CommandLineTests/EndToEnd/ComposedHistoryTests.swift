@@ -219,6 +219,22 @@ struct ComposedHistoryTests {
         try expectTree(scene, "latest~2", wanted)
     }
 
+    /// One name takes no part, the other one goes or moves: the first stays where it is.
+    @Test(arguments: [nil, "source/d"])
+    func aNameThatTakesNoPartGivesItsFileToNoOther(newName: String?) throws {
+        let scene = try MirrorScene(["a": "1", "c": ["z": "z"]])
+        try scene.link("source/c/b", to: "source/a")
+        try scene.mirror("--keep-last", "9")
+        #expect(try scene.apply("--exclude", "b").code == 0)
+        let wanted = try AttributeSnapshot(scene.target)
+        if let newName { try scene.move("source/a", to: newName) } else { try scene.remove("source/a") }
+        #expect(try scene.apply("--exclude", "b").code == 0)
+        #expect(try scene.run("snapshot", "restore", "target", "latest~1", "--to", "copy").code == 0)
+        #expect(try scene.text("copy/a") == "1")
+        #expect(try scene.run("undo", "target").code == 0)
+        #expect(try AttributeSnapshot(scene.target).differences(from: wanted) == [])
+    }
+
     /// One name of a file is left out from the exchange on that makes a copy of it.
     @Test(.needs(.btrfs))
     func leftOutNamesAreLinkedAgainAfterAnExchange() throws {
