@@ -249,7 +249,8 @@ package struct ListTree: Sendable {
             if names.contains(path) { return path }
             // A name that stays where it is left out gives its object to no other path.
             if let name = names.first(where: { entry.isUncovered || !resting.contains($0) }) { return name }
-            switch places.place(of: entry.object, present: { $0 == entry.object ? nil : present[$0]?.first }) {
+            switch places.place(of: entry.object, present: { $0 == entry.object ? nil : present[$0]?.first })
+            {
             case .tree(let path)?: return path
             case .history(let path)?: return .history.appending(path)
             case nil: return names.first ?? .lost
