@@ -50,9 +50,8 @@ extension Target {
         let snapshots = try history.snapshots()
         try lists.forEach { index, layers in
             let entries = try ListStream(layers.found, withUncovered: false) { ListedEntries(followed) }
-            var selection = selection
             while try entries.advance() {
-                guard selection.selects(entries) else { continue }
+                guard selection.selectsAlone(entries) else { continue }
                 let version = Version(entries)
                 if let known = indices[version] {
                     found[known].snapshots.append(snapshots[index])

@@ -29,10 +29,19 @@ package struct EntrySelection: Sendable {
 
     /// Whether the present entry is selected; called for each entry in order.
     mutating func selects(_ entry: some EntryStream) -> Bool {
+        let isDirectory = entry.status.type == .directory
+        return (patterns.rules.isEmpty || matches(entry.path, isDirectory: isDirectory))
+            && meets(entry.status)
+    }
+
+    /// Whether an entry is selected; the directories above it need not come before it.
+    func selectsAlone(_ entry: some EntryStream) -> Bool {
         let status = entry.status
-        if !patterns.rules.isEmpty, !matches(entry.path, isDirectory: status.type == .directory) {
-            return false
-        }
+        return meets(status)
+            && (patterns.rules.isEmpty || selects(entry.path, status.type == .directory))
+    }
+
+    private func meets(_ status: FileStatus) -> Bool {
         if !types.isEmpty, !types.contains(status.type) { return false }
         if !sizes.isEmpty,
             status.type != .file || sizes.exclusion(of: status.type, size: status.size) != nil

@@ -94,7 +94,7 @@ package struct ListLayer: Sendable {
     }
 }
 
-/// Goes over the paths of a newer list, in order.
+/// Goes over paths of a newer list, in order. The directories above them need not be among these.
 struct LayerWalk {
     private let lines: PackedList<ListLineCoding>
     private var next = 0
@@ -106,11 +106,13 @@ struct LayerWalk {
     /// Whether the older list has another entry at the next path of the newer one, or none.
     mutating func isElsewhere(_ path: RelativePath) -> Bool {
         while let last = above.last, !path.isBelow(last.path) { above.removeLast() }
-        while next < lines.count, lines.order(next, comparedTo: path) < 0 { next += 1 }
-        guard next < lines.count, lines.order(next, comparedTo: path) == 0 else {
-            return above.last.map { !$0.stays } ?? false
+        while next < lines.count, lines.order(next, comparedTo: path) <= 0 {
+            let line = lines[next]
+            if path == line.path || path.isBelow(line.path) {
+                above.append((line.path, line.below == line.path))
+            }
+            next += 1
         }
-        above.append((path, lines[next].below == path))
-        return true
+        return above.last.map { $0.path == path || !$0.stays } ?? false
     }
 }

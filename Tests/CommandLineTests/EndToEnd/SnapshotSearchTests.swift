@@ -54,6 +54,38 @@ struct SnapshotSearchTests {
         #expect(try noJSON.code == 2 && noJSON.json().objects("found").isEmpty)
     }
 
+    /// The pattern matches a file, and not its directory, which comes, moves, and is another one's.
+    @Test func findKnowsTheDirectoriesThatThePatternDoesNotMatch() throws {
+        let scene = try MirrorScene(["k": "k"])
+        func apply() throws -> String {
+            try scene.mirror("--keep-last", "9")
+            return try ids(scene)[0]
+        }
+        func found(_ pattern: String, _ options: String...) throws -> [String] {
+            try scene.run(["snapshot", "find", "target", pattern] + options).lines.compactMap {
+                $0.components(separatedBy: "  in ").last
+            }
+        }
+        _ = try apply()
+        try scene.build(["x": ["a": "1"]], at: "source")
+        let came = try apply()
+        #expect(try found("x/a") == [came])
+        try scene.move("source/x", to: "source/y")
+        let moved = try apply()
+        #expect(try (found("x/a"), found("y/a")) == ([came], [moved]))
+        try scene.build(["x": ["b": "1"]], at: "source")
+        let other = try apply()
+        #expect(try (found("x/a"), found("x/b")) == ([came], [other]))
+        #expect(try found("a", "--type", "file").sorted() == [came, "\(other), \(moved)"].sorted())
+        try scene.remove("source/y")
+        _ = try apply()
+        #expect(
+            try (found("y/a"), found("y", "--type", "file")) == (
+                ["\(other), \(moved)"], ["\(other), \(moved)"]
+            ))
+        #expect(try found("x", "--type", "file", "--min-size", "1").count == 2)
+    }
+
     /// As a shell completes them, or as they were listed.
     @Test func pathsAreTakenInTheFormsThatPeopleType() throws {
         let odd: [UInt8] = [0xDF] + Array("\\.txt".utf8)
