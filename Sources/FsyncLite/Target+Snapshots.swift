@@ -130,14 +130,15 @@ extension Target {
     public func prune(
         _ policy: RetentionPolicy, dropsDamaged: Bool = false, isDryRun: Bool = false
     ) throws -> [Snapshot] {
-        func found(_ history: History) throws -> History {
-            try dropsDamaged ? history.withoutDamaged() : history
+        func found(_ history: History) throws -> (History, [Snapshot]) {
+            guard dropsDamaged else { return (history, try snapshots(history, policy)) }
+            let whole = try history.withoutDamaged()
+            return (whole, try snapshots(whole, policy) + history.snapshots(lostIn: whole))
         }
-        if isDryRun { return try snapshots(found(history()), policy) }
+        if isDryRun { return try found(history()).1 }
         return try writing { history in
-            let history = try found(history)
+            let (history, before) = try found(history)
             if let damage = history.damage { throw damage }
-            let before = try snapshots(history, policy)
             try Retention(history.state).apply(policy, to: history, began: policy.clock)
             return before
         }
@@ -232,6 +233,9 @@ extension Target {
     /// Runs `body` with the lock, after finishing an interrupted commit.
     private func writing<Value>(_ body: (History) throws -> Value) throws -> Value {
         let (root, state) = try open()
+        guard try !FileSystemInfo(of: root.anchor()).isReadOnly else {
+            throw SyncError(.readOnlyFileSystem, path: path)
+        }
         try root.lock()
         _ = try root.recover()
         return try withExtendedLifetime(root) { try body(History(state)) }

@@ -22,19 +22,16 @@ struct History {
         let names = try state.transactions()
         guard !names.isEmpty else { return }
         guard let history = try state.history() else { return }
-        // A directory without a header holds only what other records restore, or what a recovery moved there.
-        func hasHeader(_ name: FileName) throws -> Bool {
-            guard try history.status(of: name)?.type == .directory else { return false }
-            return try history.directory(name).status(of: HistoryRecord.headerName) != nil
-        }
-        var next = try names.last(where: hasHeader)
+        var next = try names.last(where: { try History.hasHeader($0, in: history) })
         while let name = next {
             do {
                 let header = try HistoryRecord.Header.read(name, from: history.directory(name))
                 steps.append(Step(name: name, header: header))
                 // Only backwards, so that a false header makes no cycle.
                 next = header.previous.flatMap { FileName($0.utf8) }
-                if let previous = next, try previous >= name || !hasHeader(previous) { next = nil }
+                if let previous = next, try previous >= name || !History.hasHeader(previous, in: history) {
+                    next = nil
+                }
             } catch let error as SyncError {
                 damage = error
                 break
@@ -51,9 +48,15 @@ struct History {
         // Records are removed oldest first, so one that is missing and not the oldest was lost. Those that were joined to a
         // newer one are newer than the next.
         guard damage == nil, let lost = steps.last?.header.previous.flatMap({ FileName($0.utf8) }),
-            try names.contains(where: { try $0 < lost && hasHeader($0) })
+            try names.contains(where: { try $0 < lost && History.hasHeader($0, in: history) })
         else { return }
         damage = History.lost(lost.description, in: history)
+    }
+
+    /// A directory without a header holds only what other records restore, or what a recovery moved there.
+    private static func hasHeader(_ name: FileName, in history: Directory) throws -> Bool {
+        guard try history.status(of: name)?.type == .directory else { return false }
+        return try history.directory(name).status(of: HistoryRecord.headerName) != nil
     }
 
     private static func lost(_ name: String, in history: Directory) -> SyncError {
@@ -78,6 +81,19 @@ struct History {
         }
         if let bad { whole.steps.removeSubrange(bad...) }
         return whole
+    }
+
+    /// The snapshots that the history lacks where it is cut as `withoutDamaged` cuts it.
+    func snapshots(lostIn whole: History) throws -> [Snapshot] {
+        var lost = Array(try snapshots().dropFirst(whole.steps.count + 1))
+        if damage != nil, let oldest = try snapshots().last?.id, let history = try state.history() {
+            lost += try state.transactions().reversed().filter {
+                try $0.description < oldest && History.hasHeader($0, in: history)
+            }.map { Snapshot(id: $0.description) }
+            lost.append(Snapshot(id: Snapshot.initialID))
+        }
+        for index in lost.indices { lost[index].damage = "it cannot be read, or what leads to it" }
+        return lost
     }
 
     func directory(_ step: Step) throws -> Directory {

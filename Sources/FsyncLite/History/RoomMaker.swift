@@ -5,6 +5,7 @@ import FileSystem
 struct RoomMaker {
     private let need: RoomNeed?
     private let givesWay: Bool
+    private let neededSteps: Int
     /// What may be removed; nil for anything.
     private let allowed: Set<String>?
     /// As it was before anything was staged.
@@ -14,8 +15,9 @@ struct RoomMaker {
     /// - Parameters:
     ///   - givesWay: something may be removed.
     ///   - allowed: what may be removed, by a saved plan.
-    init(_ need: RoomNeed?, givesWay: Bool, allowed: [String]?) {
-        (self.need, self.givesWay, self.allowed) = (need, givesWay, allowed.map(Set.init))
+    init(_ planned: PlannedSync, givesWay: Bool, allowed: [String]?) {
+        (need, neededSteps) = (planned.need, planned.neededSteps)
+        (self.givesWay, self.allowed) = (givesWay, allowed.map(Set.init))
     }
 
     /// Before anything is staged: removes parts until there is enough room.
@@ -52,12 +54,12 @@ struct RoomMaker {
     func explained(_ error: SyncError, in root: TargetRoot) -> SyncError {
         guard RoomMaker.isFull(error), let need, let info else { return error }
         // Where the history cannot be looked at, nothing is said of it.
-        let hasHistory = (try? root.state?.transactions().isEmpty) == false
+        let prunable = root.state.flatMap { try? PrunableHistory($0, keeping: neededSteps) }
         let lack = need.inodesText(info) ?? need.bytesText(info)
         return SyncError(
             error.code, path: error.path,
             "\(error.message); \(lack) in the target, or less where a quota is set"
-                + (hasHistory ? "; snapshot prune --keep-last 0 frees what the history holds" : ""),
+                + (prunable.map { $0.bytes > 0 ? "; \($0.command) frees what the history holds" : "" } ?? ""),
             errno: error.errno)
     }
 

@@ -48,7 +48,8 @@ public enum SnapshotName {
                 let known =
                     snapshots.count == 1
                     ? "the only snapshot is latest" : "the oldest snapshot is latest~\(snapshots.count - 1)"
-                throw SyncError(.inputMissing, "there is no \(name): \(known)")
+                let damage = snapshots.last?.damage.map { "; \($0)" } ?? ""
+                throw SyncError(.inputMissing, "there is no \(name): \(known)\(damage)")
             }
             return step
         }
@@ -68,7 +69,7 @@ public enum SnapshotName {
             throw SyncError(
                 .inputMissing,
                 "there is no snapshot \(escapedText(name.utf8)); give an id or a label of snapshot list, latest, latest~2, or "
-                    + TimeSpan.forms)
+                    + TimeSpan.forms + (snapshots.last?.damage.map { "; \($0)" } ?? ""))
         }
         guard matches.count == 1 else {
             let found = matches.prefix(10).map { index in

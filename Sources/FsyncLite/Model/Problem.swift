@@ -54,10 +54,13 @@ public struct Problem: Hashable, Sendable {
             message: "what has a path of more than \(RelativePath.longest) bytes in it is not mirrored")
     }
 
-    static func lost(_ path: RelativePath) -> Problem {
+    /// - Parameter location: where the content was, below the target's root.
+    static func lost(_ path: RelativePath, at location: RelativePath) -> Problem {
         Problem(
-            path: path, code: .drift, message: "what it held is lost: it was changed in the target since"
-        )
+            path: path, code: .drift,
+            message: "what it held is lost: "
+                + (location.isInState
+                    ? "the history no longer has it" : "it was changed in the target since"))
     }
 
     /// - Parameter object: has the content that is not restored.

@@ -105,30 +105,31 @@ extension Refusal {
         .readOnlyFileSystem, "the target's file system is mounted read-only",
         .first("mount", "-o", "remount,rw", .mountPoint))
 
-    /// - Parameter held: bytes that the target's history holds.
-    static func noSpace(_ needed: ByteCount, free: ByteCount, held: ByteCount) -> Refusal {
+    static func noSpace(_ needed: ByteCount, free: ByteCount, _ history: PrunableHistory) -> Refusal {
         let text = Amount.bytes(needed, over: free)
         var refusal = Refusal(
-            .noSpace, "\(text.0) are needed and \(text.1) are free in the target\(history(held))",
-            prune(held))
+            .noSpace, "\(text.0) are needed and \(text.1) are free in the target\(advice(history))",
+            prune(history))
         refusal.bytes = Space(needed: needed, free: free)
         return refusal
     }
 
-    /// - Parameter held: bytes that the target's history holds.
-    static func noInodes(_ needed: Int64, free: Int64, held: ByteCount) -> Refusal {
+    static func noInodes(_ needed: Int64, free: Int64, _ history: PrunableHistory) -> Refusal {
         Refusal(
-            .noInodes, "\(needed) inodes are needed and \(free) are free in the target\(history(held))",
-            prune(held))
+            .noInodes, "\(needed) inodes are needed and \(free) are free in the target\(advice(history))",
+            prune(history))
     }
 
-    private static func history(_ held: ByteCount) -> String {
-        guard held > 0 else { return "" }
-        return "; its history holds \(Amount.bytes(held)), which snapshot prune --keep-last 0 frees"
+    private static func advice(_ history: PrunableHistory) -> String {
+        guard history.bytes > 0 else { return "" }
+        return "; its history holds \(Amount.bytes(history.bytes)), which \(history.command) frees"
     }
 
-    private static func prune(_ held: ByteCount) -> WayOut {
-        held > 0 ? .first("fsync-lite", "snapshot", "prune", "--keep-last", "0", .targetName) : .none
+    private static func prune(_ history: PrunableHistory) -> WayOut {
+        guard history.bytes > 0 else { return .none }
+        return .first(
+            "fsync-lite", "snapshot", "prune", "--keep-last", .text(Array("\(history.keptSteps)".utf8)),
+            .targetName)
     }
 
     static let spaceForPrepared = Refusal(
@@ -152,7 +153,7 @@ extension Refusal {
             isThere
                 ? "\(file) is not the directory that was mirrored: is a disk missing? --to \(file) uses it"
                 : "the source, \(file), is not there: is a disk missing? --to \(file) makes it",
-            .without("--to-source") + .adding("--to", path))
+            .restoring(to: path))
     }
 
     static func destinationIsTarget(_ path: [UInt8]) -> Refusal {
@@ -264,9 +265,11 @@ extension Refusal {
 
 extension WayOut {
     /// A restore into another directory.
-    static func restoringBeside(_ path: [UInt8]) -> WayOut {
-        .adding("--to", path + ".restored".utf8)
-    }
+    static func restoringBeside(_ path: [UInt8]) -> WayOut { restoring(to: path + ".restored".utf8) }
 
-    static let restoringElsewhere = WayOut.adding("--to", "restored")
+    static let restoringElsewhere = restoring(to: Array("restored".utf8))
+
+    static func restoring(to path: [UInt8]) -> WayOut {
+        .without("--to-source", "--in-place") + .adding("--to", path)
+    }
 }

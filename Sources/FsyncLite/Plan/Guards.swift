@@ -51,8 +51,8 @@ struct GuardFacts {
     var clonedDevice: DeviceNumber?
     /// See `keepNeed`.
     private(set) var keptNeed: RoomNeed?
-    /// Bytes that the target's history holds; computed where room is short.
-    var heldBytes: ByteCount = 0
+    /// Computed where room is short.
+    var prunable = PrunableHistory()
     /// What of the history is removed to make room; nil where that is not enough, or room is not short.
     var givingWay: [String]?
     /// The target's root, if it exists.
@@ -335,10 +335,10 @@ struct GuardFacts {
         if info.isReadOnly { found.append(.readOnlyFileSystem) }
         guard givingWay == nil else { return found }
         if need.bytes > info.availableBytes {
-            found.append(.noSpace(need.bytes, free: info.availableBytes, held: heldBytes))
+            found.append(.noSpace(need.bytes, free: info.availableBytes, prunable))
         }
         if let inodes = info.availableInodes, need.inodes > inodes {
-            found.append(.noInodes(need.inodes, free: inodes, held: heldBytes))
+            found.append(.noInodes(need.inodes, free: inodes, prunable))
         }
         return found
     }

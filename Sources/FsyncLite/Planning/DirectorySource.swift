@@ -19,6 +19,7 @@ struct DirectorySource: PlanSource {
     private(set) var isTargetRecorded = false
     private(set) var rotten: [RelativePath] = []
     private(set) var historyGivesWay = false
+    var neededSteps: Int { 0 }
     var mounted: [SourceMount]? { findings.mounted }
     /// The same for the manifest.
     private var mounts: [SourceMount] = []

@@ -56,9 +56,7 @@ extension TreeMerge {
     private mutating func offer(
         _ index: Int, _ location: RelativePath, in tree: ListTree, _ resolver: PathResolver
     ) throws -> Bool {
-        guard let (directory, name) = try resolver.location(of: location),
-            let status = try directory.status(of: name)
-        else { return false }
+        guard let status = try resolver.status(of: location) else { return false }
         let file = File(path: location, status: status, destination: [])
         let extended = try resolver.extendedAttributes(of: file, .readable) ?? ExtendedAttributes()
         offer(index, location, status, extended, in: tree)

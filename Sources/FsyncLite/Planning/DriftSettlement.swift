@@ -215,7 +215,7 @@ private struct DriftSettlement {
                 if isListed, !taken.contains(match.target.path) { listed.insert(match.source.path) }
             } else {
                 guard isLost(match) else { continue }
-                problems.append(.lost(match.source.path))
+                problems.append(.lost(match.source.path, at: match.target.path))
             }
             difference.matches[index].keepTarget()
             kept.insert(match.source.path)
@@ -311,7 +311,7 @@ private struct DriftSettlement {
         difference.omit(Array(lost))
         difference.uncover(excluded.filter { difference.deleted.index(of: $0.path) == nil })
         kept.formUnion(lost)
-        return lost.sorted().map { .lost($0) }
+        return lost.sorted().map { .lost($0, at: tree.location(of: $0)) }
     }
 
     /// Changed entries that cannot stay: another entry needs their path.

@@ -37,6 +37,8 @@ struct PlannedSync {
     var need: RoomNeed?
     /// The history makes room where it is short.
     var historyGivesWay = false
+    /// The newest steps of the history that the plan needs.
+    var neededSteps = 0
     /// Only what the plan touches was checked in the target.
     var trustsTarget = false
     /// The target keeps covered entries that the manifest will not have.

@@ -77,6 +77,7 @@ struct Planner {
         planned.projects = domains.projects
         planned.need = facts.need
         planned.historyGivesWay = source.historyGivesWay
+        planned.neededSteps = source.neededSteps
         return planned
     }
 
@@ -119,8 +120,7 @@ struct Planner {
         if source.historyGivesWay, let parts = try Room(root)?.parts(for: facts.shortage) {
             facts.givingWay = parts.flatMap(\.names)
         } else if let state = root.state {
-            let history = try History(state)
-            facts.heldBytes = try history.steps.map { try history.bytesHeld($0) }.sum()
+            facts.prunable = try PrunableHistory(state, keeping: source.neededSteps)
         }
         return facts
     }
@@ -154,6 +154,8 @@ protocol PlanSource {
     /// Files to be copied that are not as recorded, although no time shows an edit.
     var rotten: [RelativePath] { get }
     var historyGivesWay: Bool { get }
+    /// The newest steps of the target's history that the plan needs.
+    var neededSteps: Int { get }
 
     /// A plan where no scan makes sense; nil where it does.
     func planWithoutScan() throws -> Plan?

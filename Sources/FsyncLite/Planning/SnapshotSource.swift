@@ -59,6 +59,7 @@ struct SnapshotSource: PlanSource {
         let lists = try TargetLists(history)
         copy = restoration.copy(of: snapshots[index])
         let isInPlace = restoration.destination == nil
+        neededSteps = isInPlace ? index : 0
         let exchanges = isInPlace && restoration.exchanges ?? header.exchanged
         copiesDisplaced = exchanges && !root.isSubvolume
         let tree = try ListTree(
@@ -105,8 +106,9 @@ struct SnapshotSource: PlanSource {
     }
     var rotten: [RelativePath] { [] }
     var mounted: [SourceMount]? { nil }
-    /// Going back needs the history.
     var historyGivesWay: Bool { false }
+    /// Going back needs all steps to the snapshot.
+    let neededSteps: Int
 
     func planWithoutScan() throws -> Plan? {
         if let copy, try root.holds(copy: copy, isAlone: !restoration.goesBesideOthers) {

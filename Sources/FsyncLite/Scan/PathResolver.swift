@@ -41,10 +41,13 @@ package final class PathResolver {
     package func location(of path: RelativePath) throws(SystemError) -> (
         directory: Directory, name: FileName
     )? {
-        let path = locations?(path) ?? path
+        let path = present(path)
         guard let parent = path.parent, let name = path.fileName else { return nil }
         return (try directory(parent), name)
     }
+
+    /// The present location of an entry.
+    func present(_ path: RelativePath) -> RelativePath { locations?(path) ?? path }
 
     /// The status of an entry; nil if it does not exist, or a directory on its path no longer does.
     func status(of path: RelativePath) throws(SystemError) -> FileStatus? {

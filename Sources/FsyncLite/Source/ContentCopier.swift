@@ -254,7 +254,7 @@ final class ContentCopier: FileSource {
     }
 
     private func gone(_ file: File) throws -> Unstageable {
-        if isEarlier { return .failed(.lost(file.path)) }
+        if isEarlier { return .failed(.lost(file.path, at: source.present(file.path))) }
         try source.root.checkIsInPlace()
         return .vanished
     }

@@ -234,7 +234,7 @@ final class StageWorker {
             }
         }
         try parent.unlink(name)
-        if contents.isEarlier { return .failed(.lost(file.path)) }
+        if contents.isEarlier { return .failed(.lost(file.path, at: file.path)) }
         return .failed(.changing(file.path))
     }
 

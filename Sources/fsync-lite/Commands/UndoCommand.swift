@@ -11,8 +11,10 @@ enum UndoCommand: Command {
         "undo", summary: "Take the last apply back. Undone once more, it is there again.",
         discussion: """
             The target becomes the tree that the last apply found. Entries of the target that changed since then \
-            stay as they are and are listed. With --steps, what was changed by hand between two of these applies goes to \
-            the history. Where the last apply was an exchange, this is one too. The history stays whole.
+            stay as they are; those that stand in the way of an older one are listed. With --steps, what was changed by \
+            hand between two of these applies goes to the history. Where the last apply was an exchange, this is one too. \
+            The history stays whole. After a commit that was cut short, undo stops with 6: it may have been one of undo, \
+            which must not be taken back. fsync-lite recover ends it, and snapshot list shows which tree is there.
             """,
         arguments: [.target],
         options: [steps, .dryRun] + Restoration.exchangeOptions + OptionDescription.output

@@ -11,11 +11,12 @@ enum SnapshotText {
         ]
         if snapshot.bytesHeld > 0 { parts.append("\(Amount.bytes(snapshot.bytesHeld)) held") }
         if let label = snapshot.label { parts.append("\"\(escapedText(label.utf8))\"") }
-        parts.append(
-            snapshot.reasons.isEmpty
-                ? "goes: no rule keeps it"
-                : "kept: \(escapedText(snapshot.reasons.joined(separator: ", ").utf8))")
-        if let damage = snapshot.damage { parts.append(damage) }
+        if snapshot.reasons.isEmpty {
+            parts.append("goes: \(snapshot.damage ?? "no rule keeps it")")
+        } else {
+            parts.append("kept: \(escapedText(snapshot.reasons.joined(separator: ", ").utf8))")
+            if let damage = snapshot.damage { parts.append(damage) }
+        }
         return parts.joined(separator: "  ")
     }
 

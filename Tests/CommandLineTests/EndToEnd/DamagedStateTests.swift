@@ -79,10 +79,13 @@ struct DamagedStateTests {
         try damage.apply(to: scene.path("target/.fsync-lite/history/\(record)/\(document)"))
         let run = try scene.run("snapshot", "restore", "target", "initial", "--to", "none")
         #expect(run.code == 65 || run.code == 66)
+        #expect(run.errors.contains(document), "\(run.errors)")
         let verify = try scene.run("snapshot", "verify", "target")
         #expect(verify.code == 65)
         let prune = try scene.run("snapshot", "prune", "target", "--damaged")
         #expect(prune.code == 0, "\(prune.errors)")
+        #expect(prune.lines.last == "\(number + 1) gone, \(3 - number) kept")
+        #expect(prune.lines[3].contains("initial") && prune.lines[3].contains("goes: it cannot be read"))
         #expect(try scene.run("snapshot", "verify", "target").code == 0)
         let left = try scene.run("snapshot", "list", "target", "--json").json().objects("snapshots").count
         #expect(left == 3 - number)

@@ -131,6 +131,30 @@ struct RoomTests {
         }
     }
 
+    /// The advice leaves what the restore needs. It copies, since the object has another name by now, which stays.
+    @Test func aRestoreIsToldToPruneOnlyWhatItDoesNotNeed() throws {
+        try onDisk { scene in
+            try write(10 << 20, to: scene.path("source/old"))
+            #expect(try apply(scene, "--keep-last", "9").code == 0)
+            try scene.remove("source/old")
+            try write(12 << 20, to: scene.path("source/a"))
+            #expect(try apply(scene).code == 0)
+            try scene.move("source/a", to: "source/b")
+            #expect(try apply(scene).code == 0)
+            try write(10 << 20, to: scene.path("disk/filler"))
+            func restore() throws -> CommandRun {
+                try scene.run("snapshot", "restore", "disk/t", "latest~1", "a", "--in-place")
+            }
+            let refused = try restore()
+            #expect(refused.code == 4)
+            #expect(refused.errors.contains("snapshot prune --keep-last 1 frees"), "\(refused.errors)")
+            #expect(try scene.run("snapshot", "prune", "disk/t", "--keep-last", "1").code == 0)
+            let restored = try restore()
+            #expect(restored.code == 0, "\(restored.errors)")
+            #expect(try Data(contentsOf: URL(fileURLWithPath: scene.path("disk/t/a"))).count == 12 << 20)
+        }
+    }
+
     @Test(.needs(.btrfs)) func aQuotaNamesTheFileAndTheRoom() throws {
         let scene = try MirrorScene([:], inMemory: true)
         try FileManager.default.createDirectory(

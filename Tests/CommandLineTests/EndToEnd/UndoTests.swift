@@ -142,6 +142,25 @@ struct UndoTests {
         try scene.mirror()
     }
 
+    /// Somebody removed objects of the history: the rest comes back.
+    @Test(arguments: ["", "d", "d/b"]) func whatTheHistoryNoLongerHasIsNamed(removed: String) throws {
+        let (scene, _) = try disaster()
+        let history = scene.path("target/.fsync-lite/history")
+        let record = try #require(try FileManager.default.contentsOfDirectory(atPath: history).max())
+        let slots = "target/.fsync-lite/history/\(record)/0"
+        let slot = try #require((0...2).first { scene.exists("\(slots)/\($0)/b") })
+        try scene.remove(slots + (removed.isEmpty ? "" : "/\(slot)\(removed.dropFirst())"))
+        let dryRun = try scene.run("undo", "--dry-run", "target")
+        let undo = try scene.run("undo", "target")
+        #expect(undo.code == 3 && dryRun.errors == undo.errors)
+        #expect(undo.errors.contains("d/b/c: what it held is lost: the history no longer has it (drift)"))
+        #expect(try scene.text("target/f") == (removed.isEmpty ? "f!" : "f"))
+        #expect(scene.exists("target/d/a") == (removed == "d/b"))
+        #expect(scene.exists("target/d/b"))
+        #expect(try scene.run("manifest", "verify", "target", "target").code == 0)
+        try scene.mirror("--max-delete", "unlimited")
+    }
+
     /// What an undo cannot bring back, as it was removed by hand, its dry run says too.
     @Test func whatWasRemovedFromARenamedDirectoryIsNamed() throws {
         let scene = try MirrorScene(["old": ["a": "a", "b": "b"]])

@@ -283,6 +283,8 @@ private final class WayOutScene {
             try onDisk {
                 try HostCommand.run("mount", "-o", "remount,ro", scene.target)
                 try attempt(plain)
+                try HostCommand.run("mount", "-o", "remount,ro", scene.target)
+                try attempt(["snapshot", "prune", "target", "--keep-last", "0"])
             }
         case .noSpace, .spaceForPrepared:
             // Snapshots give way, but not for a commit later on, and not if rules are given that keep them.
@@ -354,6 +356,7 @@ private final class WayOutScene {
             try apply()
             try scene.build(["z": "z"], at: "full")
             try attempt(["snapshot", "restore", "target", "latest", "--to", "full"])
+            try attempt(["snapshot", "restore", "target", "latest", "--to-source"])
         case .linkToOtherFileSystem:
             try apply()
             try onDisk(.ext4(megabytes: 16), "there") {

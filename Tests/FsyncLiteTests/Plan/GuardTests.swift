@@ -192,7 +192,7 @@ struct GuardTests {
         Row("136.0 kB are needed and 0 B are free in the target; its history holds 9 B, which snapshot prune")
         {
             $0.info.availableBytes = 0
-            $0.heldBytes = 9
+            $0.prunable.bytes = 9
         } butNot: {
             $0.givingWay = ["a snapshot"]
         },
