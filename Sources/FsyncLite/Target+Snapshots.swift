@@ -87,10 +87,13 @@ extension Target {
     public func changes(from first: String, to second: String) throws -> Plan {
         let history = try history()
         let lists = try TargetLists(history)
-        func entries(_ name: String) throws -> some EntryStream {
-            try lists.entries(lists.layers(to: history.index(of: name)).found)
+        let present = try lists.header(0).rootEntry
+        func list(_ name: String) throws -> (entries: some EntryStream, root: File?) {
+            let layers = try lists.layers(to: history.index(of: name))
+            return (try lists.entries(layers.found), layers.list.map(\.header.rootEntry) ?? present)
         }
-        return try TargetLists.changes(from: entries(first), to: entries(second))
+        let (old, new) = (try list(first), try list(second))
+        return try TargetLists.changes(from: old.entries, to: new.entries, roots: (old.root, new.root))
     }
 
     /// Gives the present snapshot a label, which keeps it.

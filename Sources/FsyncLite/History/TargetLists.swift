@@ -188,14 +188,14 @@ struct TargetLists {
     ///
     /// - Parameter roots: those of the two lists, where they are known.
     static func changes(
-        from old: some EntryStream, to new: some EntryStream, roots: (old: File?, new: File?) = (nil, nil)
+        from old: some EntryStream, to new: some EntryStream, roots: (old: File?, new: File?)
     ) throws -> Plan {
         var policy = ComparisonPolicy()
         policy.knowsExtended = true
         policy.earlier = ComparisonPolicy.Earlier()
         policy.targetIsBase = true
         var merge = TreeMerge(policy)
-        try merge.run(source: new, target: old)
+        try merge.run(source: NumberedEntries(new), target: NumberedEntries(old))
         var root: Match?
         if let old = roots.old, let new = roots.new {
             root = Match(source: new, target: old, base: nil)
@@ -203,4 +203,10 @@ struct TargetLists {
         }
         return Plan(try Difference(matching: merge), root: root)
     }
+}
+
+/// The entries of a list, where the number of an object is all that tells of one: of displaced ones, no inode is recorded.
+final class NumberedEntries: AnyEntries {
+    override var status: FileStatus { base.status.with(FileIdentity(ofObject: base.object)) }
+    override var file: File { base.file.with(status) }
 }

@@ -20,6 +20,8 @@ public struct Tree: Sendable {
         let state: StateDirectory
         let snapshot: Snapshot
         let layer: ListLayer
+        /// That of its list; nil for the present one.
+        let header: ManifestHeader?
         /// The version of that manifest.
         let manifest: StateDirectory.ManifestVersion?
     }
@@ -72,10 +74,11 @@ public struct Tree: Sendable {
         do {
             let history = try History(state)
             let index = try history.index(of: id)
+            let layers = try TargetLists(history).layers(to: index)
             return .snapshot(
                 Earlier(
-                    state: state, snapshot: try history.snapshots()[index],
-                    layer: try TargetLists(history).layers(to: index).found, manifest: version))
+                    state: state, snapshot: try history.snapshots()[index], layer: layers.found,
+                    header: layers.list?.header, manifest: version))
         } catch {
             // An apply may remove a record.
             guard try state.manifestVersion() == version else { throw SyncError.overtaken(path) }
@@ -92,8 +95,7 @@ public struct Tree: Sendable {
         return state
     }
 
-    /// The header of the manifest; nil for a live directory, and for what the first apply found. If a snapshot's
-    /// filters are unknown, the present ones are returned.
+    /// The header of the manifest; nil for a live directory, and for what the first apply found.
     public func header() throws -> ManifestHeader? {
         try header(of: stream())
     }
@@ -102,9 +104,15 @@ public struct Tree: Sendable {
     func header(of stream: some EntryStream) throws -> ManifestHeader? {
         guard case .snapshot(let earlier) = kind else { return (stream as? ManifestReader)?.header }
         guard let created = earlier.snapshot.created else { return nil }
-        var header = try manifest(of: earlier).header
+        var header = try earlier.header ?? manifest(of: earlier).header
         (header.id, header.created) = (earlier.snapshot.id, created)
         return header
+    }
+
+    /// The root's entry in a list of a target.
+    private func root(of stream: some EntryStream) throws -> File? {
+        if case .snapshot(let earlier) = kind, let header = earlier.header { return header.rootEntry }
+        return try header(of: stream)?.rootEntry
     }
 
     /// The entries in order. A manifest from a pipe can be read once. Errors in a manifest can occur as late as its
@@ -127,7 +135,10 @@ public struct Tree: Sendable {
     /// directory.
     public func changes(to other: Tree) throws -> Plan {
         let (stream, otherStream) = (try stream(withExtended: true), try other.stream(withExtended: true))
-        if try isOfOneTarget(with: other) { return try TargetLists.changes(from: stream, to: otherStream) }
+        if try isOfOneTarget(with: other) {
+            return try TargetLists.changes(
+                from: stream, to: otherStream, roots: (try root(of: stream), try other.root(of: otherStream)))
+        }
         var policy = ComparisonPolicy()
         policy.knowsExtended = true
         policy.targetIsBase = true

@@ -86,6 +86,32 @@ struct SnapshotSearchTests {
         #expect(try found("x", "--type", "file", "--min-size", "1").count == 2)
     }
 
+    /// The names of a file are one by the number of their object, and the root is an entry like any other.
+    @Test func differencesAreThoseOfTheLists() throws {
+        let scene = try MirrorScene(["a": "a"])
+        try scene.link("source/b", to: "source/a")
+        try scene.mirror("--keep-last", "9")
+        try scene.remove("source/b")
+        try scene.mirror()
+        let (name, time) = ("source", TreeTime(1_600_000_000, 0))
+        try scene.setTime(time, of: name)
+        try scene.mirror()
+        for (first, second, wanted) in [
+            ("latest~2", "latest~2", []), ("latest~1", "latest~1", []), ("latest", "latest", []),
+            ("latest~1", "latest", ["= ./  (modified)"]), ("latest", "latest~1", ["= ./  (modified)"]),
+            ("latest~1", "latest~2", ["= ./  (modified)", "+ b  = a  (new)"]),
+        ] {
+            for words in [
+                ["snapshot", "diff", "target", first, second],
+                ["manifest", "diff", "target@\(first)", "target@\(second)"],
+            ] {
+                #expect(try scene.run(words).lines.dropLast() == wanted[...], "\(words)")
+            }
+        }
+        #expect(
+            try scene.run("manifest", "diff", "target@latest~1", "target").lines.first == "= ./  (modified)")
+    }
+
     /// As a shell completes them, or as they were listed.
     @Test func pathsAreTakenInTheFormsThatPeopleType() throws {
         let odd: [UInt8] = [0xDF] + Array("\\.txt".utf8)
