@@ -231,11 +231,16 @@ extension Refusal {
     static let noMark = Refusal(
         .noMark, "its file system keeps no mark; move the target out of the tree of another one", .none)
 
-    static func stateOfOtherDirectory(_ state: [UInt8]) -> Refusal {
-        Refusal(
-            .stateOfOtherDirectory,
-            "this is the state of another directory, which stood where the target is; put that one back, or move this away",
-            .movingAway(state))
+    /// - Parameter copy: the path of the directory that is there now, if it may be a copy of the other one.
+    static func stateOfOtherDirectory(_ state: [UInt8], copy: [UInt8]?) -> Refusal {
+        let reason =
+            "this is the state of another directory, which stood where the target is; put that one back, or"
+        guard let copy else {
+            return Refusal(.stateOfOtherDirectory, "\(reason) move this away", .movingAway(state))
+        }
+        return Refusal(
+            .stateOfOtherDirectory, "\(reason), if the target is a copy of it, move this into the copy",
+            .first("mv", .text(state), .text(copy + "/\(FileName.state)".utf8)))
     }
 
     static func twoStates(_ beside: [UInt8], _ inside: [UInt8]) -> Refusal {

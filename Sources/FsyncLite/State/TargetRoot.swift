@@ -45,7 +45,8 @@ struct TargetRoot {
         if directory == nil { state = try TargetRoot.orphan(path) }
         guard isSettled, directory != nil || state == nil else {
             let state = state?.directory.path ?? path
-            throw SyncError(.stateOfOtherDirectory(state), path: state)
+            let holdsEntries = try directory.map { try !DirectoryListing.names(in: $0).isEmpty } ?? false
+            throw SyncError(.stateOfOtherDirectory(state, copy: holdsEntries ? path : nil), path: state)
         }
     }
 

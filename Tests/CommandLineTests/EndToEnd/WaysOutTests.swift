@@ -392,6 +392,12 @@ private final class WayOutScene {
             try scene.move("target", to: "elsewhere")
             try makeDirectory("target")
             try attempt(plain)
+            try scene.append("1", to: "source/a")
+            try apply("--exchange")
+            try HostCommand.run("cp", "-a", scene.target, scene.path("copy"))
+            try scene.remove("target")
+            try scene.move("copy", to: "target")
+            try attempt(["undo", "target"])
         case .twoStates:
             try apply("--exchange")
             try HostCommand.run(
