@@ -201,13 +201,23 @@ struct AppliedStep: Sendable {
             case .other, .fixed, .standing, .moving, .staged: continue
             }
         }
-        let deleted = difference.deleted
+        let (matches, deleted) = (difference.matches, difference.deleted)
+        func addInside(_ object: UInt64, _ path: RelativePath, hasOtherNames: Bool) {
+            guard let name = path.fileName, let parent = path.parent.flatMap(deleted.index) else { return }
+            add(object, .inside(numbers.found(deleted: parent), name), hasOtherNames: hasOtherNames)
+        }
         for index in deleted.indices where !isInSlot[index] {
-            let path = deleted.path(at: index)
-            guard let name = path.fileName, let parent = path.parent.flatMap(deleted.index) else { continue }
-            add(
-                numbers.found(deleted: index), .inside(numbers.found(deleted: parent), name),
+            addInside(
+                numbers.found(deleted: index), deleted.path(at: index),
                 hasOtherNames: deleted.hasOtherNames(at: index))
+        }
+        // What another object replaces elsewhere stays in a directory that goes.
+        for index in matches.indices where !deleted.isEmpty {
+            let head = matches.head(at: index)
+            guard head.replacesContent, head.isRenamed, !head.targetIsInState else { continue }
+            addInside(
+                numbers.found(match: index), matches.targetPath(at: index),
+                hasOtherNames: head.hasOtherNames)
         }
         return stored
     }

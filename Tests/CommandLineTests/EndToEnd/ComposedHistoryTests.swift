@@ -219,6 +219,22 @@ struct ComposedHistoryTests {
         try expectTree(scene, "latest~2", wanted)
     }
 
+    /// A file moves out of a directory that goes, with other content: what it held goes with the directory.
+    @Test func whatAFileHeldBeforeItLeftItsDirectoryGoesWithThat() throws {
+        let scene = try MirrorScene(["h": ["a": "a", "b": "b"], "z": "z"])
+        try scene.mirror()
+        let wanted = try AttributeSnapshot(scene.target)
+        try scene.append("2", to: "source/h/a")
+        try scene.move("source/h/a", to: "source/f")
+        try scene.remove("source/h")
+        try scene.mirror()
+        #expect(try scene.run("snapshot", "verify", "target").code == 0)
+        try expectTree(scene, "latest~1", wanted)
+        #expect(try scene.run("undo", "target").code == 0)
+        #expect(try (scene.text("target/h/a"), scene.text("target/h/b")) == ("a", "b"))
+        #expect(!scene.exists("target/f"))
+    }
+
     /// One name takes no part, the other one goes or moves: the first stays where it is.
     @Test(arguments: [nil, "source/d"])
     func aNameThatTakesNoPartGivesItsFileToNoOther(newName: String?) throws {
