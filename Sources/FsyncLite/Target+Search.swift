@@ -25,10 +25,11 @@ extension Target {
         }
     }
 
-    /// The versions of the selected entries in all snapshots, by path, the newest first.
+    /// The versions of the selected entries in all snapshots, by path, the newest first; and why older snapshots cannot be
+    /// read, if so.
     ///
     /// - Throws: `SyncError`, as `snapshots()`, and `pending` if an apply replaces the tree meanwhile.
-    package func find(_ selection: EntrySelection) throws -> [Finding] {
+    package func find(_ selection: EntrySelection) throws -> (found: [Finding], damage: SyncError?) {
         let history = try history()
         let version = try history.state.manifestVersion()
         let found = Result { try find(selection, in: history) }
@@ -39,16 +40,25 @@ extension Target {
     }
 
     /// Only what is selected in the present list is followed back, and what moved: the rest has one version.
-    private func find(_ selection: EntrySelection, in history: History) throws -> [Finding] {
+    private func find(
+        _ selection: EntrySelection, in history: History
+    ) throws -> (found: [Finding], damage: SyncError?) {
         let lists = try TargetLists(history)
-        var directories: Set<RelativePath> = []
-        try lists.forEach { directories.formUnion($1.found.directories.keys) }
+        var (directories, last, damage) = (Set<RelativePath>(), 0, history.damage)
+        do {
+            try lists.forEach { index, layers in
+                directories.formUnion(layers.found.directories.keys)
+                last = index
+            }
+        } catch let error as SyncError where error.code == .invalidDocument {
+            damage = error
+        }
         let followed = try entries(of: lists.present(), selected: selection, orBelow: directories)
 
         var found: [Finding] = []
         var indices: [Version: Int] = [:]
         let snapshots = try history.snapshots()
-        try lists.forEach { index, layers in
+        try lists.forEach(upTo: last) { index, layers in
             let entries = try ListStream(layers.found, withUncovered: false) { ListedEntries(followed) }
             while try entries.advance() {
                 guard selection.selectsAlone(entries) else { continue }
@@ -62,7 +72,8 @@ extension Target {
             }
         }
         // The order within a path is that of the snapshots.
-        return found.enumerated().sorted { ($0.1.file.path, $0.0) < ($1.1.file.path, $1.0) }.map(\.1)
+        let sorted = found.enumerated().sorted { ($0.1.file.path, $0.0) < ($1.1.file.path, $1.0) }.map(\.1)
+        return (sorted, damage)
     }
 
     private func entries(
@@ -78,9 +89,13 @@ extension Target {
         return entries
     }
 
-    /// What the applies changed in the selected paths, newest first. A path is followed through renames.
-    package func life(of selection: EntrySelection) throws -> [(snapshot: Snapshot, actions: [Action])] {
+    /// What the applies changed in the selected paths, newest first; and why older ones cannot be read, if so. A path is
+    /// followed through renames.
+    package func life(
+        of selection: EntrySelection
+    ) throws -> (steps: [(snapshot: Snapshot, actions: [Action])], damage: SyncError?) {
         let history = try history()
+        var damage = history.damage
         let lists = try TargetLists(history)
         var names: Set<RelativePath> = []
         let manifest = try manifest(history.state)
@@ -90,7 +105,13 @@ extension Target {
         }
         var found: [(Snapshot, [Action])] = []
         for (index, snapshot) in try history.snapshots().enumerated().prefix(history.steps.count) {
-            let step = try lists.document(index).step
+            let step: ListLayer
+            do {
+                step = try lists.document(index).step
+            } catch let error as SyncError where error.code == .invalidDocument {
+                damage = error
+                break
+            }
             guard concerns(step, names, selection) else { continue }
             let changes = try changes(ofStep: index, in: lists)
             let chosen = changes.actions.filter { action in
@@ -117,7 +138,7 @@ extension Target {
             names = before.union(chosen.lazy.map { $0.from ?? $0.path })
             if !actions.isEmpty { found.append((snapshot, actions)) }
         }
-        return found
+        return (found, damage)
     }
 
     /// Whether a step may have changed one of these paths.

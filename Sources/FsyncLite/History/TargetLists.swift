@@ -42,7 +42,20 @@ struct TargetLists {
     }
 
     /// The document of a step: the list that it found, and the one that the step before left.
+    ///
+    /// - Throws: `SyncError` with code `invalidDocument`, which tells what can be read all the same.
     func document(_ index: Int) throws -> ListDocument {
+        do {
+            return try whole(index)
+        } catch let error as SyncError where error.code == .invalidDocument {
+            let rest = index == 0 ? "latest" : "latest to latest~\(index)"
+            throw SyncError(
+                .invalidDocument, path: error.path,
+                "\(error.message); latest~\(index + 1) and what is older cannot be read, \(rest) can be")
+        }
+    }
+
+    private func whole(_ index: Int) throws -> ListDocument {
         if let old { return old.document(index) }
         let step = history.steps[index]
         let (name, directory) = (step.header.listName, try history.directory(step))

@@ -20,7 +20,8 @@ enum SnapshotFindCommand: Command {
 
     static func run(_ invocation: Invocation, _ console: inout Console) throws -> ExitCode {
         let target = try invocation.target()
-        let found = try target.find(EntrySelection(invocation, patterns: EntrySelection.neededPattern))
+        let (found, damage) = try target.find(
+            EntrySelection(invocation, patterns: EntrySelection.neededPattern))
         if invocation.options.has(.json) {
             var document = DocumentWriter(format: "fsync-lite-snapshot-findings")
             document.text.field("target", "target_base64", target.path[...])
@@ -31,6 +32,10 @@ enum SnapshotFindCommand: Command {
             try document.end(to: &console)
         } else {
             for finding in found { try console.line(line(finding)) }
+        }
+        if let damage {
+            try console.flush()
+            throw damage
         }
         guard found.isEmpty else { return .done }
         Console.complain("no snapshot holds what is asked for; snapshot list shows which there are")

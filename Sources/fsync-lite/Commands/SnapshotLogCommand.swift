@@ -19,11 +19,15 @@ enum SnapshotLogCommand: Command {
 
     static func run(_ invocation: Invocation, _ console: inout Console) throws -> ExitCode {
         let text = ActionText(listsAll: false)
-        let life = try invocation.target()
+        let (life, damage) = try invocation.target()
             .life(of: EntrySelection(invocation, patterns: EntrySelection.neededPattern))
         for (snapshot, actions) in life {
             let head = "\(snapshot.created?.localText ?? "-")  \(snapshot.shortID)"
             for action in actions { try console.line("\(head)  \(text.line(action))") }
+        }
+        if let damage {
+            try console.flush()
+            throw damage
         }
         guard life.isEmpty else { return .done }
         Console.complain(

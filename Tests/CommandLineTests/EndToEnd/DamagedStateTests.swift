@@ -82,6 +82,12 @@ struct DamagedStateTests {
         #expect(run.errors.contains(document), "\(run.errors)")
         let verify = try scene.run("snapshot", "verify", "target")
         #expect(verify.code == 65)
+        for command in ["find", "log"] {
+            // What can be read is found all the same, unless a newer record is needed for it.
+            let found = try scene.run("snapshot", command, "target", "a")
+            #expect(found.code == 65 && found.errors.contains(document), "\(command): \(found.errors)")
+            #expect(found.output.isEmpty == (command == "log" && number == 2), "\(command)")
+        }
         let prune = try scene.run("snapshot", "prune", "target", "--damaged")
         #expect(prune.code == 0, "\(prune.errors)")
         #expect(prune.lines.last == "\(number + 1) gone, \(3 - number) kept")
