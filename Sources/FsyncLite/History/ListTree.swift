@@ -68,17 +68,17 @@ package struct ListTree: Sendable {
         scope = Scope(paths, withoutRest: !isInPlace, copiesDisplaced: copiesDisplaced)
         root = paths.isEmpty || !isInPlace ? isInPlace && index == 0 ? nil : header.rootEntry : nil
         let own = try ListStream(layer, over: lists.present).own
-        var builder = Builder(scope, layers.places, layer, own)
+        var builder = Builder(scope, layers.places, layer, own, try lists.storage())
         let present = try lists.present()
         var part = withoutUnchanged || !isInPlace && !paths.isEmpty ? Part(of: present, layer, scope) : nil
         try builder.look(at: present, taking: &part)
         self.lists.excerpt = part?.excerpt
-        let returning = builder.ancestorsOfReturning()
+        let returning = try builder.ancestorsOfReturning()
         var changed = PackedList<ListTreeCoding>()
         for case let entry? in own.lazy.map(\.entry) {
-            guard let entry = builder.entry(entry, returning) else { continue }
+            guard let entry = try builder.entry(entry, returning) else { continue }
             if entry.isUncovered {
-                guard isInPlace || builder.isNamed(entry) else { continue }
+                guard try isInPlace || builder.isNamed(entry) else { continue }
                 uncovered.insert(entry.file.path)
             }
             changed.append(entry)
@@ -191,6 +191,7 @@ package struct ListTree: Sendable {
         private let layer: ListLayer
         private let directories: [RelativePath: [RelativePath]]
         private let own: PackedList<ListLineCoding>
+        private let storage: PathResolver?
         /// The objects of entries that the present list does not have at their path, and the directories that hold them
         /// in the history, in order; and those of covered entries.
         private let wanted: [UInt64]
@@ -203,8 +204,14 @@ package struct ListTree: Sendable {
         /// Those of them that also the list leaves out. Other names of the same object may be covered.
         private(set) var resting: Set<RelativePath> = []
 
-        init(_ scope: Scope, _ places: Places, _ layer: ListLayer, _ own: PackedList<ListLineCoding>) {
-            (self.scope, self.places, self.layer, self.own) = (scope, places, layer, own)
+        /// - Parameter storage: resolves paths below the history.
+        init(
+            _ scope: Scope, _ places: Places, _ layer: ListLayer, _ own: PackedList<ListLineCoding>,
+            _ storage: PathResolver?
+        ) {
+            (self.scope, self.places, self.layer, self.own, self.storage) = (
+                scope, places, layer, own, storage
+            )
             directories = layer.movedDirectories
             var (wanted, covered) = ([UInt64](), [UInt64]())
             for case let entry? in own.lazy.map(\.entry) {
@@ -244,24 +251,28 @@ package struct ListTree: Sendable {
             return !layer.olderPaths(of: path, directories).isEmpty
         }
 
-        private func location(of entry: ListEntry) -> RelativePath {
+        private func location(of entry: ListEntry) throws -> RelativePath {
             let (path, names) = (entry.file.path, present[entry.object] ?? [])
             if names.contains(path) { return path }
-            // A name that stays where it is left out gives its object to no other path.
-            if let name = names.first(where: { entry.isUncovered || !resting.contains($0) }) { return name }
-            switch places.place(of: entry.object, present: { $0 == entry.object ? nil : present[$0]?.first })
-            {
+            // A name that stays where it is left out gives its object to no other path. One that is left out comes back if
+            // a run of ours took it.
+            if !entry.isUncovered, let name = names.first(where: { !resting.contains($0) }) { return name }
+            let place = places.place(
+                of: entry.object, present: { $0 == entry.object ? nil : present[$0]?.first })
+            switch place {
             case .tree(let path)?: return path
-            case .history(let path)?: return .history.appending(path)
-            case nil: return names.first ?? .lost
+            // An object with names in the tree may have left its slot again.
+            case .history(let path)? where try names.isEmpty || storage?.status(of: path) != nil:
+                return .history.appending(path)
+            case .history, nil: return names.first ?? .lost
             }
         }
 
         /// The directories of uncovered entries that come back from the history.
-        func ancestorsOfReturning() -> Set<RelativePath> {
+        func ancestorsOfReturning() throws -> Set<RelativePath> {
             var directories: Set<RelativePath> = []
             for case let entry? in own.lazy.map(\.entry) where entry.isUncovered {
-                let location = location(of: entry)
+                let location = try location(of: entry)
                 if location.isInState, !location.isLost { directories.formUnion(entry.file.path.ancestors) }
             }
             return directories
@@ -269,13 +280,13 @@ package struct ListTree: Sendable {
 
         /// The entry as it comes back; nil for one that is not wanted. Of what no filters cover, only what a run of ours
         /// took away comes back, with its directories.
-        func entry(_ entry: ListEntry, _ returning: Set<RelativePath>) -> Entry? {
+        func entry(_ entry: ListEntry, _ returning: Set<RelativePath>) throws -> Entry? {
             let path = entry.file.path
             guard
                 scope.contains(path)
                     || scope.above.contains(path) && (scope.withoutRest || !presentAbove.contains(path))
             else { return nil }
-            var location = location(of: entry)
+            var location = try location(of: entry)
             if entry.isUncovered, !location.isInState || location.isLost {
                 let rests = uncovered[location] == entry.object
                 guard !rests || path != location && returning.contains(path) else { return nil }
@@ -293,15 +304,14 @@ package struct ListTree: Sendable {
         }
 
         /// Of a copy, an uncovered entry is wanted only by its name, or to hold such a one.
-        func isNamed(_ entry: Entry) -> Bool {
+        func isNamed(_ entry: Entry) throws -> Bool {
             let path = entry.file.path
-            func isDisplaced(_ path: RelativePath) -> Bool {
-                own.index(of: path).flatMap { own[$0].entry }.map {
-                    $0.isUncovered && location(of: $0).isInState
-                } ?? false
+            func isDisplaced(_ path: RelativePath) throws -> Bool {
+                guard let entry = own.index(of: path).flatMap({ own[$0].entry }) else { return false }
+                return try entry.isUncovered && location(of: entry).isInState
             }
-            return scope.paths.contains { wanted in
-                (path == wanted || path.isBelow(wanted) || wanted.isBelow(path)) && isDisplaced(wanted)
+            return try scope.paths.contains { wanted in
+                try (path == wanted || path.isBelow(wanted) || wanted.isBelow(path)) && isDisplaced(wanted)
             }
         }
     }

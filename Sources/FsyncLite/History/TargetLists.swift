@@ -197,6 +197,9 @@ struct TargetLists {
         return manifest
     }
 
+    /// Resolves paths below the history; nil where there is none.
+    func storage() throws -> PathResolver? { try history.state.history().map { PathResolver($0) } }
+
     /// What turns one list into another one.
     ///
     /// - Parameter roots: those of the two lists, where they are known.

@@ -219,6 +219,20 @@ struct ComposedHistoryTests {
         try expectTree(scene, "latest~2", wanted)
     }
 
+    /// A directory that took no part goes, with one name of a file: the other one stays, and takes no part from then on.
+    @Test func namesThatTookNoPartComeBackToTheirFile() throws {
+        let scene = try MirrorScene(["e": "1", "h": ["b": "b"], "z": "z"])
+        try scene.link("source/h/e", to: "source/e")
+        try scene.mirror("--keep-last", "9")
+        #expect(try scene.apply("--exclude", "/h").code == 0)
+        try scene.remove("source/h")
+        let wanted = try AttributeSnapshot(scene.target)
+        #expect(try scene.apply("--exclude", "/e").code == 0)
+        #expect(!scene.exists("target/h"))
+        #expect(try scene.run("undo", "target").code == 0)
+        #expect(try AttributeSnapshot(scene.target).differences(from: wanted) == [])
+    }
+
     /// A file moves out of a directory that goes, with other content: what it held goes with the directory.
     @Test func whatAFileHeldBeforeItLeftItsDirectoryGoesWithThat() throws {
         let scene = try MirrorScene(["h": ["a": "a", "b": "b"], "z": "z"])
