@@ -214,7 +214,7 @@ package struct ListTree: Sendable {
             )
             directories = layer.movedDirectories
             var (wanted, covered) = ([UInt64](), [UInt64]())
-            for case let entry? in own.lazy.map(\.entry) {
+            for case let entry? in own.indices.lazy.map(own.head) {
                 wanted.append(entry.object)
                 if !entry.isUncovered { covered.append(entry.object) }
                 wanted += places.directories(of: entry.object)
@@ -271,7 +271,8 @@ package struct ListTree: Sendable {
         /// The directories of uncovered entries that come back from the history.
         func ancestorsOfReturning() throws -> Set<RelativePath> {
             var directories: Set<RelativePath> = []
-            for case let entry? in own.lazy.map(\.entry) where entry.isUncovered {
+            for index in own.indices where own.head(at: index)?.isUncovered ?? false {
+                guard let entry = own[index].entry else { continue }
                 let location = try location(of: entry)
                 if location.isInState, !location.isLost { directories.formUnion(entry.file.path.ancestors) }
             }

@@ -110,7 +110,8 @@ struct TargetLists {
             let list = try document(index)
             places.add(list.stored, of: step.name)
             for layer in [list.step, list.hand] {
-                named.formUnion(layer.lines.values.lazy.compactMap(\.entry?.object))
+                let lines = layer.lines.sorted
+                named.formUnion(lines.indices.lazy.compactMap { lines.head(at: $0)?.object })
             }
         }
         var needed: Set<RelativePath> = []

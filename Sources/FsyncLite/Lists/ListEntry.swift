@@ -38,25 +38,44 @@ package struct ListLine: Hashable, Sendable {
 }
 
 package enum ListLineCoding: PackedCoding {
+    /// What is read of an entry without the rest.
+    struct Head {
+        let object: UInt64
+        let isUncovered, isMultiplyLinked: Bool
+    }
+
+    private static let (present, uncovered, linked): (UInt8, UInt8, UInt8) = (1, 2, 4)
+
     package static func path(of line: ListLine) -> RelativePath { line.path }
     package static func otherPath(of line: ListLine) -> RelativePath? { line.below }
 
     package static func pack(_ line: ListLine, into store: inout PackedStore) {
         guard let entry = line.entry else { return store.put(byte: 0) }
-        store.put(byte: entry.isUncovered ? 2 : 1)
+        store.put(
+            byte: present | (entry.isUncovered ? uncovered : 0)
+                | (entry.file.isMultiplyLinked ? linked : 0))
+        store.put(entry.object)
         store.put(entry.file)
+    }
+
+    /// nil where nothing is there.
+    static func head(_ cursor: inout PackedStore.Cursor) -> Head? {
+        let byte = cursor.byte()
+        guard byte != 0 else { return nil }
+        return Head(
+            object: cursor.number(), isUncovered: byte & uncovered != 0, isMultiplyLinked: byte & linked != 0)
     }
 
     package static func unpack(
         _ cursor: inout PackedStore.Cursor, at path: RelativePath, other: RelativePath?, _ store: PackedStore
     ) -> ListLine {
-        let head = cursor.byte()
-        guard head != 0 else { return ListLine(absent: path) }
+        guard let head = head(&cursor) else { return ListLine(absent: path) }
         let file = store.file(&cursor, at: path)
-        return ListLine(ListEntry(file, isUncovered: head == 2), below: other)
+        return ListLine(ListEntry(file, isUncovered: head.isUncovered), below: other)
     }
 }
 
 extension PackedList<ListLineCoding> {
-    func isAbsent(at index: Int) -> Bool { read(at: index) { $0.byte() == 0 } }
+    func isAbsent(at index: Int) -> Bool { head(at: index) == nil }
+    func head(at index: Int) -> ListLineCoding.Head? { read(at: index) { ListLineCoding.head(&$0) } }
 }
