@@ -179,45 +179,35 @@ struct AppliedStep: Sendable {
     /// Where the step puts what it displaces.
     var stored: [StoredObject] {
         var stored: [StoredObject] = []
-        // Names of one file may go to several slots.
+        // Names of one file may go to several slots, and so may its copies.
         var named: Set<UInt64> = []
         var isInSlot = [Bool](repeating: false, count: difference.deleted.count)
-        func add(_ object: UInt64, _ place: StoredObject.Place, hasOtherNames: Bool) {
-            guard !hasOtherNames || named.insert(object).inserted else { return }
-            stored.append(StoredObject(object, place))
+        func add(_ object: UInt64, _ place: StoredObject.Place) {
+            if named.insert(object).inserted { stored.append(StoredObject(object, place)) }
         }
         for object in objects.indices where objects.hasSlot(object) {
             let item = objects.items[object]
             switch item.origin {
-            case .replaced:
-                add(
-                    numbers.found(match: item.index), .slot(objects.slotPath(object)),
-                    hasOtherNames: difference.matches.head(at: item.index).hasOtherNames)
+            case .replaced: add(numbers.found(match: item.index), .slot(objects.slotPath(object)))
             case .deleted:
                 isInSlot[item.index] = true
-                add(
-                    numbers.found(deleted: item.index), .slot(objects.slotPath(object)),
-                    hasOtherNames: difference.deleted.hasOtherNames(at: item.index))
+                add(numbers.found(deleted: item.index), .slot(objects.slotPath(object)))
             case .other, .fixed, .standing, .moving, .staged: continue
             }
         }
         let (matches, deleted) = (difference.matches, difference.deleted)
-        func addInside(_ object: UInt64, _ path: RelativePath, hasOtherNames: Bool) {
+        func addInside(_ object: UInt64, _ path: RelativePath) {
             guard let name = path.fileName, let parent = path.parent.flatMap(deleted.index) else { return }
-            add(object, .inside(numbers.found(deleted: parent), name), hasOtherNames: hasOtherNames)
+            add(object, .inside(numbers.found(deleted: parent), name))
         }
         for index in deleted.indices where !isInSlot[index] {
-            addInside(
-                numbers.found(deleted: index), deleted.path(at: index),
-                hasOtherNames: deleted.hasOtherNames(at: index))
+            addInside(numbers.found(deleted: index), deleted.path(at: index))
         }
         // What another object replaces elsewhere stays in a directory that goes.
         for index in matches.indices where !deleted.isEmpty {
             let head = matches.head(at: index)
             guard head.replacesContent, head.isRenamed, !head.targetIsInState else { continue }
-            addInside(
-                numbers.found(match: index), matches.targetPath(at: index),
-                hasOtherNames: head.hasOtherNames)
+            addInside(numbers.found(match: index), matches.targetPath(at: index))
         }
         return stored
     }

@@ -233,6 +233,28 @@ struct ComposedHistoryTests {
         #expect(try AttributeSnapshot(scene.target).differences(from: wanted) == [])
     }
 
+    /// Two symlinks that look alike are two objects, also where an exchange makes one of them anew.
+    @Test func aSymlinkThatLooksAlikeIsAnotherObject() throws {
+        let link = TreeLiteral.symlink("x", modified: TreeTime(1_600_000_000, 0))
+        let scene = try MirrorScene(["l": link, "z": "z"])
+        try scene.mirror("--keep-last", "9")
+        let wanted = try AttributeSnapshot(scene.target)
+        try scene.remove("source/l")
+        try scene.mirror()
+        try scene.build(["l": link], at: "source")
+        try scene.mirror()
+        try scene.remove("source/l")
+        try scene.mirror()
+        // The second one is back, and its slot is empty.
+        #expect(try scene.run("undo", "target").code == 0)
+        try scene.append("2", to: "source/z")
+        #expect(try scene.apply("--exchange", "--exclude", "l").code == 0)
+        #expect(try scene.run("snapshot", "restore", "target", "latest~5", "--in-place").code == 0)
+        #expect(try AttributeSnapshot(scene.target).differences(from: wanted) == [])
+        let verify = try scene.run("snapshot", "verify", "target")
+        #expect(verify.code == 0, "\(verify.errors)")
+    }
+
     /// A file moves out of a directory that goes, with other content: what it held goes with the directory.
     @Test func whatAFileHeldBeforeItLeftItsDirectoryGoesWithThat() throws {
         let scene = try MirrorScene(["h": ["a": "a", "b": "b"], "z": "z"])
