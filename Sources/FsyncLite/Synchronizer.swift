@@ -176,7 +176,7 @@ public struct Synchronizer: Sendable {
     private func carryOut(_ planned: PlannedSync, in root: inout TargetRoot, isExact: Bool) throws -> Report {
         var report = Report(.refused, planned.plan)
         var room = RoomMaker(
-            planned, givesWay: planned.historyGivesWay && !prepares,
+            planned.need, neededSteps: planned.neededSteps, givesWay: planned.historyGivesWay && !prepares,
             allowed: isExact ? planned.plan.givingWay : nil)
         do {
             try root.make(parents: options.createParents)

@@ -332,8 +332,7 @@ extension Match {
         (replacesContent, needsContentComparison) = (found.replacesContent, found.needsContentComparison)
         (sourceStands, targetStands) = (found.sourceStands, found.targetStands)
         if policy.pairsByNumber, !policy.targetIsBase, !source.isFile, !source.isDirectory,
-            source.object != 0,
-            target.object != 0, source.object != target.object
+            source.object != 0, target.object != 0, source.object != target.object
         {
             // Another object is made anew, as a file is: the one that stands here keeps its number.
             replacesContent = true

@@ -13,10 +13,11 @@ struct RoomMaker {
     private(set) var gone: [String] = []
 
     /// - Parameters:
+    ///   - neededSteps: the newest steps of the history that the run needs.
     ///   - givesWay: something may be removed.
     ///   - allowed: what may be removed, by a saved plan.
-    init(_ planned: PlannedSync, givesWay: Bool, allowed: [String]?) {
-        (need, neededSteps) = (planned.need, planned.neededSteps)
+    init(_ need: RoomNeed?, neededSteps: Int, givesWay: Bool, allowed: [String]?) {
+        (self.need, self.neededSteps) = (need, neededSteps)
         (self.givesWay, self.allowed) = (givesWay, allowed.map(Set.init))
     }
 
@@ -65,5 +66,13 @@ struct RoomMaker {
 
     private static func isFull(_ error: SyncError) -> Bool {
         error.errno == Errno.noSpace.rawValue || error.errno == Errno.quotaExceeded.rawValue
+    }
+}
+
+extension PrunableHistory {
+    init(_ state: StateDirectory, keeping keptSteps: Int) throws {
+        let history = try History(state)
+        self.keptSteps = keptSteps
+        bytes = try history.steps.dropFirst(keptSteps).map { try history.bytesHeld($0) }.sum()
     }
 }

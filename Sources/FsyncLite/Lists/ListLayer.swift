@@ -107,10 +107,8 @@ struct LayerWalk {
     mutating func isElsewhere(_ path: RelativePath) -> Bool {
         while let last = above.last, !path.isBelow(last.path) { above.removeLast() }
         while next < lines.count, lines.order(next, comparedTo: path) <= 0 {
-            let line = lines[next]
-            if path == line.path || path.isBelow(line.path) {
-                above.append((line.path, line.below == line.path))
-            }
+            let line = lines.path(at: next)
+            if path == line || path.isBelow(line) { above.append((line, lines.otherPath(at: next) == line)) }
             next += 1
         }
         return above.last.map { $0.path == path || !$0.stays } ?? false
