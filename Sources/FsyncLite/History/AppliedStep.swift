@@ -203,10 +203,10 @@ struct AppliedStep: Sendable {
         for index in deleted.indices where !isInSlot[index] {
             addInside(numbers.found(deleted: index), deleted.path(at: index))
         }
-        // What another object replaces elsewhere stays in a directory that goes.
+        // What another object replaces, elsewhere or in a directory that comes to this path, stays in one that goes.
         for index in matches.indices where !deleted.isEmpty {
             let head = matches.head(at: index)
-            guard head.replacesContent, head.isRenamed, !head.targetIsInState else { continue }
+            guard head.replacesContent, !head.targetIsInState else { continue }
             addInside(numbers.found(match: index), matches.targetPath(at: index))
         }
         return stored

@@ -219,6 +219,26 @@ struct ComposedHistoryTests {
         try expectTree(scene, "latest~2", wanted)
     }
 
+    /// A directory goes, another one comes to its path, and a file there is replaced.
+    @Test(arguments: [[], ["--exchange"]])
+    func whatADirectoryHeldGoesWithItAlsoWhereAnotherOneComes(options: [String]) throws {
+        let scene = try MirrorScene(["d": ["f": "of d", "g": "g"], "n": ["f": "of n"], "z": "z"])
+        try scene.mirror()
+        let wanted = try AttributeSnapshot(scene.target)
+        try scene.remove("source/d")
+        try scene.move("source/n", to: "source/d")
+        try scene.remove("source/d/f")
+        try scene.build(["f": "new"], at: "source/d")
+        #expect(
+            try scene.run(["apply", "source", "target", "--max-delete", "unlimited"] + options).code == 0)
+        try expectTree(scene, "latest~1", wanted)
+        #expect(try scene.text("copy/d/f") == "of d")
+        #expect(try scene.run("undo", "target").code == 0)
+        #expect(try (scene.text("target/d/f"), scene.text("target/n/f")) == ("of d", "of n"))
+        #expect(try scene.run("undo", "target").code == 0)
+        #expect(try scene.text("target/d/f") == "new")
+    }
+
     /// A directory that took no part goes, with one name of a file: the other one stays, and takes no part from then on.
     @Test func namesThatTookNoPartComeBackToTheirFile() throws {
         let scene = try MirrorScene(["e": "1", "h": ["b": "b"], "z": "z"])
