@@ -237,7 +237,9 @@ package struct ListTree: Sendable {
                     uncovered[path] = object
                     if rests(path, object) { resting.insert(path) }
                 }
-                if scope.above.contains(path) { presentAbove.insert(path) }
+                if scope.above.contains(path), manifest.status.type == .directory {
+                    presentAbove.insert(path)
+                }
                 if try part?.take(manifest, isWanted: isWanted) == false { part = nil }
             }
             try part?.end()
@@ -384,7 +386,9 @@ private final class ListTreeEntries: EntryStream {
         while try entries.advance() {
             let path = entries.path
             let isWanted = scope.contains(path)
-            isOfList = entries.side != .right && (isWanted || entries.side == .left)
+            // A wanted path needs the directories above it.
+            let isInTheWay = scope.above.contains(path) && rest?.status.type != .directory
+            isOfList = entries.side != .right && (isWanted || entries.side == .left || isInTheWay)
             entry = nil
             if isOfList {
                 if !list.isPresent {

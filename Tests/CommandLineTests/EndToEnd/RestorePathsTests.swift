@@ -206,6 +206,21 @@ struct RestorePathsTests {
         #expect(try scene.text("source/docs/b") == "b")
     }
 
+    /// The directory of a path is a file or a symlink by now, which goes to the history.
+    @Test(arguments: [TreeLiteral.file("file"), .symlink("elsewhere")])
+    func whatIsInTheWayOfAPathGoesToTheHistory(now: TreeLiteral) throws {
+        let scene = try MirrorScene(["a": ["f": "1", "g": "2"], "z": "z"])
+        try scene.mirror()
+        try scene.remove("source/a")
+        try scene.build(["a": now], at: "source")
+        try scene.mirror("--max-delete", "unlimited")
+        let before = try TreeSnapshot(scene.target)
+        try restore(scene, "latest~1", "a/f", "--in-place").expectDone()
+        #expect(try scene.text("target/a/f") == "1" && !scene.exists("target/a/g"))
+        #expect(try scene.run("undo", "target").code == 0)
+        #expect(try TreeSnapshot(scene.target).differences(from: before) == [])
+    }
+
     @Test(arguments: [
         ["--to", "there", "--to-source"], ["--to-source", "--in-place"], ["--overwrite", "--to", "there"],
         ["docs", "--overwrite", "--in-place"], ["docs", "--to", "there", "--exchange"],

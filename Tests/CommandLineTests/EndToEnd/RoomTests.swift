@@ -131,6 +131,20 @@ struct RoomTests {
         }
     }
 
+    @Test func aReadOnlyDiskIsTheReasonAlsoForAnExchange() throws {
+        try onDisk { scene in
+            try write(1, to: scene.path("source/a"))
+            #expect(try apply(scene, "--exchange").code == 0)
+            try write(2, to: scene.path("source/a"))
+            #expect(try apply(scene, "--exchange").code == 0)
+            try HostCommand.run("mount", "-o", "remount,ro", scene.path("disk"))
+            let undo = try scene.run("undo", "disk/t")
+            #expect(undo.code == 4)
+            #expect(undo.errors.contains("mounted read-only"), "\(undo.errors)")
+            #expect(!undo.errors.contains("--no-exchange"))
+        }
+    }
+
     /// The advice leaves what the restore needs. It copies, since the object has another name by now, which stays.
     @Test func aRestoreIsToldToPruneOnlyWhatItDoesNotNeed() throws {
         try onDisk { scene in
