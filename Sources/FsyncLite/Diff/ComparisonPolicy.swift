@@ -88,6 +88,8 @@ package struct ComparisonPolicy: Sendable {
         var recovered: Set<RelativePath>?
         /// Its paths that its manifest did not cover.
         var uncovering: Set<RelativePath> = []
+        /// Names that are left out now, of objects that it has.
+        var leftOutNames: [RelativePath: UInt64] = [:]
     }
 
     package init() {}

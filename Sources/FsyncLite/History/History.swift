@@ -85,8 +85,9 @@ struct History {
 
     /// The snapshots that the history lacks where it is cut as `withoutDamaged` cuts it.
     func snapshots(lostIn whole: History) throws -> [Snapshot] {
-        var lost = Array(try snapshots().dropFirst(whole.steps.count + 1))
-        if damage != nil, let oldest = try snapshots().last?.id, let history = try state.history() {
+        let snapshots = try snapshots()
+        var lost = Array(snapshots.dropFirst(whole.steps.count + 1))
+        if damage != nil, let oldest = snapshots.last?.id, let history = try state.history() {
             lost += try state.transactions().reversed().filter {
                 try $0.description < oldest && History.hasHeader($0, in: history)
             }.map { Snapshot(id: $0.description) }

@@ -45,6 +45,8 @@ package struct ListTree: Sendable {
     let stored: ObjectsByPlace
     /// Entries of the tree that its filters leave out, and that come back or stay.
     private(set) var uncovered: Set<RelativePath> = []
+    /// Names that are left out now, of objects that the tree wants.
+    private(set) var leftOutNames: [RelativePath: UInt64] = [:]
     /// Uncovered entries of the present list that the tree covers, by their present paths.
     private(set) var recovered: Set<RelativePath> = []
     /// Uncovered entries of the present list that the tree lacks: what had been in the history, and what is new since.
@@ -84,6 +86,7 @@ package struct ListTree: Sendable {
             changed.append(entry)
         }
         self.changed = changed
+        leftOutNames = builder.uncovered.filter { builder.wants($0.value) }
         for (path, object) in builder.uncovered where !builder.resting.contains(path) {
             if builder.covers(object) {
                 recovered.insert(path)
@@ -247,8 +250,8 @@ package struct ListTree: Sendable {
 
         /// Whether the list, too, has an entry of the present one among those that it leaves out.
         private func rests(_ path: RelativePath, _ object: UInt64) -> Bool {
-            if let entry = own.index(of: path).flatMap({ own[$0].entry }) {
-                return entry.isUncovered && entry.object == object
+            if let index = own.index(of: path) {
+                return own.head(at: index).map { $0.isUncovered && $0.object == object } ?? false
             }
             return !layer.olderPaths(of: path, directories).isEmpty
         }

@@ -48,8 +48,7 @@ public enum SnapshotName {
                 let known =
                     snapshots.count == 1
                     ? "the only snapshot is latest" : "the oldest snapshot is latest~\(snapshots.count - 1)"
-                let damage = snapshots.last?.damage.map { "; \($0)" } ?? ""
-                throw SyncError(.inputMissing, "there is no \(name): \(known)\(damage)")
+                throw SyncError(.inputMissing, "there is no \(name): \(known)\(damage(in: snapshots))")
             }
             return step
         }
@@ -69,7 +68,7 @@ public enum SnapshotName {
             throw SyncError(
                 .inputMissing,
                 "there is no snapshot \(escapedText(name.utf8)); give an id or a label of snapshot list, latest, latest~2, or "
-                    + TimeSpan.forms + (snapshots.last?.damage.map { "; \($0)" } ?? ""))
+                    + TimeSpan.forms + damage(in: snapshots))
         }
         guard matches.count == 1 else {
             let found = matches.prefix(10).map { index in
@@ -82,6 +81,11 @@ public enum SnapshotName {
                     + Amount.list(found, of: matches.count))
         }
         return match
+    }
+
+    /// What ends the list, if damage does.
+    private static func damage(in snapshots: [Snapshot]) -> String {
+        snapshots.last?.damage.map { "; \($0)" } ?? ""
     }
 
     private static func isName(_ name: String, of id: String) -> Bool {

@@ -178,7 +178,7 @@ struct SnapshotSource: PlanSource {
             policy.earlier = ComparisonPolicy.Earlier(
                 recovered: tree.returned.fromHistory.union(tree.recovered)
                     .union(restoration.keepsDrift ? tree.returned.new : []),
-                uncovering: tree.uncovered)
+                uncovering: tree.uncovered, leftOutNames: tree.leftOutNames)
         }
         policy.mayWiden = isInPlace && !header.filters.lines.isEmpty
         policy.earlierFilters = Filters(header.filters)

@@ -15,6 +15,8 @@ package struct ObjectNumbers: Sendable {
     private var found: [Int: UInt64] = [:]
     private var foundDeleted: [Int: UInt64] = [:]
     private var foundUncovered: [Int: UInt64] = [:]
+    /// Objects that stay under a name that is left out: what arrives as one of them is a copy.
+    private var staying: Set<UInt64> = []
     /// By inode, those of files with several names, and of what was moved by hand.
     private var byInode: [UInt64: UInt64] = [:]
     /// The first number that no object has after the plan.
@@ -33,9 +35,10 @@ package struct ObjectNumbers: Sendable {
         self.difference = difference
         created = first
         next = first + UInt64(difference.created.count)
+        noteStaying()
         let matches = difference.matches
         for index in matches.indices where matches.head(at: index).replacesContent {
-            if matches[index].source.object == 0 { replacing.matches.append(UInt32(index)) }
+            if isNew(matches[index].source.object) { replacing.matches.append(UInt32(index)) }
         }
         replacing.first = next
         next += UInt64(replacing.matches.count)
@@ -57,6 +60,15 @@ package struct ObjectNumbers: Sendable {
         for (index, entry) in difference.uncovered.enumerated() where entry.file.object == 0 {
             foundUncovered[index] = number(ofFound: entry.file)
         }
+    }
+
+    private mutating func noteStaying() {
+        var names = difference.policy.earlier?.leftOutNames ?? [:]
+        guard !names.isEmpty else { return }
+        let (matches, deleted) = (difference.matches, difference.deleted)
+        for index in matches.indices { names[matches.targetPath(at: index)] = nil }
+        for index in deleted.indices { names[deleted.path(at: index)] = nil }
+        staying = Set(names.values)
     }
 
     /// An object that is missing at its path, and was found at another one, was moved by hand.
@@ -139,7 +151,7 @@ package struct ObjectNumbers: Sendable {
 
     /// The number of an entry that gets a new object.
     func number(arriving file: File) -> UInt64 {
-        guard file.object == 0 else { return file.object }
+        guard isNew(file.object) else { return file.object }
         switch difference.links[file.path] {
         case .kept(let kept):
             return kept.object != 0 ? kept.object : byInode[kept.status.inode] ?? own(file.path)
@@ -147,6 +159,8 @@ package struct ObjectNumbers: Sendable {
         case nil: return own(file.path)
         }
     }
+
+    private func isNew(_ object: UInt64) -> Bool { object == 0 || staying.contains(object) }
 
     private func own(_ path: RelativePath) -> UInt64 {
         if let index = difference.created.index(of: path) { return created + UInt64(index) }

@@ -307,6 +307,36 @@ struct ComposedHistoryTests {
         #expect(try AttributeSnapshot(scene.target).differences(from: wanted) == [])
     }
 
+    /// One name is left out, and the other one gets attributes back that the file had: from then on there are two files.
+    @Test(arguments: [[], ["--exchange"]], ["a", "b"])
+    func aNameThatGetsItsAttributesBackAloneIsAFileOfItsOwn(options: [String], leftOut: String) throws {
+        let scene = try MirrorScene(["a": "1", "b": "1", "c": "c"])
+        let other = leftOut == "a" ? "b" : "a"
+        try scene.remove("source/\(leftOut)")
+        try scene.setMode(0o600, of: "source/\(other)")
+        try scene.mirror("--keep-last", "9")
+        try scene.setMode(0o644, of: "source/\(other)")
+        try scene.link("source/\(leftOut)", to: "source/\(other)")
+        try scene.mirror()
+        let leavingOut = ["apply", "source", "target", "--exclude", "/\(leftOut)"]
+        try scene.append("!", to: "source/c")
+        #expect(try scene.run(leavingOut + options).code == 0)
+        #expect(try scene.run("snapshot", "restore", "target", "latest~2", "--in-place").code == 0)
+        func state() throws -> [NSDictionary] {
+            try ["a", "b"].map {
+                let all = try FileManager.default.attributesOfItem(atPath: scene.path("target/\($0)"))
+                return all.filter { [.posixPermissions, .referenceCount].contains($0.key) } as NSDictionary
+            }
+        }
+        let wanted = try (state(), AttributeSnapshot(scene.target))
+        try scene.remove("source/\(leftOut)")
+        try scene.append("!", to: "source/\(other)")
+        try scene.mirror()
+        #expect(try scene.run("undo", "target").code == 0)
+        #expect(try state() == wanted.0)
+        #expect(try AttributeSnapshot(scene.target).differences(from: wanted.1) == [])
+    }
+
     /// One name of a file is left out from the exchange on that makes a copy of it.
     @Test(.needs(.btrfs))
     func leftOutNamesAreLinkedAgainAfterAnExchange() throws {
