@@ -59,7 +59,9 @@ extension Target {
         var indices: [Version: Int] = [:]
         let snapshots = try history.snapshots()
         try lists.forEach(upTo: last) { index, layers in
-            let entries = try ListStream(layers.found, withUncovered: false) { ListedEntries(followed) }
+            let entries = try ListStream(layers.found, withUncovered: false, displaced: layers.places) {
+                ListedEntries(followed)
+            }
             while try entries.advance() {
                 guard selection.selectsAlone(entries) else { continue }
                 let version = Version(entries)

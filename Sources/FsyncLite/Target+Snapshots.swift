@@ -77,10 +77,10 @@ extension Target {
 
     /// What the apply of a step changed, in the order of paths.
     func changes(ofStep index: Int, in lists: TargetLists) throws -> Plan {
-        let (left, list) = (try lists.layers(to: index).left, try lists.document(index))
+        let (newer, older) = (try lists.layers(to: index), try lists.layers(to: index + 1))
         return try TargetLists.changes(
-            from: lists.entries(list.step.joined(to: left)), to: lists.entries(left),
-            roots: (list.header.rootEntry, lists.header(index).rootEntry))
+            from: lists.entries(older.found, older.places), to: lists.entries(newer.left, older.places),
+            roots: (older.list?.header.rootEntry, lists.header(index).rootEntry))
     }
 
     /// The changes that would turn one snapshot into the other.
@@ -90,7 +90,9 @@ extension Target {
         let present = try lists.header(0).rootEntry
         func list(_ name: String) throws -> (entries: some EntryStream, root: File?) {
             let layers = try lists.layers(to: history.index(of: name))
-            return (try lists.entries(layers.found), layers.list.map(\.header.rootEntry) ?? present)
+            return (
+                try lists.entries(layers.found, layers.places), layers.list.map(\.header.rootEntry) ?? present
+            )
         }
         let (old, new) = (try list(first), try list(second))
         return try TargetLists.changes(from: old.entries, to: new.entries, roots: (old.root, new.root))
@@ -177,20 +179,31 @@ extension Target {
             }
         }
         let resolver = PathResolver(directory)
-        let present = try lists.objects(documents.flatMap(\.stored).map(\.object))
+        let present = try lists.objects(
+            documents.flatMap { document in
+                document.stored.map(\.object)
+                    + [document.step, document.hand].flatMap { $0.lines.values.compactMap(\.entry?.object) }
+            })
         var (shared, seen) = (SharedVersions(), Set<UInt64>())
         // What had come back out of the history may have been destroyed by hand.
         let changed = Set(documents.lazy.flatMap { $0.hand.lines.values.compactMap(\.entry?.object) })
         for (index, document) in documents.enumerated() {
             let entries = [document.step, document.hand].flatMap { $0.lines.sorted.compactMap(\.entry) }
-            let displaced = entries.compactMap { entry -> DisplacedObjects.Item? in
-                guard case .history(let path)? = places.place(of: entry.object, present: { present[$0] }),
-                    seen.insert(entry.object).inserted
-                else { return nil }
-                return DisplacedObjects.Item(
-                    file: entry.file, location: .history.appending(path),
-                    mayBeGone: changed.contains(entry.object))
-            }.sorted { $0.location < $1.location }
+            var displaced: [DisplacedObjects.Item] = []
+            for entry in entries {
+                let place = places.place(of: entry.object, present: { present[$0] })
+                if case .tree? = place { continue }
+                guard seen.insert(entry.object).inserted else { continue }
+                if case .history(let path)? = place {
+                    displaced.append(
+                        DisplacedObjects.Item(
+                            file: entry.file, location: .history.appending(path),
+                            mayBeGone: changed.contains(entry.object)))
+                } else if entry.file.isFile, !entry.isUncovered, !changed.contains(entry.object) {
+                    faults.append((snapshots[index + 1].id, .lost(entry.file.path)))
+                }
+            }
+            displaced.sort { $0.location < $1.location }
             let objects = FilePipeline(threads: Processors.defaultThreads) {
                 DisplacedObjects(directory, monitor: monitor)
             }
@@ -230,7 +243,7 @@ extension Target {
     func manifest(
         _ state: StateDirectory, withUncovered: Bool = false
     ) throws -> ManifestReader {
-        try state.manifest(of: path, withUncovered: withUncovered, orThrow: "nothing was applied here")
+        try state.manifest(of: path, withUncovered: withUncovered)
     }
 
     /// Runs `body` with the lock, after finishing an interrupted commit.
@@ -282,6 +295,13 @@ extension PathResolver {
         }
         return status.equals(file.status, in: file.isFile ? .content : .type)
             ? nil : SyncError(.failed, path: path.bytes, "this was changed, which held \(file.path)")
+    }
+}
+
+extension SyncError {
+    /// An undo or a restore did not find it, and listed it then.
+    fileprivate static func lost(_ path: RelativePath) -> SyncError {
+        SyncError(.failed, path: path.bytes, "what this held is lost: the history no longer has it")
     }
 }
 

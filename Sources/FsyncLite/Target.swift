@@ -109,7 +109,7 @@ public struct Target: Sendable {
     package func source(orElse advice: String) throws -> ManifestHeader.Source {
         let (_, state) = try open()
         guard let sources = try state.manifest()?.header.sources, !sources.isEmpty else {
-            throw SyncError(.inputMissing, path: path, "nothing was applied here")
+            throw try state.noManifest(path)
         }
         guard let source = sources.first, source.name == nil else {
             let names = sources.map { "\(escapedText(($0.name ?? "").utf8)) (\(escapedText($0.path)))" }

@@ -104,6 +104,7 @@ class Alterations:
     def __init__(self, root, name, without, tell):
         self.root, self.name, self.tell = root, name, tell
         self.mappings = []
+        self.has_stored = False
         self.kinds = [kind for kind in KINDS if kind not in without]
         self.serial = 0
 
@@ -266,6 +267,7 @@ class Alterations:
             for index in (self.rng.randrange(mapping.size), self.rng.randrange(mapping.size)):
                 reads = self.rng.random() < 0.5
                 mapping.bytes[index] = (mapping.bytes[0 if reads else index] + 1) % 256
+            self.has_stored = True
             self.tell(f"# stored through the mapping of {mapping.path}")
         if self.rng.random() < 0.25 or not mapping.is_whole():
             self.mappings.remove(mapping)

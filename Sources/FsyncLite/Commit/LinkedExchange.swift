@@ -28,8 +28,8 @@ struct LinkedExchange: CommitStrategy {
         began = try tree.status().changed
         copy = try LinkedCopy(
             of: staged.target, in: tree, for: staged.plan.difference,
-            scanned: staged.scanned, resting: LinkedExchange.resting(in: stage),
-            monitor: staged.monitor)
+            scanned: staged.scanned, recorded: staged.state.manifest(withUncovered: true),
+            resting: LinkedExchange.resting(in: stage), monitor: staged.monitor)
         try copy.fill()
         try change()
         try renumber()

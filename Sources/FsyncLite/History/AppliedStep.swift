@@ -219,7 +219,9 @@ extension ListDocument {
     /// - Parameter header: of the list that the apply found.
     static func write(_ step: AppliedStep, _ header: ManifestHeader, to directory: Directory) throws {
         var file = try PendingFile(name, in: directory)
-        try write(header, step: step.step, hand: step.hand, stored: step.stored, to: &file)
+        // Without a manifest nothing tells what was changed by hand: what was found is taken to have been there.
+        let hand = header.id == Snapshot.initialID ? [] : step.hand
+        try write(header, step: step.step, hand: hand, stored: step.stored, to: &file)
         try file.commit(durably: false)
     }
 }

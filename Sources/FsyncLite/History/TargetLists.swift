@@ -184,18 +184,16 @@ struct TargetLists {
         return paths
     }
 
-    /// The covered entries of a list in order.
-    func entries(_ layer: ListLayer) throws -> ListStream<ManifestReader> {
-        try ListStream(layer, withUncovered: false, over: present)
+    /// The entries of a list in order, as people are told of them: those that its filters leave out are among them where an
+    /// apply displaced them.
+    func entries(_ layer: ListLayer, _ places: Places) throws -> ListStream<ManifestReader> {
+        try ListStream(layer, withUncovered: false, displaced: places, over: present)
     }
 
     /// The present list, with uncovered entries.
     func present() throws -> ManifestReader {
         if let excerpt { return try ManifestReader(excerpt) }
-        guard let manifest = try history.state.manifest(withUncovered: true) else {
-            throw SyncError(.inputMissing, path: history.state.path(of: .manifest), "the manifest is gone")
-        }
-        return manifest
+        return try history.state.manifest(of: history.state.path(of: .manifest), withUncovered: true)
     }
 
     /// Resolves paths below the history; nil where there is none.

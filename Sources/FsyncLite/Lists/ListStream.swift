@@ -5,6 +5,7 @@ import FileSystem
 package final class ListStream<Base: EntryStream>: EntryStream {
     private let base: Base
     private let yieldsUncovered: Bool
+    private let displaced: Places
     private var walk: LayerWalk
     private var hasBase = false
 
@@ -18,9 +19,13 @@ package final class ListStream<Base: EntryStream>: EntryStream {
 
     /// - Parameters:
     ///   - withUncovered: also yields what the filters of the older list leave out.
+    ///   - displaced: the places of what applies displaced. It is yielded also where filters leave it out.
     ///   - newer: opens the newer list, with uncovered entries.
-    package init(_ layer: ListLayer, withUncovered: Bool = true, over newer: () throws -> Base) throws {
-        yieldsUncovered = withUncovered
+    package init(
+        _ layer: ListLayer, withUncovered: Bool = true, displaced: Places = Places(),
+        over newer: () throws -> Base
+    ) throws {
+        (yieldsUncovered, self.displaced) = (withUncovered, displaced)
         walk = LayerWalk(layer)
         var own = layer.entries
         let moved = layer.movedDirectories
@@ -61,6 +66,7 @@ package final class ListStream<Base: EntryStream>: EntryStream {
             entry = isOwn ? own[nextOwn].entry : nil
             guard isOwn || hasBase else { return false }
         } while !yieldsUncovered && marks.contains(.uncovered)
+            && !(entry.map { displaced.hasStored($0.object) } ?? false)
         return true
     }
 

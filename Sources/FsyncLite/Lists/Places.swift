@@ -73,6 +73,9 @@ package struct Places: Sendable {
         }
     }
 
+    /// Whether a step displaced the object.
+    func hasStored(_ object: UInt64) -> Bool { stored[object] != nil }
+
     package var objects: ObjectsByPlace { ObjectsByPlace(stored.values) }
 
     package enum Place: Hashable, Sendable {

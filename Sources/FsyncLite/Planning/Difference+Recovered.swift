@@ -22,10 +22,14 @@ extension Difference {
         var lost = leaveChangedMatches(recovered)
         let displaced = carriedPathsOfDeleted(recovered)
         let occupied = Set(displaced.values)
+        // A file that stands at its path gets further names.
+        let standing = recovered.intersection(matches.indices.map { matches.targetPath(at: $0) })
         let missing = Set(
             created.lazy.filter {
-                recovered.contains(tree.location(of: $0.file.path))
-                    && (!$0.file.isDirectory || occupied.contains($0.file.path))
+                let location = tree.location(of: $0.file.path)
+                return recovered.contains(location)
+                    && ($0.file.isDirectory
+                        ? occupied.contains($0.file.path) : !standing.contains(location))
             }.map(\.file.path))
         leaveOut(missing, tree)
         lost.formUnion(missing)

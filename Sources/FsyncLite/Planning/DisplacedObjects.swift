@@ -8,7 +8,7 @@ extension TreeMerge {
         // Displaced directories, and by location what is in one.
         var directories: [(index: Int, location: RelativePath)] = []
         var inner: [Int] = []
-        // Of a file with several names, one slot is known.
+        // Of a file with several names, one place is known.
         var offered: Set<RelativePath> = []
         for index in changed.indices {
             let location = changed.location(at: index)
@@ -44,7 +44,7 @@ extension TreeMerge {
         var top: [RelativePath] = []
         for index in inner {
             let location = changed.location(at: index)
-            guard !location.isWithin(top), !location.isBelow(anyOf: tops),
+            guard !location.isWithin(top), !location.isBelow(anyOf: tops), offered.insert(location).inserted,
                 try offer(index, location, in: tree, resolver)
             else { continue }
             top = [location]

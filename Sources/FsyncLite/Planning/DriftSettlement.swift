@@ -278,25 +278,7 @@ private struct DriftSettlement {
         in difference: inout Difference, _ filters: Filters?,
         _ look: (RelativePath) throws -> FileStatus?
     ) rethrows -> [Problem] {
-        func isThere(_ file: File) throws -> Bool {
-            try look(tree.location(of: file.path))?.equals(file.status, in: .content) ?? false
-        }
-        var lost: Set<RelativePath> = []
-        for (file, _) in difference.created where file.isFile {
-            switch difference.links[file.path] {
-            case .kept: continue
-            case .staged(let first) where !lost.contains(first) && difference.created.index(of: first) != nil:
-                continue
-            case .staged, nil: break
-            }
-            if try !isThere(file) { lost.insert(file.path) }
-        }
-        for index in difference.matches.indices where difference.matches.head(at: index).replacesContent {
-            let match = difference.matches[index]
-            let location = tree.location(of: match.source.path)
-            guard match.source.isFile, location != match.target.path || location.isInState else { continue }
-            if try !isThere(match.source) { lost.insert(match.source.path) }
-        }
+        let lost = try difference.lost(tree, look)
         guard !lost.isEmpty else { return [] }
         // A file in a displaced directory returns with the directory.
         difference.matches.removeAll {
@@ -337,6 +319,33 @@ private struct DriftSettlement {
 }
 
 extension Difference {
+    /// Files whose content was in the target or its history and is not there any more.
+    ///
+    /// - Parameter look: the status of an entry below the root that has the history; nil if there is none.
+    func lost(
+        _ tree: ListTree, _ look: (RelativePath) throws -> FileStatus?
+    ) rethrows -> Set<RelativePath> {
+        func isThere(_ file: File) throws -> Bool {
+            try look(tree.location(of: file.path))?.equals(file.status, in: .content) ?? false
+        }
+        var lost: Set<RelativePath> = []
+        for (file, _) in created where file.isFile {
+            switch links[file.path] {
+            case .kept: continue
+            case .staged(let first) where !lost.contains(first) && created.index(of: first) != nil: continue
+            case .staged, nil: break
+            }
+            if try !isThere(file) { lost.insert(file.path) }
+        }
+        for index in matches.indices where matches.head(at: index).replacesContent {
+            let match = matches[index]
+            let location = tree.location(of: match.source.path)
+            guard match.source.isFile, location != match.target.path || location.isInState else { continue }
+            if try !isThere(match.source) { lost.insert(match.source.path) }
+        }
+        return lost
+    }
+
     /// Records entries that stay as uncovered.
     fileprivate mutating func uncover(_ files: [File]) {
         guard !files.isEmpty else { return }

@@ -45,14 +45,15 @@ struct SnapshotSource: PlanSource {
     ) throws {
         scanned = try ManifestHeader.Scan.now()
         self.trustsManifest = trustsManifest
-        holder = try TargetRoot(restoration.target)
-        guard let directory = holder.directory, let state = holder.state,
-            let header = try state.manifest()?.header, !header.sources.isEmpty
-        else {
+        let holder = try TargetRoot(restoration.target)
+        guard let directory = holder.directory, let state = holder.state else {
             throw SyncError(.inputMissing, path: restoration.target, "nothing was applied here")
         }
-        (self.restoration, self.root, self.monitor, self.state) = (restoration, root, monitor, state)
-        self.header = header
+        guard let header = try state.manifest()?.header, !header.sources.isEmpty else {
+            throw try state.noManifest(restoration.target)
+        }
+        (self.restoration, self.root, self.monitor) = (restoration, root, monitor)
+        (self.holder, self.state, self.header) = (holder, state, header)
         let history = try History(state)
         let snapshots = try history.snapshots()
         let index = try SnapshotName.index(of: restoration.snapshot, in: snapshots)
@@ -259,11 +260,15 @@ struct SnapshotSource: PlanSource {
                 try copy.settle(&difference, options.attributes.extended, monitor)
                 pathCopy = copy
             }
+            let present = PathResolver(earlierTree.root)
+            let lost = try difference.lost(tree) { try present.status(of: $0) }.sorted()
+            difference.omit(lost)
+            problems = lost.map { .lost($0, at: tree.location(of: $0)) }
             // Of files with a digest, the stage finds it out. In a copy of a target, inodes do not tell.
             if !holder.isCopy(of: header) {
                 let written = try state.status(of: .manifest)?.modified
                 let replaced = try tree.replaced(written: written, in: earlierTree.root)
-                problems = difference.arriving.filter { file in
+                problems += difference.arriving.filter { file in
                     replaced.contains(file.path) && file.digest == nil
                 }.map { .replaced($0.path) }
             }

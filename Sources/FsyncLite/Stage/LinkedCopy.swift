@@ -16,24 +16,31 @@ final class LinkedCopy {
     private let linkLimit: UInt32?
     private let hasDomains: Bool
     private let scanned: FileTime
+    private let policy: ComparisonPolicy
+    /// Of a target that was not scanned: links move the change times, which tell of edits until then.
+    private let recorded: ManifestReader?
     private var copier = FileCopier()
     /// The copies of files with several names, if those names are linked in the new tree too.
     private var copies: [UInt64: RelativePath] = [:]
     /// Linked files with several names: each link adds a name and moves their change time.
     private var linked: Set<UInt64> = []
-    /// Files that changed after the scan began: their present content was not compared.
+    /// Objects of the new tree that changed after the scan began, or, without a scan, since they were recorded: they were not
+    /// compared as they are now.
     private(set) var changed: Set<UInt64> = []
 
     /// - Parameters:
     ///   - tree: empty.
     ///   - scanned: when the scan of this run began.
+    ///   - recorded: the present manifest; it is read where the target was not scanned.
     ///   - resting: the known inodes of uncovered entries.
     init(
         of root: Directory, in tree: Directory, for difference: Difference, scanned: FileTime,
-        resting: Set<UInt64> = [], monitor: any Monitor
+        recorded: ManifestReader? = nil, resting: Set<UInt64> = [], monitor: any Monitor
     ) throws {
         self.resting = resting
         self.root = root
+        policy = difference.policy
+        self.recorded = policy.trustsTarget ? recorded : nil
         matches = MatchesOfTarget(difference)
         self.scanned = scanned
         old = PathResolver(root)
@@ -62,12 +69,14 @@ final class LinkedCopy {
             guard let (holder, name) = try old.location(of: scan.path),
                 let (parent, _) = try new.location(of: scan.path)
             else { continue }
+            let isEdited = try isEdited()
             if scan.status.type == .directory {
                 try parent.makeMirrored(name)
                 open.append(scan.path)
             } else {
                 try carry(name, from: holder, to: parent)
             }
+            if isEdited, let copy = try parent.status(of: name) { changed.insert(copy.inode) }
             if resting.contains(scan.status.inode), let copy = try parent.status(of: name),
                 copy.identity != scan.status.identity
             {
@@ -75,6 +84,15 @@ final class LinkedCopy {
             }
         }
         while let last = open.popLast() { try finish(last) }
+    }
+
+    /// The scanned object may not be as it was compared. What has got another name here was looked at before that.
+    private func isEdited() throws -> Bool {
+        guard !linked.contains(scan.status.inode) else { return false }
+        if scan.status.changed >= scanned { return true }
+        guard let recorded else { return false }
+        while recorded.path < scan.path, try recorded.advance() {}
+        return recorded.path == scan.path && !policy.hasKnownTime(scan.status, recorded.targetChanged)
     }
 
     private func finish(_ path: RelativePath) throws {
@@ -99,7 +117,6 @@ final class LinkedCopy {
 
     private func carry(_ name: FileName, from holder: Directory, to parent: Directory) throws {
         let status = scan.status
-        if status.changed >= scanned, !linked.contains(status.inode) { changed.insert(status.inode) }
         let isGroup = status.links > 1
         if isGroup, let first = copies[status.inode], let (directory, firstName) = try new.location(of: first)
         {

@@ -180,14 +180,21 @@ package struct StateDirectory: Sendable {
 
     /// The manifest of a target that must have one.
     ///
-    /// - Throws: `SyncError` with code `inputMissing` and this message for the target's path.
-    func manifest(
-        of target: [UInt8], withUncovered: Bool = false, orThrow missing: String = "the manifest is gone"
-    ) throws -> ManifestReader {
+    /// - Throws: `SyncError` with code `inputMissing` for the target's path.
+    func manifest(of target: [UInt8], withUncovered: Bool = false) throws -> ManifestReader {
         guard let manifest = try manifest(withUncovered: withUncovered) else {
-            throw SyncError(.inputMissing, path: target, missing)
+            throw try noManifest(target)
         }
         return manifest
+    }
+
+    /// Why a target has no manifest.
+    func noManifest(_ target: [UInt8]) throws -> SyncError {
+        SyncError(
+            .inputMissing, path: target,
+            try has(.history)
+                ? "its manifest is missing, which tells the snapshots; apply with --adopt makes a new one"
+                : "nothing was applied here")
     }
 
     /// Identifies the present manifest; nil if there is none. A replaced manifest's inode may be reused by the next

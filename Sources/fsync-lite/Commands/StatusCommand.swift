@@ -166,7 +166,10 @@ enum StatusCommand: Command {
                     + "\(Amount.of(summary.symlinks, "symlink")), \(Amount.of(summary.others, "other")); "
                     + "\(Amount.bytes(summary.bytes))")
         } else if !status.isPending {
-            try console.line("manifest   none: nothing was applied yet")
+            try console.line(
+                status.history.isEmpty
+                    ? "manifest   none: nothing was applied yet"
+                    : "manifest   missing: apply with --adopt makes a new one")
         }
         if let fileSystem = status.fileSystem { try console.line("commit     \(fileSystem.promise)") }
         if let activity = status.activity { try console.line("running    \(words(activity))") }

@@ -337,6 +337,32 @@ struct ComposedHistoryTests {
         #expect(try AttributeSnapshot(scene.target).differences(from: wanted.1) == [])
     }
 
+    /// One name of a file goes while another one is left out, and both are covered in the tree that comes back.
+    @Test func aNameComesBackBesideOneThatIsCoveredAgain() throws {
+        let scene = try MirrorScene(["a": ["c": "1"], "k": "k"])
+        try scene.link("source/h", to: "source/a/c")
+        try scene.mirror("--keep-last", "9")
+        let wanted = try AttributeSnapshot(scene.target)
+        #expect(try scene.apply("--exclude", "/a").code == 0)
+        try scene.remove("source/h")
+        #expect(try scene.apply("--exclude", "/a").code == 0)
+        try expectTree(scene, "latest~2", wanted, inPlace: true)
+    }
+
+    /// Two names of a file lie in a directory that is not wanted itself.
+    @Test func namesThatLieInADisplacedDirectoryComeBackTogether() throws {
+        let scene = try MirrorScene(["a": "1", "k": "k"])
+        try scene.link("source/b", to: "source/a")
+        try scene.mirror("--keep-last", "9")
+        let wanted = try AttributeSnapshot(scene.target)
+        try scene.build(["d": [:]], at: "source")
+        for name in ["a", "b"] { try scene.move("source/\(name)", to: "source/d/\(name)") }
+        try scene.mirror()
+        try scene.remove("source/d")
+        try scene.mirror("--max-delete", "unlimited")
+        try expectTree(scene, "latest~2", wanted, inPlace: true)
+    }
+
     /// One name of a file is left out from the exchange on that makes a copy of it.
     @Test(.needs(.btrfs))
     func leftOutNamesAreLinkedAgainAfterAnExchange() throws {

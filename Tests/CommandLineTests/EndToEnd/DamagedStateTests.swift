@@ -54,9 +54,55 @@ struct DamagedStateTests {
         #expect(run.code == 65 && run.errors.contains("--adopt"))
         try goOn(run, in: scene)
         try scene.mirror("--adopt")
-        #expect(try scene.run("snapshot", "restore", "target", "latest~3", "a", "--to", "old").code == 0)
-        #expect(try scene.text("old/a") == "0")
+        try expectSnapshots(scene)
+    }
+
+    /// The tree was adopted as it is: the snapshots have what did not change since, too.
+    private func expectSnapshots(_ scene: MirrorScene) throws {
+        for (age, text) in [(3, "0"), (2, "01"), (1, "012")] {
+            let run = try scene.run("snapshot", "restore", "target", "latest~\(age)", "--to", "old \(age)")
+            #expect(run.code == 0, "\(run.errors)")
+            #expect(try scene.text("old \(age)/a") == text)
+            #expect(try scene.text("old \(age)/b") == "b")
+        }
         #expect(try scene.run("snapshot", "verify", "target").code == 0)
+    }
+
+    @Test func aManifestThatIsMissingIsNoNewTarget() throws {
+        let scene = try scene()
+        try scene.remove("target/.fsync-lite/manifest.json")
+        for words in [
+            ["snapshot", "restore", "target", "latest~1", "--to", "old"],
+            ["snapshot", "find", "target", "a"],
+            ["snapshot", "log", "target", "a"], ["snapshot", "verify", "target"], ["undo", "target"],
+        ] {
+            let run = try scene.run(words)
+            #expect(run.code == 66 && run.errors.contains("its manifest is missing"), "\(run.errors)")
+            #expect(run.errors.contains("--adopt"))
+        }
+        #expect(try scene.run("status", "target").output.contains("apply with --adopt"))
+        try scene.mirror("--adopt")
+        try expectSnapshots(scene)
+    }
+
+    /// The lists tell of a version that is gone: it is a fault before and after an undo that did not find it.
+    @Test func ofAnOldVersionEachCommandSaysThatItIsLost() throws {
+        let scene = try scene()
+        let record = try records(scene)[2]
+        try scene.remove("target/.fsync-lite/history/\(record)/0")
+        func expectLost(_ run: CommandRun, _ code: Int32) {
+            #expect(run.code == code && run.errors.contains("a: what it held is lost"), "\(run.errors)")
+        }
+        for mode in [["--dry-run"], []] {
+            expectLost(try scene.run(["snapshot", "restore", "target", "latest~1", "--to", "old"] + mode), 3)
+        }
+        #expect(try scene.text("old/b") == "b")
+        #expect(try scene.run("snapshot", "verify", "target").code == 65)
+        expectLost(try scene.run("undo", "target"), 3)
+        let verify = try scene.run("snapshot", "verify", "target")
+        #expect(verify.code == 65 && verify.errors.contains("a"), "\(verify.errors)")
+        expectLost(
+            try scene.run("snapshot", "restore", "target", "latest~1", "--to", "older", "--dry-run"), 3)
     }
 
     /// The command is one for a shell.

@@ -54,6 +54,29 @@ struct SnapshotSearchTests {
         #expect(try noJSON.code == 2 && noJSON.json().objects("found").isEmpty)
     }
 
+    /// It was made in the target under a name that filters leave out, and went with the filter.
+    @Test func whatFiltersLeftOutIsFoundOnceAnApplyTookIt() throws {
+        let scene = try MirrorScene(["a": "a", "d": [:]])
+        try scene.mirror("--exclude", "mine")
+        try scene.build(["mine": "1"], at: "target")
+        try scene.build(["mine": "2"], at: "target/d")
+        try scene.append("a", to: "source/a")
+        #expect(try scene.apply("--exclude", "mine").code == 0)
+        #expect(try scene.run("snapshot", "find", "target", "mine").code == 2)
+        try scene.mirror()
+        let ids = try ids(scene)
+        let found = try scene.run("snapshot", "find", "target", "mine")
+        #expect(
+            found.lines.map { $0.split(separator: "  ").suffix(2) } == [
+                ["d/mine", "in \(ids[1])"], ["mine", "in \(ids[1])"],
+            ], "\(found.output)")
+        let log = try scene.run("snapshot", "log", "target", "mine")
+        #expect(log.lines.map { $0.suffix(18) }.filter { $0.contains("mine") }.count == 2, "\(log.output)")
+        #expect(try scene.run("snapshot", "show", "target", "latest").output.contains("- mine"))
+        #expect(try scene.run("snapshot", "restore", "target", ids[1], "d/mine", "--to", "old").code == 0)
+        #expect(try scene.text("old/d/mine") == "2")
+    }
+
     /// The pattern matches a file, and not its directory, which comes, moves, and is another one's.
     @Test func findKnowsTheDirectoriesThatThePatternDoesNotMatch() throws {
         let scene = try MirrorScene(["k": "k"])

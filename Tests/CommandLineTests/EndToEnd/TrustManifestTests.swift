@@ -191,4 +191,26 @@ struct TrustManifestTests {
         try scene.mirror()
         #expect(try scene.text("target/a") == "one")
     }
+
+    /// It links what it does not look at, which moves the change times that tell of edits.
+    @Test(arguments: [["apply", "source", "target", "--exchange", "--trust-manifest"], ["undo", "target"]])
+    func anExchangeVouchesForNoEditThatItDidNotLookAt(words: [String]) throws {
+        let scene = try MirrorScene(["a": "one", "b": "b", "d": ["x": "x"]])
+        for text in ["1", "2"] {
+            try scene.append(text, to: "source/b")
+            try scene.mirror("--exchange")
+        }
+        try scene.editInSecret("target/a", "two")
+        for name in ["target/d", "target/d/x"] {
+            try RawPath.setAttribute("user.note", [1], on: scene.path(name))
+        }
+        ClockTick.pass()
+        try scene.append("3", to: "source/b")
+        #expect(try scene.run(words).code == 0)
+        try scene.mirror()
+        #expect(try scene.text("target/a") == "one")
+        for name in ["target/d", "target/d/x"] {
+            #expect(try RawPath.attributes(of: Array(scene.path(name).utf8)).isEmpty)
+        }
+    }
 }
