@@ -62,8 +62,12 @@ struct TargetLists {
         guard try directory.status(of: name) != nil else {
             throw SyncError(.invalidDocument, path: directory.path(of: name), "it is missing")
         }
-        return try ListDocument(
-            directory.open(name, [.read, .noFollow, .nonBlocking]), path: directory.path(of: name))
+        do {
+            return try ListDocument(
+                directory.open(name, [.read, .noFollow, .nonBlocking]), path: directory.path(of: name))
+        } catch let error as SystemError {
+            throw SyncError(.invalidDocument, path: error.path, "it cannot be read: \(error.errno)")
+        }
     }
 
     /// The layers from the present list to the one that a step found, and to the one that the step before it left; and

@@ -6,14 +6,22 @@ import Testing
 @Suite("A document of the state that is damaged")
 struct DamagedStateTests {
     enum Damage: CaseIterable {
-        case empty, cut, zeroed
+        /// A directory stands in its place.
+        case empty, cut, zeroed, directory
+
+        static let allCases: [Damage] = [.empty, .cut, .zeroed]
 
         func apply(to path: String) throws {
+            guard self != .directory else {
+                try FileManager.default.removeItem(atPath: path)
+                return try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
+            }
             var bytes = Array(try Data(contentsOf: URL(fileURLWithPath: path)))
             switch self {
             case .empty: bytes = []
             case .cut: bytes.removeLast(bytes.count / 2)
             case .zeroed: bytes[bytes.count / 2] = 0
+            case .directory: break
             }
             try Data(bytes).write(to: URL(fileURLWithPath: path))
         }
@@ -116,7 +124,7 @@ struct DamagedStateTests {
 
     @Test(arguments: [0, 1, 2], ["header.json", "list.json"])
     func ofTheHistoryOnlyWhatIsOlderGoes(number: Int, document: String) throws {
-        for damage in Damage.allCases { try ofTheHistory(damage, number, document) }
+        for damage in Damage.allCases + [.directory] { try ofTheHistory(damage, number, document) }
     }
 
     private func ofTheHistory(_ damage: Damage, _ number: Int, _ document: String) throws {
