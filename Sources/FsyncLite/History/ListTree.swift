@@ -41,8 +41,8 @@ package struct ListTree: Sendable {
     let header: ManifestHeader
     /// What was changed by hand between the apply that left the list and the step that found it.
     let hand: ListLayer
-    /// The objects in the history.
-    let stored: ObjectsByPlace
+    /// Where the steps put what they displaced.
+    let places: Places
     /// Entries of the tree that its filters leave out, and that come back or stay.
     private(set) var uncovered: Set<RelativePath> = []
     /// Names that are left out now, of objects that the tree wants.
@@ -64,7 +64,7 @@ package struct ListTree: Sendable {
         copiesDisplaced: Bool = false, withoutUnchanged: Bool = false
     ) throws {
         let layers = try lists.layers(to: index)
-        (self.lists, layer, stored) = (lists, layers.found, layers.places.objects)
+        (self.lists, layer, places) = (lists, layers.found, layers.places)
         header = try layers.list?.header ?? lists.present().header
         hand = layers.list?.hand ?? ListLayer()
         scope = Scope(paths, withoutRest: !isInPlace, copiesDisplaced: copiesDisplaced)

@@ -77,7 +77,8 @@ struct TargetLists {
     /// - Parameter index: of the snapshot that the step found; 0 for the present list.
     func layers(to index: Int) throws -> Layers {
         var last: Layers = (ListLayer(), ListLayer(), Places(), nil)
-        try forEach(upTo: index) { _, layers in last = layers }
+        // Only the last ones: a copy of each would make the next step copy all places.
+        try forEach(upTo: index) { number, layers in if number == index { last = layers } }
         return last
     }
 
@@ -86,9 +87,10 @@ struct TargetLists {
         var layers: Layers = (ListLayer(), ListLayer(), Places(), nil)
         try body(0, layers)
         for (index, step) in history.steps.prefix(last ?? history.steps.count).enumerated() {
-            let list = try document(index)
-            layers.list = list
+            var list = try document(index)
             layers.places.add(list.stored, of: step.name)
+            list.stored = []
+            layers.list = list
             layers.found = list.step.joined(to: layers.left)
             layers.left = list.hand.joined(to: layers.found)
             try body(index + 1, layers)

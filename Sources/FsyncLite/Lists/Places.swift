@@ -52,31 +52,59 @@ package struct ObjectsByPlace: Sendable {
 
 /// The places of objects by number. Of an object that is not in the present list, the newest line is right.
 package struct Places: Sendable {
-    private var stored: [UInt64: StoredObject] = [:]
+    /// What a line says, in sixteen bytes: where the name begins, or which of the slots it is.
+    private struct Location {
+        /// 0 for a slot.
+        let directory: UInt64
+        let position: Int
+    }
+
+    private var locations: [UInt64: Location] = [:]
+    private var slots: [(transaction: FileName, path: RelativePath)] = []
+    /// Each with a NUL behind it.
+    private var names: [UInt8] = []
 
     package init() {}
 
     /// Adds the lines of a record; newer records come first.
     package mutating func add(_ lines: some Sequence<StoredObject>, of transaction: FileName) {
-        for var line in lines where stored[line.object] == nil {
-            line.transaction = line.transaction ?? transaction
-            stored[line.object] = line
+        for line in lines where locations[line.object] == nil {
+            switch line.place {
+            case .slot(let path):
+                locations[line.object] = Location(directory: 0, position: slots.count)
+                slots.append((line.transaction ?? transaction, path))
+            case .inside(let directory, let name):
+                locations[line.object] = Location(directory: directory, position: names.count)
+                names += name.bytes
+                names.append(0)
+            }
         }
+    }
+
+    /// The line of an object that a step displaced, with the transaction of a slot.
+    private func line(_ object: UInt64) -> StoredObject? {
+        guard let location = locations[object] else { return nil }
+        guard location.directory > 0 else {
+            let slot = slots[location.position]
+            return StoredObject(object, .slot(slot.path), transaction: slot.transaction)
+        }
+        guard let name = FileName(names[location.position...].prefix { $0 != 0 }) else { return nil }
+        return StoredObject(object, .inside(location.directory, name))
     }
 
     /// The lines, as a record of this transaction has them.
     package func lines(of transaction: FileName) -> [StoredObject] {
-        stored.values.sorted { $0.object < $1.object }.map { line in
-            var line = line
-            if line.transaction == transaction { line.transaction = nil }
+        locations.keys.sorted().compactMap { object in
+            var line = line(object)
+            if line?.transaction == transaction { line?.transaction = nil }
             return line
         }
     }
 
     /// Whether a step displaced the object.
-    func hasStored(_ object: UInt64) -> Bool { stored[object] != nil }
+    func hasStored(_ object: UInt64) -> Bool { locations[object] != nil }
 
-    package var objects: ObjectsByPlace { ObjectsByPlace(stored.values) }
+    package var objects: ObjectsByPlace { ObjectsByPlace(locations.keys.lazy.compactMap(line)) }
 
     package enum Place: Hashable, Sendable {
         /// Below the root of the tree.
@@ -85,14 +113,30 @@ package struct Places: Sendable {
         case history(RelativePath)
     }
 
+    /// An object, and the displaced directories above it, one after the other. A chain of damaged lines may be a ring, which
+    /// Brent's algorithm finds (R. P. Brent, *An improved Monte Carlo factorization algorithm*, 1980).
+    private struct Chain {
+        private(set) var object: UInt64
+        private var mark: UInt64
+        private var (steps, limit) = (0, 1)
+
+        init(_ object: UInt64) { (self.object, mark) = (object, object) }
+
+        /// - Returns: false in a ring.
+        mutating func move(to directory: UInt64) -> Bool {
+            object = directory
+            guard object != mark else { return false }
+            steps += 1
+            if steps == limit { (mark, limit) = (object, 2 * limit) }
+            return true
+        }
+    }
+
     /// The displaced directories that an object was left in, from the inside.
     package func directories(of object: UInt64) -> [UInt64] {
-        var directories: [UInt64] = []
-        var seen: Set<UInt64> = []
-        var object = object
-        while case .inside(let directory, _)? = stored[object]?.place, seen.insert(directory).inserted {
+        var (directories, chain) = ([UInt64](), Chain(object))
+        while let directory = locations[chain.object]?.directory, directory > 0, chain.move(to: directory) {
             directories.append(directory)
-            object = directory
         }
         return directories
     }
@@ -101,14 +145,13 @@ package struct Places: Sendable {
     ///
     /// - Parameter present: the path of an object in the present list.
     package func place(of object: UInt64, present: (UInt64) -> RelativePath?) -> Place? {
-        var (object, names, seen) = (object, [FileName](), Set<UInt64>())
+        var (names, chain) = ([FileName](), Chain(object))
         func below(_ path: RelativePath) -> RelativePath {
             names.reversed().reduce(path) { $0.appending($1) }
         }
-        // A chain of damaged lines may be a ring.
-        while seen.insert(object).inserted {
-            if let path = present(object) { return .tree(below(path)) }
-            guard let line = stored[object] else { return nil }
+        while true {
+            if let path = present(chain.object) { return .tree(below(path)) }
+            guard let line = line(chain.object) else { return nil }
             switch line.place {
             case .slot(let slot):
                 return line.transaction.map {
@@ -116,9 +159,8 @@ package struct Places: Sendable {
                 }
             case .inside(let directory, let name):
                 names.append(name)
-                object = directory
+                guard chain.move(to: directory) else { return nil }
             }
         }
-        return nil
     }
 }

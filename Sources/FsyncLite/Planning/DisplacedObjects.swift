@@ -8,6 +8,8 @@ extension TreeMerge {
         // Displaced directories, and by location what is in one.
         var directories: [(index: Int, location: RelativePath)] = []
         var inner: [Int] = []
+        // Most often a directory holds nothing but what the tree has.
+        lazy var stored = tree.places.objects
         // Of a file with several names, one place is known.
         var offered: Set<RelativePath> = []
         for index in changed.indices {
@@ -36,7 +38,9 @@ extension TreeMerge {
                 let found = location.appending(scan.path)
                 wanted = wanted.drop { changed.location(at: $0) < found }
                 let index = wanted.first.flatMap { changed.location(at: $0) == found ? $0 : nil }
-                offer(index, found, scan.status, scan.extended, scan.destination, in: tree)
+                let object =
+                    index == nil ? found.relative(to: .history).flatMap { stored.object(at: $0) } : nil
+                offer(index, found, scan.status, scan.extended, scan.destination, object ?? 0, in: tree)
             }
         }
         for (index, location) in directories { try offerContent(of: location, changed.path(at: index)) }
@@ -66,9 +70,10 @@ extension TreeMerge {
     /// - Parameters:
     ///   - index: of the object's entry in the tree, if that has one.
     ///   - extended: as it has them now.
+    ///   - object: of an object that the tree does not have, its number; 0 for one that no list has.
     private mutating func offer(
         _ index: Int?, _ location: RelativePath, _ status: FileStatus, _ extended: ExtendedAttributes,
-        _ destination: [UInt8] = [], in tree: ListTree
+        _ destination: [UInt8] = [], _ object: UInt64 = 0, in tree: ListTree
     ) {
         let entry = index.map { tree.changed[$0].file }
         var recorded = status
@@ -76,7 +81,7 @@ extension TreeMerge {
             // It may have been written to by another name.
             (recorded.size, recorded.modified) = (entry.status.size, entry.status.modified)
         }
-        let object = entry?.object ?? location.relative(to: .history).flatMap(tree.stored.object) ?? 0
+        let object = entry?.object ?? object
         offer(
             File(
                 path: location, status: status, destination: entry?.destination ?? destination,

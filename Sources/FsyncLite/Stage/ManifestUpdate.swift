@@ -209,16 +209,18 @@ package struct ManifestUpdate: Sendable {
                 let isCovered = !old.marks.contains(.uncovered)
                 let found = isCovered ? times.time(of: number) : nil
                 if isCovered { number += 1 }
-                try writer.drain(to: &sink)
                 var isChanged = false
                 while next < changes.endIndex, !isChanged {
                     let order = path(changes[next]).order(comparedTo: old.path)
                     guard order <= 0 else { break }
                     try append(changes[next])
+                    // Any number of new entries may come before an old one.
+                    try writer.drain(to: &sink)
                     next += 1
                     isChanged = order == 0
                 }
                 if isChanged { continue }
+                try writer.drain(to: &sink)
                 let changed = untouched(
                     old.targetChanged ?? found, old.status.type, old.path, old.targetInode)
                 if missing != nil || isUnexamined(old.path) || changed != old.targetChanged

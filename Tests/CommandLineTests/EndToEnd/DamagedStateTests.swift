@@ -14,7 +14,8 @@ struct DamagedStateTests {
         func apply(to path: String) throws {
             guard self != .directory else {
                 try FileManager.default.removeItem(atPath: path)
-                return try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
+                return try FileManager.default.createDirectory(
+                    atPath: path, withIntermediateDirectories: false)
             }
             var bytes = Array(try Data(contentsOf: URL(fileURLWithPath: path)))
             switch self {
