@@ -6,7 +6,7 @@ struct ManifestExcerpt: Sendable {
     private(set) var leftOut = 0
 
     /// Above this number of bytes, reading the manifest again is better.
-    private static let limit = 64 << 20
+    private static let limit = 16 << 20
 
     init(of manifest: ManifestReader) { writer = ManifestWriter(manifest.header) }
 

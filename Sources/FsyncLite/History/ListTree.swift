@@ -238,7 +238,7 @@ package struct ListTree: Sendable {
                 if isWanted { present[object, default: []].append(path) }
                 if manifest.marks.contains(.uncovered) {
                     uncovered[path] = object
-                    if rests(path, object) { resting.insert(path) }
+                    if rests(path, object, manifest.status.type) { resting.insert(path) }
                 }
                 if scope.above.contains(path), manifest.status.type == .directory {
                     presentAbove.insert(path)
@@ -248,10 +248,12 @@ package struct ListTree: Sendable {
             try part?.end()
         }
 
-        /// Whether the list, too, has an entry of the present one among those that it leaves out.
-        private func rests(_ path: RelativePath, _ object: UInt64) -> Bool {
+        /// Whether the list, too, has an entry of the present one among those that it leaves out. Of a directory the path is
+        /// enough: no other one comes in its place, as what it holds may stay.
+        private func rests(_ path: RelativePath, _ object: UInt64, _ type: FileType) -> Bool {
             if let index = own.index(of: path) {
-                return own.head(at: index).map { $0.isUncovered && $0.object == object } ?? false
+                guard let head = own.head(at: index), head.isUncovered else { return false }
+                return head.object == object || head.isDirectory && type == .directory
             }
             return !layer.olderPaths(of: path, directories).isEmpty
         }
@@ -292,6 +294,7 @@ package struct ListTree: Sendable {
                 scope.contains(path)
                     || scope.above.contains(path) && (scope.withoutRest || !presentAbove.contains(path))
             else { return nil }
+            if entry.isUncovered, resting.contains(path), uncovered[path] != entry.object { return nil }
             var location = try location(of: entry)
             if entry.isUncovered, !location.isInState || location.isLost {
                 let rests = uncovered[location] == entry.object

@@ -41,10 +41,10 @@ package enum ListLineCoding: PackedCoding {
     /// What is read of an entry without the rest.
     struct Head {
         let object: UInt64
-        let isUncovered, isMultiplyLinked: Bool
+        let isUncovered, isMultiplyLinked, isDirectory: Bool
     }
 
-    private static let (present, uncovered, linked): (UInt8, UInt8, UInt8) = (1, 2, 4)
+    private static let (present, uncovered, linked, directory): (UInt8, UInt8, UInt8, UInt8) = (1, 2, 4, 8)
 
     package static func path(of line: ListLine) -> RelativePath { line.path }
     package static func otherPath(of line: ListLine) -> RelativePath? { line.below }
@@ -53,7 +53,7 @@ package enum ListLineCoding: PackedCoding {
         guard let entry = line.entry else { return store.put(byte: 0) }
         store.put(
             byte: present | (entry.isUncovered ? uncovered : 0)
-                | (entry.file.isMultiplyLinked ? linked : 0))
+                | (entry.file.isMultiplyLinked ? linked : 0) | (entry.file.isDirectory ? directory : 0))
         store.put(entry.object)
         store.put(entry.file)
     }
@@ -63,7 +63,8 @@ package enum ListLineCoding: PackedCoding {
         let byte = cursor.byte()
         guard byte != 0 else { return nil }
         return Head(
-            object: cursor.number(), isUncovered: byte & uncovered != 0, isMultiplyLinked: byte & linked != 0)
+            object: cursor.number(), isUncovered: byte & uncovered != 0, isMultiplyLinked: byte & linked != 0,
+            isDirectory: byte & directory != 0)
     }
 
     package static func unpack(

@@ -47,7 +47,8 @@ extension Difference {
     /// - Returns: false when something is not as recorded, or a directory holds more than the manifest has: then a
     ///   scan is needed.
     mutating func confirm(in target: Directory) throws -> Bool {
-        var check = try RecordCheck(target, policy, MoveMap(self))
+        let moves = MoveMap(self)
+        var check = try RecordCheck(target, policy, moves)
         // Names of a file in the history are not recorded: the present link counts decide what is linked.
         guard try edit({ try check.confirm(entriesOf: &$0) }), try check.leavesOnlyRecordedNames() else {
             return false
@@ -58,7 +59,11 @@ extension Difference {
             links[path] = .kept(file)
         }
         let (matches, deleted) = (matches, deleted)
-        let renamed = matches.indices.lazy.filter { matches.head(at: $0).isRenamed }
+        // What moves with its directory keeps its name there.
+        let renamed = matches.indices.lazy.filter { index in
+            matches.head(at: index).isRenamed
+                && !moves.isCarried(from: matches.targetPath(at: index), to: matches.path(at: index))
+        }
         let leaving = renamed.filter { !matches.head(at: $0).targetIsInState }
         let gone = Set(deleted.indices.map { deleted.path(at: $0) })
             .union(leaving.map { matches.targetPath(at: $0) })
@@ -76,6 +81,7 @@ private struct RecordCheck {
     private let device: DeviceNumber
     private let policy: ComparisonPolicy
     private let moves: MoveMap
+    /// Of directories, which are looked at again.
     private var found: [RelativePath: FileStatus] = [:]
     /// How many recorded names each directory has.
     private var names: [RelativePath: Int] = [:]
@@ -96,7 +102,7 @@ private struct RecordCheck {
         guard let status = try resolver.status(of: path),
             status.device == device, !status.isMountRoot, !status.isImmutable, !status.isAppendOnly
         else { return nil }
-        found[path] = status
+        if status.type == .directory { found[path] = status }
         return status
     }
 

@@ -19,6 +19,7 @@ final class LinkedCopy {
     private let policy: ComparisonPolicy
     /// Of a target that was not scanned: links move the change times, which tell of edits until then.
     private let recorded: ManifestReader?
+    private var isRecordRead = false
     private var copier = FileCopier()
     /// The copies of files with several names, if those names are linked in the new tree too.
     private var copies: [UInt64: RelativePath] = [:]
@@ -91,7 +92,7 @@ final class LinkedCopy {
         guard !linked.contains(scan.status.inode) else { return false }
         if scan.status.changed >= scanned { return true }
         guard let recorded else { return false }
-        while recorded.path < scan.path, try recorded.advance() {}
+        while !isRecordRead, recorded.path < scan.path { isRecordRead = try !recorded.advance() }
         return recorded.path == scan.path && !policy.hasKnownTime(scan.status, recorded.targetChanged)
     }
 

@@ -363,6 +363,27 @@ struct ComposedHistoryTests {
         try expectTree(scene, "latest~2", wanted, inPlace: true)
     }
 
+    /// Filters leave a directory out, which another one has replaced since and something stays in.
+    @Test func aDirectoryThatIsLeftOutStaysWhereAnotherOneWas() throws {
+        let scene = try MirrorScene(["k": "k", "d": ["f": ["x": "x"]]])
+        try scene.mirror("--keep-last", "9")
+        try scene.append("1", to: "source/k")
+        #expect(try scene.apply("--exclude", "/d").code == 0)
+        // It goes with the filter, and another one comes.
+        try scene.move("source/d/f", to: "source/f")
+        try scene.remove("source/d")
+        try scene.mirror("--max-delete", "unlimited")
+        try scene.build(["d": ["g": ["y": "y"]]], at: "source")
+        try scene.move("source/f", to: "source/d/f")
+        try scene.mirror("--max-delete", "unlimited")
+        #expect(try scene.apply("--exclude", "/d").code == 0)
+        let run = try scene.run("snapshot", "restore", "target", "latest~3", "--in-place")
+        #expect(run.code == 0, "\(run.errors)")
+        #expect(try scene.text("target/d/f/x") == "x")
+        #expect(try scene.text("target/d/g/y") == "y")
+        #expect(try scene.run("snapshot", "verify", "target").code == 0)
+    }
+
     /// One name of a file is left out from the exchange on that makes a copy of it.
     @Test(.needs(.btrfs))
     func leftOutNamesAreLinkedAgainAfterAnExchange() throws {

@@ -201,6 +201,8 @@ struct TrustManifestTests {
             try scene.mirror("--exchange")
         }
         try scene.editInSecret("target/a", "two")
+        // After all that is recorded.
+        try scene.build(["late": "late", "later": "later"], at: "target")
         for name in ["target/d", "target/d/x"] {
             try RawPath.setAttribute("user.note", [1], on: scene.path(name))
         }
