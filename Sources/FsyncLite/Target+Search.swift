@@ -39,31 +39,35 @@ extension Target {
         return try found.get()
     }
 
-    /// Only what is selected in the present list is followed back, and what moved: the rest has one version.
+    /// What is selected is followed back from list to list, and what is below directories that move.
     private func find(
         _ selection: EntrySelection, in history: History
     ) throws -> (found: [Finding], damage: SyncError?) {
         let lists = try TargetLists(history)
-        var (directories, last, damage) = (Set<RelativePath>(), 0, history.damage)
+        var (moving, last, damage) = (Set<RelativePath>(), 0, history.damage)
         do {
-            try lists.forEach { index, layers in
-                directories.formUnion(layers.found.directories.keys)
-                last = index
+            for index in history.steps.indices {
+                let list = try lists.document(index)
+                for layer in [list.step, list.hand] { moving.formUnion(layer.movedDirectories.keys) }
+                last = index + 1
             }
         } catch let error as SyncError where error.code == .invalidDocument {
             damage = error
         }
-        let followed = try entries(of: lists.present(), selected: selection, orBelow: directories)
 
         var found: [Finding] = []
         var indices: [Version: Int] = [:]
         let snapshots = try history.snapshots()
-        try lists.forEach(upTo: last) { index, layers in
-            let entries = try ListStream(layers.found, withUncovered: false, displaced: layers.places) {
-                ListedEntries(followed)
-            }
-            while try entries.advance() {
-                guard selection.selectsAlone(entries) else { continue }
+        var (followed, places) = (
+            try entries(of: lists.present(), selected: selection, orBelow: moving), Places()
+        )
+        func note(_ index: Int) {
+            let entries = ListedEntries(followed)
+            while entries.advance() {
+                // Of what filters leave out, people are told where an apply displaced it.
+                guard selection.selectsAlone(entries),
+                    !entries.marks.contains(.uncovered) || places.hasStored(entries.object)
+                else { continue }
                 let version = Version(entries)
                 if let known = indices[version] {
                     found[known].snapshots.append(snapshots[index])
@@ -73,20 +77,32 @@ extension Target {
                 }
             }
         }
+        func follow(_ layer: ListLayer) throws {
+            guard !layer.isEmpty else { return }
+            let older = try ListStream(layer) { ListedEntries(followed) }
+            followed = try entries(of: older, selected: selection, orBelow: moving)
+        }
+        note(0)
+        for index in 0..<last {
+            let list = try lists.document(index)
+            places.add(list.stored, of: history.steps[index].name)
+            try follow(list.step)
+            note(index + 1)
+            try follow(list.hand)
+        }
         // The order within a path is that of the snapshots.
         let sorted = found.enumerated().sorted { ($0.1.file.path, $0.0) < ($1.1.file.path, $1.0) }.map(\.1)
         return (sorted, damage)
     }
 
     private func entries(
-        of present: ManifestReader, selected selection: EntrySelection, orBelow directories: Set<RelativePath>
+        of list: some EntryStream, selected selection: EntrySelection, orBelow directories: Set<RelativePath>
     ) throws -> PackedList<ListLineCoding> {
         var (selection, entries) = (selection, PackedList<ListLineCoding>())
-        while try present.advance() {
-            guard
-                selection.selects(present) || !directories.isEmpty && present.path.isBelow(anyOf: directories)
+        while try list.advance() {
+            guard selection.selects(list) || !directories.isEmpty && list.path.isBelow(anyOf: directories)
             else { continue }
-            entries.append(ListLine(present.listEntry))
+            entries.append(ListLine(list.listEntry))
         }
         return entries
     }
@@ -106,16 +122,10 @@ extension Target {
             if present.selects(manifest) { names.insert(manifest.path) }
         }
         var found: [(Snapshot, [Action])] = []
-        for (index, snapshot) in try history.snapshots().enumerated().prefix(history.steps.count) {
-            let step: ListLayer
-            do {
-                step = try lists.document(index).step
-            } catch let error as SyncError where error.code == .invalidDocument {
-                damage = error
-                break
-            }
-            guard concerns(step, names, selection) else { continue }
-            let changes = try changes(ofStep: index, in: lists)
+        let snapshots = try history.snapshots()
+        func note(_ index: Int, _ step: TargetLists.Step) throws {
+            guard concerns(step.list.step, names, selection) else { return }
+            let changes = try lists.changes(of: step)
             let chosen = changes.actions.filter { action in
                 let (path, isDirectory) = (action.path, action.type == FileType.directory.documentName)
                 // An object that leaves a path is skipped if a followed object arrives there.
@@ -138,7 +148,12 @@ extension Target {
                 before.insert(old)
             }
             names = before.union(chosen.lazy.map { $0.from ?? $0.path })
-            if !actions.isEmpty { found.append((snapshot, actions)) }
+            if !actions.isEmpty { found.append((snapshots[index], actions)) }
+        }
+        do {
+            try lists.forEachStep(note)
+        } catch let error as SyncError where error.code == .invalidDocument {
+            damage = error
         }
         return (found, damage)
     }

@@ -72,15 +72,12 @@ extension Target {
             throw SyncError(
                 .inputMissing, path: path, "\(snapshot) is the oldest snapshot: what led to it is not known")
         }
-        return Array(try changes(ofStep: index, in: TargetLists(history)).actions)
-    }
-
-    /// What the apply of a step changed, in the order of paths.
-    func changes(ofStep index: Int, in lists: TargetLists) throws -> Plan {
-        let (newer, older) = (try lists.layers(to: index), try lists.layers(to: index + 1))
-        return try TargetLists.changes(
-            from: lists.entries(older.found, older.places), to: lists.entries(newer.left, older.places),
-            roots: (older.list?.header.rootEntry, lists.header(index).rootEntry))
+        let lists = try TargetLists(history)
+        var actions: [Action] = []
+        try lists.forEachStep(upTo: index) { number, step in
+            if number == index { actions = Array(try lists.changes(of: step).actions) }
+        }
+        return actions
     }
 
     /// The changes that would turn one snapshot into the other.

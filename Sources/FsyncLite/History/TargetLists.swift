@@ -97,6 +97,37 @@ struct TargetLists {
         }
     }
 
+    /// A step, by the lists that it found and left.
+    struct Step {
+        /// From the present list to the one that it left, and to the one that it found.
+        let left, found: ListLayer
+        let list: ListDocument
+        fileprivate let places: Places
+        /// The root as it left it.
+        fileprivate let root: File?
+    }
+
+    /// Passes the steps, the newest first.
+    func forEachStep(upTo last: Int? = nil, _ body: (Int, Step) throws -> Void) throws {
+        var (left, root) = (ListLayer(), try present().header.rootEntry)
+        try forEach(upTo: last.map { $0 + 1 }) { number, layers in
+            if let list = layers.list {
+                try body(
+                    number - 1,
+                    Step(left: left, found: layers.found, list: list, places: layers.places, root: root))
+                root = list.header.rootEntry
+            }
+            left = layers.left
+        }
+    }
+
+    /// What a step changed, in the order of paths.
+    func changes(of step: Step) throws -> Plan {
+        try TargetLists.changes(
+            from: entries(step.found, step.places), to: entries(step.left, step.places),
+            roots: (step.list.header.rootEntry, step.root))
+    }
+
     /// The first number that no object of the kept lists has, by the newest one that can be read.
     func nextObject() throws -> UInt64 {
         for index in history.steps.indices {

@@ -4,6 +4,8 @@ import FileSystem
 /// list.
 package struct ListLayer: Sendable {
     package private(set) var lines = PackedMap<ListLineCoding>()
+    /// The paths above those of the lines, and maybe more; nil until layers are joined.
+    private var above: Set<RelativePath>?
 
     package init() {}
 
@@ -11,7 +13,10 @@ package struct ListLayer: Sendable {
         for line in lines { self.lines[line.path] = line }
     }
 
-    package mutating func add(_ line: ListLine) { lines[line.path] = line }
+    package mutating func add(_ line: ListLine) {
+        lines[line.path] = line
+        above = nil
+    }
 
     var isEmpty: Bool { lines.isEmpty }
 
@@ -81,6 +86,33 @@ package struct ListLayer: Sendable {
     package func joined(to newer: ListLayer) -> ListLayer {
         guard !newer.isEmpty else { return self }
         guard !isEmpty else { return newer }
+        let moves = lines.otherPaths.contains { $0.path != $0.other }
+        return moves ? joined(moving: newer) : joined(in: newer)
+    }
+
+    /// Where this layer moves no directory: the lines of the newer one stay, but for those that are hidden here.
+    private func joined(in newer: ListLayer) -> ListLayer {
+        var (result, above) = (newer, newer.above ?? [])
+        if newer.above == nil { for path in newer.lines.keys { above.formUnion(path.ancestors) } }
+        var hiding: Set<RelativePath> = []
+        for line in lines.values where line.below == nil && above.contains(line.path) {
+            hiding.insert(line.path)
+        }
+        if !hiding.isEmpty {
+            for path in newer.lines.keys where path.isBelow(anyOf: hiding) && resolve(path) != .newer(path) {
+                result.lines[path] = nil
+            }
+        }
+        for var line in lines.values {
+            line.below = line.below.flatMap { newer.content(of: $0) }
+            result.lines[line.path] = line
+            if let parent = line.path.parent, !above.contains(parent) { above.formUnion(line.path.ancestors) }
+        }
+        result.above = above
+        return result
+    }
+
+    private func joined(moving newer: ListLayer) -> ListLayer {
         var result = ListLayer()
         for var line in lines.values {
             line.below = line.below.flatMap { newer.content(of: $0) }
