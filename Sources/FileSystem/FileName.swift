@@ -22,11 +22,11 @@ public struct FileName: Hashable, Sendable {
     }
 
     private static func terminated(_ bytes: UnsafeBufferPointer<UInt8>) -> [UInt8] {
-        [UInt8](unsafeUninitializedCapacity: bytes.count + 1) { buffer, count in
-            _ = buffer.initialize(from: bytes)
-            buffer.initializeElement(at: bytes.count, to: 0)
-            count = bytes.count + 1
-        }
+        var terminated: [UInt8] = []
+        terminated.reserveCapacity(bytes.count + 1)
+        terminated.append(contentsOf: bytes)
+        terminated.append(0)
+        return terminated
     }
 
     /// A literal that is known to be valid.

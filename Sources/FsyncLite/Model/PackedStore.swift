@@ -293,11 +293,12 @@ package struct PackedStore: Sendable {
         let (shared, count) = (cursor.integer(), cursor.integer())
         let rest = cursor.bytes(count)
         return withAnchor(position - back) { anchor in
-            RelativePath(
-                validated: Array(unsafeUninitializedCapacity: shared + count) { bytes, length in
-                    PackedStore.join(anchor.prefix(shared), rest, in: UnsafeMutableRawBufferPointer(bytes))
-                    length = shared + count
-                })
+            // An array that is not initialized has its type looked up each time, which takes longer than its bytes.
+            var bytes: [UInt8] = []
+            bytes.reserveCapacity(shared + count)
+            bytes.append(contentsOf: UnsafeRawBufferPointer(rebasing: anchor.prefix(shared)))
+            bytes.append(contentsOf: rest)
+            return RelativePath(validated: bytes)
         }
     }
 
