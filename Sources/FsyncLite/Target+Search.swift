@@ -116,7 +116,7 @@ extension Target {
         var damage = history.damage
         let lists = try TargetLists(history)
         var names: Set<RelativePath> = []
-        let manifest = try manifest(history.state)
+        let manifest = try history.state.manifest(of: path)
         var present = selection
         while try manifest.advance() {
             if present.selects(manifest) { names.insert(manifest.path) }

@@ -84,7 +84,7 @@ extension Target {
     public func changes(from first: String, to second: String) throws -> Plan {
         let history = try history()
         let lists = try TargetLists(history)
-        let present = try lists.header(0).rootEntry
+        let present = try lists.present().header.rootEntry
         func list(_ name: String) throws -> (entries: some EntryStream, root: File?) {
             let layers = try lists.layers(to: history.index(of: name))
             return (
@@ -235,12 +235,6 @@ extension Target {
         let (_, state) = try open()
         if try state.hasJournal() { throw SyncError.pendingCommit(name) }
         return try History(state)
-    }
-
-    func manifest(
-        _ state: StateDirectory, withUncovered: Bool = false
-    ) throws -> ManifestReader {
-        try state.manifest(of: path, withUncovered: withUncovered)
     }
 
     /// Runs `body` with the lock, after finishing an interrupted commit.

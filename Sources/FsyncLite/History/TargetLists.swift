@@ -160,11 +160,6 @@ struct TargetLists {
         return needed
     }
 
-    /// The header of a list; 0 for the present one.
-    func header(_ index: Int) throws -> ManifestHeader {
-        try index == 0 ? present().header : document(index - 1).header
-    }
-
     /// The newest steps that can be taken back one by one: none of the applies between them was pruned, and each changed
     /// an entry, its coverage, or what is mirrored. A run that only found what was changed by hand is none.
     ///

@@ -103,8 +103,7 @@ package struct ListLayer: Sendable {
                 result.lines[path] = nil
             }
         }
-        for var line in lines.values {
-            line.below = line.below.flatMap { newer.content(of: $0) }
+        for line in lines(over: newer) {
             result.lines[line.path] = line
             if let parent = line.path.parent, !above.contains(parent) { above.formUnion(line.path.ancestors) }
         }
@@ -112,12 +111,18 @@ package struct ListLayer: Sendable {
         return result
     }
 
+    /// The lines, each with the directory that has its content in the list that the newer layer begins with.
+    private func lines(over newer: ListLayer) -> some Sequence<ListLine> {
+        lines.values.lazy.map { line in
+            var line = line
+            line.below = line.below.flatMap { newer.content(of: $0) }
+            return line
+        }
+    }
+
     private func joined(moving newer: ListLayer) -> ListLayer {
         var result = ListLayer()
-        for var line in lines.values {
-            line.below = line.below.flatMap { newer.content(of: $0) }
-            result.lines[line.path] = line
-        }
+        for line in lines(over: newer) { result.lines[line.path] = line }
         let directories = directories
         for line in newer.lines.values {
             for path in olderPaths(of: line.path, directories) { result.lines[path] = line.moved(to: path) }
