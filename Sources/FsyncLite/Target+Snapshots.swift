@@ -177,13 +177,10 @@ extension Target {
         }
         let resolver = PathResolver(directory)
         let present = try lists.objects(
-            documents.flatMap { document in
-                document.stored.map(\.object)
-                    + [document.step, document.hand].flatMap { $0.lines.values.compactMap(\.entry?.object) }
-            })
+            documents.flatMap { $0.stored.map(\.object) + $0.step.objects + $0.hand.objects })
         var (shared, seen) = (SharedVersions(), Set<UInt64>())
         // What had come back out of the history may have been destroyed by hand.
-        let changed = Set(documents.lazy.flatMap { $0.hand.lines.values.compactMap(\.entry?.object) })
+        let changed = Set(documents.lazy.flatMap(\.hand.objects))
         for (index, document) in documents.enumerated() {
             let entries = [document.step, document.hand].flatMap { $0.lines.sorted.compactMap(\.entry) }
             var displaced: [DisplacedObjects.Item] = []
@@ -240,7 +237,7 @@ extension Target {
     /// Runs `body` with the lock, after finishing an interrupted commit.
     private func writing<Value>(_ body: (History) throws -> Value) throws -> Value {
         let (root, state) = try open()
-        guard try !FileSystemInfo(of: root.anchor()).isReadOnly else {
+        guard try !root.isReadOnly() else {
             throw SyncError(.readOnlyFileSystem, path: path)
         }
         try root.lock()

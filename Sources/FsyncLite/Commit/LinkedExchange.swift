@@ -26,9 +26,10 @@ struct LinkedExchange: CommitStrategy {
         tree = try stage.directory(TransactionEntry.tree)
         try tree.lock()
         began = try tree.status().changed
+        let difference = staged.plan.difference
         copy = try LinkedCopy(
-            of: staged.target, in: tree, for: staged.plan.difference,
-            scanned: staged.scanned, recorded: staged.state.manifest(withUncovered: true),
+            of: staged.target, in: tree, for: difference, scanned: staged.scanned,
+            recorded: difference.policy.trustsTarget ? staged.state.manifest(withUncovered: true) : nil,
             resting: LinkedExchange.resting(in: stage), monitor: staged.monitor)
         try copy.fill()
         try change()

@@ -246,9 +246,8 @@ extension ComparisonPolicy {
     }
 
     /// Something tells of an edit of the target's object. A change time that is not recorded, and no later than a commit,
-    /// tells nothing: the history may have given the object back. Of a target that is not scanned, no change time is known.
+    /// tells nothing: the history may have given the object back.
     func showsEdit(of target: FileStatus, since base: BaseStatus) -> Bool {
-        guard !trustsTarget else { return false }
         guard base.targetChanged == nil, !base.differs(from: target), !suspects.contains(target.inode) else {
             return !isUntouched(target, since: base)
         }

@@ -55,12 +55,13 @@ struct RoomMaker {
     func explained(_ error: SyncError, in root: TargetRoot) -> SyncError {
         guard RoomMaker.isFull(error), let need, let info else { return error }
         // Where the history cannot be looked at, nothing is said of it.
-        let prunable = root.state.flatMap { try? PrunableHistory($0, keeping: neededSteps) }
+        let prunable =
+            root.state.flatMap { try? PrunableHistory($0, keeping: neededSteps) } ?? PrunableHistory()
         let lack = need.inodesText(info) ?? need.bytesText(info)
         return SyncError(
             error.code, path: error.path,
             "\(error.message); \(lack) in the target, or less where a quota is set"
-                + (prunable.map { $0.bytes > 0 ? "; \($0.command) frees what the history holds" : "" } ?? ""),
+                + (prunable.bytes > 0 ? "; \(prunable.command) frees what the history holds" : ""),
             errno: error.errno)
     }
 

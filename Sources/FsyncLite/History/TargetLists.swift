@@ -146,10 +146,7 @@ struct TargetLists {
         for (index, step) in history.steps.enumerated() {
             let list = try document(index)
             places.add(list.stored, of: step.name)
-            for layer in [list.step, list.hand] {
-                let lines = layer.lines.sorted
-                named.formUnion(lines.indices.lazy.compactMap { lines.head(at: $0)?.object })
-            }
+            for layer in [list.step, list.hand] { named.formUnion(layer.objects) }
         }
         var needed: Set<RelativePath> = []
         for object in named {

@@ -63,6 +63,12 @@ package struct ListLayer: Sendable {
         return entries
     }
 
+    /// The numbers of the objects that the lines name.
+    var objects: [UInt64] {
+        let lines = lines.sorted
+        return lines.indices.compactMap { lines.head(at: $0)?.object }
+    }
+
     /// The paths of the older list that have what the newer one has at a path.
     ///
     /// - Parameter directories: those of this layer.
@@ -95,9 +101,7 @@ package struct ListLayer: Sendable {
         var (result, above) = (newer, newer.above ?? [])
         if newer.above == nil { for path in newer.lines.keys { above.formUnion(path.ancestors) } }
         var hiding: Set<RelativePath> = []
-        for line in lines.values where line.below == nil && above.contains(line.path) {
-            hiding.insert(line.path)
-        }
+        for path in lines.keys where above.contains(path) && lines[path]?.below == nil { hiding.insert(path) }
         if !hiding.isEmpty {
             for path in newer.lines.keys where path.isBelow(anyOf: hiding) && resolve(path) != .newer(path) {
                 result.lines[path] = nil

@@ -8,7 +8,7 @@ extension TreeMerge {
         // Displaced directories, and by location what is in one.
         var directories: [(index: Int, location: RelativePath)] = []
         var inner: [Int] = []
-        // Most often a directory holds nothing but what the tree has.
+        // Most directories hold only what the tree has.
         lazy var stored = tree.places.objects
         // Of a file with several names, one place is known.
         var offered: Set<RelativePath> = []

@@ -32,7 +32,7 @@ final class LinkedCopy {
     /// - Parameters:
     ///   - tree: empty.
     ///   - scanned: when the scan of this run began.
-    ///   - recorded: the present manifest; it is read where the target was not scanned.
+    ///   - recorded: the present manifest, of a target that was not scanned.
     ///   - resting: the known inodes of uncovered entries.
     init(
         of root: Directory, in tree: Directory, for difference: Difference, scanned: FileTime,
@@ -41,7 +41,7 @@ final class LinkedCopy {
         self.resting = resting
         self.root = root
         policy = difference.policy
-        self.recorded = policy.trustsTarget ? recorded : nil
+        self.recorded = recorded
         matches = MatchesOfTarget(difference)
         self.scanned = scanned
         old = PathResolver(root)
@@ -77,12 +77,10 @@ final class LinkedCopy {
             } else {
                 try carry(name, from: holder, to: parent)
             }
-            if isEdited, let copy = try parent.status(of: name) { changed.insert(copy.inode) }
-            if resting.contains(scan.status.inode), let copy = try parent.status(of: name),
-                copy.identity != scan.status.identity
-            {
-                renumbered[scan.status.inode] = copy.inode
-            }
+            let rests = resting.contains(scan.status.inode)
+            guard isEdited || rests, let copy = try parent.status(of: name) else { continue }
+            if isEdited { changed.insert(copy.inode) }
+            if rests, copy.identity != scan.status.identity { renumbered[scan.status.inode] = copy.inode }
         }
         while let last = open.popLast() { try finish(last) }
     }

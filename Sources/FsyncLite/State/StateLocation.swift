@@ -93,7 +93,7 @@ extension TargetRoot {
                         + "change places in one step; leave --exchange out")
             ]
         }
-        guard try !FileSystemInfo(of: anchor()).isReadOnly else { return [.readOnlyFileSystem] }
+        guard try !isReadOnly() else { return [.readOnlyFileSystem] }
         let noName = Refusal.exchangeImpossible(
             "the target has no name, or too long a one for a second tree beside it")
         guard let directory, let original else {

@@ -92,6 +92,9 @@ struct TargetRoot {
         try directory ?? TargetRoot.anchor(path).asTarget(on: fileSystem)
     }
 
+    /// Whether the target's file system is mounted read-only.
+    func isReadOnly() throws -> Bool { try FileSystemInfo(of: anchor()).isReadOnly }
+
     private static func anchor(_ path: [UInt8]) throws -> Directory { try place(path).anchor }
 
     /// The nearest existing directory above a path, and the names below it.
