@@ -86,7 +86,9 @@ struct Attempt {
     mutating func settle(isExact: Bool) throws -> [Problem]? {
         try previous?.discard(from: state)
         if isExact { try stage.checkAgreesWithPlan() }
-        let tried = try stage.tryAttributes(of: plan.difference.changingAttributes(root))
+        var tried = try stage.tryAttributes(of: plan.difference.changingAttributes(root))
+        // No plan has the root of a new target.
+        if plan.root == nil, tried[.root] == nil, !root.source.omitted.isEmpty { tried[.root] = root.source }
         if let file = tried[.root] { root.source = file }
         if let reduced = plan.asFarAsAchieved(stage.outcomes, tried: tried) {
             guard !reduced.problems.contains(where: options.stops) else { return reduced.problems }

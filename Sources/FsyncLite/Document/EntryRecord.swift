@@ -119,7 +119,7 @@ extension JSONText {
         field("group", status.group)
         if status.type != .directory, status.links > 1 { field("links", status.links) }
         if !extended.isEmpty { write("xattrs", .attributes, extended) }
-        if !omitted.isEmpty { write("omitted", .words(Omissions.names), omitted) }
+        write("omitted", .words(Omissions.names), omitted)
         field("inode", status.inode)
         if let created = status.created { field("created", Timestamp(created)) }
         field("changed", Timestamp(status.changed))

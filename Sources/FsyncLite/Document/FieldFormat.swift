@@ -202,10 +202,14 @@ extension ExtendedAttributes.Attribute {
 }
 
 extension FieldFormat where Value: OptionSet & Sendable, Value.Element == Value {
-    /// A list of words, without duplicates and in the order of `names`; an empty list is omitted.
+    /// A list of words, without duplicates and in the order of `names`; an empty list is omitted. What has no name is
+    /// not recorded.
     static func words(_ names: [(Value, String)]) -> FieldFormat {
         FieldFormat(
-            write: { text, key, set in text.field(key, names.filter { set.contains($0.0) }.map(\.1)) },
+            write: { text, key, set in
+                let words = names.filter { set.contains($0.0) }.map(\.1)
+                if !words.isEmpty { text.field(key, words) }
+            },
             read: { reader in
                 var set: Value = []
                 var next = 0

@@ -4,7 +4,9 @@ import FileSystem
 
 extension DirectorySource {
     func describe(_ plan: inout Plan) {
-        plan.take(problems)
+        var omissions = omissions
+        if let root = plan.root, !root.changesAttributes { omissions.add(root.source) }
+        plan.take(problems + omissions.problems)
         if !isJoined, let source = identities.first {
             plan.basis = Plan.Basis(
                 manifest: header?.id, source: source.identity, target: root.original?.identity)

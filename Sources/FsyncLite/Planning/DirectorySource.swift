@@ -27,6 +27,8 @@ struct DirectorySource: PlanSource {
     /// Entries that the target cannot hold.
     let leftOut = LeftOutEntries()
     private(set) var problems: [Problem] = []
+    /// What the target lacks of entries below its root.
+    private(set) var omissions = OmissionList()
     private var passedOver: [RelativePath] = []
     /// See `TreeMerge`.
     private(set) var opened: (first: RelativePath, count: Int)?
@@ -254,9 +256,7 @@ struct DirectorySource: PlanSource {
         {
             throw ManifestIsWrong()
         }
-        var omissions = merge.omissions
-        if let root = try rootMatch(merge.policy), !root.changesAttributes { omissions.add(root.source) }
-        problems += omissions.problems
+        omissions = merge.omissions
         mounts = try mountsToRecord()
         noteRecord(difference, merge.policy)
     }

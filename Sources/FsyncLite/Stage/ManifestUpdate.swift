@@ -187,7 +187,7 @@ package struct ManifestUpdate: Sendable {
             writer.append(
                 path: entry.file.path, status: recorded(entry.file.status, at: entry.file.path),
                 destination: entry.file.destination, extended: entry.file.extended,
-                omitted: entry.file.omitted.subtracting(.unread), targetInode: entry.targetInode,
+                omitted: entry.file.omitted, targetInode: entry.targetInode,
                 targetChanged: entry.targetChanged, marks: entry.marks, digest: entry.file.digest,
                 object: writer.isNumbered ? entry.object : 0)
         }

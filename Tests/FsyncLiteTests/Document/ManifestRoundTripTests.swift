@@ -137,6 +137,21 @@ struct ManifestRoundTripTests {
         #expect(try scratch.manifest(Self.text(header, [])).header == header)
     }
 
+    /// Attributes that a run could not read are no attributes that the target lacks: no document names them.
+    @Test func attributesThatWereNotReadAreNotRecorded() throws {
+        let scratch = try ScratchDocument()
+        var header = Self.header
+        var directory = FileStatus(type: .directory, modified: Self.times[0])
+        directory.permissions = 0o755
+        let root = File(path: .root, status: directory, destination: []).withoutAttributes()
+        header.rootEntry = root
+        let read = try #require(try scratch.manifest(Self.text(header, [])).header.rootEntry)
+        #expect(read.omitted.isEmpty && root.omitted == .unread)
+        var entry = Self.entries()[0]
+        (entry.file.omitted, header.rootEntry) = ([.unread, .xattrs], nil)
+        #expect(try scratch.files(Self.text(header, [entry])).map(\.file.omitted) == [.xattrs])
+    }
+
     @Test(arguments: [
         "{}", "{\"keep_last\":-1}", "{\"keep_last\":\"1\"}", "{\"keep_last\":1,\"keep_last\":2}",
         "{\"keep_within\":\"7\"}", "{\"keep_label\":\"a\"}", "{\"keep_label\":[]}", "{\"keep\":1}", "[]", "3",
