@@ -120,22 +120,22 @@ package enum JSONDocument {
 
     private static func snakeCase(_ name: String) -> String {
         if name.first == foreign { return String(name.dropFirst()) }
-        return name.unicodeScalars.reduce(into: "") { key, character in
-            key += ("A"..."Z").contains(character) ? "_\(character)".lowercased() : "\(character)"
-        }
+        let capitals = UInt8(ascii: "A")...UInt8(ascii: "Z")
+        let key = name.utf8.flatMap { capitals.contains($0) ? [UInt8(ascii: "_"), $0 | 0x20] : [$0] }
+        return String(decoding: key, as: UTF8.self)
     }
 
     private static func propertyName(_ key: String) -> String {
-        var name = String.UnicodeScalarView()
-        for character in key.unicodeScalars {
-            if name.last == "_", ("a"..."z").contains(character) {
-                name.removeLast()
-                name += "\(character)".uppercased().unicodeScalars
+        var bytes: [UInt8] = []
+        for byte in key.utf8 {
+            if bytes.last == UInt8(ascii: "_"), (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte) {
+                bytes[bytes.count - 1] = byte & ~0x20
             } else {
-                name.append(character)
+                bytes.append(byte)
             }
         }
-        return snakeCase(String(name)) == key ? String(name) : "\(foreign)\(key)"
+        let name = String(decoding: bytes, as: UTF8.self)
+        return snakeCase(name) == key ? name : "\(foreign)\(key)"
     }
 
     /// What a value of another type should have been; nil for a type that no document has.

@@ -19,12 +19,17 @@ struct AppliedStep: Sendable {
     /// Directories that the apply made accessible, with their previous permissions.
     private let opened: [RelativePath: UInt16]
     private var items: [Item] = []
+    /// Any entry is uncovered before or after the apply.
+    private let mayChangeCoverage: Bool
 
     /// - Parameter opened: directories that the apply made accessible, with their previous permissions.
     init(
         _ plan: Plan, _ graph: OperationGraph, _ numbers: ObjectNumbers, opened: [RelativePath: UInt16]
     ) {
         difference = plan.difference
+        mayChangeCoverage =
+            ![plan.difference.policy.uncovering, plan.difference.staying, plan.difference.wereUncovered]
+            .allSatisfy(\.isEmpty)
         moves = MoveMap(plan.difference)
         (objects, self.numbers, self.opened) = (graph.objects, numbers, opened)
         addMatches()
@@ -58,7 +63,8 @@ struct AppliedStep: Sendable {
     }
 
     private func changesCoverage(_ index: Int, _ old: RelativePath) -> Bool {
-        difference.isUncovering(difference.matches[index]) != difference.wereUncovered.contains(old)
+        guard mayChangeCoverage else { return false }
+        return difference.isUncovering(difference.matches[index]) != difference.wereUncovered.contains(old)
     }
 
     /// Adds a path at which nothing was found, unless its directory was not there either.

@@ -41,7 +41,7 @@ struct PlannedEntries: Sendable {
             file: match.held, targetInode: target.inode,
             targetChanged: stays && !policy.movesLater(target) ? target.changed : nil,
             marks: policy.marks(of: match.source, base: match.base?.known),
-            object: numbers.wanted(match: index), location: match.target.path)
+            object: numbers.wanted(match, at: index), location: match.target.path)
     }
 
     /// The entry of a staged object.
