@@ -384,12 +384,6 @@ public final class Directory: Sendable {
         isLocked.store(true, ordering: .relaxed)
     }
 
-    /// The same, after those that hold the lock for a moment.
-    public func waitForLock() throws(SystemError) {
-        try calling("flock", path) { () throws(Errno) in try descriptor.lock(waits: true) }
-        isLocked.store(true, ordering: .relaxed)
-    }
-
     /// Where this directory is now, from `/` and without symlinks, as the kernel tells it.
     public func presentPath() throws(SystemError) -> [UInt8] {
         let descriptors = try Directory.open(path: Array("/proc/self/fd".utf8))

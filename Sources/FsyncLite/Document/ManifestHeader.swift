@@ -224,7 +224,7 @@ extension Timestamp {
 
 extension Array {
     /// nil if empty, since a document omits it.
-    var nonEmpty: [Element]? { isEmpty ? nil : self }
+    package var nonEmpty: [Element]? { isEmpty ? nil : self }
 }
 
 extension FieldFormat<[Range<Timestamp>]> {

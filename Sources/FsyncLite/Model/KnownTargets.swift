@@ -7,7 +7,7 @@ import FoundationEssentials
 ///
 /// A record that is damaged or missing is empty: the next commit begins it anew.
 public struct KnownTargets: Hashable, Sendable {
-    private let directory: LocalFile
+    let directory: LocalFile
 
     public init(in directory: LocalFile) { self.directory = directory }
 
@@ -53,8 +53,11 @@ public struct KnownTargets: Hashable, Sendable {
 
     /// Adds a target, durably, in place of what was recorded for its path.
     package func add(_ new: Entry) throws {
-        let holder = try KnownTargets.make(directory)
-        try holder.waitForLock()
+        let holder = try RecordDirectory.make(directory)
+        try RecordDirectory.locked(holder) { try KnownTargets.add(new, in: holder) }
+    }
+
+    private static func add(_ new: Entry, in holder: Directory) throws {
         let entries = KnownTargets.entries(in: holder)
         var entry = new
         let before = entries.first { $0.id == new.id && $0.fileSystem == new.fileSystem }?.paths ?? []
@@ -72,27 +75,6 @@ public struct KnownTargets: Hashable, Sendable {
             KnownTargets.name, in: holder, permissions: Account.isRoot ? 0o644 : 0o600)
         try file.write(Array(JSONDocument.encode(document)))
         try file.commit(durably: true)
-    }
-
-    /// Opens the directory, which is made if it is missing. `serve` may be confined to another one, so this is by no path
-    /// that a user gave.
-    private static func make(_ directory: LocalFile) throws -> Directory {
-        do throws(SystemError) {
-            return try Directory.open(path: directory.bytes)
-        } catch {
-            guard error.errno == .noSuchFile,
-                let name = directory.bytes.split(separator: UInt8(ascii: "/")).last.flatMap({ FileName($0) })
-            else { throw error }
-            let parent = try make(directory.parent)
-            do throws(SystemError) {
-                try parent.makeDirectory(name, permissions: 0o755)
-                // Whatever the umask is, everybody may ask how old root's targets are.
-                if Account.isRoot { try ObjectHandle(name, in: parent).setPermissions(0o755) }
-            } catch {
-                guard error.errno == .exists else { throw error }
-            }
-            return try parent.directory(name)
-        }
     }
 
     /// A path on the file system that was just written to, so it is mounted and answers.

@@ -8,26 +8,17 @@ import Synchronization
 /// The lock on the target's root excludes the runs of this machine; the file excludes those of others. A kill leaves it
 /// behind, and the next run on this machine removes it. One of another machine stays until `recover --break-lock`, and so
 /// does a torn one where other machines may write.
-struct LockFile: Hashable, Codable {
-    private var version = 1
+struct LockFile: Hashable {
+    private static let version = 1
     /// The machine, by name and number.
-    private var host: String
-    private var boot: String
-    /// Containers share the boot ID, and have process IDs of their own.
-    private var processNamespace: String
-    private var process: Int32
-    /// In ticks since boot: a process ID is used again.
-    private var started: UInt64
+    private let host: String
+    private let writer: ProcessIdentity
 
     /// In bytes; the document is far smaller.
     private static let limit = 1 << 16
 
     private static func own() throws -> LockFile {
-        let process = HostProcess.id
-        return LockFile(
-            host: try HostProcess.machine(), boot: try KernelClock.boot(),
-            processNamespace: try HostProcess.processNamespace(), process: process,
-            started: try HostProcess.start(of: process) ?? 0)
+        LockFile(host: try HostProcess.machine(), writer: try ProcessIdentity.own())
     }
 
     /// nil for none, and for a torn one, which is as good as an empty one.
@@ -37,10 +28,7 @@ struct LockFile: Hashable, Codable {
 
     /// The process that wrote this has ended for certain.
     private func isOver(seenBy own: LockFile) throws -> Bool {
-        guard host == own.host else { return false }
-        guard boot == own.boot else { return true }
-        guard processNamespace == own.processNamespace else { return false }
-        return try HostProcess.start(of: process) != started
+        try host == own.host && writer.isOver(seenBy: own.writer)
     }
 
     /// Holds the file, and the locks on the state, as long as a run lasts.
@@ -76,7 +64,7 @@ struct LockFile: Hashable, Codable {
                 let found = LockFile.found(in: state.directory)
                 guard try breaking || found?.isOver(seenBy: own) ?? !fileSystem.capabilities.isShared else {
                     let holder =
-                        found.map { "process \($0.process) on \(escapedText($0.host.utf8))" } ?? "a run"
+                        found.map { "process \($0.writer.process) on \(escapedText($0.host.utf8))" } ?? "a run"
                     throw SyncError(
                         .locked, path: target,
                         "\(holder) is writing to this target; where that has ended: fsync-lite recover --break-lock "
@@ -111,5 +99,26 @@ struct LockFile: Hashable, Codable {
                 try? taken.directory.unlink(StateEntry.lock.name)
             }
         }
+    }
+}
+
+extension LockFile: Codable {
+    private enum Key: String, CodingKey {
+        case version, host
+    }
+
+    /// The fields of the writer stand beside the machine.
+    init(from decoder: any Decoder) throws {
+        let fields = try decoder.container(keyedBy: Key.self)
+        _ = try fields.decode(Int.self, forKey: .version)
+        host = try fields.decode(String.self, forKey: .host)
+        writer = try ProcessIdentity(from: decoder)
+    }
+
+    func encode(to encoder: any Encoder) throws {
+        var fields = encoder.container(keyedBy: Key.self)
+        try fields.encode(LockFile.version, forKey: .version)
+        try fields.encode(host, forKey: .host)
+        try writer.encode(to: encoder)
     }
 }

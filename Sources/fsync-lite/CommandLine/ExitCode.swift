@@ -54,24 +54,25 @@ enum ExitCode: Int32, CaseIterable {
         reporting error: any Error, next: (Refusal) -> String? = { _ in nil },
         _ complain: (String) -> Void = Console.complain
     ) {
-        switch error {
-        case is UsageError: self = .usage
-        case let error as SyncError: self.init(error)
-        case let error as FarFailure:
-            self = error.code
-            return
-        default:
-            complain(singleLine("\(error)"))
-            self = .failed
-            return
-        }
-        complain("\(error)")
+        self.init(of: error)
+        // The far end has told its own.
+        guard !(error is FarFailure) else { return }
+        complain(error is UsageError || error is SyncError ? "\(error)" : singleLine("\(error)"))
         guard let error = error as? SyncError else { return }
         for line in error.wayOut(Shell.word) { complain(line) }
         if let text = error.refusal.flatMap(next) { complain("next: \(text)") }
     }
 
-    init(_ error: SyncError) {
+    init(of error: any Error) {
+        switch error {
+        case is UsageError: self = .usage
+        case let error as SyncError: self.init(error)
+        case let error as FarFailure: self = error.code
+        default: self = .failed
+        }
+    }
+
+    private init(_ error: SyncError) {
         switch error.code {
         case .refused: self = .refused
         case .stale: self = .stalePlan

@@ -60,7 +60,7 @@ enum ApplyCommand: Command {
             return ExitCode(try run.plan(&console), run.options)
         }
         TerminationSignal.watch()
-        let report = try prepares ? run.prepare(&console) : run.apply(&console)
+        let report = try run.noted { try prepares ? run.prepare(&console) : run.apply(&console) }
         if let client = run.client, client.command.wantsReport {
             var document: [UInt8] = []
             try run.document.write(report, to: &document)
@@ -71,6 +71,12 @@ enum ApplyCommand: Command {
 }
 
 extension SyncRun {
+    /// Notes a run on this machine. That of a client is noted there.
+    fileprivate func noted(_ run: () throws -> Report) throws -> Report {
+        guard client == nil else { return try run() }
+        return try RunRecord.noting(target, isQuiet: isQuiet, { .init($0, ExitCode($0)) }, run)
+    }
+
     /// Applies, prints what was done and logs it.
     func apply(_ console: inout Console) throws -> Report {
         try telling(&console) { try synchronizing { try $0.apply(exactly: saved) } }
@@ -119,17 +125,23 @@ extension SyncRun {
         if report.outcome == .failed, report.error?.code != .interrupted { complainOfFailure(report) }
         suggest(after: report.refusals + [report.error?.refusal].compactMap(\.self))
         do {
-            let totals = ActionText.totals(report.summary, report.outcome == .committed ? .done : .planned)
-            let id = report.transaction.map { ", as \($0)" } ?? ""
             try log(
-                ["\(report.outcome.rawValue)\(id): \(totals)", room, expired].compactMap(\.self)
-                    .joined(separator: "; "),
-                report.problems.map { "\($0.path): \($0.message)" } + report.refusals.map(\.reason)
-                    + (report.error.map { ["\($0)"] } ?? []))
+                ([logged(report)] + [room, expired].compactMap(\.self)).joined(separator: "; "),
+                report.problems.map { "\($0.path): \($0.message)" })
         } catch {
             complain("\(error)")
         }
         return report
+    }
+
+    /// What a run did, or why it did nothing.
+    private func logged(_ report: Report) -> String {
+        let reasons = report.refusals.map(\.reason) + (report.error.map { ["\($0)"] } ?? [])
+        guard reasons.isEmpty else {
+            return "\(report.outcome.rawValue) (\(ExitCode(report).rawValue)): \(reasons.joined(separator: "; "))"
+        }
+        let totals = ActionText.totals(report.summary, report.outcome == .committed ? .done : .planned)
+        return "\(report.outcome.rawValue)\(report.transaction.map { ", as \($0)" } ?? ""): \(totals)"
     }
 
     private func complainOfFailure(_ report: Report) {

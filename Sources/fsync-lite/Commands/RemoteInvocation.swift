@@ -105,6 +105,13 @@ struct RemoteInvocation {
         ] + SyncOptions.patterns
 
     func run(_ console: inout Console) throws -> ExitCode {
+        guard command == ApplyCommand.self, !given.has(.dryRun) else { return try carryOut(&console) }
+        return try RunRecord.noting(
+            endpoint.bytes, isQuiet: options.has(.quiet), { .init($0, reportedBy: []) }
+        ) { try carryOut(&console) }
+    }
+
+    private func carryOut(_ console: inout Console) throws -> ExitCode {
         let (code, document) = try run(&console, wantsReport: false)
         if let file = given.value(PlanCommand.out), !document.isEmpty {
             let plan = try SavedPlan(document, path: endpoint.bytes)

@@ -69,10 +69,20 @@ enum RunCommand: Command {
         }
     }
 
-    /// Runs one job with its commands. Its error does not affect other jobs.
+    /// Runs one job with its commands, and notes it. Its error does not affect other jobs.
     private static func run(
         _ job: Job, _ invocation: Invocation, _ settings: SettingsSources, _ console: inout Console
     ) -> ExitCode {
+        let isQuiet = invocation.options.has(.quiet)
+        let noted = try? RunRecord.noting(job.target, job: job.name, isQuiet: isQuiet, \.self) {
+            run(job, invocation, settings, &console) as RecordedRun.Outcome
+        }
+        return noted.flatMap { ExitCode(rawValue: $0.exitCode) } ?? .failed
+    }
+
+    private static func run(
+        _ job: Job, _ invocation: Invocation, _ settings: SettingsSources, _ console: inout Console
+    ) -> RecordedRun.Outcome {
         let steps: Steps
         do {
             if let location = job.disabled {
@@ -80,23 +90,26 @@ enum RunCommand: Command {
             }
             steps = try Steps(job, invocation, settings)
         } catch {
-            return report(error, of: job, invocation, invocation.options, &console).code
+            _ = report(error, of: job, invocation, invocation.options, &console)
+            return RecordedRun.Outcome(error)
         }
         var document: [UInt8] = []
         var code: ExitCode
+        var outcome: RecordedRun.Outcome
         do {
             if let failure = job.run(.before) {
                 try steps.log("failed: \(failure)")
                 throw SyncError(.failed, "\(failure); nothing was applied")
             }
-            (code, document) = try steps.apply(&console)
+            (code, document, outcome) = try steps.apply(&console)
         } catch {
             let report: Report
             (report, code) = self.report(error, of: job, invocation, steps.given, &console)
-            document = steps.document(report)
+            (document, outcome) = (steps.document(report), RecordedRun.Outcome(error))
         }
         do {
             func tell(_ failure: String) throws {
+                if outcome.message == nil { (outcome.reason, outcome.message) = ("command", failure) }
                 Console.complain(job.labelled(failure))
                 try steps.log("problem: \(failure)")
             }
@@ -108,7 +121,8 @@ enum RunCommand: Command {
         } catch {
             Console.complain(job.labelled("\(error)"))
         }
-        return code
+        outcome.exitCode = code.rawValue
+        return outcome
     }
 
     /// Tells of an error that ended a job, and writes its document where one is wanted. The report is for its commands.
@@ -163,16 +177,20 @@ private enum Steps {
         }
     }
 
-    /// - Returns: the exit code, and the report.
-    func apply(_ console: inout Console) throws -> (ExitCode, [UInt8]) {
+    /// - Returns: the exit code, the report, and what is noted of it.
+    func apply(_ console: inout Console) throws -> (ExitCode, [UInt8], RecordedRun.Outcome) {
         switch self {
         case .here(let run):
             let report = try run.apply(&console)
-            return (ExitCode(report), document(report))
+            let code = ExitCode(report)
+            return (code, document(report), RecordedRun.Outcome(report, code))
         case .there(let remote):
             let (code, document) = try remote.run(&console, wantsReport: true)
             let failure = SyncError(.failed, "it failed there, with exit code \(code.rawValue)")
-            return (code, document.isEmpty ? self.document(Report(failedFor: failure)) : document)
+            return (
+                code, document.isEmpty ? self.document(Report(failedFor: failure)) : document,
+                RecordedRun.Outcome(code, reportedBy: document)
+            )
         }
     }
 

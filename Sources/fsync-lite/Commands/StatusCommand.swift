@@ -11,11 +11,17 @@ enum StatusCommand: Command {
         "--max-age", "AGE",
         "exit 2 when the last run is older, complete or not; AGE is such as 26h, 7d or yesterday")
     private static let all = OptionDescription.flag(
-        "--all", "every job that is not disabled, in one table, and the targets that you have written to"
+        "--all", "every job, in one table, and the targets that you have written to"
     )
     .replacingArguments()
     private static let prometheus = OptionDescription.flag(
         "--prometheus", "as metrics, for a textfile collector; of every job, unless TARGET is given")
+    private static let nagios = OptionDescription.flag(
+        "--nagios",
+        "one line for monitoring, with exit codes 0 to 3; of every job, unless TARGET is given. Everybody may ask"
+    )
+    private static let warn = OptionDescription.value(
+        "--warn", "AGE", "with --nagios: a warning when the last good run is older; --max-age is critical")
     private static let targets = ArgumentDescription(
         "TARGET", "a directory that fsync-lite writes to, or the name of a job", optional: true,
         repeated: true, kind: .directoryOrJob)
@@ -24,15 +30,18 @@ enum StatusCommand: Command {
         "status", summary: "Show what a target holds and when it was last written.",
         discussion: """
             A name without a slash is a job's, if the settings have such a job, unless a target of that name is here. \
-            Several targets, or --all jobs, are one table: when the last run began and how it ended, its age, the size \
-            of what the target holds, and what to do next; those on other machines are asked one after the other. The exit code is the first that is not 0; of metrics it is 0, for they say what is wrong.
+            First is the last good run, which mirrored the target, and the last attempt where that failed, was refused or \
+            did not end: this machine remembers the last 100 runs on each target. \
+            Several targets, or --all jobs, are one table of these, with the size of what the target holds and what to \
+            do next; those on other machines are asked one after the other. The exit code is the first that is not 0; of metrics it is 0, for they say what is wrong.
             """,
         arguments: [targets],
-        options: [all, .json, prometheus, maxAge, .settingsFile] + OptionDescription.remote,
+        options: [all, .json, prometheus, nagios, maxAge, warn, .settingsFile] + OptionDescription.remote,
         examples: [
             ("fsync-lite status mirror", "See how a mirror stands"),
             ("fsync-lite status --all", "All jobs at a glance"),
             ("fsync-lite status --max-age 26h mirror", "Let monitoring know when it is late"),
+            ("fsync-lite status --nagios --warn 26h --max-age 50h", "The same for all jobs, for Nagios"),
             (
                 "fsync-lite status --prometheus > fsync-lite.prom.new && mv fsync-lite.prom.new fsync-lite.prom",
                 "From cron, in the directory of node_exporter's textfile collector"
@@ -40,6 +49,46 @@ enum StatusCommand: Command {
         ])
 
     static func run(_ invocation: Invocation, _ console: inout Console) throws -> ExitCode {
+        guard invocation.options.has(nagios) else { return try show(invocation, &console) }
+        do {
+            return try monitor(invocation, &console)
+        } catch {
+            return try StatusNagios.write(error, to: &console)
+        }
+    }
+
+    /// The state of jobs and targets for a monitoring system.
+    private static func monitor(_ invocation: Invocation, _ console: inout Console) throws -> ExitCode {
+        let options = invocation.options
+        if let other = [OptionDescription.json, prometheus].first(where: options.has) {
+            throw UsageError("--nagios and \(other.name) are two formats", hint: "give one of them")
+        }
+        func age(_ option: OptionDescription) throws -> TimeSpan? {
+            try options.value(option, "give \(TimeSpan.forms)", { TimeSpan($0) })
+        }
+        let limits = StatusNagios(warning: try age(warn), critical: try age(maxAge))
+        let recorded = RunRecord.ofJobs
+        // Who monitors may have no settings, and not those of who runs the jobs.
+        let jobs = (try? SettingsSources(invocation).jobs()) ?? []
+        func row(_ name: [UInt8]) throws -> StatusNagios.Row {
+            let job = jobs.first { $0.name.utf8.elementsEqual(name) }
+            let runs =
+                RunRecord.runs(on: job?.target ?? name).nonEmpty
+                ?? recorded.first { $0.job.utf8.elementsEqual(name) }?.runs
+            if let runs {
+                let shown = job.map { escapedText($0.name.utf8) } ?? escapedText(name)
+                return StatusNagios.Row(shown, runs, isPaused: job?.disabled != nil)
+            }
+            let query = StatusQuery(job, path: job?.target ?? name, invocation)
+            if job == nil { _ = try query.status.get() }
+            return StatusNagios.Row(query)
+        }
+        let names = Set(jobs.map(\.name)).union(recorded.map(\.job)).sorted().map { Array($0.utf8) }
+        let asked = invocation.values(targets)
+        return try limits.write(try (asked.isEmpty ? names : asked).map(row), to: &console)
+    }
+
+    private static func show(_ invocation: Invocation, _ console: inout Console) throws -> ExitCode {
         let options = invocation.options
         let limit = try options.value(
             maxAge, "give \(TimeSpan.forms)", { TimeSpan($0) })
@@ -54,8 +103,7 @@ enum StatusCommand: Command {
         }
         let settings = isAll ? try SettingsSources(invocation) : nil
         let known = isAll ? KnownTarget.all() : []
-        let jobs = try settings.map { try enabledJobs($0, orOnly: known) } ?? []
-        if let settings, jobs.isEmpty, known.isEmpty { Console.complain(settings.nothingEnabled) }
+        let jobs = try settings.map { try allJobs($0, orOnly: known) } ?? []
         let asked =
             try isAll
             ? jobs.map { StatusQuery($0, path: $0.target, invocation) }
@@ -69,6 +117,11 @@ enum StatusCommand: Command {
                 ? StatusDocument.write(asked, limit, known, to: &console)
                 : StatusTable.write(asked, limit, known, to: &console)
         } else {
+            // The target may be missing.
+            if !options.has(.json) {
+                for line in lines(asked[0]) { try console.line(line) }
+                try console.flush()
+            }
             let status = try asked[0].status.get()
             if options.has(.json) {
                 try StatusDocument.write(asked[0], status, to: &console)
@@ -77,15 +130,14 @@ enum StatusCommand: Command {
                 try write(status, to: &console)
             }
         }
-        let codes = asked.map { code(of: $0, limit) }
+        let codes = asked.filter { !isAll || $0.job?.disabled == nil }.map { code(of: $0, limit) }
         return codes.first { $0 != .done } ?? .done
     }
 
     /// The jobs to ask for; none is no error where there are known targets.
-    private static func enabledJobs(_ settings: SettingsSources, orOnly known: [KnownTarget]) throws -> [Job]
-    {
+    private static func allJobs(_ settings: SettingsSources, orOnly known: [KnownTarget]) throws -> [Job] {
         do {
-            return try settings.enabledJobs()
+            return try settings.someJobs()
         } catch let error as UsageError {
             guard !known.isEmpty else { throw error }
             return []
@@ -135,6 +187,21 @@ enum StatusCommand: Command {
         return .different
     }
 
+    /// The last good run, and the last attempt where that is another.
+    private static func lines(_ asked: StatusQuery) -> [String] {
+        var lines: [String] = []
+        if let good = asked.lastGood {
+            let problems = asked.lastRun?.problems ?? 0
+            let rest = problems > 0 ? ["\(Amount.entries(problems)) could not be mirrored"] : []
+            let told = [good.ageText()] + (asked.recordedGood?.work ?? []) + rest
+            lines.append("last good run   \(good.localText)   \(told.joined(separator: ", "))")
+        }
+        if let failed = asked.failed {
+            lines.append("last attempt    \(failed.began.localText)   \(failed.resultAndReason)")
+        }
+        return lines
+    }
+
     /// When the run began, and whether it mirrored everything.
     private static func words(_ run: LastRun) -> String {
         "\(run.began.localText) "
@@ -176,7 +243,6 @@ enum StatusCommand: Command {
         if let (id, since) = status.prepared {
             try console.line("prepared   \(id), of \(since.localText)")
         }
-        if let lastRun = status.lastRun { try console.line("last run   \(words(lastRun))") }
         for applied in status.history {
             try console.line(
                 "kept       \(applied.shortID), \(Amount.bytes(applied.bytesHeld)) displaced")

@@ -8,6 +8,7 @@ enum StatusDocument {
         if let job = asked.job { document.text.field("job", job.name) }
         document.text.field("target", "target_base64", asked.target.path[...])
         document.text.status(status)
+        document.text.runs(asked)
         document.text.field("history_bytes_held", status.bytesHeld)
         try document.array("history", of: status.history, to: &console) { text, applied in
             text.field("id", applied.id)
@@ -32,6 +33,7 @@ enum StatusDocument {
                 text.field("state", "unknown")
                 text.field("error", error.description)
             }
+            text.runs(asked)
             if let next = asked.next(limit) { text.field("next", next) }
         }
         if !known.isEmpty {
@@ -46,6 +48,20 @@ enum StatusDocument {
 }
 
 extension JSONText {
+    /// The runs that this machine remembers.
+    fileprivate mutating func runs(_ asked: StatusQuery) {
+        if asked.job?.disabled != nil { flag("disabled") }
+        if let good = asked.lastGood { field("last_good_run", good) }
+        guard let run = asked.runs.last else { return }
+        field("last_attempt", run.began)
+        if let ended = run.ended { field("last_attempt_ended", ended) }
+        field("last_attempt_result", run.result.replacing(" ", with: "_"))
+        guard let outcome = run.outcome else { return }
+        field("last_attempt_exit_code", outcome.exitCode)
+        if let reason = outcome.reason { field("last_attempt_reason", reason) }
+        if let message = outcome.message { field("last_attempt_message", message) }
+    }
+
     fileprivate mutating func status(_ status: Target.Status) {
         if status.isElsewhere { flag("elsewhere") }
         field("state", status.isPending ? "pending" : status.manifest == nil ? "empty" : "committed")

@@ -46,6 +46,15 @@ struct StatusMetrics {
                 "\($0.result)"
             },
             .ofLastRun("problems", "How many problems it listed.") { "\($0.problems)" },
+            Metric("last_attempt_timestamp_seconds", "When the last run began on this machine, however it ended.") {
+                asked, _ in asked.runs.last.map { seconds($0.began.rawSeconds, $0.began.nanoseconds) }
+            },
+            Metric("last_attempt_exit_code", "Its exit code; -1 where it did not end.") { asked, _ in
+                asked.runs.last.flatMap { $0.outcome.map { "\($0.exitCode)" } ?? ($0.isCutOff ? "-1" : nil) }
+            },
+            Metric("job_disabled", "Whether the job is not to be run.") { asked, _ in
+                asked.job.map { $0.disabled == nil ? "0" : "1" }
+            },
             .ofManifest("entries", "Entries that the target holds.") { "\($0.entries)" },
             .ofManifest("bytes", "Bytes of content that the target holds.") { "\($0.bytes)" },
         ]

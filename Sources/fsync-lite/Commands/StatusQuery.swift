@@ -8,6 +8,8 @@ struct StatusQuery {
     let job: Job?
     let target: Target
     let status: Result<Target.Status, SyncError>
+    /// As this machine remembers them, the newest last.
+    let runs: [RecordedRun]
     /// As on a command line.
     let shownTarget: [UInt8]
 
@@ -17,9 +19,13 @@ struct StatusQuery {
     init(_ job: Job?, path: [UInt8], _ invocation: Invocation) {
         (self.job, target, given) = (job, Target(path: path), invocation.options)
         shownTarget = invocation.targetOfClient ?? path
+        runs = invocation.client == nil ? RunRecord.runs(on: path) : []
         status = Result {
             guard invocation.client == nil, let endpoint = try SyncRun.endpoint(path, SyncRun.target) else {
                 return try Target(path: path).status()
+            }
+            guard job?.disabled == nil else {
+                throw SyncError(.failed, path: path, "the job is disabled, and its machine is not asked")
             }
             return try StatusQuery.ask(endpoint, invocation)
         }.mapError { $0 as? SyncError ?? SyncError(.failed, "\($0)") }
@@ -41,10 +47,31 @@ struct StatusQuery {
 
     var name: String { job.map { escapedText($0.name.utf8) } ?? "\(LocalFile(bytes: target.path))" }
 
+    /// The last good run, as this machine remembers it; nil where the target knows of a later one.
+    var recordedGood: RecordedRun? {
+        guard let run = runs.last(where: \.isGood) else { return nil }
+        guard let last = lastRun, let ended = run.ended, last.began > ended else { return run }
+        return nil
+    }
+
+    /// As the target remembers it.
+    var lastRun: LastRun? { (try? status.get())?.lastRun }
+
+    /// When the last run began that mirrored the target as far as possible.
+    var lastGood: Timestamp? { recordedGood?.began ?? lastRun?.began }
+
+    /// The last run, if it was not good and does not go on.
+    var failed: RecordedRun? {
+        guard let run = runs.last, !run.isGood, run.outcome != nil || run.isCutOff else { return nil }
+        return lastGood.map { $0 > run.began } ?? false ? nil : run
+    }
+
     func complain(_ text: String) { Console.complain(job?.labelled(text) ?? text) }
 
     /// What to do now; nil for nothing.
     func next(_ limit: TimeSpan?) -> String? {
+        guard job?.disabled == nil else { return nil }
+        if failed != nil { return "see: \(statusCommand)" }
         switch status {
         case .failure(let error):
             guard error.code == .inputMissing else { return "see the error" }
@@ -67,6 +94,10 @@ struct StatusQuery {
             let isLate = limit.map { last.began < $0.start } ?? false
             return isLate ? command() : nil
         }
+    }
+
+    private var statusCommand: String {
+        job?.command(StatusCommand.name, [], given) ?? "fsync-lite status \(Shell.word(shownTarget))"
     }
 
     private var first: String {

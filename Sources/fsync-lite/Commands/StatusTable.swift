@@ -8,7 +8,7 @@ struct StatusTable {
     init(_ asked: [StatusQuery], _ limit: TimeSpan?) {
         let isOfJobs = asked.allSatisfy { $0.job != nil }
         rows =
-            [[isOfJobs ? "job" : "target", "last run", "result", "age", "size", "next"]]
+            [[isOfJobs ? "job" : "target", "last good run", "last attempt", "size", "next"]]
             + asked.map { [$0.name] + StatusTable.cells($0) + [$0.next(limit) ?? "-"] }
     }
 
@@ -28,11 +28,18 @@ struct StatusTable {
     }
 
     private static func cells(_ asked: StatusQuery) -> [String] {
-        guard case .success(let status) = asked.status else { return ["-", "-", "-", "-"] }
-        let size = status.manifest.map { Amount.bytes($0.summary.bytes) } ?? "-"
-        guard let last = status.lastRun else { return ["never", "-", "-", size] }
-        let result = last.isComplete ? "complete" : "\(last.problems) not mirrored"
-        return [last.began.localText, result, "\(ElapsedTime(since: last.began))", size]
+        let status = try? asked.status.get()
+        let good = asked.lastGood.map { $0.nearText() } ?? (status == nil ? "-" : "never")
+        return [good, attempt(asked), status?.manifest.map { Amount.bytes($0.summary.bytes) } ?? "-"]
+    }
+
+    private static func attempt(_ asked: StatusQuery) -> String {
+        if asked.job?.disabled != nil { return "paused" }
+        if let run = asked.failed { return "\(run.began.nearText()), \(run.result)" }
+        guard let last = asked.lastRun, last.isComplete else {
+            return asked.lastRun.map { "\($0.problems) not mirrored" } ?? "-"
+        }
+        return "the same"
     }
 
     func write(to console: inout Console) throws {

@@ -11,12 +11,14 @@ extension KnownTargets {
         if let chosen = HostProcess.environment(variable) {
             return chosen.hasPrefix("/") ? KnownTargets(in: LocalFile(chosen)) : nil
         }
-        if Account.isRoot { return KnownTargets(in: LocalFile("/var/lib/fsync-lite")) }
+        if Account.isRoot { return ofRoot }
         let home = SettingsSources.directory(in: "HOME").map { $0 + ".local" + "state" }
         return (SettingsSources.directory(in: "XDG_STATE_HOME") ?? home).map {
             KnownTargets(in: $0 + "fsync-lite")
         }
     }
+
+    static let ofRoot = KnownTargets(in: LocalFile("/var/lib/fsync-lite"))
 
     /// Records a target, so that a missing disk is noticed. The target is as it should be, whatever comes of that.
     static func remember(_ target: Target, isQuiet: Bool = false) {

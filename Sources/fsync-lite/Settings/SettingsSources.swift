@@ -89,12 +89,16 @@ struct SettingsSources {
         return try own.content.jobs.sorted { $0.key < $1.key }.map { try Job($0.key, $0.value, in: own) }
     }
 
+    /// The same.
+    ///
     /// - Throws: `UsageError` if the settings have no jobs at all.
-    func enabledJobs() throws -> [Job] {
+    func someJobs() throws -> [Job] {
         let jobs = try jobs()
         guard !jobs.isEmpty else { throw noJobs }
-        return jobs.filter { $0.disabled == nil }
+        return jobs
     }
+
+    func enabledJobs() throws -> [Job] { try someJobs().filter { $0.disabled == nil } }
 
     /// What there is to say where every job is disabled.
     var nothingEnabled: String {

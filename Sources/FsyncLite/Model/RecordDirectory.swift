@@ -1,0 +1,37 @@
+import FileStorage
+import FileSystem
+
+/// A directory of the user's in which this program keeps its own records.
+enum RecordDirectory {
+    private static let lock = FileName("lock")
+
+    /// Opens the directory, which is made if it is missing. `serve` may be confined to another one, so this is by no path
+    /// that a user gave.
+    static func make(_ directory: LocalFile) throws -> Directory {
+        do throws(SystemError) {
+            return try Directory.open(path: directory.bytes)
+        } catch {
+            guard error.errno == .noSuchFile,
+                let name = directory.bytes.split(separator: UInt8(ascii: "/")).last.flatMap({ FileName($0) })
+            else { throw error }
+            let parent = try make(directory.parent)
+            do throws(SystemError) {
+                try parent.makeDirectory(name, permissions: 0o755)
+                // Whatever the umask is, everybody may ask how old root's targets are.
+                if Account.isRoot { try ObjectHandle(name, in: parent).setPermissions(0o755) }
+            } catch {
+                guard error.errno == .exists else { throw error }
+            }
+            return try parent.directory(name)
+        }
+    }
+
+    /// Runs `body` while no other process changes the records. The lock is on a file that only its owner can open: anybody
+    /// could hold one on the directory.
+    static func locked<Result>(_ directory: Directory, _ body: () throws -> Result) throws -> Result {
+        let file = try directory.open(lock, [.readWrite, .create, .noFollow], permissions: 0o600)
+        try calling("flock", directory.path(of: lock)) { () throws(Errno) in try file.lock(waits: true) }
+        defer { file.unlock() }
+        return try body()
+    }
+}

@@ -1,0 +1,211 @@
+import FileStorage
+import FileSystem
+import FoundationEssentials
+
+/// The last runs on one target, beside the record of known targets, because the target may be missing: the document
+/// `attempts/NAME.json`, which everybody may read and which has no names of files, and `attempts/NAME.private.json` with the
+/// messages.
+///
+/// A document that is damaged or missing is empty: the next run begins it anew.
+public struct RunRecord: Sendable {
+    /// The most runs that are remembered. The last good one stays beyond that.
+    public static let most = 100
+    /// The most targets whose runs are remembered: those of the latest runs.
+    private static let mostTargets = 256
+    /// In bytes; a document has about 200 for each run, and its messages at most `longestMessage`.
+    private static let sizeLimit = 1 << 20
+    private static let longestMessage = 500
+    private static let folder = "attempts"
+    private static let ending = ".json"
+    private static let privateEnding = ".private.json"
+
+    private let directory: LocalFile
+    private let target: [UInt8]
+
+    /// - Parameters:
+    ///   - target: the path of a target of this machine, or what names one of another machine.
+    ///   - isFar: it is of another machine.
+    ///   - known: where the record is.
+    public init(on target: [UInt8], isFar: Bool, beside known: KnownTargets) {
+        directory = known.directory + RunRecord.folder
+        self.target = isFar ? target : RunRecord.place(target)
+    }
+
+    /// The path without symlinks, as far as it leads to something.
+    private static func place(_ path: [UInt8]) -> [UInt8] {
+        if let there = try? Directory.open(path: path).presentPath() { return there }
+        guard let (holder, names) = try? TargetRoot.place(path), let above = try? holder.presentPath() else {
+            return (try? LocalFile(bytes: path).absolute()) ?? path
+        }
+        return names.reduce(LocalFile(bytes: above)) { $0 + $1.bytes }.bytes
+    }
+
+    /// A path is nobody else's business.
+    private var name: String {
+        var hash = SHA256()
+        hash.update(target)
+        return String("\(Digest(hash.finish()))".suffix(32))
+    }
+
+    private var shown: FileName { RunRecord.file(name + RunRecord.ending) }
+    private var hidden: FileName { RunRecord.file(name + RunRecord.privateEnding) }
+
+    /// - Parameter name: digits of a hash, with an ending, or the name of a file that is there.
+    private static func file(_ name: String) -> FileName { FileName(Array(name.utf8)) ?? FileName("none") }
+
+    // MARK: Reading
+
+    /// The runs, the newest last, with the messages that this user may read.
+    public func all() -> [RecordedRun] {
+        guard let holder = try? Directory.open(path: directory.bytes) else { return [] }
+        return read(in: holder).runs.compactMap(\.run)
+    }
+
+    /// The runs of every job that has any, by the job's name.
+    public static func ofJobs(beside known: KnownTargets) -> [(job: String, runs: [RecordedRun])] {
+        guard let holder = try? Directory.open(path: (known.directory + folder).bytes),
+            let names = try? DirectoryListing.names(in: holder)
+        else { return [] }
+        return names.compactMap { name -> (job: String, runs: [RecordedRun])? in
+            guard let document = document(name, in: holder), let job = document.job else { return nil }
+            return (job, document.runs.compactMap(\.run))
+        }
+        .sorted { $0.job < $1.job }
+    }
+
+    private static func document(_ name: FileName, in holder: Directory) -> Document? {
+        // Damaged, or there is none.
+        try? CodableStorage.document(name, in: holder, limit: sizeLimit)
+    }
+
+    private func read(in holder: Directory) -> Document {
+        var document = RunRecord.document(shown, in: holder) ?? Document(runs: [])
+        let messages: Messages? = try? CodableStorage.document(
+            hidden, in: holder, limit: RunRecord.sizeLimit)
+        for index in document.runs.indices {
+            document.runs[index].message = messages?.messages[document.runs[index].id]
+        }
+        return document
+    }
+
+    // MARK: Writing
+
+    /// Notes a run, durably, before its first scan.
+    ///
+    /// - Parameter job: its name; nil for a run that is no job's.
+    /// - Returns: what `end` takes.
+    public func begin(job: String?) throws -> RecordedRun {
+        let run = RecordedRun(
+            id: RandomID.hexadecimal(bytes: 8), began: .now, process: try ProcessIdentity.own())
+        try change { document in
+            document.job = job
+            document.runs.append(Row(run))
+        }
+        return run
+    }
+
+    /// Notes how a run ended, durably.
+    public func end(_ run: RecordedRun, _ outcome: RecordedRun.Outcome) throws {
+        var ended = run
+        (ended.ended, ended.outcome, ended.process) = (.now, outcome, nil)
+        ended.outcome?.message = outcome.message.map { String($0.prefix(RunRecord.longestMessage)) }
+        try change { document in
+            document.runs.removeAll { $0.id == run.id }
+            document.runs.append(Row(ended))
+        }
+    }
+
+    private func change(_ body: (inout Document) -> Void) throws {
+        let holder = try RecordDirectory.make(directory)
+        try RecordDirectory.locked(holder) {
+            var document = read(in: holder)
+            body(&document)
+            document.runs.sort { $0.began < $1.began }
+            let kept = document.runs.suffix(RunRecord.most)
+            let good = document.runs.last { $0.run?.isGood ?? false }
+            document.runs = (good.map { kept.contains($0) ? [] : [$0] } ?? []) + kept
+            try write(Messages(of: document), to: hidden, permissions: 0o600, in: holder)
+            try write(document, to: shown, permissions: 0o644, in: holder)
+            try RunRecord.removeOldest(in: holder)
+        }
+    }
+
+    private func write(
+        _ document: some Encodable, to name: FileName, permissions: UInt16, in holder: Directory
+    ) throws {
+        var file = try PendingFile(name, in: holder, permissions: permissions)
+        try file.write(Array(JSONDocument.encode(document)))
+        try file.commit(durably: true)
+    }
+
+    private static func removeOldest(in holder: Directory) throws {
+        let names = try DirectoryListing.names(in: holder).map(\.description)
+            .filter { $0.hasSuffix(privateEnding) }
+        guard names.count > mostTargets else { return }
+        let dated = try names.compactMap { name in
+            try holder.status(of: file(name)).map { ($0.modified, name) }
+        }
+        for (_, name) in dated.sorted(by: { $0.0 < $1.0 }).prefix(names.count - mostTargets) {
+            let shown = name.dropLast(privateEnding.count) + ending
+            for file in [name, String(shown)].map(file) where try holder.status(of: file) != nil {
+                try holder.unlink(file)
+            }
+        }
+    }
+}
+
+// MARK: The documents
+
+private struct Document: Codable {
+    var version = 1
+    var job: String?
+    var runs: [Row]
+}
+
+private struct Row: Codable, Equatable {
+    var id: String
+    /// ISO 8601.
+    var began: String
+    var ended: String?
+    var exitCode: Int32?
+    var reason: String?
+    var changes: Int?
+    var copied: ByteCount?
+    var process: ProcessIdentity?
+    /// In the other document.
+    var message: String?
+
+    private enum CodingKeys: String, CodingKey {
+        case id, began, ended, exitCode, reason, changes, copied, process
+    }
+
+    init(_ run: RecordedRun) {
+        (id, began, ended) = (run.id, run.began.description, run.ended?.description)
+        let outcome = run.outcome
+        (exitCode, reason, message) = (outcome?.exitCode, outcome?.reason, outcome?.message)
+        (changes, copied, process) = (outcome?.changes, outcome?.copied, run.process)
+    }
+
+    /// nil for one that is damaged.
+    var run: RecordedRun? {
+        guard let began = Timestamp(iso8601: began) else { return nil }
+        var run = RecordedRun(id: id, began: began, process: process)
+        run.ended = ended.flatMap { Timestamp(iso8601: $0) }
+        run.outcome = exitCode.map { code in
+            var outcome = RecordedRun.Outcome(exitCode: code, reason: reason, message: message)
+            (outcome.changes, outcome.copied) = (changes ?? 0, copied ?? 0)
+            return outcome
+        }
+        return run
+    }
+}
+
+private struct Messages: Codable {
+    var version = 1
+    /// By the id of the run.
+    var messages: [String: String]
+
+    init(of document: Document) {
+        messages = document.runs.reduce(into: [:]) { $0[$1.id] = $1.message }
+    }
+}

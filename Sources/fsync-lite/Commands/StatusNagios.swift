@@ -1,0 +1,95 @@
+import FileStorage
+import FileSystem
+import FsyncLite
+
+/// One line for Nagios and what speaks its language: the worst state of all jobs, and the age of each one's last good run.
+///
+/// By the Nagios Plugin Development Guidelines; it is made from the record of runs, which everybody may read, and opens no
+/// target that is in it.
+struct StatusNagios {
+    /// What the age of a good run may be; nil for anything.
+    let warning, critical: TimeSpan?
+
+    enum State: Int32 {
+        case ok, warning, critical, unknown
+
+        /// Critical goes before unknown, and unknown before warning.
+        var rank: Int { [0, 1, 3, 2][Int(rawValue)] }
+    }
+
+    /// A job or a target, and its runs.
+    struct Row {
+        let name: String
+        let lastGood: Timestamp?
+        let failed: RecordedRun?
+        let isPaused: Bool
+
+        init(_ query: StatusQuery) {
+            (name, lastGood, failed) = (query.name, query.lastGood, query.failed)
+            isPaused = query.job?.disabled != nil
+        }
+
+        init(_ name: String, _ runs: [RecordedRun], isPaused: Bool) {
+            (self.name, self.isPaused) = (name, isPaused)
+            lastGood = runs.last(where: \.isGood)?.began
+            failed = runs.last.flatMap { $0.isGood || $0.outcome == nil && !$0.isCutOff ? nil : $0 }
+        }
+    }
+
+    private func state(of row: Row, now: Timestamp) -> State {
+        guard !row.isPaused else { return .ok }
+        guard let good = row.lastGood else { return row.failed == nil ? .unknown : .critical }
+        if good > now { return .unknown }
+        if let critical, good < critical.start { return .critical }
+        if let warning, good < warning.start { return .warning }
+        return row.failed == nil ? .ok : .warning
+    }
+
+    private func words(_ row: Row, now: Timestamp) -> String {
+        let good = row.lastGood.map { "last good run \($0.ageText(now: now))" } ?? "no good run is known"
+        let failed = row.failed.map { "\($0.began.nearText(now: now)) \($0.resultAndReason)" }
+        return "\(row.name): " + [good, failed].compactMap(\.self).joined(separator: "; ")
+    }
+
+    private func data(_ row: Row, now: Timestamp) -> String? {
+        guard let good = row.lastGood, good <= now, !row.isPaused else { return nil }
+        let label = row.name.map { $0.isASCII && ($0.isLetter || $0.isNumber || "-.".contains($0)) ? $0 : "_" }
+        func seconds(_ span: TimeSpan?) -> String {
+            span.map { "\(now.fileTime.seconds(since: $0.start.fileTime))" } ?? ""
+        }
+        return "\(String(label))_age=\(now.fileTime.seconds(since: good.fileTime))s;\(seconds(warning));\(seconds(critical))"
+    }
+
+    /// Prints the line.
+    ///
+    /// - Returns: the exit code, 0 to 3.
+    func write(_ rows: [Row], to console: inout Console) throws -> ExitCode {
+        let now = Timestamp.now
+        let states = rows.map { (row: $0, state: state(of: $0, now: now)) }
+        let worst = states.map(\.state).max { $0.rank < $1.rank } ?? .unknown
+        let bad = states.filter { $0.state != .ok }.sorted { $0.state.rank > $1.state.rank }
+        let text =
+            rows.isEmpty
+            ? "no run of any job is recorded"
+            : bad.isEmpty
+                ? "\(Amount.of(rows.count, "job")), all good runs are young enough"
+                : bad.map { words($0.row, now: now) }.joined(separator: "; ")
+        let data = rows.compactMap { self.data($0, now: now) }
+        return try StatusNagios.write(worst, text, data, to: &console)
+    }
+
+    /// An error is a state, too: a plugin has no other exit codes.
+    static func write(_ error: any Error, to console: inout Console) throws -> ExitCode {
+        try write(.unknown, (error as? UsageError)?.message ?? "\(error)", [], to: &console)
+    }
+
+    private static func write(
+        _ state: State, _ text: String, _ data: [String], to console: inout Console
+    ) throws -> ExitCode {
+        // What is behind a bar is data.
+        let shown = singleLine(text.replacing("|", with: "/"))
+        let rest = data.isEmpty ? "" : " | \(data.joined(separator: " "))"
+        try console.line("FSYNC-LITE \("\(state)".uppercased()): \(shown)\(rest)")
+        return ExitCode(rawValue: state.rawValue) ?? .failed
+    }
+}

@@ -1,0 +1,46 @@
+import FileStorage
+import FileSystem
+import FsyncLite
+
+/// How runs are told to people.
+extension RecordedRun {
+    /// How it ended, in one word or two.
+    var result: String {
+        guard let outcome else { return isCutOff ? "did not end" : "goes on" }
+        return switch ExitCode(rawValue: outcome.exitCode) {
+        case .done: "complete"
+        case .committedWithOmissions: "incomplete"
+        case .refused: "refused"
+        case .interrupted, .terminated: "stopped"
+        default: "failed"
+        }
+    }
+
+    /// The same, and why, as far as this user may know.
+    var resultAndReason: String {
+        let reason = outcome?.message ?? outcome?.reason.map { $0.replacing("_", with: " ") }
+        return reason.map { "\(result): \(singleLine($0))" } ?? result
+    }
+
+    /// What it did; empty for nothing.
+    var work: [String] {
+        guard let outcome, isGood else { return [] }
+        let changes = outcome.changes > 0 ? [Amount.of(outcome.changes, "change")] : []
+        return changes + (outcome.copied > 0 ? ["\(Amount.bytes(outcome.copied)) copied"] : [])
+    }
+}
+
+extension Timestamp {
+    /// The local time to the minute, with a word for a near day.
+    func nearText(now: Timestamp = .now) -> String {
+        let (text, hour) = (localText, localText.dropFirst(11).prefix(5))
+        let yesterday = Timestamp(seconds: now.rawSeconds - 86_400, nanoseconds: 0)
+        if text.prefix(10) == now.localText.prefix(10) { return "today \(hour)" }
+        return text.prefix(10) == yesterday?.localText.prefix(10) ? "yesterday \(hour)" : String(text.prefix(16))
+    }
+
+    /// How long ago it was, or that it is to come: then a clock is wrong.
+    func ageText(now: Timestamp = .now) -> String {
+        self > now ? "in the future: is the clock right?" : "\(ElapsedTime(since: self, now: now)) ago"
+    }
+}

@@ -1,0 +1,127 @@
+import FileStorage
+import FileSystem
+import FoundationEssentials
+import FsyncLite
+
+extension RunRecord {
+    /// The record of this user's runs on a target, by its path or its name on another machine; nil where none is kept.
+    private init?(of target: [UInt8], in known: KnownTargets? = .own) {
+        guard let known else { return nil }
+        let isFar = (try? SyncRun.endpoint(target, SyncRun.target)) != nil
+        self.init(on: target, isFar: isFar, beside: known)
+    }
+
+    /// The runs on a target, the newest last: this user's, or root's, of which everybody may see when and how they ended.
+    static func runs(on target: [UInt8]) -> [RecordedRun] {
+        let records = [KnownTargets.own, .ofRoot].compactMap { RunRecord(of: target, in: $0) }
+        return records.lazy.map { $0.all() }.first { !$0.isEmpty } ?? []
+    }
+
+    /// The runs of each job that has any, of this user and of root.
+    static var ofJobs: [(job: String, runs: [RecordedRun])] {
+        let own = KnownTargets.own.map { ofJobs(beside: $0) } ?? []
+        let names = Set(own.map(\.job))
+        return own + ofJobs(beside: .ofRoot).filter { !names.contains($0.job) }
+    }
+
+    /// Notes a run from before its first scan to its end. The run goes on where that is not possible.
+    ///
+    /// - Parameter outcome: how a run ended that gave this result.
+    static func noting<Result>(
+        _ target: [UInt8], job: String? = nil, isQuiet: Bool, _ outcome: (Result) -> RecordedRun.Outcome,
+        _ run: () throws -> Result
+    ) throws -> Result {
+        let record = RunRecord(of: target)
+        func attempt<Value>(_ body: (RunRecord) throws -> Value) -> Value? {
+            do {
+                return try record.map(body)
+            } catch {
+                if !isQuiet { Console.complain("note: this run is not recorded for 'status': \(error)") }
+                return nil
+            }
+        }
+        let begun = attempt { try $0.begin(job: job) }
+        func end(_ outcome: RecordedRun.Outcome) {
+            if let begun { _ = attempt { try $0.end(begun, outcome) } }
+        }
+        do {
+            let result = try run()
+            end(outcome(result))
+            return result
+        } catch {
+            end(RecordedRun.Outcome(error))
+            throw error
+        }
+    }
+}
+
+extension RecordedRun.Outcome {
+    init(_ report: Report, _ code: ExitCode) {
+        let refusal = report.refusals.first ?? report.error?.refusal
+        let problem = report.problems.first
+        let isDone = code == .done
+        self.init(
+            exitCode: code.rawValue,
+            reason: isDone ? nil : refusal?.kind.rawValue ?? report.error?.code.rawValue ?? problem?.code.rawValue,
+            message: isDone
+                ? nil
+                : refusal?.reason ?? report.error.map { "\($0)" } ?? problem.map { "\($0.path): \($0.message)" })
+        if report.outcome == .committed {
+            (changes, copied) = (report.summary.actions, report.summary.bytesToCopy)
+        }
+    }
+
+    init(_ error: any Error) {
+        let known = error as? SyncError
+        self.init(
+            exitCode: ExitCode(of: error).rawValue,
+            reason: known?.refusal?.kind.rawValue ?? known?.code.rawValue,
+            message: known?.refusal?.reason ?? "\(error)")
+    }
+}
+
+/// What is read of another machine's report.
+private struct FarReport: Decodable {
+    struct Refusal: Decodable {
+        let `case`: String
+        let reason: String
+    }
+
+    struct Problem: Decodable {
+        let code: String
+        let message: String
+    }
+
+    struct Summary: Decodable {
+        let create: Int, update: Int, attributes: Int, move: Int, delete: Int
+        let bytesToCopy: ByteCount
+    }
+
+    let outcome: String
+    let refusals: [Refusal]?
+    let problems: [Problem]?
+    let `case`: String?
+    let error: String?
+    let summary: Summary?
+}
+
+extension RecordedRun.Outcome {
+    /// - Parameter document: the report of the run on the other machine; empty for none.
+    init(_ code: ExitCode, reportedBy document: [UInt8]) {
+        let report = try? JSONDocument.decode(FarReport.self, from: Data(document), keys: .snakeCase)
+        let (refusal, problem) = (report?.refusals?.first, report?.problems?.first)
+        self.init(exitCode: code.rawValue)
+        take(report)
+        guard code != .done else { return }
+        reason = refusal?.case ?? report?.case ?? problem?.code
+        message =
+            refusal?.reason ?? report?.error ?? problem?.message
+            ?? "it ended there with exit code \(code.rawValue); what it printed tells why"
+    }
+
+    private mutating func take(_ report: FarReport?) {
+        guard let summary = report?.summary, report?.outcome == Report.Outcome.committed.rawValue else { return }
+        changes = summary.create + summary.update + summary.attributes + summary.move + summary.delete
+        copied = summary.bytesToCopy
+    }
+}
