@@ -175,14 +175,14 @@ struct JobTests {
         #expect(all.errors.contains("b: \(scene.path("t2")): the target does not exist"))
         let lines = all.output.split(separator: "\n")
         try #require(lines.count == 3)
-        #expect(lines[0].wholeMatch(of: /job     last run +result    age  +size  next/) != nil, "\(lines)")
+        #expect(lines[0].wholeMatch(of: /job     last good run  last attempt  size  next/) != nil, "\(lines)")
         let first = "mount its disk; to begin it: fsync-lite run b --create-target --settings settings.json"
         #expect(lines[1].hasSuffix("  -     \(first)"), "\(lines)")
-        #expect(lines[2].wholeMatch(of: /photos  \S+ \S+  complete  \d+ s  +4 B   -/) != nil, "\(lines)")
+        #expect(lines[2].wholeMatch(of: /photos  \S+ \S+ +the same      4 B   -/) != nil, "\(lines)")
         try scene.noteLastRun(daysAgo: 3, problems: 2)
         let late = try run(scene, "status", "--all", "--max-age", "1d").output
         #expect(
-            late.contains("2 not mirrored  3 d  4 B   fsync-lite plan --job photos --settings"), "\(late)")
+            late.contains("2 not mirrored  4 B   fsync-lite plan --job photos --settings"), "\(late)")
         try scene.noteLastRun(daysAgo: 3)
         #expect(
             try run(scene, "status", "--all", "--max-age", "1d").output.contains(

@@ -1,0 +1,263 @@
+import Foundation
+import Glibc
+import TestNeeds
+import TestSupport
+import Testing
+
+/// The machine that runs a job remembers its runs, however they ended, and tells monitoring of them.
+@Suite("Recorded runs, and what status and Nagios are told of them")
+struct RecordedRunTests {
+    private let scene: MirrorScene
+
+    init() throws {
+        scene = try MirrorScene(["a": "one", "b": "two"], inMemory: true)
+        let jobs = ["sys": "t", "home": "h"].map { name, target in
+            #""\#(name)": {"source": "\#(scene.path("source"))", "target": "\#(scene.path(target))"}"#
+        }
+        try scene.build(.file(#"{"jobs": {\#(jobs.joined(separator: ", "))}}"#), at: "settings.json")
+    }
+
+    private func run(
+        _ words: String..., under tracer: [String] = [], as identity: CommandRun.Identity = .current
+    ) throws -> CommandRun {
+        try CommandRun(
+            words + (words[0] == "apply" ? [] : ["--settings", scene.path("settings.json")]), as: identity,
+            in: scene.directory.path, under: tracer,
+            environment: ["FSYNC_LITE_STATE": scene.path("known")])
+    }
+
+    private func begin() throws {
+        for job in ["sys", "home"] { try #require(try run("run", job, "--create-target").code == 0) }
+    }
+
+    private func emptySource() throws {
+        try scene.move("source", to: "away")
+        try scene.build([:], at: "source")
+    }
+
+    private func documents(_ ending: String) throws -> [String] {
+        try FileManager.default.contentsOfDirectory(atPath: scene.path("known/attempts")).sorted()
+            .filter { $0.hasSuffix(ending) && (ending != ".json" || !$0.hasSuffix(".private.json")) }
+    }
+
+    private func texts() throws -> [String] {
+        try documents(".json").map {
+            try String(contentsOfFile: scene.path("known/attempts/\($0)"), encoding: .utf8)
+        }
+    }
+
+    /// Has all runs have begun and ended so many days ago.
+    private func age(byDays days: Int) throws {
+        for name in try documents(".json") {
+            let path = scene.path("known/attempts/\(name)")
+            let text = try String(contentsOfFile: path, encoding: .utf8)
+            let aged = text.replacing(/"(\d{4}-\d\d-\d\dT[\d:.]+Z)"/) { match in
+                let time = try? Date(String(match.1.prefix(19)) + "Z", strategy: .iso8601)
+                return "\"" + (time ?? .now).addingTimeInterval(-86_400 * Double(days)).formatted(.iso8601) + "\""
+            }
+            try aged.write(toFile: path, atomically: true, encoding: .utf8)
+        }
+    }
+
+    // MARK: Last night failed
+
+    @Test func refusedRunIsToldBesideTheLastGoodOne() throws {
+        try begin()
+        try emptySource()
+        #expect(try run("run", "sys").code == 4)
+        let lines = try run("status", "sys").output.split(separator: "\n")
+        #expect(
+            lines[0].wholeMatch(of: /last good run   \S+ \S+   \d s ago, 2 changes, 6 B copied/) != nil, "\(lines)")
+        #expect(
+            lines[1].wholeMatch(of: /last attempt    \S+ \S+   refused: the source is empty and .*/) != nil,
+            "\(lines)")
+        let table = try run("status", "--all").output.split(separator: "\n").map(String.init)
+        #expect(table[0] == "job   last good run  last attempt          size  next")
+        #expect(table[1].contains("  the same              6 B   -"), "\(table)")
+        #expect(
+            table[2].contains(", refused  6 B   see: fsync-lite status sys --settings "), "\(table)")
+        let document = try run("status", "--json", "sys").json()
+        #expect(document.text("last_attempt_result") == "refused")
+        #expect(document.number("last_attempt_exit_code") == 4)
+        #expect(document.text("last_attempt_reason") == "empty_source")
+        #expect((document.text("last_good_run") ?? "") < (document.text("last_attempt") ?? ""))
+        let metrics = try run("status", "--prometheus").output
+        #expect(metrics.contains("fsync_lite_last_attempt_exit_code{job=\"sys\""), "\(metrics)")
+        #expect(metrics.contains(/last_attempt_exit_code\{job="sys",[^}]*\} 4\n/), "\(metrics)")
+        // The next good one is the last.
+        try FileManager.default.removeItem(atPath: scene.path("source"))
+        try scene.move("away", to: "source")
+        #expect(try run("run", "sys").code == 0)
+        #expect(try !run("status", "sys").output.contains("last attempt"))
+    }
+
+    /// Its target is not there to say anything.
+    @Test func runsOnAMissingTargetAreTold() throws {
+        try begin()
+        try scene.move("t", to: "gone")
+        #expect(try run("run", "sys").code == 4)
+        let status = try run("status", "sys")
+        #expect(status.code == 66 && status.output.contains("last good run   "), "\(status.output)")
+        #expect(status.output.contains("   refused: "), "\(status.output)")
+    }
+
+    @Test(.needs(.strace)) func killedRunDidNotEnd() throws {
+        let killed = try run(
+            "apply", "source", "t",
+            under: ["strace", "-f", "-qq", "-o", "/dev/null", "-e", "trace=renameat2", "-e",
+                "inject=renameat2:signal=KILL:when=7"])
+        #expect(killed.code != 0)
+        #expect(try run("status", "t").output.contains("   did not end\n"))
+        #expect(try run("apply", "source", "t").code == 0)
+        #expect(try run("status", "t").output.hasPrefix("last good run   "))
+    }
+
+    @Test func plainApplyAndFailuresCount() throws {
+        #expect(try run("apply", "source", "t").code == 0)
+        #expect(try run("apply", "nothing", "t").code == 66)
+        let lines = try run("status", "./t/").output.split(separator: "\n")
+        #expect(lines[1].contains("   failed: ") && lines[1].contains("does not exist"), "\(lines)")
+        // A look is no run.
+        let before = try texts()
+        for words in [["plan", "source", "t"], ["apply", "--dry-run", "source", "t"]] {
+            _ = try CommandRun(
+                words, in: scene.directory.path, environment: ["FSYNC_LITE_STATE": scene.path("known")])
+        }
+        #expect(try texts() == before)
+    }
+
+    // MARK: The record
+
+    /// Names of files are in no document that everybody may read.
+    @Test func messagesAreForTheOwnerAlone() throws {
+        try begin()
+        try emptySource()
+        #expect(try run("run", "sys").code == 4)
+        for ending in [".json", ".private.json"] { #expect(try documents(ending).count == 2) }
+        for name in try documents(".json") {
+            let path = scene.path("known/attempts/\(name)")
+            #expect(try !String(contentsOfFile: path, encoding: .utf8).contains("/"))
+            #expect(try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int == 0o644)
+        }
+        for name in try documents(".private.json") {
+            let path = scene.path("known/attempts/\(name)")
+            #expect(try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int == 0o600)
+        }
+    }
+
+    @Test(arguments: ["", "{", "[]", #"{"version":1,"runs":[{"id":"x","began":"?"}]}"#])
+    func damagedRecordStopsNoRun(text: String) throws {
+        try begin()
+        for name in try documents("") where name != "lock" {
+            try text.write(toFile: scene.path("known/attempts/\(name)"), atomically: true, encoding: .utf8)
+        }
+        #expect(try run("status", "sys").code == 0)
+        let again = try run("run", "sys")
+        #expect(again.code == 0 && !again.errors.contains("recorded"), "\(again.errors)")
+        #expect(try run("status", "sys").output.hasPrefix("last good run   "))
+    }
+
+    @Test func recordThatCannotBeWrittenStopsNoRun() throws {
+        try scene.build("a file", at: "known")
+        let run = try run("apply", "source", "t")
+        #expect(run.code == 0 && run.errors.contains("note: this run is not recorded for 'status': "), "\(run.errors)")
+        let quiet = try self.run("apply", "--quiet", "source", "t")
+        #expect(quiet.code == 0 && quiet.errors.isEmpty, "\(quiet.errors)")
+    }
+
+    @Test func recordIsBoundedAndKeepsTheLastGoodRun() throws {
+        try begin()
+        try emptySource()
+        for _ in 0..<101 { #expect(try run("run", "sys").code == 4) }
+        #expect(try run("status", "sys").output.hasPrefix("last good run   "))
+        let sizes = try documents("").map {
+            try FileManager.default.attributesOfItem(atPath: scene.path("known/attempts/\($0)"))[.size] as? Int ?? 0
+        }
+        #expect(sizes.max() ?? 0 < 40_000, "\(sizes)")
+    }
+
+    @Test func runsAtTheSameTimeAreAllRecorded() throws {
+        try begin()
+        let together = try (0..<4).map { number in
+            try scene.build([:], at: "t\(number)")
+            return try RunningCommand(
+                ["apply", "source", "t\(number)"], in: scene.directory.path,
+                environment: ["FSYNC_LITE_STATE": scene.path("known")])
+        }
+        for command in together { #expect(try command.finish().code == 0) }
+        for number in 0..<4 { #expect(try run("status", "t\(number)").output.hasPrefix("last good run   ")) }
+    }
+
+    // MARK: Nagios
+
+    private func nagios(_ words: String...) throws -> (code: Int32, line: String) {
+        let run = try CommandRun(
+            ["status", "--nagios", "--settings", scene.path("settings.json")] + words, in: scene.directory.path,
+            environment: ["FSYNC_LITE_STATE": scene.path("known")])
+        #expect(run.output.count { $0 == "\n" } == 1 && run.errors.isEmpty, "\(run.output)\(run.errors)")
+        return (run.code, run.output)
+    }
+
+    @Test func oneLineTellsTheWorst() throws {
+        #expect(try nagios().line.hasPrefix("FSYNC-LITE UNKNOWN: "))
+        try begin()
+        let good = try nagios("--warn", "26h", "--max-age", "50h")
+        #expect(
+            good.code == 0
+                && good.line.wholeMatch(
+                    of: /FSYNC-LITE OK: 2 jobs, .* \| home_age=\ds;93600;180000 sys_age=\ds;93600;180000\n/) != nil,
+            "\(good.line)")
+        try emptySource()
+        #expect(try run("run", "sys").code == 4)
+        let refused = try nagios("--warn", "26h", "--max-age", "50h")
+        #expect(refused.code == 1 && refused.line.hasPrefix("FSYNC-LITE WARNING: sys: last good run "), "\(refused.line)")
+        #expect(refused.line.contains(/; today \d\d:\d\d refused: the source is empty/), "\(refused.line)")
+        #expect(try nagios("home").code == 0)
+        try age(byDays: 2)
+        let late = try nagios("--warn", "26h", "--max-age", "50h")
+        #expect(late.code == 1 && late.line.contains("home: last good run 2 d ago"), "\(late.line)")
+        try age(byDays: 1)
+        let old = try nagios("--warn", "26h", "--max-age", "50h", "home", "sys")
+        #expect(old.code == 2 && old.line.hasPrefix("FSYNC-LITE CRITICAL: "), "\(old.line)")
+        #expect(old.line.contains(/home_age=2592\d\ds;93600;180000/), "\(old.line)")
+        // A clock that was wrong makes no run good for ever.
+        try age(byDays: -30)
+        let future = try nagios("--max-age", "50h")
+        #expect(future.code == 3 && future.line.contains("in the future: is the clock right?"), "\(future.line)")
+    }
+
+    @Test func noErrorHasAnotherExitCode() throws {
+        try begin()
+        for words in [["nobody"], ["--warn", "soon"], ["--json"], ["--prometheus"]] {
+            let run = try CommandRun(
+                ["status", "--nagios", "--settings", scene.path("settings.json")] + words, in: scene.directory.path,
+                environment: ["FSYNC_LITE_STATE": scene.path("known")])
+            #expect(run.code == 3 && run.output.hasPrefix("FSYNC-LITE UNKNOWN: "), "\(words): \(run.output)")
+        }
+    }
+
+    /// Ages and results are for everybody, the messages are not.
+    @Test(.needs(.root)) func anotherUserMayAsk() throws {
+        try begin()
+        try emptySource()
+        #expect(try run("run", "sys").code == 4)
+        try FileManager.default.removeItem(atPath: scene.path("settings.json"))
+        for path in [scene.directory.path, scene.path("known"), scene.path("known/attempts")] { chmod(path, 0o755) }
+        let run = try CommandRun(
+            ["status", "--nagios"], as: .ordinary, in: scene.directory.path,
+            environment: ["FSYNC_LITE_STATE": scene.path("known")])
+        #expect(run.code == 1, "\(run.output)\(run.errors)")
+        #expect(run.output.contains(/sys: last good run .* refused: empty source \| home_age=/), "\(run.output)")
+    }
+
+    @Test func jobThatIsPausedIsShown() throws {
+        try begin()
+        let text = try String(contentsOfFile: scene.path("settings.json"), encoding: .utf8)
+        try text.replacing("\(scene.path("t"))\"", with: "\(scene.path("t"))\", \"disabled\": true")
+            .write(toFile: scene.path("settings.json"), atomically: true, encoding: .utf8)
+        #expect(try run("status", "--all").output.contains(/sys   .*  paused +6 B   -\n/))
+        #expect(try run("status", "--prometheus").output.contains(/job_disabled\{job="sys",[^}]*\} 1\n/))
+        try age(byDays: 9)
+        #expect(try nagios("--max-age", "1d", "sys").code == 0)
+    }
+}
