@@ -90,3 +90,17 @@ public enum Guard: String, CaseIterable, Hashable, Sendable {
         }
     }
 }
+
+extension Guard {
+    /// What to try before the way out, which would make the run go on with what may be a mistake; nil where nothing is lost
+    /// by it.
+    package var safeWay: String? {
+        switch self {
+        case .emptySource, .missingSource, .otherSource, .otherSourceDirectory, .unknownJobTarget, .otherFileSystem,
+            .missingTarget, .noParent, .danglingTarget:
+            "if a disk is missing: mount it, and run the same again"
+        case .manyDeletions: "if that is not meant: look into the source, and run the same again"
+        default: nil
+        }
+    }
+}

@@ -27,15 +27,22 @@ package struct PlanDocument {
             to: &sink)
     }
 
+    /// The most actions in the report of a run that was refused.
+    private static let mostRefused = 10
+
     package func write(_ report: Report, to sink: inout some ByteSink & ~Copyable) throws {
         var document = begin("fsync-lite-report", source.directories + report.sources)
         document.text.field("outcome", report.outcome.rawValue)
         if let transaction = report.transaction { document.text.field("transaction", transaction) }
-        try document.array("actions", of: report.actions, to: &sink) { $0.action($1) }
+        // What was not done can be many entries, and the summary counts them.
+        let isRefused = report.outcome == .refused
+        let listed = isRefused ? report.actions.prefix(PlanDocument.mostRefused) : report.actions[...]
+        try document.array("actions", of: listed, to: &sink) { $0.action($1) }
         try end(
             &document, report.summary, report.notes, report.problems, report.refusals,
             history: [("gave_way", report.gaveWay), ("expired_labels", report.expiredLabels)],
-            refused: report.refusedProbes.counts, error: report.error, on: report.fileSystem, to: &sink)
+            refused: report.refusedProbes.counts, leftOut: report.actions.count - listed.count,
+            error: report.error, on: report.fileSystem, to: &sink)
     }
 
     private func begin(_ format: String, _ sources: [(name: String?, path: [UInt8])]) -> DocumentWriter {
@@ -49,7 +56,7 @@ package struct PlanDocument {
     private func end(
         _ document: inout DocumentWriter, _ summary: ActionSummary, _ notes: [String], _ problems: [Problem],
         _ refusals: [Refusal], history: [(key: StaticString, names: [String])],
-        refused probes: [SettlingProbe.Refusal: Int] = [:], error: SyncError? = nil,
+        refused probes: [SettlingProbe.Refusal: Int] = [:], leftOut: Int = 0, error: SyncError? = nil,
         on fileSystem: FileSystemCapabilities?, to sink: inout some ByteSink & ~Copyable
     ) throws {
         try document.array("problems", of: problems, to: &sink) { text, problem in
@@ -68,6 +75,7 @@ package struct PlanDocument {
         }
         document.beginTrailer()
         document.text.field("notes", notes)
+        if leftOut > 0 { document.text.field("actions_left_out", leftOut) }
         for (key, names) in history where !names.isEmpty { document.text.field(key, names) }
         if !probes.isEmpty {
             document.text.key("refused_probes")

@@ -60,7 +60,9 @@ enum ExitCode: Int32, CaseIterable {
         complain(error is UsageError || error is SyncError ? "\(error)" : singleLine("\(error)"))
         guard let error = error as? SyncError else { return }
         for line in error.wayOut(Shell.word) { complain(line) }
-        if let text = error.refusal.flatMap(next) { complain("next: \(text)") }
+        guard let refusal = error.refusal, let text = next(refusal) else { return }
+        if let safe = refusal.kind.safeWay { complain(safe) }
+        complain("next: \(text)")
     }
 
     init(of error: any Error) {

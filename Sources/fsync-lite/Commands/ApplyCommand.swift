@@ -123,7 +123,7 @@ extension SyncRun {
         }
         if let error = report.error { complain("\(error)") }
         if report.outcome == .failed, report.error?.code != .interrupted { complainOfFailure(report) }
-        suggest(after: report.refusals + [report.error?.refusal].compactMap(\.self))
+        for line in advice(after: report) { complain(line) }
         do {
             try log(
                 ([logged(report)] + [room, expired].compactMap(\.self)).joined(separator: "; "),

@@ -138,7 +138,7 @@ extension SyncRun {
         complain(
             notes: plan.notes + history.compactMap(SyncRun.note), problems: plan.problems,
             refusals: plan.refusals)
-        suggest(after: plan.refusals)
+        for line in advice(after: plan.refusals) { complain(line) }
         try flushed.get()
         return plan
     }

@@ -107,7 +107,7 @@ struct RemoteInvocation {
     func run(_ console: inout Console) throws -> ExitCode {
         guard command == ApplyCommand.self, !given.has(.dryRun) else { return try carryOut(&console) }
         return try RunRecord.noting(
-            endpoint.bytes, isQuiet: options.has(.quiet), { .init($0, reportedBy: []) }
+            endpoint.bytes, isQuiet: options.has(.quiet), { .init($0, nil) }
         ) { try carryOut(&console) }
     }
 

@@ -93,31 +93,32 @@ enum RunCommand: Command {
             _ = report(error, of: job, invocation, invocation.options, &console)
             return RecordedRun.Outcome(error)
         }
-        var document: [UInt8] = []
-        var code: ExitCode
-        var outcome: RecordedRun.Outcome
+        var ended: Ended
         do {
             if let failure = job.run(.before) {
                 try steps.log("failed: \(failure)")
                 throw SyncError(.failed, "\(failure); nothing was applied")
             }
-            (code, document, outcome) = try steps.apply(&console)
+            ended = try steps.apply(job, &console)
         } catch {
-            let report: Report
-            (report, code) = self.report(error, of: job, invocation, steps.given, &console)
-            (document, outcome) = (steps.document(report), RecordedRun.Outcome(error))
+            let (report, code) = self.report(error, of: job, invocation, steps.given, &console)
+            ended = Ended(
+                report: HookReport(job, report, code), document: steps.document(report),
+                outcome: RecordedRun.Outcome(error))
         }
+        var code = ended.report.code
+        var outcome = ended.outcome
         do {
             func tell(_ failure: String) throws {
                 if outcome.message == nil { (outcome.reason, outcome.message) = ("command", failure) }
                 Console.complain(job.labelled(failure))
                 try steps.log("problem: \(failure)")
             }
-            if [.done, .committedWithOmissions].contains(code), let failure = job.run(.after, document) {
+            if [.done, .committedWithOmissions].contains(code), let failure = job.run(.after, ended) {
                 code = .committedWithOmissions
                 try tell(failure)
             }
-            if code != .done, let failure = job.run(.onFailure, document) { try tell(failure) }
+            if code != .done, let failure = job.run(.onFailure, ended) { try tell(failure) }
         } catch {
             Console.complain(job.labelled("\(error)"))
         }
@@ -148,12 +149,20 @@ enum RunCommand: Command {
     }
 }
 
+/// How a job's apply ended.
+private struct Ended {
+    let report: HookReport
+    /// The same in JSON.
+    let document: [UInt8]
+    let outcome: RecordedRun.Outcome
+}
+
 extension Job {
     /// Runs the command of a moment, if there is one.
     ///
     /// - Returns: the error; nil on success.
-    fileprivate func run(_ moment: Hook.Moment, _ report: [UInt8] = []) -> String? {
-        hooks.first { $0.moment == moment }.flatMap { $0.run(of: name, report: report) }
+    fileprivate func run(_ moment: Hook.Moment, _ ended: Ended? = nil) -> String? {
+        hooks.first { $0.moment == moment }.flatMap { $0.run(of: self, ended?.report, ended?.document ?? []) }
     }
 }
 
@@ -177,20 +186,22 @@ private enum Steps {
         }
     }
 
-    /// - Returns: the exit code, the report, and what is noted of it.
-    func apply(_ console: inout Console) throws -> (ExitCode, [UInt8], RecordedRun.Outcome) {
+    func apply(_ job: Job, _ console: inout Console) throws -> Ended {
         switch self {
         case .here(let run):
             let report = try run.apply(&console)
             let code = ExitCode(report)
-            return (code, document(report), RecordedRun.Outcome(report, code))
+            return Ended(
+                report: HookReport(job, report, code, next: run.advice(after: report)),
+                document: document(report), outcome: RecordedRun.Outcome(report, code))
         case .there(let remote):
             let (code, document) = try remote.run(&console, wantsReport: true)
+            let report = FarReport(document)
             let failure = SyncError(.failed, "it failed there, with exit code \(code.rawValue)")
-            return (
-                code, document.isEmpty ? self.document(Report(failedFor: failure)) : document,
-                RecordedRun.Outcome(code, reportedBy: document)
-            )
+            return Ended(
+                report: HookReport(job, report, code),
+                document: document.isEmpty ? self.document(Report(failedFor: failure)) : document,
+                outcome: RecordedRun.Outcome(code, report))
         }
     }
 

@@ -17,7 +17,8 @@ enum SettingsInitCommand: Command {
             Commands: "before" runs before anything is read, and if it fails nothing is applied; "after" runs after an \
             apply that completed the mirror; "on_failure" before any other exit code than 0. Each is a list of words, \
             such as ["mountpoint", "-q", "/mnt/backup"], found by the PATH and run without a shell; a line for a shell is \
-            ["sh", "-c", "LINE"]. The last two get the report of the apply, in JSON, on standard input.
+            ["sh", "-c", "LINE"]. The last two get the report on standard input, as text for a mail, or with "report": \
+            "json" as apply --json writes it; and the variables FSYNC_LITE_JOB, _TARGET, _OUTCOME, _EXIT_CODE and _MESSAGE.
             Retention: "keep_last", "keep_hourly", "keep_daily", "keep_weekly", "keep_monthly" and "keep_yearly" with \
             numbers, "keep_within" with an age such as "30d", "keep_label" with a list of labels. Rules of a job are kept \
             with its target.

@@ -104,6 +104,9 @@ enum StatusCommand: Command {
         let settings = isAll ? try SettingsSources(invocation) : nil
         let known = isAll ? KnownTarget.all() : []
         let jobs = try settings.map { try allJobs($0, orOnly: known) } ?? []
+        if let settings, known.isEmpty, jobs.allSatisfy({ $0.disabled != nil }) {
+            Console.complain(settings.nothingEnabled)
+        }
         let asked =
             try isAll
             ? jobs.map { StatusQuery($0, path: $0.target, invocation) }

@@ -211,16 +211,19 @@ struct SyncRun {
         for refusal in refusals { complain("refused: \(refusal.reason)") }
     }
 
-    /// Ends what is said with the command that goes on.
-    func suggest(after refusals: [Refusal]) {
-        guard let text = next.text(after: refusals) else { return }
+    /// What to do about these refusals: the safe way first, and last the command that goes on.
+    func advice(after refusals: [Refusal]) -> [String] {
+        guard let text = next.text(after: refusals) else { return [] }
         let needed = refusals.flatMap(\.wayOut.adding)
         let isForbidden =
             options.retention.keepsAll
             && needed.contains { option in SyncOptions.loosening.contains { $0.name == option.name } }
-        complain(
-            isForbidden
-                ? "next: on that machine, or with another key; this one is append-only" : "next: \(text)")
+        return Set(refusals.compactMap(\.kind.safeWay)).sorted()
+            + [isForbidden ? "next: on that machine, or with another key; this one is append-only" : "next: \(text)"]
+    }
+
+    func advice(after report: Report) -> [String] {
+        advice(after: report.refusals + [report.error?.refusal].compactMap(\.self))
     }
 
     /// Appends to the log file, if there is one: a line for the run and one per problem.

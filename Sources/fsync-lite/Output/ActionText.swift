@@ -81,6 +81,11 @@ struct ActionText {
         }
     }
 
+    /// For a mail.
+    static func plain(_ action: Action) -> String { ActionText(isColoured: false).line(action) }
+
+    private init(isColoured: Bool) { (listsAll, self.isColoured) = (true, isColoured) }
+
     func line(_ action: Action) -> String { text(Line(action: action)) }
 
     /// Such as `+ photos/a.jpg  4.2 MB  (new)`.

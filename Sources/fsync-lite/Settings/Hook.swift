@@ -63,12 +63,15 @@ struct Hook: CustomStringConvertible {
 
     /// Runs the command.
     ///
+    /// - Parameter report: of the run; nil before there is one.
     /// - Returns: the error; nil on success.
-    func run(of job: String, report: [UInt8]) -> String? {
+    func run(of job: Job, _ report: HookReport?, _ document: [UInt8]) -> String? {
         let name = "\(moment.rawValue): \(escapedText(words[0].utf8))"
         do {
             try check()
-            let code = try ChildProcess(words).run(input: report, variables: [Hook.variable: job])
+            let input = job.reportsJSON ? document : report?.text ?? []
+            let variables = [Hook.variable: job.name].merging(report?.variables ?? [:]) { $1 }
+            let code = try ChildProcess(words).run(input: input, variables: variables)
             return code == 0 ? nil : "\(name): exit code \(code)"
         } catch let errno as Errno where errno == .noSuchFile && !words[0].contains("/") {
             return

@@ -9,6 +9,8 @@ struct Job {
     let target: [UInt8]
     let options: SettingsLayer
     let hooks: [Hook]
+    /// The commands get the report in JSON, and not as text.
+    let reportsJSON: Bool
     /// The location in the settings that says that the job is not to be run; nil if it may.
     let disabled: String?
 
@@ -79,7 +81,7 @@ struct Job {
         let moments = Hook.Moment.allCases
         options = try SettingsLayer(
             values, .job, at: path, in: file,
-            beside: [Job.source, Job.sources, Job.target, Job.disabled, Job.comment] + moments.map(\.rawValue)
+            beside: [Job.source, Job.sources, Job.target, Job.disabled, Job.comment, Job.report] + moments.map(\.rawValue)
         )
         hooks = try moments.compactMap { moment in
             guard let value = values[moment.rawValue] else { return nil }
@@ -89,6 +91,11 @@ struct Job {
         case nil, .bool(false): disabled = nil
         case .bool(true): disabled = file.location(of: path + [Job.disabled])
         default: throw file.error(path + [Job.disabled], "The value does not fit; give true or false.")
+        }
+        switch values[Job.report] {
+        case nil, .string("text"): reportsJSON = false
+        case .string("json"): reportsJSON = true
+        default: throw file.error(path + [Job.report], "The value does not fit; give \"text\" or \"json\".")
         }
         switch values[Job.comment] {
         case nil, .string: break
@@ -102,7 +109,7 @@ struct Job {
     ) throws {
         (self.name, self.source, self.target) = (name, source, target)
         self.options = try SettingsLayer(options, .job)
-        (hooks, disabled) = ([], nil)
+        (hooks, disabled, reportsJSON) = ([], nil, false)
     }
 
     /// Keys of a job that are no options.
@@ -111,6 +118,7 @@ struct Job {
     static let target = "target"
     static let disabled = "disabled"
     static let comment = "comment"
+    static let report = "report"
 
     /// A command line about this job, with the settings that it comes from.
     func command(_ verb: String, _ options: [String] = [], _ given: GivenOptions) -> String {

@@ -18,7 +18,13 @@ extension KnownTargets {
         }
     }
 
-    static let ofRoot = KnownTargets(in: LocalFile("/var/lib/fsync-lite"))
+    private static let ofRoot = KnownTargets(in: LocalFile("/var/lib/fsync-lite"))
+
+    /// The record of this user, and that of root, of which everybody may read a part; only a chosen one, if there is one.
+    static var readable: [KnownTargets] {
+        let isChosen = HostProcess.environment(variable) != nil
+        return [own].compactMap(\.self) + (isChosen || own == ofRoot ? [] : [ofRoot])
+    }
 
     /// Records a target, so that a missing disk is noticed. The target is as it should be, whatever comes of that.
     static func remember(_ target: Target, isQuiet: Bool = false) {

@@ -1,6 +1,5 @@
 import FileStorage
 import FileSystem
-import FoundationEssentials
 import FsyncLite
 
 extension RunRecord {
@@ -13,15 +12,15 @@ extension RunRecord {
 
     /// The runs on a target, the newest last: this user's, or root's, of which everybody may see when and how they ended.
     static func runs(on target: [UInt8]) -> [RecordedRun] {
-        let records = [KnownTargets.own, .ofRoot].compactMap { RunRecord(of: target, in: $0) }
-        return records.lazy.map { $0.all() }.first { !$0.isEmpty } ?? []
+        KnownTargets.readable.lazy.compactMap { RunRecord(of: target, in: $0)?.all().nonEmpty }.first ?? []
     }
 
     /// The runs of each job that has any, of this user and of root.
     static var ofJobs: [(job: String, runs: [RecordedRun])] {
-        let own = KnownTargets.own.map { ofJobs(beside: $0) } ?? []
-        let names = Set(own.map(\.job))
-        return own + ofJobs(beside: .ofRoot).filter { !names.contains($0.job) }
+        KnownTargets.readable.reduce(into: []) { jobs, known in
+            let names = Set(jobs.map(\.job))
+            jobs += ofJobs(beside: known).filter { !names.contains($0.job) }
+        }
     }
 
     /// Notes a run from before its first scan to its end. The run goes on where that is not possible.
@@ -80,35 +79,9 @@ extension RecordedRun.Outcome {
     }
 }
 
-/// What is read of another machine's report.
-private struct FarReport: Decodable {
-    struct Refusal: Decodable {
-        let `case`: String
-        let reason: String
-    }
-
-    struct Problem: Decodable {
-        let code: String
-        let message: String
-    }
-
-    struct Summary: Decodable {
-        let create: Int, update: Int, attributes: Int, move: Int, delete: Int
-        let bytesToCopy: ByteCount
-    }
-
-    let outcome: String
-    let refusals: [Refusal]?
-    let problems: [Problem]?
-    let `case`: String?
-    let error: String?
-    let summary: Summary?
-}
-
 extension RecordedRun.Outcome {
-    /// - Parameter document: the report of the run on the other machine; empty for none.
-    init(_ code: ExitCode, reportedBy document: [UInt8]) {
-        let report = try? JSONDocument.decode(FarReport.self, from: Data(document), keys: .snakeCase)
+    /// - Parameter report: of the run on the other machine; nil for none.
+    init(_ code: ExitCode, _ report: FarReport?) {
         let (refusal, problem) = (report?.refusals?.first, report?.problems?.first)
         self.init(exitCode: code.rawValue)
         take(report)

@@ -37,7 +37,7 @@ struct AnswerTests {
         let scene = try MirrorScene(["a": "1"], inMemory: true)
         try scene.build(
             .file(
-                #"{"jobs": {"j": {"source": "\#(scene.path("no"))", "target": "\#(scene.target)", "before": "true", "#
+                #"{"jobs": {"j": {"source": "\#(scene.path("no"))", "target": "\#(scene.target)", "report": "json", "#
                     + #""on_failure": ["sh", "-c", "cat > \#(scene.path("report"))"]}, "#
                     + #""k": {"source": "\#(scene.source)", "target": "\#(scene.target)"}}}"#
             ), at: "settings.json")

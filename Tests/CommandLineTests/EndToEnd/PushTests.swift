@@ -397,7 +397,7 @@ struct PushTests {
             let text = #"""
                 {"defaults": {"exclude": ["*.o"], "log_file": "\#(scene.path("log"))"},
                  "jobs": {"nas": {"source": "\#(scene.source)", "target": "\#(target)", "exclude": ["*.tmp"],
-                   "keep_last": 9, "after": \#(hook("after")), "on_failure": \#(hook("failed"))}}}
+                   "keep_last": 9, "report": "json", "after": \#(hook("after")), "on_failure": \#(hook("failed"))}}}
                 """#
             try scene.build(["settings.json": .file(text)], at: "etc")
         }

@@ -135,7 +135,7 @@ struct SettingsTests {
         let scene = try scene(
             job(
                 #", "before": ["sh", "-c", "echo before >> HERE/log; cat >> HERE/log"], "#
-                    + #""after": ["sh", "-c", "cat > HERE/report; echo after >> HERE/log; echo said"], "on_failure": "false""#
+                    + #""after": ["sh", "-c", "cat > HERE/report; echo after >> HERE/log; echo said"], "on_failure": "false", "report": "json""#
             ))
         let run = try run(scene, "photos", "--json", "--create-target")
         #expect(run.code == 0, "\(run.errors)")
@@ -149,7 +149,7 @@ struct SettingsTests {
         let scene = try scene(
             job(
                 #", "before": ["sh", "-c", "exit 7"], "after": ["touch", "HERE/after"], "#
-                    + #""on_failure": ["sh", "-c", "cat > HERE/report"], "log_file": "HERE/log""#))
+                    + #""on_failure": ["sh", "-c", "cat > HERE/report"], "log_file": "HERE/log", "report": "json""#))
         let run = try run(scene, "photos")
         #expect(run.code == 1)
         #expect(run.errors == "fsync-lite: photos: before: sh: exit code 7; nothing was applied\n")
@@ -184,7 +184,7 @@ struct SettingsTests {
     }
 
     @Test func onFailureRunsForWhatWasRefusedAndMissing() throws {
-        let scene = try scene(job(#", "on_failure": ["sh", "-c", "cat >> HERE/report"]"#))
+        let scene = try scene(job(#", "report": "json", "on_failure": ["sh", "-c", "cat >> HERE/report"]"#))
         try scene.build(["theirs": "1"], at: "target")
         #expect(try run(scene, "photos").code == 4)
         #expect(try JSONObject(text: scene.text("report")).text("outcome") == "refused")
