@@ -224,7 +224,10 @@ class Sequence:
         if self.can("drift") and rng.random() < 0.12 and self.ids:
             self.alter_target(rng)
         choices = {"apply": 14, **COMMANDS} if len(self.ids) > 1 else {"apply": 1}
-        choices = {name: weight for name, weight in choices.items() if self.can(name)}
+        # What a killed run has linked has new change times: then nothing tells whether it was the source's side that
+        # changed through a mapping, or the target's.
+        unsure = {"kill"} if self.source_side.has_stored else set()
+        choices = {name: weight for name, weight in choices.items() if self.can(name) and name not in unsure}
         command = rng.choices(list(choices), list(choices.values()))[0]
         {
             "apply": self.apply,

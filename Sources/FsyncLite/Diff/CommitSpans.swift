@@ -7,12 +7,17 @@ import FileSystem
 /// commit's span.
 package struct CommitSpans: Hashable, Sendable {
     package var spans: [Range<FileTime>]
+    /// The last run did not scan the target: it looked at the change times of files before it changed them, and not at
+    /// those of the directories that hold them.
+    package var isWithoutScan = false
 
     package init(spans: [Range<FileTime>]) {
         self.spans = spans
     }
 
-    package func accounts(for changed: FileTime) -> Bool { spans.contains { $0.contains(changed) } }
+    package func accounts(for target: FileStatus) -> Bool {
+        !(isWithoutScan && target.type == .directory) && spans.contains { $0.contains(target.changed) }
+    }
 
     /// The change time recorded for a file that the last run did not compare. No file has it, so the next run compares
     /// the file.

@@ -228,7 +228,7 @@ extension ComparisonPolicy {
     func hasKnownTime(_ target: FileStatus, _ recorded: FileTime?) -> Bool {
         !usesTargetChangeTime
             || recorded.map { $0 == target.changed }
-                ?? commitSpans?.accounts(for: target.changed) ?? false
+                ?? commitSpans?.accounts(for: target) ?? false
     }
 
     /// The target's object is as recorded, change time included, and was compared then.

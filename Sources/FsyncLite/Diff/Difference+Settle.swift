@@ -9,11 +9,14 @@ extension Difference {
         package var index: Int
         /// Both files hold the same.
         package var isSame: Bool
+        /// The source's content is not the one whose digest is recorded, so it is the source that changed.
+        package var isSourceOther = false
         /// The source's file cannot change any more without a new time.
         package var isSettled = false
 
-        package init(index: Int, isSame: Bool, isSettled: Bool = false) {
+        package init(index: Int, isSame: Bool, isSourceOther: Bool = false, isSettled: Bool = false) {
             (self.index, self.isSame, self.isSettled) = (index, isSame, isSettled)
+            self.isSourceOther = isSourceOther
         }
     }
 
@@ -41,12 +44,16 @@ extension Difference {
         // The other names of pairs of files, by the index of the match that is compared.
         var compared: [[LinkedFile]: Int] = [:]
         var otherNames: [Int: [Int]] = [:]
-        var differing: Set<Int> = []
+        var differing: [Int: Answer] = [:]
         func note(_ answers: [Answer]) {
             for answer in answers where !answer.isSame || answer.isSettled {
-                if !answer.isSame { differing.insert(answer.index) }
+                if !answer.isSame { differing[answer.index] = answer }
                 for index in [answer.index] + otherNames[answer.index, default: []] {
-                    if answer.isSame { matches[index].source.isSettled = true } else { replaceContent(index) }
+                    if answer.isSame {
+                        matches[index].source.isSettled = true
+                    } else {
+                        replaceContent(index, answer)
+                    }
                 }
             }
         }
@@ -68,7 +75,7 @@ extension Difference {
                 let files = [LinkedFile(match.source.status), LinkedFile(match.target.status)]
                 if let first = compared[files] {
                     otherNames[first, default: []].append(index)
-                    if differing.contains(first) { replaceContent(index) }
+                    if let answer = differing[first] { replaceContent(index, answer) }
                     continue
                 }
                 compared[files] = index
@@ -90,13 +97,15 @@ extension Difference {
         }
     }
 
-    private mutating func replaceContent(_ index: Int) {
+    private mutating func replaceContent(_ index: Int, _ answer: Answer) {
         var match = matches[index]
         match.replacesContent = true
         match.causes.insert(.content)
         match.source.digest = nil
-        // Then the target's side is the one that changed. After an undo nothing tells which side it is.
-        if let base = match.base, policy.showsEdit(of: match.target.status, since: base.known),
+        // Then the target's side is the one that changed, where no digest tells otherwise. After an undo nothing tells which
+        // side it is.
+        if !answer.isSourceOther, let base = match.base,
+            policy.showsEdit(of: match.target.status, since: base.known),
             policy.isUnchanged(match.source.status, base.status)
         {
             match.target.object = 0

@@ -52,7 +52,7 @@ package struct ManifestFindings {
     ) -> (BaseEntry?, resting: BaseEntry?) {
         let base = BaseEntry(manifest, at: policy.targetIsCopy ? target.status.inode : manifest.targetInode)
         if !base.isUncovered, !base.differs(from: target.status),
-            policy.commitSpans?.accounts(for: target.status.changed) ?? false
+            policy.commitSpans?.accounts(for: target.status) ?? false
         {
             noteTime(of: target.status, base.known.targetChanged)
         }

@@ -96,7 +96,8 @@ extension Guard {
     /// by it.
     package var safeWay: String? {
         switch self {
-        case .emptySource, .missingSource, .otherSource, .otherSourceDirectory, .unknownJobTarget, .otherFileSystem,
+        case .emptySource, .missingSource, .otherSource, .otherSourceDirectory, .unknownJobTarget,
+            .otherFileSystem,
             .missingTarget, .noParent, .danglingTarget:
             "if a disk is missing: mount it, and run the same again"
         case .manyDeletions: "if that is not meant: look into the source, and run the same again"

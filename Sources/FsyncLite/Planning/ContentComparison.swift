@@ -39,7 +39,8 @@ final class ContentComparison {
             if answer.isSame, answer.problems.isEmpty, let key = answer.key { log.note(key) }
             answers.append(
                 Difference.Answer(
-                    index: answer.index, isSame: answer.isSame, isSettled: answer.isSettled))
+                    index: answer.index, isSame: answer.isSame, isSourceOther: answer.isSourceOther,
+                    isSettled: answer.isSettled))
         }
         do {
             try monitor.checkCancellation()

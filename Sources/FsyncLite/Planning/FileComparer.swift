@@ -16,6 +16,8 @@ final class FileComparer: FileWorker {
     struct Answer: Sendable {
         let index: Int
         let isSame: Bool
+        /// The source's content is not the one whose digest is recorded.
+        let isSourceOther: Bool
         /// The source's file was read, and is settled.
         let isSettled: Bool
         let key: Digest?
@@ -29,6 +31,7 @@ final class FileComparer: FileWorker {
     private let monitor: any Monitor
     private let check: RacyCheck?
     private var problems: [Problem] = []
+    private var isSourceOther = false
 
     init(
         _ source: any ContentSource, _ target: Directory, _ probes: SettlingProbes?, _ monitor: any Monitor
@@ -50,14 +53,14 @@ final class FileComparer: FileWorker {
 
     func value(of item: Item) throws -> Answer {
         try monitor.checkCancellation()
+        isSourceOther = false
         let (isSame, isSettled) =
             item.isKnown
             ? (true, false)
             : item.isOfRecord ? (try isAsRecorded(item.match), false) : try compare(item.match)
         return Answer(
-            index: item.index, isSame: isSame, isSettled: isSettled, key: item.key,
-            bytes: item.match.source.size,
-            problems: takeProblems())
+            index: item.index, isSame: isSame, isSourceOther: isSourceOther, isSettled: isSettled,
+            key: item.key, bytes: item.match.source.size, problems: takeProblems())
     }
 
     private func takeProblems() -> [Problem] {
@@ -107,7 +110,8 @@ final class FileComparer: FileWorker {
             let reads = FileComparer.sidesToRead(match)
             if let digest = match.base?.digest, match.isDigestComparable {
                 if reads.source {
-                    guard try self.digest(of: source) == digest else { return false }
+                    isSourceOther = try self.digest(of: source) != digest
+                    guard !isSourceOther else { return false }
                 }
                 if reads.target { return try self.digest(of: target) == digest }
                 return true

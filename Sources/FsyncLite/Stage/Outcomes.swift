@@ -129,7 +129,8 @@ extension ManifestUpdate {
                 status: policy.asExamined(
                     record.differs(from: file.status) ? file.status : record.status, record.known, in: file),
                 targetInode: file.status.inode,
-                targetChanged: policy.movesLater(file.status) ? nil : file.status.changed)
+                targetChanged: policy.movesLater(file.status) ? nil : file.status.changed,
+                marks: record.known.marks)
             resting.append((file, seen))
         }
         for (file, _) in resting { remove(file.path) }
@@ -147,7 +148,8 @@ extension ManifestUpdate {
             set(
                 file.with(record.status).moved(to: moves.carriedPath(of: file.path)),
                 targetInode: record.known.targetInode, targetChanged: record.known.targetChanged,
-                marks: .uncovered,
+                // What it was when it was last covered tells whether it is to be compared when it is covered again.
+                marks: record.known.marks.union(.uncovered),
                 at: file.path)
         }
         for (index, outcome) in staged.enumerated() {

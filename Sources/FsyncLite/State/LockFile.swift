@@ -64,7 +64,8 @@ struct LockFile: Hashable {
                 let found = LockFile.found(in: state.directory)
                 guard try breaking || found?.isOver(seenBy: own) ?? !fileSystem.capabilities.isShared else {
                     let holder =
-                        found.map { "process \($0.writer.process) on \(escapedText($0.host.utf8))" } ?? "a run"
+                        found.map { "process \($0.writer.process) on \(escapedText($0.host.utf8))" }
+                        ?? "a run"
                     throw SyncError(
                         .locked, path: target,
                         "\(holder) is writing to this target; where that has ended: fsync-lite recover --break-lock "

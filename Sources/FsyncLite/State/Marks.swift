@@ -7,7 +7,9 @@ extension StateDirectory {
     package func commitSpans(_ header: ManifestHeader) throws -> CommitSpans {
         var spans = header.commits.map { $0.lowerBound.fileTime..<$0.upperBound.fileTime }
         spans += try [lastCommit(header), span(.linked)].compactMap(\.self)
-        return CommitSpans(spans: spans)
+        var all = CommitSpans(spans: spans)
+        all.isWithoutScan = !header.commits.isEmpty
+        return all
     }
 
     /// From the naming of the last commit, before anything was staged, to its last operation; nil if a recovery ended

@@ -138,7 +138,8 @@ extension SyncRun {
     private func logged(_ report: Report) -> String {
         let reasons = report.refusals.map(\.reason) + (report.error.map { ["\($0)"] } ?? [])
         guard reasons.isEmpty else {
-            return "\(report.outcome.rawValue) (\(ExitCode(report).rawValue)): \(reasons.joined(separator: "; "))"
+            return
+                "\(report.outcome.rawValue) (\(ExitCode(report).rawValue)): \(reasons.joined(separator: "; "))"
         }
         let totals = ActionText.totals(report.summary, report.outcome == .committed ? .done : .planned)
         return "\(report.outcome.rawValue)\(report.transaction.map { ", as \($0)" } ?? ""): \(totals)"

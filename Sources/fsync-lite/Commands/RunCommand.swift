@@ -93,7 +93,7 @@ enum RunCommand: Command {
             _ = report(error, of: job, invocation, invocation.options, &console)
             return RecordedRun.Outcome(error)
         }
-        var ended: Ended
+        var ended: EndedRun
         do {
             if let failure = job.run(.before) {
                 try steps.log("failed: \(failure)")
@@ -102,7 +102,7 @@ enum RunCommand: Command {
             ended = try steps.apply(job, &console)
         } catch {
             let (report, code) = self.report(error, of: job, invocation, steps.given, &console)
-            ended = Ended(
+            ended = EndedRun(
                 report: HookReport(job, report, code), document: steps.document(report),
                 outcome: RecordedRun.Outcome(error))
         }
@@ -150,7 +150,7 @@ enum RunCommand: Command {
 }
 
 /// How a job's apply ended.
-private struct Ended {
+private struct EndedRun {
     let report: HookReport
     /// The same in JSON.
     let document: [UInt8]
@@ -161,7 +161,7 @@ extension Job {
     /// Runs the command of a moment, if there is one.
     ///
     /// - Returns: the error; nil on success.
-    fileprivate func run(_ moment: Hook.Moment, _ ended: Ended? = nil) -> String? {
+    fileprivate func run(_ moment: Hook.Moment, _ ended: EndedRun? = nil) -> String? {
         hooks.first { $0.moment == moment }.flatMap { $0.run(of: self, ended?.report, ended?.document ?? []) }
     }
 }
@@ -186,19 +186,19 @@ private enum Steps {
         }
     }
 
-    func apply(_ job: Job, _ console: inout Console) throws -> Ended {
+    func apply(_ job: Job, _ console: inout Console) throws -> EndedRun {
         switch self {
         case .here(let run):
             let report = try run.apply(&console)
             let code = ExitCode(report)
-            return Ended(
+            return EndedRun(
                 report: HookReport(job, report, code, next: run.advice(after: report)),
                 document: document(report), outcome: RecordedRun.Outcome(report, code))
         case .there(let remote):
             let (code, document) = try remote.run(&console, wantsReport: true)
             let report = FarReport(document)
             let failure = SyncError(.failed, "it failed there, with exit code \(code.rawValue)")
-            return Ended(
+            return EndedRun(
                 report: HookReport(job, report, code),
                 document: document.isEmpty ? self.document(Report(failedFor: failure)) : document,
                 outcome: RecordedRun.Outcome(code, report))

@@ -46,7 +46,9 @@ struct StatusMetrics {
                 "\($0.result)"
             },
             .ofLastRun("problems", "How many problems it listed.") { "\($0.problems)" },
-            Metric("last_attempt_timestamp_seconds", "When the last run began on this machine, however it ended.") {
+            Metric(
+                "last_attempt_timestamp_seconds", "When the last run began on this machine, however it ended."
+            ) {
                 asked, _ in asked.runs.last.map { seconds($0.began.rawSeconds, $0.began.nanoseconds) }
             },
             Metric("last_attempt_exit_code", "Its exit code; -1 where it did not end.") { asked, _ in

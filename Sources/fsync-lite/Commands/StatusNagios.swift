@@ -53,11 +53,14 @@ struct StatusNagios {
 
     private func data(_ row: Row, now: Timestamp) -> String? {
         guard let good = row.lastGood, good <= now, !row.isPaused else { return nil }
-        let label = row.name.map { $0.isASCII && ($0.isLetter || $0.isNumber || "-.".contains($0)) ? $0 : "_" }
+        let label = row.name.map {
+            $0.isASCII && ($0.isLetter || $0.isNumber || "-.".contains($0)) ? $0 : "_"
+        }
         func seconds(_ span: TimeSpan?) -> String {
             span.map { "\(now.fileTime.seconds(since: $0.start.fileTime))" } ?? ""
         }
-        return "\(String(label))_age=\(now.fileTime.seconds(since: good.fileTime))s;\(seconds(warning));\(seconds(critical))"
+        return
+            "\(String(label))_age=\(now.fileTime.seconds(since: good.fileTime))s;\(seconds(warning));\(seconds(critical))"
     }
 
     /// Prints the line.

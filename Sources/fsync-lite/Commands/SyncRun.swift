@@ -219,7 +219,10 @@ struct SyncRun {
             options.retention.keepsAll
             && needed.contains { option in SyncOptions.loosening.contains { $0.name == option.name } }
         return Set(refusals.compactMap(\.kind.safeWay)).sorted()
-            + [isForbidden ? "next: on that machine, or with another key; this one is append-only" : "next: \(text)"]
+            + [
+                isForbidden
+                    ? "next: on that machine, or with another key; this one is append-only" : "next: \(text)"
+            ]
     }
 
     func advice(after report: Report) -> [String] {

@@ -31,7 +31,8 @@ struct FarReport: Decodable {
 
     /// nil for no document, and for one of another kind.
     init?(_ document: [UInt8]) {
-        guard let report = try? JSONDocument.decode(FarReport.self, from: Data(document), keys: .snakeCase) else {
+        guard let report = try? JSONDocument.decode(FarReport.self, from: Data(document), keys: .snakeCase)
+        else {
             return nil
         }
         self = report

@@ -81,7 +81,8 @@ struct Job {
         let moments = Hook.Moment.allCases
         options = try SettingsLayer(
             values, .job, at: path, in: file,
-            beside: [Job.source, Job.sources, Job.target, Job.disabled, Job.comment, Job.report] + moments.map(\.rawValue)
+            beside: [Job.source, Job.sources, Job.target, Job.disabled, Job.comment, Job.report]
+                + moments.map(\.rawValue)
         )
         hooks = try moments.compactMap { moment in
             guard let value = values[moment.rawValue] else { return nil }

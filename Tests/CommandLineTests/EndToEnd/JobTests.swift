@@ -61,8 +61,10 @@ struct JobTests {
     /// A mail that a person reads, however much was not done, with the safe way before the override.
     @Test func commandsGetTextAndVariables() throws {
         let script =
-            "{ cat; echo; env | grep ^FSYNC_LITE_ | grep -v STATE | sort; } > HERE/mail".replacing("\"", with: "\\\"")
-        let scene = try scene(#", "after": ["sh", "-c", "\#(script)"], "on_failure": ["sh", "-c", "\#(script)"]"#)
+            "{ cat; echo; env | grep ^FSYNC_LITE_ | grep -v STATE | sort; } > HERE/mail".replacing(
+                "\"", with: "\\\"")
+        let scene = try scene(
+            #", "after": ["sh", "-c", "\#(script)"], "on_failure": ["sh", "-c", "\#(script)"]"#)
         for number in 0..<40 { try scene.build("x", at: "source/file\(number)") }
         #expect(try run(scene, "run", "photos", "--create-target").code == 0)
         #expect(
@@ -83,12 +85,19 @@ struct JobTests {
         try scene.build([:], at: "source")
         let refused = try run(scene, "run", "photos")
         let reasons = "the source is empty and the target holds 43 entries: is a disk missing?"
-        let mail = try scene.text("mail").split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
-        #expect(mail.prefix(4) == ["The job photos was not mirrored: the run was refused (exit code 4).", "Target: \(scene.target)", "", reasons], "\(mail)")
+        let mail = try scene.text("mail").split(separator: "\n", omittingEmptySubsequences: false).map(
+            String.init)
+        #expect(
+            mail.prefix(4) == [
+                "The job photos was not mirrored: the run was refused (exit code 4).",
+                "Target: \(scene.target)", "", reasons,
+            ], "\(mail)")
         let advice = try #require(mail.firstIndex { $0.hasPrefix("next: ") })
         #expect(mail[..<advice].contains("if a disk is missing: mount it, and run the same again"), "\(mail)")
         #expect(mail.count { $0.hasPrefix("- ") } == 9 && mail.contains("... and 34 more"), "\(mail)")
-        #expect(mail.contains("FSYNC_LITE_MESSAGE=\(reasons)") && mail.contains("FSYNC_LITE_OUTCOME=refused"), "\(mail)")
+        #expect(
+            mail.contains("FSYNC_LITE_MESSAGE=\(reasons)") && mail.contains("FSYNC_LITE_OUTCOME=refused"),
+            "\(mail)")
         // The same is said to a person at a terminal.
         let said = refused.errors.split(separator: "\n").map(String.init)
         #expect(said.dropLast().last?.hasSuffix("mount it, and run the same again") ?? false, "\(said)")
@@ -100,7 +109,8 @@ struct JobTests {
     @Test func reportThatIsNoneIsAnErrorWithItsPlace() throws {
         let scene = try scene(#", "report": "xml""#)
         let run = try run(scene, "run", "photos")
-        #expect(run.code == 65 && run.errors.contains("report") && run.errors.contains("json"), "\(run.errors)")
+        #expect(
+            run.code == 65 && run.errors.contains("report") && run.errors.contains("json"), "\(run.errors)")
     }
 
     @Test func whatIsMissingIsNamedWithItsPlace() throws {

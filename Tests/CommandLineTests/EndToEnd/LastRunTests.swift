@@ -75,12 +75,12 @@ struct LastRunTests {
         let scene = try scene()
         try scene.build("", at: "target/.fsync-lite/last-run")
         try TreeTime(1_700_000_000, 5).set(on: scene.path("target/.fsync-lite/last-run"))
-        #expect(try lastRun(scene) .hasPrefix("last good run   2023-11-14 22:13:20   "))
+        #expect(try lastRun(scene).hasPrefix("last good run   2023-11-14 22:13:20   "))
         #expect(try scene.run("status", "--max-age", "1d", "target").code == 2)
         // The later one of two.
         try scene.build("", at: "target/.fsync-lite/trusting-run")
         try TreeTime(1_700_000_001, 5).set(on: scene.path("target/.fsync-lite/trusting-run"))
-        #expect(try lastRun(scene) .hasPrefix("last good run   2023-11-14 22:13:21   "))
+        #expect(try lastRun(scene).hasPrefix("last good run   2023-11-14 22:13:21   "))
         try scene.mirror()
         #expect(try lastRun(scene) > "last good run   2026")
     }

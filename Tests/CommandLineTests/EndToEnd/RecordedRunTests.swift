@@ -53,7 +53,8 @@ struct RecordedRunTests {
             let text = try String(contentsOfFile: path, encoding: .utf8)
             let aged = text.replacing(/"(\d{4}-\d\d-\d\dT[\d:.]+Z)"/) { match in
                 let time = try? Date(String(match.1.prefix(19)) + "Z", strategy: .iso8601)
-                return "\"" + (time ?? .now).addingTimeInterval(-86_400 * Double(days)).formatted(.iso8601) + "\""
+                return "\"" + (time ?? .now).addingTimeInterval(-86_400 * Double(days)).formatted(.iso8601)
+                    + "\""
             }
             try aged.write(toFile: path, atomically: true, encoding: .utf8)
         }
@@ -67,7 +68,8 @@ struct RecordedRunTests {
         #expect(try run("run", "sys").code == 4)
         let lines = try run("status", "sys").output.split(separator: "\n")
         #expect(
-            lines[0].wholeMatch(of: /last good run   \S+ \S+   \d s ago, 2 changes, 6 B copied/) != nil, "\(lines)")
+            lines[0].wholeMatch(of: /last good run   \S+ \S+   \d s ago, 2 changes, 6 B copied/) != nil,
+            "\(lines)")
         #expect(
             lines[1].wholeMatch(of: /last attempt    \S+ \S+   refused: the source is empty and .*/) != nil,
             "\(lines)")
@@ -104,8 +106,10 @@ struct RecordedRunTests {
     @Test(.needs(.strace)) func killedRunDidNotEnd() throws {
         let killed = try run(
             "apply", "source", "t",
-            under: ["strace", "-f", "-qq", "-o", "/dev/null", "-e", "trace=renameat2", "-e",
-                "inject=renameat2:signal=KILL:when=7"])
+            under: [
+                "strace", "-f", "-qq", "-o", "/dev/null", "-e", "trace=renameat2", "-e",
+                "inject=renameat2:signal=KILL:when=7",
+            ])
         #expect(killed.code != 0)
         #expect(try run("status", "t").output.contains("   did not end\n"))
         #expect(try run("apply", "source", "t").code == 0)
@@ -137,11 +141,13 @@ struct RecordedRunTests {
         for name in try documents(".json") {
             let path = scene.path("known/attempts/\(name)")
             #expect(try !String(contentsOfFile: path, encoding: .utf8).contains("/"))
-            #expect(try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int == 0o644)
+            #expect(
+                try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int == 0o644)
         }
         for name in try documents(".private.json") {
             let path = scene.path("known/attempts/\(name)")
-            #expect(try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int == 0o600)
+            #expect(
+                try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int == 0o600)
         }
     }
 
@@ -160,7 +166,9 @@ struct RecordedRunTests {
     @Test func recordThatCannotBeWrittenStopsNoRun() throws {
         try scene.build("a file", at: "known")
         let run = try run("apply", "source", "t")
-        #expect(run.code == 0 && run.errors.contains("note: this run is not recorded for 'status': "), "\(run.errors)")
+        #expect(
+            run.code == 0 && run.errors.contains("note: this run is not recorded for 'status': "),
+            "\(run.errors)")
         let quiet = try self.run("apply", "--quiet", "source", "t")
         #expect(quiet.code == 0 && quiet.errors.isEmpty, "\(quiet.errors)")
     }
@@ -171,7 +179,8 @@ struct RecordedRunTests {
         for _ in 0..<101 { #expect(try run("run", "sys").code == 4) }
         #expect(try run("status", "sys").output.hasPrefix("last good run   "))
         let sizes = try documents("").map {
-            try FileManager.default.attributesOfItem(atPath: scene.path("known/attempts/\($0)"))[.size] as? Int ?? 0
+            try FileManager.default.attributesOfItem(atPath: scene.path("known/attempts/\($0)"))[.size]
+                as? Int ?? 0
         }
         #expect(sizes.max() ?? 0 < 40_000, "\(sizes)")
     }
@@ -192,7 +201,8 @@ struct RecordedRunTests {
 
     private func nagios(_ words: String...) throws -> (code: Int32, line: String) {
         let run = try CommandRun(
-            ["status", "--nagios", "--settings", scene.path("settings.json")] + words, in: scene.directory.path,
+            ["status", "--nagios", "--settings", scene.path("settings.json")] + words,
+            in: scene.directory.path,
             environment: ["FSYNC_LITE_STATE": scene.path("known")])
         #expect(run.output.count { $0 == "\n" } == 1 && run.errors.isEmpty, "\(run.output)\(run.errors)")
         return (run.code, run.output)
@@ -205,12 +215,15 @@ struct RecordedRunTests {
         #expect(
             good.code == 0
                 && good.line.wholeMatch(
-                    of: /FSYNC-LITE OK: 2 jobs, .* \| home_age=\ds;93600;180000 sys_age=\ds;93600;180000\n/) != nil,
+                    of: /FSYNC-LITE OK: 2 jobs, .* \| home_age=\ds;93600;180000 sys_age=\ds;93600;180000\n/)
+                    != nil,
             "\(good.line)")
         try emptySource()
         #expect(try run("run", "sys").code == 4)
         let refused = try nagios("--warn", "26h", "--max-age", "50h")
-        #expect(refused.code == 1 && refused.line.hasPrefix("FSYNC-LITE WARNING: sys: last good run "), "\(refused.line)")
+        #expect(
+            refused.code == 1 && refused.line.hasPrefix("FSYNC-LITE WARNING: sys: last good run "),
+            "\(refused.line)")
         #expect(refused.line.contains(/; today \d\d:\d\d refused: the source is empty/), "\(refused.line)")
         #expect(try nagios("home").code == 0)
         try age(byDays: 2)
@@ -223,14 +236,16 @@ struct RecordedRunTests {
         // A clock that was wrong makes no run good for ever.
         try age(byDays: -30)
         let future = try nagios("--max-age", "50h")
-        #expect(future.code == 3 && future.line.contains("in the future: is the clock right?"), "\(future.line)")
+        #expect(
+            future.code == 3 && future.line.contains("in the future: is the clock right?"), "\(future.line)")
     }
 
     @Test func noErrorHasAnotherExitCode() throws {
         try begin()
         for words in [["nobody"], ["--warn", "soon"], ["--json"], ["--prometheus"]] {
             let run = try CommandRun(
-                ["status", "--nagios", "--settings", scene.path("settings.json")] + words, in: scene.directory.path,
+                ["status", "--nagios", "--settings", scene.path("settings.json")] + words,
+                in: scene.directory.path,
                 environment: ["FSYNC_LITE_STATE": scene.path("known")])
             #expect(run.code == 3 && run.output.hasPrefix("FSYNC-LITE UNKNOWN: "), "\(words): \(run.output)")
         }
@@ -242,12 +257,15 @@ struct RecordedRunTests {
         try emptySource()
         #expect(try run("run", "sys").code == 4)
         try FileManager.default.removeItem(atPath: scene.path("settings.json"))
-        for path in [scene.directory.path, scene.path("known"), scene.path("known/attempts")] { chmod(path, 0o755) }
+        for path in [scene.directory.path, scene.path("known"), scene.path("known/attempts")] {
+            chmod(path, 0o755)
+        }
         let run = try CommandRun(
             ["status", "--nagios"], as: .ordinary, in: scene.directory.path,
             environment: ["FSYNC_LITE_STATE": scene.path("known")])
         #expect(run.code == 1, "\(run.output)\(run.errors)")
-        #expect(run.output.contains(/sys: last good run .* refused: empty source \| home_age=/), "\(run.output)")
+        #expect(
+            run.output.contains(/sys: last good run .* refused: empty source \| home_age=/), "\(run.output)")
     }
 
     @Test func jobThatIsPausedIsShown() throws {

@@ -151,4 +151,38 @@ struct SecondRunTests {
         #expect(try opened(under: []))
         #expect(try !opened(under: []))
     }
+
+    /// Filters that leave it out for a while change nothing of that.
+    @Test(arguments: [false, true])
+    func aFileThatIsMappedStaysRacyWhereItWasLeftOut(inMemory: Bool) throws {
+        let scene = try scene(inMemory: inMemory)
+        let mapped = try MappedFile(scene.path("source/a"))
+        ClockTick.pass()
+        try scene.mirror()
+        try scene.mirror("--exclude", "/a")
+        try scene.mirror()
+        mapped.store("A")
+        try scene.mirror()
+        #expect(try scene.text("target/a") == "A")
+    }
+
+    /// Its number stays, and with it the content of older snapshots.
+    @Test func aDigestTellsThatTheSourceChangedAndNotTheTarget() throws {
+        let scene = try scene(inMemory: true)
+        let mapped = try MappedFile(scene.path("source/a"))
+        ClockTick.pass()
+        try scene.mirror("--digest")
+        let before = try scene.text("target/a")
+        try scene.build("b", at: "source/new")
+        try scene.mirror("--digest")
+        // As an exchange does that is cut short.
+        try #require(link(scene.path("target/a"), scene.path("target/other")) == 0)
+        try scene.remove("target/other")
+        mapped.store("A")
+        try scene.mirror("--digest", "--trust-source")
+        #expect(try scene.text("target/a") == "A")
+        let restored = try scene.run("snapshot", "restore", "target", "latest~2", "--to", "copy")
+        #expect(restored.code == 0, "\(restored.errors)")
+        #expect(try scene.text("copy/a") == before)
+    }
 }

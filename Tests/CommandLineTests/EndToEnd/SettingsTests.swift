@@ -149,7 +149,8 @@ struct SettingsTests {
         let scene = try scene(
             job(
                 #", "before": ["sh", "-c", "exit 7"], "after": ["touch", "HERE/after"], "#
-                    + #""on_failure": ["sh", "-c", "cat > HERE/report"], "log_file": "HERE/log", "report": "json""#))
+                    + #""on_failure": ["sh", "-c", "cat > HERE/report"], "log_file": "HERE/log", "report": "json""#
+            ))
         let run = try run(scene, "photos")
         #expect(run.code == 1)
         #expect(run.errors == "fsync-lite: photos: before: sh: exit code 7; nothing was applied\n")

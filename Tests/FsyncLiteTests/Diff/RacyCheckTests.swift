@@ -103,10 +103,22 @@ struct RacyCheckTests {
     }
 
     @Test func aCommitAccountsForTimesWithinIt() {
-        let commitSpans = CommitSpans(spans: [seconds(10)..<seconds(20), seconds(30)..<seconds(31)])
+        var commitSpans = CommitSpans(spans: [seconds(10)..<seconds(20), seconds(30)..<seconds(31)])
+        func status(_ type: FileType, _ time: Int64) -> FileStatus {
+            var status = FileStatus(type: type, modified: seconds(0))
+            status.changed = seconds(time)
+            return status
+        }
         for (time, isAccounted) in [(9, false), (10, true), (19, true), (20, false), (30, true), (31, false)]
         {
-            #expect(commitSpans.accounts(for: seconds(Int64(time))) == isAccounted, "\(time)")
+            for type in [FileType.file, .directory] {
+                #expect(commitSpans.accounts(for: status(type, Int64(time))) == isAccounted, "\(time)")
+            }
         }
+        // Without a scan nothing was looked at but what the commit itself needs.
+        commitSpans.isWithoutScan = true
+        #expect(
+            commitSpans.accounts(for: status(.file, 10)) && !commitSpans.accounts(for: status(.directory, 10))
+        )
     }
 }

@@ -61,10 +61,12 @@ extension RecordedRun.Outcome {
         let isDone = code == .done
         self.init(
             exitCode: code.rawValue,
-            reason: isDone ? nil : refusal?.kind.rawValue ?? report.error?.code.rawValue ?? problem?.code.rawValue,
+            reason: isDone
+                ? nil : refusal?.kind.rawValue ?? report.error?.code.rawValue ?? problem?.code.rawValue,
             message: isDone
                 ? nil
-                : refusal?.reason ?? report.error.map { "\($0)" } ?? problem.map { "\($0.path): \($0.message)" })
+                : refusal?.reason ?? report.error.map { "\($0)" }
+                    ?? problem.map { "\($0.path): \($0.message)" })
         if report.outcome == .committed {
             (changes, copied) = (report.summary.actions, report.summary.bytesToCopy)
         }
@@ -93,7 +95,9 @@ extension RecordedRun.Outcome {
     }
 
     private mutating func take(_ report: FarReport?) {
-        guard let summary = report?.summary, report?.outcome == Report.Outcome.committed.rawValue else { return }
+        guard let summary = report?.summary, report?.outcome == Report.Outcome.committed.rawValue else {
+            return
+        }
         changes = summary.create + summary.update + summary.attributes + summary.move + summary.delete
         copied = summary.bytesToCopy
     }

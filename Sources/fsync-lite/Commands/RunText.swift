@@ -34,9 +34,10 @@ extension Timestamp {
     /// The local time to the minute, with a word for a near day.
     func nearText(now: Timestamp = .now) -> String {
         let (text, hour) = (localText, localText.dropFirst(11).prefix(5))
-        let yesterday = Timestamp(seconds: now.rawSeconds - 86_400, nanoseconds: 0)
+        let yesterday = Timestamp(now.fileTime.advanced(bySeconds: -86_400))
         if text.prefix(10) == now.localText.prefix(10) { return "today \(hour)" }
-        return text.prefix(10) == yesterday?.localText.prefix(10) ? "yesterday \(hour)" : String(text.prefix(16))
+        return text.prefix(10) == yesterday.localText.prefix(10)
+            ? "yesterday \(hour)" : String(text.prefix(16))
     }
 
     /// How long ago it was, or that it is to come: then a clock is wrong.

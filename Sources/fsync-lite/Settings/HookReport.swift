@@ -52,7 +52,10 @@ struct HookReport {
     }
 
     var text: [UInt8] {
-        var lines = ["The job \(escapedText(job.name.utf8)) \(result) (exit code \(code.rawValue)).", "Target: \(target)"]
+        var lines = [
+            "The job \(escapedText(job.name.utf8)) \(result) (exit code \(code.rawValue)).",
+            "Target: \(target)",
+        ]
         func add(_ part: [String]) { if !part.isEmpty { lines += [""] + part } }
         add(reasons + next)
         let shown = problems.prefix(HookReport.mostProblems)
