@@ -35,6 +35,10 @@ extension ProgramDescription {
             "~/.local/state/fsync-lite/targets.json",
             "the targets that you have written to; under XDG_STATE_HOME where that is set. root's are in /var/lib/fsync-lite."
         ),
+        (
+            "~/.local/state/fsync-lite/attempts/",
+            "the last 100 runs on each target, for status; root's are in /var/lib/fsync-lite/attempts."
+        ),
         ("TARGET/.fsync-lite/manifest.json", "what the target holds, one entry per line"),
         ("TARGET/.fsync-lite/history/", "what the applies displaced, for undo and snapshots"),
         (
@@ -52,7 +56,7 @@ extension ProgramDescription {
             ),
             (
                 KnownTargets.variable,
-                "the directory of the record of your targets, in place of ~/.local/state/fsync-lite; if it is empty, none is kept"
+                "the directory of the records of your targets and runs, in place of ~/.local/state/fsync-lite; if it is empty, none is kept"
             ),
             ("NO_COLOR", "no colours, unless it is empty"),
             ("TERM", "no colours and no line of progress where it is empty or dumb"),

@@ -39,3 +39,12 @@ public struct RecordedRun: Hashable, Sendable {
         return (try? process.isOver(seenBy: own)) ?? false
     }
 }
+
+extension [RecordedRun] {
+    public var lastGood: RecordedRun? { last(where: \.isGood) }
+
+    /// The last run, if it was not good and does not go on.
+    public var failed: RecordedRun? {
+        last.flatMap { !$0.isGood && ($0.outcome != nil || $0.isCutOff) ? $0 : nil }
+    }
+}

@@ -98,7 +98,8 @@ public struct RunRecord: Sendable {
         let run = RecordedRun(
             id: RandomID.hexadecimal(bytes: 8), began: .now, process: try ProcessIdentity.own())
         try change { document in
-            document.job = job
+            // A run by hand is of the same target.
+            if let job { document.job = job }
             document.runs.append(Row(run))
         }
         return run
@@ -119,35 +120,37 @@ public struct RunRecord: Sendable {
         let holder = try RecordDirectory.make(directory)
         try RecordDirectory.locked(holder) {
             var document = read(in: holder)
+            let messages = Messages(of: document)
             body(&document)
             document.runs.sort { $0.began < $1.began }
             let kept = document.runs.suffix(RunRecord.most)
             let good = document.runs.last { $0.run?.isGood ?? false }
             document.runs = (good.map { kept.contains($0) ? [] : [$0] } ?? []) + kept
-            try write(Messages(of: document), to: hidden, permissions: 0o600, in: holder)
-            try write(document, to: shown, permissions: 0o644, in: holder)
+            // First, so that no run is without its message. Most runs have none.
+            if Messages(of: document) != messages { try write(Messages(of: document), to: hidden, in: holder) }
+            try write(document, to: shown, in: holder)
+            // Whatever the umask is.
+            try ObjectHandle(shown, in: holder).setPermissions(0o644)
             try RunRecord.removeOldest(in: holder)
         }
     }
 
-    private func write(
-        _ document: some Encodable, to name: FileName, permissions: UInt16, in holder: Directory
-    ) throws {
-        var file = try PendingFile(name, in: holder, permissions: permissions)
+    private func write(_ document: some Encodable, to name: FileName, in holder: Directory) throws {
+        var file = try PendingFile(name, in: holder)
         try file.write(Array(JSONDocument.encode(document)))
         try file.commit(durably: true)
     }
 
     private static func removeOldest(in holder: Directory) throws {
         let names = try DirectoryListing.names(in: holder).map(\.description)
-            .filter { $0.hasSuffix(privateEnding) }
+            .filter { $0.hasSuffix(ending) && !$0.hasSuffix(privateEnding) }
         guard names.count > mostTargets else { return }
         let dated = try names.compactMap { name in
             try holder.status(of: file(name)).map { ($0.modified, name) }
         }
         for (_, name) in dated.sorted(by: { $0.0 < $1.0 }).prefix(names.count - mostTargets) {
-            let shown = name.dropLast(privateEnding.count) + ending
-            for file in [name, String(shown)].map(file) where try holder.status(of: file) != nil {
+            let other = name.dropLast(ending.count) + privateEnding
+            for file in [name, String(other)].map(file) where try holder.status(of: file) != nil {
                 try holder.unlink(file)
             }
         }
@@ -200,7 +203,7 @@ private struct Row: Codable, Equatable {
     }
 }
 
-private struct Messages: Codable {
+private struct Messages: Codable, Equatable {
     var version = 1
     /// By the id of the run.
     var messages: [String: String]

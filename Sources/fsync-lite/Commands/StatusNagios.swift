@@ -31,8 +31,7 @@ struct StatusNagios {
 
         init(_ name: String, _ runs: [RecordedRun], isPaused: Bool) {
             (self.name, self.isPaused) = (name, isPaused)
-            lastGood = runs.last(where: \.isGood)?.began
-            failed = runs.last.flatMap { $0.isGood || $0.outcome == nil && !$0.isCutOff ? nil : $0 }
+            (lastGood, failed) = (runs.lastGood?.began, runs.failed)
         }
     }
 

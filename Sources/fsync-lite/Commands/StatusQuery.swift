@@ -49,7 +49,7 @@ struct StatusQuery {
 
     /// The last good run, as this machine remembers it; nil where the target knows of a later one.
     var recordedGood: RecordedRun? {
-        guard let run = runs.last(where: \.isGood) else { return nil }
+        guard let run = runs.lastGood else { return nil }
         guard let last = lastRun, let ended = run.ended, last.began > ended else { return run }
         return nil
     }
@@ -62,8 +62,7 @@ struct StatusQuery {
 
     /// The last run, if it was not good and does not go on.
     var failed: RecordedRun? {
-        guard let run = runs.last, !run.isGood, run.outcome != nil || run.isCutOff else { return nil }
-        return lastGood.map { $0 > run.began } ?? false ? nil : run
+        runs.failed.flatMap { run in lastGood.map { $0 > run.began } ?? false ? nil : run }
     }
 
     func complain(_ text: String) { Console.complain(job?.labelled(text) ?? text) }

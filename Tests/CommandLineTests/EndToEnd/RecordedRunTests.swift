@@ -116,6 +116,20 @@ struct RecordedRunTests {
         #expect(try run("status", "t").output.hasPrefix("last good run   "))
     }
 
+    /// The job is asked for by its name also after a run by hand.
+    @Test func aRunByHandIsOneOfTheJobsTarget() throws {
+        try begin()
+        try emptySource()
+        #expect(try run("apply", "source", "t").code == 4)
+        #expect(try run("status", "sys").output.contains("   refused: "))
+        try FileManager.default.removeItem(atPath: scene.path("settings.json"))
+        #expect(
+            try CommandRun(
+                ["status", "--nagios", "sys"], in: scene.directory.path,
+                environment: ["FSYNC_LITE_STATE": scene.path("known")]
+            ).output.contains("sys: last good run "))
+    }
+
     @Test func plainApplyAndFailuresCount() throws {
         #expect(try run("apply", "source", "t").code == 0)
         #expect(try run("apply", "nothing", "t").code == 66)
@@ -137,7 +151,8 @@ struct RecordedRunTests {
         try begin()
         try emptySource()
         #expect(try run("run", "sys").code == 4)
-        for ending in [".json", ".private.json"] { #expect(try documents(ending).count == 2) }
+        #expect(try documents(".json").count == 2)
+        #expect(try documents(".private.json").count == 1)
         for name in try documents(".json") {
             let path = scene.path("known/attempts/\(name)")
             #expect(try !String(contentsOfFile: path, encoding: .utf8).contains("/"))
