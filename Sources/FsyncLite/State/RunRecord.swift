@@ -127,7 +127,8 @@ public struct RunRecord: Sendable {
             let good = document.runs.last { $0.run?.isGood ?? false }
             document.runs = (good.map { kept.contains($0) ? [] : [$0] } ?? []) + kept
             // First, so that no run is without its message. Most runs have none.
-            if Messages(of: document) != messages { try write(Messages(of: document), to: hidden, in: holder) }
+            let present = Messages(of: document)
+            if present != messages { try write(present, to: hidden, in: holder) }
             try write(document, to: shown, in: holder)
             // Whatever the umask is.
             try ObjectHandle(shown, in: holder).setPermissions(0o644)

@@ -314,7 +314,9 @@ struct FarCommandTests {
         let lost = try CommandRun(
             ["status", "--all", "--settings", "etc/settings.json", "--ssh", "false"],
             in: scene.directory.path)
-        #expect(lost.code == 69 && lost.output.contains(#/here  (today|yesterday) /#), "\(lost.output)\(lost.errors)")
+        #expect(
+            lost.code == 69 && lost.output.contains(#/here  (today|yesterday) /#),
+            "\(lost.output)\(lost.errors)")
     }
 
     @Test func aCommitThatHasNotEndedThereIsSeen() throws {
