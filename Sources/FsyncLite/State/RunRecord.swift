@@ -40,7 +40,7 @@ public struct RunRecord: Sendable {
         return names.reduce(LocalFile(bytes: above)) { $0 + $1.bytes }.bytes
     }
 
-    /// A path is nobody else's business.
+    /// A hash: the path is private.
     private var name: String {
         var hash = SHA256()
         hash.update(target)
@@ -130,7 +130,7 @@ public struct RunRecord: Sendable {
             let present = Messages(of: document)
             if present != messages { try write(present, to: hidden, in: holder) }
             try write(document, to: shown, in: holder)
-            // Whatever the umask is.
+            // The umask may have taken the bits of others away.
             try ObjectHandle(shown, in: holder).setPermissions(0o644)
             try RunRecord.removeOldest(in: holder)
         }

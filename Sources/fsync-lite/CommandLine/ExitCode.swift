@@ -48,10 +48,10 @@ enum ExitCode: Int32, CaseIterable {
     /// Prints an error to standard error.
     ///
     /// - Parameters:
-    ///   - next: the command that goes on after a refusal.
+    ///   - advice: what to do about a refusal.
     ///   - complain: prints a line, and may add what it is about.
     init(
-        reporting error: any Error, next: (Refusal) -> String? = { _ in nil },
+        reporting error: any Error, advice: (Refusal) -> [String] = { _ in [] },
         _ complain: (String) -> Void = Console.complain
     ) {
         self.init(of: error)
@@ -60,9 +60,7 @@ enum ExitCode: Int32, CaseIterable {
         complain(error is UsageError || error is SyncError ? "\(error)" : singleLine("\(error)"))
         guard let error = error as? SyncError else { return }
         for line in error.wayOut(Shell.word) { complain(line) }
-        guard let refusal = error.refusal, let text = next(refusal) else { return }
-        if let safe = refusal.kind.safeWay { complain(safe) }
-        complain("next: \(text)")
+        for line in error.refusal.map(advice) ?? [] { complain(line) }
     }
 
     init(of error: any Error) {

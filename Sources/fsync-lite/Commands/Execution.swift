@@ -23,7 +23,7 @@ enum Execution {
             try console.flush()
             return code
         } catch {
-            let code = ExitCode(reporting: error, next: { next?.text(after: [$0]) })
+            let code = ExitCode(reporting: error, advice: { next?.advice(after: [$0]) ?? [] })
             guard console.wantsDocument, !console.isBegun else { return code }
             console.discard()
             do {

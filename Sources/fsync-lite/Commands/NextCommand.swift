@@ -28,6 +28,14 @@ struct NextCommand {
     /// The most commands that go before.
     private static let mostCommands = 20
 
+    /// What to do about these refusals: the safe way first, and last the command that goes on; empty where none does.
+    ///
+    /// - Parameter instead: stands in place of the command.
+    func advice(after refusals: [Refusal], instead: String? = nil) -> [String] {
+        guard let text = text(after: refusals) else { return [] }
+        return Set(refusals.compactMap(\.kind.safeWay)).sorted() + ["next: \(instead ?? text)"]
+    }
+
     /// What goes on after these refusals; nil for none.
     func text(after refusals: [Refusal]) -> String? {
         // One without a way out is in the way of all others.

@@ -133,7 +133,7 @@ enum RunCommand: Command {
     ) -> (report: Report, code: ExitCode) {
         // A job is run by no client, whose words might be unknown here.
         let next = try? NextCommand(invocation, job)
-        let code = ExitCode(reporting: error, next: { next?.text(after: [$0]) }) {
+        let code = ExitCode(reporting: error, advice: { next?.advice(after: [$0]) ?? [] }) {
             Console.complain(job.labelled($0))
         }
         let report = Report(failedFor: error as? SyncError ?? SyncError(.failed, "\(error)"))

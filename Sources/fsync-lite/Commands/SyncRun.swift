@@ -211,18 +211,14 @@ struct SyncRun {
         for refusal in refusals { complain("refused: \(refusal.reason)") }
     }
 
-    /// What to do about these refusals: the safe way first, and last the command that goes on.
     func advice(after refusals: [Refusal]) -> [String] {
-        guard let text = next.text(after: refusals) else { return [] }
         let needed = refusals.flatMap(\.wayOut.adding)
         let isForbidden =
             options.retention.keepsAll
             && needed.contains { option in SyncOptions.loosening.contains { $0.name == option.name } }
-        return Set(refusals.compactMap(\.kind.safeWay)).sorted()
-            + [
-                isForbidden
-                    ? "next: on that machine, or with another key; this one is append-only" : "next: \(text)"
-            ]
+        return next.advice(
+            after: refusals,
+            instead: isForbidden ? "on that machine, or with another key; this one is append-only" : nil)
     }
 
     func advice(after report: Report) -> [String] {
