@@ -127,6 +127,7 @@ struct Attempt {
     /// Completes the stage: the manifest and, on another thread, the history's record of the plan.
     private mutating func staged(isPrepared: Bool) throws -> StagedCommit {
         let numbers = try manifest.numbers(of: plan, in: state)
+        try History(state).forgetMeasures(of: plan.difference.emptiedTransactions)
         func stageManifest() throws -> (ManifestHeader, note: String?) {
             try manifest.stage(
                 plan, graph, numbers, id: id, root: root, in: stage, over: state, isPrepared: isPrepared)

@@ -39,8 +39,7 @@ extension Synchronizer {
 
     /// The snapshots that retention removes after the plan.
     private func expiring(_ planned: PlannedSync, _ state: StateDirectory) throws -> [String] {
-        guard planned.isOfSource, options.repairs.isEmpty, planned.header != nil else { return [] }
-        let rules = try options.retention.rules(kept: planned.header?.retention, state.settings().rules)
+        guard let rules = planned.retention, planned.header != nil else { return [] }
         let plan = planned.plan
         return try Retention(state).expiring(
             rules.policy, after: plan.summary.actions > 0 || planned.isStep ? plan.summary : nil,

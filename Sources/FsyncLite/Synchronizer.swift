@@ -167,8 +167,8 @@ public struct Synchronizer: Sendable {
         {
             report.notes.append(note)
         }
-        var tidying = Tidying(planned, options)
-        if prepares { tidying.retention = nil }
+        var tidying = Tidying(planned)
+        if prepares { tidying.rules = nil }
         try tidying.run(root, state, &report)
     }
 
@@ -176,7 +176,7 @@ public struct Synchronizer: Sendable {
     private func carryOut(_ planned: PlannedSync, in root: inout TargetRoot, isExact: Bool) throws -> Report {
         var report = Report(.refused, planned.plan)
         var room = RoomMaker(
-            planned.need, neededSteps: planned.neededSteps, givesWay: planned.historyGivesWay && !prepares,
+            planned.need, neededSteps: planned.neededSteps, givesWay: planned.retention?.giveWay ?? false && !prepares,
             allowed: isExact ? planned.plan.givingWay : nil)
         do {
             try root.make(parents: options.createParents)
@@ -328,8 +328,7 @@ public struct Synchronizer: Sendable {
         let note = planned.isOfSource ? attempt.plan.takenBack : nil
         guard !prepares else {
             attempt.plan.notes += [note].compactMap(\.self)
-            let rules = try options.retention.rules(kept: planned.header?.retention, state.settings().rules)
-            try attempt.prepare(rules.policy)
+            try attempt.prepare(planned.retention?.policy ?? .everything)
             var report = Report(.prepared, attempt.plan)
             report.transaction = attempt.id
             return report
@@ -338,7 +337,7 @@ public struct Synchronizer: Sendable {
         monitor.end()
         attempt.plan.notes += [note].compactMap(\.self)
         var report = Report(.committed, attempt.plan)
-        try Tidying(planned, options).run(root, committed, &report, id: attempt.id)
+        try Tidying(planned).run(root, committed, &report, id: attempt.id)
         return report
     }
 }

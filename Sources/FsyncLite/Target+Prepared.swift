@@ -56,9 +56,8 @@ extension Target {
             return report
         }
         report.outcome = .committed
-        var retention = RetentionOptions()
-        (retention.given, retention.keepsAll) = (prepared.retention, keepsHistory)
-        try Tidying(scanned: next.created, retention).run(root, state, &report, id: id)
+        let rules = RetentionRules(given: keepsHistory ? .everything : prepared.retention)
+        try Tidying(scanned: next.created, rules).run(root, state, &report, id: id)
         return report
     }
 

@@ -62,10 +62,10 @@ extension Target {
         return snapshots
     }
 
-    /// The changes of the apply that made a snapshot, in the order of paths.
+    /// The changes of the apply that made a snapshot, and the snapshots that it made and found.
     ///
     /// - Throws: `SyncError` with code `inputMissing` for the oldest: its changes are no longer known.
-    public func changes(of snapshot: String) throws -> [Action] {
+    public func changes(of snapshot: String) throws -> (plan: Plan, made: Snapshot, found: Snapshot) {
         let history = try history()
         let index = try history.index(of: snapshot)
         guard index < history.steps.count else {
@@ -73,11 +73,12 @@ extension Target {
                 .inputMissing, path: path, "\(snapshot) is the oldest snapshot: what led to it is not known")
         }
         let lists = try TargetLists(history)
-        var actions: [Action] = []
+        var plan = Plan(refusing: [])
         try lists.forEachStep(upTo: index) { number, step in
-            if number == index { actions = Array(try lists.changes(of: step).actions) }
+            if number == index { plan = try lists.changes(of: step) }
         }
-        return actions
+        let snapshots = try history.snapshots()
+        return (plan, snapshots[index], snapshots[index + 1])
     }
 
     /// The changes that would turn one snapshot into the other.
@@ -128,21 +129,27 @@ extension Target {
     ///   - policy: which snapshots are kept.
     ///   - dropsDamaged: what cannot be read goes too, with all that is older.
     ///   - isDryRun: removes nothing.
-    /// - Returns: all snapshots; those without a reason are (or would be) removed.
+    /// - Returns: all snapshots, and those without a reason, which are (or would be) removed. The bytes of a dry run are the
+    ///   most that may be free: older snapshots may need the same files.
     public func prune(
         _ policy: RetentionPolicy, dropsDamaged: Bool = false, isDryRun: Bool = false
-    ) throws -> [Snapshot] {
+    ) throws -> (all: [Snapshot], removed: RemovedSnapshots) {
         func found(_ history: History) throws -> (History, [Snapshot]) {
             guard dropsDamaged else { return (history, try snapshots(history, policy)) }
             let whole = try history.withoutDamaged()
             return (whole, try snapshots(whole, policy) + history.snapshots(lostIn: whole))
         }
-        if isDryRun { return try found(history()).1 }
+        if isDryRun {
+            let all = try found(history()).1
+            let removed = all.filter(\.reasons.isEmpty)
+            return (all, RemovedSnapshots(snapshots: removed, bytes: removed.map(\.bytesHeld).sum()))
+        }
         return try writing { history in
             let (history, before) = try found(history)
             if let damage = history.damage { throw damage }
-            try Retention(history.state).apply(policy, to: history, began: policy.clock)
-            return before
+            var removed = try Retention(history.state).apply(policy, to: history, began: policy.clock)
+            removed.snapshots = before.filter(\.reasons.isEmpty)
+            return (before, removed)
         }
     }
 

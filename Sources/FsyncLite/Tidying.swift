@@ -11,19 +11,17 @@ struct Tidying {
     var hasLooked = true
     /// The target is a copy of an earlier tree, and gets no state.
     var isCopy = false
-    /// Which snapshots are kept, and the rules kept with the target before the run; nil removes none: a restoration needs
-    /// the history.
-    var retention: (options: RetentionOptions, kept: RetentionPolicy?)?
+    /// Which snapshots are kept; nil removes none.
+    var rules: RetentionRules?
 
     /// After a prepared commit.
-    init(scanned: Timestamp, _ retention: RetentionOptions) {
-        (self.scanned, self.retention, hasLooked) = (scanned, (retention, nil), false)
+    init(scanned: Timestamp, _ rules: RetentionRules) {
+        (self.scanned, self.rules, hasLooked) = (scanned, rules, false)
     }
 
-    init(_ planned: PlannedSync, _ options: SyncOptions) {
-        (scanned, isOfSource) = (planned.scanned.time, planned.isOfSource)
+    init(_ planned: PlannedSync) {
+        (scanned, isOfSource, rules) = (planned.scanned.time, planned.isOfSource, planned.retention)
         (hasLooked, isCopy) = (!planned.trustsTarget, planned.copy != nil)
-        if isOfSource, options.repairs.isEmpty { retention = (options.retention, planned.header?.retention) }
     }
 
     /// Notes that the run has ended, and removes what retention no longer keeps.
@@ -53,11 +51,9 @@ struct Tidying {
             }
         }
         noting {
-            guard let retention else { return try Retention(state).tidy() }
-            let rules = try retention.options.rules(kept: retention.kept, state.settings().rules)
-            let snapshots = try Retention(state).apply(rules.policy, after: id, began: scanned)
-            report.expiredLabels = snapshots.filter { !$0.isKept }.compactMap(\.snapshot.label)
-            let labels = Set(snapshots.compactMap(\.snapshot.label))
+            guard let rules else { return try Retention(state).tidy() }
+            let labels = try Set(History(state).snapshots().compactMap(\.label))
+            report.removed = try Retention(state).apply(rules.policy, after: id, began: scanned)
             for label in rules.policy.keepLabel ?? [] where !(labels.isEmpty || labels.contains(label)) {
                 report.notes.append(
                     "keep_label names \(escapedText(label.utf8)), which no snapshot has for a label")

@@ -120,7 +120,8 @@ struct History {
                 let header = step.header
                 return Snapshot(
                     id: header.id, created: Timestamp(iso8601: header.created),
-                    utcOffset: header.utcOffset, label: header.label, summary: header.summary)
+                    utcOffset: header.utcOffset, label: header.label, summary: header.summary,
+                    copied: header.copied, seconds: header.seconds)
             } + [oldest]
         SnapshotName.shorten(&snapshots)
         return snapshots
@@ -132,6 +133,21 @@ struct History {
 
     /// Bytes of content that the directories of a step hold.
     func bytesHeld(_ step: Step) throws -> ByteCount {
+        try step.header.isMeasured == true ? step.header.bytesHeld : measure(step)
+    }
+
+    /// A run takes objects out of these transactions: what their records hold is not known any more, whether or not the
+    /// run is committed.
+    func forgetMeasures(of transactions: Set<FileName>) throws {
+        for var step in steps
+        where step.header.isMeasured == true && !transactions.isDisjoint(with: step.directories) {
+            step.header.isMeasured = nil
+            try step.header.write(to: directory(step))
+        }
+    }
+
+    /// The same, by a look at them.
+    func measure(_ step: Step) throws -> ByteCount {
         var bytes: ByteCount = 0
         guard let history = try state.history() else { return bytes }
         var inodes: Set<UInt64> = []
@@ -147,5 +163,20 @@ struct History {
             }
         }
         return bytes
+    }
+}
+
+extension Difference {
+    /// The transactions of the history from which objects come back.
+    var emptiedTransactions: Set<FileName> {
+        var (names, last) = (Set<FileName>(), RelativePath.lost)
+        for index in matches.indices where matches.head(at: index).targetIsInState {
+            let path = matches.targetPath(at: index)
+            guard !path.isBelow(last), let name = path.components.dropFirst(2).first.flatMap({ FileName($0) })
+            else { continue }
+            last = .history.appending(name)
+            names.insert(name)
+        }
+        return names
     }
 }

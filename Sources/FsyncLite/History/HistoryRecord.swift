@@ -30,8 +30,15 @@ package enum HistoryRecord {
         package var attributes: Int
         package var move: Int
         package var delete: Int
-        /// Bytes of displaced content.
+        /// Bytes of content in the directories of the record. Each file counts once, however many names it has.
         package var bytesHeld: ByteCount
+        /// `bytesHeld` is so. Without it the directories have to be looked at: the record is of an earlier version, or a
+        /// later run took something out.
+        package var isMeasured: Bool?
+        /// Bytes of content that the apply copied; nil if not recorded.
+        package var copied: ByteCount?
+        /// From the beginning of the apply to its commit; nil if not recorded.
+        package var seconds: Int64?
         /// The list; nil for `list.json`.
         package var list: String?
         /// The undo entries that an earlier version wrote, where snapshots in between were pruned.
@@ -99,7 +106,7 @@ package enum HistoryRecord {
             for name in holds ?? [] where FileName(name.utf8).map(TransactionID.isName) != true {
                 return "this is no transaction: \(escapedText(name.utf8))"
             }
-            let numbers = [create, update, attributes, move, delete]
+            let numbers = [create, update, attributes, move, delete, Int(seconds ?? 0)]
             return numbers.allSatisfy { $0 >= 0 } ? nil : "a number below zero"
         }
 
@@ -150,8 +157,13 @@ extension HistoryRecord.Header {
     /// - Parameter previous: the snapshot that the apply found.
     init(id: String, created: Timestamp, previous: Snapshot?, manifest: ManifestHeader?, plan: Plan) {
         let difference = plan.difference
-        var bytesHeld: ByteCount = 0
-        func hold(_ file: File) { if file.isFile { bytesHeld += file.size } }
+        var (bytesHeld, inodes) = (ByteCount(0), Set<UInt64>())
+        func hold(_ file: File) {
+            guard file.isFile, !file.path.isInState,
+                file.linkCount == 1 || inodes.insert(file.status.inode).inserted
+            else { return }
+            bytesHeld += file.size
+        }
         for (file, _) in difference.deleted { hold(file) }
         for match in difference.replacing { hold(match.target) }
         let summary = plan.summary
@@ -163,7 +175,8 @@ extension HistoryRecord.Header {
             previousSources: manifest?.sources.nonEmpty?.map(Source.init),
             create: summary.create, update: summary.update, attributes: summary.attributes,
             move: summary.move, delete: summary.delete,
-            bytesHeld: bytesHeld)
+            bytesHeld: bytesHeld, isMeasured: true, copied: summary.bytesToCopy,
+            seconds: max(0, Timestamp.now.rawSeconds - created.rawSeconds))
     }
 
     /// That of the record which leads, past pruned snapshots, to the one that an older record found.
@@ -180,7 +193,7 @@ extension HistoryRecord.Header {
         )
         header.list = "list-\(RandomID.hexadecimal(bytes: 8)).json"
         header.holds = Set(holders).map(\.description).filter { $0 != id }.sorted()
-        header.isUnswept = true
+        (header.isUnswept, header.isMeasured) = (true, nil)
         return header
     }
 }

@@ -14,11 +14,10 @@ struct Retention {
     /// - Parameters:
     ///   - run: the id of the run's snapshot; nil if it made none.
     ///   - began: when the run began.
-    /// - Returns: all snapshots that were there, newest first, and whether each is kept.
     @discardableResult
     func apply(
         _ policy: RetentionPolicy, after run: String? = nil, began: Timestamp? = nil
-    ) throws -> [(snapshot: Snapshot, isKept: Bool)] {
+    ) throws -> RemovedSnapshots {
         try apply(policy, to: History(state), after: run, began: began)
     }
 
@@ -26,14 +25,27 @@ struct Retention {
     @discardableResult
     func apply(
         _ policy: RetentionPolicy, to history: History, after run: String? = nil, began: Timestamp? = nil
-    ) throws -> [(snapshot: Snapshot, isKept: Bool)] {
+    ) throws -> RemovedSnapshots {
         let snapshots = try history.snapshots()
         let before = run != nil && snapshots.first?.id == run ? 1 : 0
         let reasons = policy.reasons(for: snapshots, newestBefore: before, began: began)
-        let isKept = reasons.map { !$0.isEmpty }
-        try keep(isKept, of: history)
+        let bytes = try keep(reasons.map { !$0.isEmpty }, of: history)
         try state.clean()
-        return Array(zip(snapshots, isKept))
+        guard history.damage == nil else { return RemovedSnapshots() }
+        return RemovedSnapshots(snapshots: snapshots.without(reasons), bytes: bytes)
+    }
+
+    /// What rules would remove that the last run left, and the number of all snapshots.
+    ///
+    /// - Parameter began: when the asking run began.
+    func removal(
+        by policy: RetentionPolicy, began: Timestamp
+    ) throws -> (removed: RemovedSnapshots, count: Int) {
+        let history = try History(state)
+        let snapshots = try history.snapshots()
+        guard history.damage == nil else { return (RemovedSnapshots(), snapshots.count) }
+        let reasons = policy.reasons(for: snapshots, newestBefore: 1, began: began)
+        return (RemovedSnapshots(snapshots: snapshots.without(reasons)), snapshots.count)
     }
 
     /// The present tree and the one before it are never removed.
@@ -79,9 +91,12 @@ struct Retention {
         try state.clean()
     }
 
-    private func keep(_ kept: [Bool], of history: History) throws {
+    /// - Returns: the bytes of content that are free afterwards.
+    @discardableResult
+    private func keep(_ kept: [Bool], of history: History) throws -> ByteCount {
         // It is unknown what an unreadable record needs, so nothing is removed.
-        guard history.damage == nil else { return }
+        guard history.damage == nil else { return 0 }
+        let before = try kept.contains(false) ? history.steps.map(history.bytesHeld).sum() : 0
         let oldest = kept.lastIndex(of: true) ?? 0
         var steps = Array(history.steps.prefix(oldest))
         try cut(history.steps.dropFirst(oldest), keepsNone: steps.isEmpty)
@@ -96,6 +111,24 @@ struct Retention {
         steps = steps.indices.filter { kept[$0] }.map { steps[$0] }
         try sweep(steps, history)
         try discardUnlisted(steps)
+        let after = try measured(steps, history)
+        return before > after ? before - after : 0
+    }
+
+    /// What records hold; it is stored where it was not known.
+    private func measured(_ steps: [History.Step], _ history: History) throws -> ByteCount {
+        var bytes: ByteCount = 0
+        for step in steps {
+            guard step.header.isMeasured != true else {
+                bytes += step.header.bytesHeld
+                continue
+            }
+            var header = step.header
+            (header.bytesHeld, header.isMeasured, header.isUnswept) = (try history.measure(step), true, nil)
+            try header.write(to: history.directory(step))
+            bytes += header.bytesHeld
+        }
+        return bytes
     }
 
     /// Removes the oldest records, oldest first, so that the chain only gets shorter.
@@ -158,9 +191,6 @@ struct Retention {
                     try sweep(numbered, in: directory, own, needed)
                 }
             }
-            var header = step.header
-            header.isUnswept = nil
-            try header.write(to: history.directory(step))
         }
     }
 
@@ -208,6 +238,13 @@ struct Retention {
                 if isLeft { try directory.unlink(file) }
             }
         }
+    }
+}
+
+extension [Snapshot] {
+    /// Those that have no reason to be kept.
+    fileprivate func without(_ reasons: [[String]]) -> [Snapshot] {
+        zip(self, reasons).compactMap { $1.isEmpty ? $0 : nil }
     }
 }
 

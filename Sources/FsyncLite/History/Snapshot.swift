@@ -15,6 +15,10 @@ public struct Snapshot: Hashable, Sendable {
     public var label: String?
     /// What that apply changed; nil if no longer known.
     public var summary: ActionSummary?
+    /// Bytes of content that it copied; nil if not known.
+    public var copied: ByteCount?
+    /// How long it took; nil if not known.
+    public var seconds: Int64?
     /// Bytes of content that are kept only to go back to this tree, or further.
     public var bytesHeld: ByteCount = 0
     /// The target's retention rules that keep it; empty if none does.
@@ -24,10 +28,10 @@ public struct Snapshot: Hashable, Sendable {
 
     package init(
         id: String, created: Timestamp? = nil, utcOffset: Int64? = nil, label: String? = nil,
-        summary: ActionSummary? = nil
+        summary: ActionSummary? = nil, copied: ByteCount? = nil, seconds: Int64? = nil
     ) {
         (self.id, self.created, self.utcOffset) = (id, created, utcOffset)
-        (self.label, self.summary) = (label, summary)
+        (self.label, self.summary, self.copied, self.seconds) = (label, summary, copied, seconds)
         shortID = SnapshotName.short(id)
     }
 

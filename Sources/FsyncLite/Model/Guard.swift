@@ -5,6 +5,7 @@ public enum Guard: String, CaseIterable, Hashable, Sendable {
     // MARK: Sources
     case emptySource = "empty_source"
     case manyDeletions = "many_deletions"
+    case manyRemovals = "many_removals"
     case otherSource = "other_source"
     case missingSource = "missing_source"
     case weakSourceAmongOthers = "weak_source_among_others"
@@ -100,6 +101,7 @@ extension Guard {
             .otherFileSystem,
             .missingTarget, .noParent, .danglingTarget:
             "if a disk is missing: mount it, and run the same again"
+        case .manyRemovals: "if that is not meant: leave the new rules out, and run the same again"
         case .manyDeletions: "if that is not meant: look into the source, and run the same again"
         default: nil
         }

@@ -19,6 +19,14 @@ extension Refusal {
             .adding("--max-delete", "\(most)"))
     }
 
+    /// - Parameter count: of all snapshots.
+    static func manyRemovals(_ removed: RemovedSnapshots, of count: Int, _ rules: RetentionRules) -> Refusal {
+        Refusal(
+            .manyRemovals,
+            "the rules of retention are new (\(escapedText("\(rules.policy)".utf8)), \(rules.origin.rawValue)), and would "
+                + "remove \(removed) of \(count)", .adding("--allow-removal"))
+    }
+
     static func tooManySources(_ most: Int) -> Refusal {
         Refusal(
             .tooManySources, "there are more sources than \(most); mirror some of them by another job", .none)

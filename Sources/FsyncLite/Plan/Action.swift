@@ -33,6 +33,9 @@ public struct Action: Hashable, Sendable {
         (self.size, self.link, self.entries, self.causes) = (size, link, entries, causes)
     }
 
+    /// Bytes of the content that another one replaces; nil where none is replaced, or it is not known.
+    public internal(set) var sizeBefore: ByteCount?
+
     /// The content is copied.
     var isCopied = true
 

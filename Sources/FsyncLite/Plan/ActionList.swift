@@ -176,9 +176,11 @@ public struct ActionList: RandomAccessCollection, Sendable {
                 causes: [.renamed])
         case .update:
             let match = difference.matches[index]
-            return Action(
+            var action = Action(
                 .update, match.source, link: link(match.source),
                 causes: match.causes.subtracting([.renamed]))
+            action.sizeBefore = match.target.isFile ? match.target.size : nil
+            return action
         case .attributes:
             let match = difference.matches[index]
             return Action(.attributes, match.source, causes: match.causes.subtracting([.renamed]))

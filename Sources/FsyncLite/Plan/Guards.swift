@@ -53,6 +53,8 @@ struct GuardFacts {
     private(set) var keptNeed: RoomNeed?
     /// Computed where room is short.
     var prunable = PrunableHistory()
+    /// The rules of retention, and what they remove that the last run left.
+    var removal: (rules: RetentionRules, snapshots: RemovedSnapshots, count: Int)?
     /// What of the history is removed to make room; nil where that is not enough, or room is not short.
     var givingWay: [String]?
     /// The target's root, if it exists.
@@ -114,7 +116,15 @@ struct GuardFacts {
         for path in rotten {
             found.append(.rottenSource(path))
         }
-        return found + lockRefusals() + capacityRefusals()
+        return found + lockRefusals() + removalRefusals + capacityRefusals()
+    }
+
+    /// Rules that the last run had leave no snapshot that they alone would remove, so these are new.
+    private var removalRefusals: [Refusal] {
+        guard let (rules, removed, count) = removal, !options.allowsRemoval,
+            !DeleteLimit.half.allows(removed.snapshots.count, of: count)
+        else { return [] }
+        return [.manyRemovals(removed, of: count, rules)]
     }
 
     // MARK: Sources

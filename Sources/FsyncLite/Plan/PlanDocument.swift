@@ -40,8 +40,11 @@ package struct PlanDocument {
         try document.array("actions", of: listed, to: &sink) { $0.action($1) }
         try end(
             &document, report.summary, report.notes, report.problems, report.refusals,
-            history: [("gave_way", report.gaveWay), ("expired_labels", report.expiredLabels)],
-            refused: report.refusedProbes.counts, leftOut: report.actions.count - listed.count,
+            history: [
+                ("gave_way", report.gaveWay), ("expired_labels", report.removed.labels),
+                ("removed_snapshots", report.removed.snapshots.map(\.id)),
+            ],
+            freed: report.removed.bytes, refused: report.refusedProbes.counts, leftOut: report.actions.count - listed.count,
             error: report.error, on: report.fileSystem, to: &sink)
     }
 
@@ -56,7 +59,7 @@ package struct PlanDocument {
     private func end(
         _ document: inout DocumentWriter, _ summary: ActionSummary, _ notes: [String], _ problems: [Problem],
         _ refusals: [Refusal], history: [(key: StaticString, names: [String])],
-        refused probes: [SettlingProbe.Refusal: Int] = [:], leftOut: Int = 0, error: SyncError? = nil,
+        freed: ByteCount = 0, refused probes: [SettlingProbe.Refusal: Int] = [:], leftOut: Int = 0, error: SyncError? = nil,
         on fileSystem: FileSystemCapabilities?, to sink: inout some ByteSink & ~Copyable
     ) throws {
         try document.array("problems", of: problems, to: &sink) { text, problem in
@@ -77,6 +80,7 @@ package struct PlanDocument {
         document.text.field("notes", notes)
         if leftOut > 0 { document.text.field("actions_left_out", leftOut) }
         for (key, names) in history where !names.isEmpty { document.text.field(key, names) }
+        if freed > 0 { document.text.field("bytes_freed", freed) }
         if !probes.isEmpty {
             document.text.key("refused_probes")
             document.text.beginObject()

@@ -35,8 +35,8 @@ public struct Report: Sendable {
     public internal(set) var fileSystem: FileSystemCapabilities?
     /// What was removed to make room, however the run ended: snapshots by id, and old trees of exchanges.
     public var gaveWay: [String] = []
-    /// The labels of snapshots that no rule of retention kept any more.
-    public internal(set) var expiredLabels: [String] = []
+    /// What the rules of retention removed.
+    public internal(set) var removed = RemovedSnapshots()
     /// Files of the source that are read again by the next run, as a later change might not show.
     package internal(set) var refusedProbes = SettlingProbes.Refused()
     /// Why it failed or is pending, unless the reason is a problem.

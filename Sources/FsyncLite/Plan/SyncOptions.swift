@@ -21,6 +21,8 @@ public struct SyncOptions: Hashable, Sendable {
     public var createParents = false
     /// Refuse a plan that deletes more than this.
     public var deleteLimit = DeleteLimit.half
+    /// Remove most of the history, by new rules of retention.
+    public var allowsRemoval = false
     /// Delete nothing; a plan in which something replaces a directory that is not empty is refused.
     public var keepsDeleted = false
     /// Delete other targets in the tree of the target, with their history.

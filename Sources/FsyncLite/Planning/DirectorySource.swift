@@ -18,7 +18,7 @@ struct DirectorySource: PlanSource {
     private(set) var manifest: ManifestReader?
     private(set) var isTargetRecorded = false
     private(set) var rotten: [RelativePath] = []
-    private(set) var historyGivesWay = false
+    private(set) var retention: RetentionRules?
     var neededSteps: Int { 0 }
     var mounted: [SourceMount]? { findings.mounted }
     /// The same for the manifest.
@@ -86,8 +86,8 @@ struct DirectorySource: PlanSource {
         let settings = try root.state?.settings()
         manifest = try root.state?.manifest(withUncovered: true)
         if options.repairs.isEmpty {
-            historyGivesWay =
-                settings.map { options.retention.rules(kept: header?.retention, $0.rules).giveWay } ?? true
+            retention = options.retention.rules(
+                kept: header?.retention, settings?.rules ?? RetentionPolicy())
         }
         var policy = ComparisonPolicy()
         policy.attributes = attributes
@@ -439,6 +439,7 @@ struct DirectorySource: PlanSource {
         planned.header = header
         planned.sourceScanned = tree.facts.isRemote ? tree.facts.scanned : nil
         planned.isStep = isStep
+        planned.retention = retention
         planned.isRecordOutdated = isRecordOutdated
         planned.passedOver = passedOver
         planned.trustsTarget = isTargetRecorded

@@ -35,8 +35,8 @@ struct PlannedSync {
     var projects: [RelativePath: UInt32] = [:]
     /// The room that is needed; nil where there is no target to look at.
     var need: RoomNeed?
-    /// The history makes room where it is short.
-    var historyGivesWay = false
+    /// The rules that remove snapshots afterwards; nil where none is removed.
+    var retention: RetentionRules?
     /// The newest steps of the history that the plan needs.
     var neededSteps = 0
     /// Only what the plan touches was checked in the target.

@@ -76,7 +76,6 @@ struct Planner {
         var planned = source.planned(plan)
         planned.projects = domains.projects
         planned.need = facts.need
-        planned.historyGivesWay = source.historyGivesWay
         planned.neededSteps = source.neededSteps
         return planned
     }
@@ -115,9 +114,13 @@ struct Planner {
             facts.stateElsewhere = try root.stateOfOtherName()
             facts.hasHistory = try root.state?.transactions().isEmpty == false
         }
+        if let rules = source.retention, let state = root.state {
+            let found = try Retention(state).removal(by: rules.policy, began: .now)
+            facts.removal = (rules, found.removed, found.count)
+        }
         try keepNeed(of: &facts, source.contents)
         guard !facts.shortage.isOver else { return facts }
-        if source.historyGivesWay, let parts = try Room(root)?.parts(for: facts.shortage) {
+        if source.retention?.giveWay ?? false, let parts = try Room(root)?.parts(for: facts.shortage) {
             facts.givingWay = parts.flatMap(\.names)
         } else if let state = root.state {
             facts.prunable = try PrunableHistory(state, keeping: source.neededSteps)
@@ -153,7 +156,8 @@ protocol PlanSource {
     var mounted: [SourceMount]? { get }
     /// Files to be copied that are not as recorded, although no time shows an edit.
     var rotten: [RelativePath] { get }
-    var historyGivesWay: Bool { get }
+    /// The rules that remove snapshots afterwards; nil where none is removed.
+    var retention: RetentionRules? { get }
     /// The newest steps of the target's history that the plan needs.
     var neededSteps: Int { get }
 

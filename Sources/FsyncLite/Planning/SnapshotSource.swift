@@ -107,7 +107,8 @@ struct SnapshotSource: PlanSource {
     }
     var rotten: [RelativePath] { [] }
     var mounted: [SourceMount]? { nil }
-    var historyGivesWay: Bool { false }
+    /// A restoration needs the history.
+    var retention: RetentionRules? { nil }
     /// Going back needs all steps to the snapshot.
     let neededSteps: Int
 

@@ -112,11 +112,13 @@ extension SyncRun {
             )
         }
         let room = SyncRun.note("to make room, these went", report.gaveWay)
-        let labels = report.expiredLabels.map { quoted($0.utf8) }.joined(separator: ", ")
-        let expired =
-            labels.isEmpty ? nil : "no rule of retention keeps what had the label \(labels): it went"
+        let labels = report.removed.labels.map { quoted($0.utf8) }.joined(separator: ", ")
+        let expired = labels.isEmpty ? nil : "removed the snapshot \(labels): no rule keeps its label"
         // Printed also by a quiet run: what was removed cannot be restored.
         for text in [room, expired].compactMap(\.self) { complain(text) }
+        let removed = report.removed.text()
+        if let removed, !isQuiet { complain(removed) }
+        let ids = report.removed.snapshots.map { SnapshotName.short($0.id) }.joined(separator: ", ")
         complain(notes: report.notes, problems: report.problems, refusals: report.refusals)
         if report.outcome == .committed, TerminationSignal.signal != nil {
             complain("interrupted; the commit had begun and was finished: the new tree is there")
@@ -126,7 +128,8 @@ extension SyncRun {
         for line in advice(after: report) { complain(line) }
         do {
             try log(
-                ([logged(report)] + [room, expired].compactMap(\.self)).joined(separator: "; "),
+                ([logged(report)] + [room, expired, removed.map { "\($0): \(ids)" }].compactMap(\.self))
+                    .joined(separator: "; "),
                 report.problems.map { "\($0.path): \($0.message)" })
         } catch {
             complain("\(error)")

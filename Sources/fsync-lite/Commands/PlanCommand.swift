@@ -133,7 +133,7 @@ extension SyncRun {
         let flushed = Result { try console.flush() }
         let history = [
             ("to make room, these go before", plan.givingWay),
-            ("the rules of retention let go of these after", plan.expiring),
+            ("this run will remove \(Amount.of(plan.expiring.count, "snapshot"))", plan.expiring),
         ]
         complain(
             notes: plan.notes + history.compactMap(SyncRun.note), problems: plan.problems,

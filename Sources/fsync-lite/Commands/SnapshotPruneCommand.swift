@@ -31,14 +31,14 @@ enum SnapshotPruneCommand: Command {
             ? invocation.target().retention(RetentionOptions(settingsFor: path, invocation))
             : RetentionRules(given: given)
         let isDryRun = options.has(.dryRun)
-        let snapshots = try invocation.target().prune(
+        let (snapshots, removed) = try invocation.target().prune(
             rules.policy, dropsDamaged: options.has(damaged), isDryRun: isDryRun)
         if options.has(.json) {
-            try SnapshotText.writeDocument(path, snapshots, rules, to: &console)
+            try SnapshotText.writeDocument(path, snapshots, rules, removed: removed, to: &console)
         } else if !options.has(.quiet) {
             try SnapshotText.write(snapshots, rules, to: &console)
-            let going = snapshots.count { $0.reasons.isEmpty }
-            try console.line("\(going) \(isDryRun ? "to go" : "gone"), \(snapshots.count - going) kept")
+            let text = removed.text(isDryRun: isDryRun) ?? "nothing to remove"
+            try console.line("\(text); \(snapshots.count - removed.snapshots.count) kept")
         }
         return .done
     }

@@ -16,8 +16,8 @@ struct StatusTable {
     static func write(
         _ asked: [StatusQuery], _ limit: TimeSpan?, _ known: [KnownTarget], to console: inout Console
     ) throws {
-        if !asked.isEmpty || known.isEmpty { try StatusTable(asked, limit).write(to: &console) }
-        if !known.isEmpty { try StatusTable(known).write(to: &console) }
+        if !asked.isEmpty || known.isEmpty { try TextTable(rows: StatusTable(asked, limit).rows).write(to: &console) }
+        if !known.isEmpty { try TextTable(rows: StatusTable(known).rows).write(to: &console) }
     }
 
     /// Targets that this user has written to.
@@ -40,14 +40,5 @@ struct StatusTable {
             return asked.lastRun.map { "\($0.problems) not mirrored" } ?? "-"
         }
         return "the same"
-    }
-
-    func write(to console: inout Console) throws {
-        let widths = rows[0].indices.map { column in rows.map { $0[column].count }.max() ?? 0 }
-        for row in rows {
-            let cells = zip(row, widths).map { $0.padded(to: $1) }
-            // The last column needs no padding.
-            try console.line((cells.dropLast() + row.suffix(1)).joined(separator: "  "))
-        }
     }
 }

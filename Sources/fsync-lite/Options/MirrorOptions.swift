@@ -11,7 +11,7 @@ extension SyncOptions {
     /// The guards that let an apply take more away.
     static var loosening: [OptionDescription] {
         let names = [
-            "--adopt", "--allow-empty-source", "--change-source", "--delete-targets", "--max-delete",
+            "--adopt", "--allow-empty-source", "--allow-removal", "--change-source", "--delete-targets", "--max-delete",
         ]
         return guards.map(\.option).filter { names.contains($0.name) } + [.changeTarget, .newTarget]
     }
@@ -24,6 +24,10 @@ extension SyncOptions {
         .flag("--allow-empty-source", "mirror an empty source over a target with entries") {
             $0.allowEmptySource = true
         },
+        .flag(
+            "--allow-removal",
+            "let new rules of retention remove more than half of the snapshots, and more than ten"
+        ) { $0.allowsRemoval = true },
         .flag("--change-source", "accept another source than last time") { $0.changeSource = true },
         .flag("--create-parents", "make the directories that lead to the target") { $0.createParents = true },
         .flag("--delete-targets", "delete also other targets in the tree of TARGET, with their history") {

@@ -9,10 +9,12 @@ struct ActionText {
     private static let usualEntries = 20
 
     private let listsAll: Bool
+    /// Also of deleted files, and of replaced content.
+    private let showsSizes: Bool
     private let isColoured: Bool
 
-    init(listsAll: Bool) {
-        self.listsAll = listsAll
+    init(listsAll: Bool, showsSizes: Bool = false) {
+        (self.listsAll, self.showsSizes) = (listsAll, showsSizes)
         // NO_COLOR counts when it is not empty: https://no-color.org.
         isColoured =
             StandardStream.output.understandsEscapes
@@ -84,7 +86,7 @@ struct ActionText {
     /// For a mail.
     static func plain(_ action: Action) -> String { ActionText(isColoured: false).line(action) }
 
-    private init(isColoured: Bool) { (listsAll, self.isColoured) = (true, isColoured) }
+    private init(isColoured: Bool) { (listsAll, showsSizes, self.isColoured) = (true, false, isColoured) }
 
     func line(_ action: Action) -> String { text(Line(action: action)) }
 
@@ -102,9 +104,11 @@ struct ActionText {
         }
         if line.below > 0 {
             text += ", \(Amount.bytes(line.bytes))"
-        } else if let size = action.size, action.link == nil, action.verb == .create || action.verb == .update
+        } else if let size = action.size, action.link == nil,
+            action.verb == .create || action.verb == .update || action.verb == .delete && showsSizes
         {
-            text += "  \(Amount.bytes(size))"
+            let before = showsSizes ? action.sizeBefore.map { "\(Amount.bytes($0)) -> " } ?? "" : ""
+            text += "  \(before)\(Amount.bytes(size))"
         }
         text += "  (\(action.causes.names.joined(separator: ", ")))"
         return isColoured ? "\u{1B}[\(colour)m\(text)\u{1B}[0m" : text

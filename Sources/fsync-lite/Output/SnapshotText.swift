@@ -3,21 +3,30 @@ import FsyncLite
 
 /// Snapshots and the rules that keep them, as lines for people and as a document.
 enum SnapshotText {
-    /// Such as `3f2a9c01  2026-11-21 10:00:00  +1 ~2  4.2 MB held  "before"  kept: last, daily`.
-    static func line(_ snapshot: Snapshot) -> String {
-        var parts = [
-            snapshot.shortID, snapshot.created?.localText ?? "-",
-            snapshot.summary.map(counts) ?? "-",
-        ]
-        if snapshot.bytesHeld > 0 { parts.append("\(Amount.bytes(snapshot.bytesHeld)) held") }
-        if let label = snapshot.label { parts.append("\"\(escapedText(label.utf8))\"") }
+    private static let titles = ["id", "date", "changes", "copied", "frees", "why it is kept"]
+
+    /// Such as `3f2a9c01  2026-11-21 10:00  +1 ~2  4.2 MB  9 B  "before"  last, daily`.
+    ///
+    /// - Parameter isPresent: nothing is free without it.
+    private static func cells(_ snapshot: Snapshot, isPresent: Bool) -> [String] {
+        var notes: [String] = []
+        if let label = snapshot.label { notes.append("\"\(escapedText(label.utf8))\"") }
         if snapshot.reasons.isEmpty {
-            parts.append("goes: \(snapshot.damage ?? "no rule keeps it")")
+            notes.append("removed: \(snapshot.damage ?? "no rule keeps it")")
         } else {
-            parts.append("kept: \(escapedText(snapshot.reasons.joined(separator: ", ").utf8))")
-            if let damage = snapshot.damage { parts.append(damage) }
+            notes.append(escapedText(snapshot.reasons.joined(separator: ", ").utf8))
+            if let damage = snapshot.damage { notes.append(damage) }
         }
-        return parts.joined(separator: "  ")
+        return [
+            snapshot.shortID, snapshot.created.map { String($0.localText.prefix(16)) } ?? "-",
+            snapshot.summary.map(counts) ?? "-", snapshot.copied.map(Amount.bytes) ?? "-",
+            isPresent ? "-" : Amount.bytes(snapshot.bytesHeld), notes.joined(separator: "  "),
+        ]
+    }
+
+    /// The present snapshot.
+    static func line(_ snapshot: Snapshot) -> String {
+        cells(snapshot, isPresent: true).joined(separator: "  ")
     }
 
     private static func counts(_ summary: ActionSummary) -> String {
@@ -28,11 +37,14 @@ enum SnapshotText {
         return counts.isEmpty ? "no changes" : counts.joined(separator: " ")
     }
 
-    /// One line for each snapshot, one with the total, and one such as `rules: keep_last 3, keep_within 7d (built in)`.
+    /// A line for each snapshot, one with the total, and one such as `rules: keep_last 3, keep_within 7d (built in)`.
     static func write(_ snapshots: [Snapshot], _ rules: RetentionRules, to console: inout Console) throws {
-        for snapshot in snapshots { try console.line(line(snapshot)) }
-        try console.line("history: \(Amount.bytes(bytesHeld(snapshots))) held")
-        let more = rules.origin == .builtIn ? "; the oldest go where an apply needs the room" : ""
+        if !snapshots.isEmpty {
+            let rows = snapshots.enumerated().map { cells($1, isPresent: $0 == 0) }
+            try TextTable(rows: [titles] + rows).write(to: &console)
+        }
+        try console.line("history: \(Amount.bytes(bytesHeld(snapshots)))")
+        let more = rules.origin == .builtIn ? "; if a run needs the space, the oldest are removed" : ""
         try console.line("rules: \(escapedText("\(rules.policy)".utf8)) (\(rules.origin.rawValue)\(more))")
     }
 
@@ -42,23 +54,46 @@ enum SnapshotText {
 
     /// The document of `--json`.
     static func writeDocument(
-        _ target: [UInt8], _ snapshots: [Snapshot], _ rules: RetentionRules, to console: inout Console
+        _ target: [UInt8], _ snapshots: [Snapshot], _ rules: RetentionRules,
+        removed: RemovedSnapshots? = nil, to console: inout Console
     ) throws {
         var document = DocumentWriter(format: "fsync-lite-snapshots")
         document.text.field("target", "target_base64", target[...])
         document.text.field("bytes_held", bytesHeld(snapshots))
         document.text.field("rules", rules.policy.description)
         document.text.field("rules_from", rules.origin.rawValue)
+        if let removed {
+            document.text.field("removed_snapshots", removed.snapshots.map(\.id))
+            document.text.field("bytes_freed", removed.bytes)
+        }
         try document.array("snapshots", of: snapshots, to: &console) { text, snapshot in
             text.field("id", snapshot.id)
             text.field("short_id", snapshot.shortID)
-            if let created = snapshot.created { text.field("created", created) }
-            if let label = snapshot.label { text.field("label", label) }
-            if let summary = snapshot.summary { text.counts(summary) }
+            addRun(snapshot, to: &text)
             text.field("bytes_held", snapshot.bytesHeld)
             text.field("kept", snapshot.reasons)
             if let damage = snapshot.damage { text.field("damage", damage) }
         }
         try document.end(to: &console)
+    }
+}
+
+extension SnapshotText {
+    /// The fields of the run that made a snapshot.
+    static func addRun(_ snapshot: Snapshot, to text: inout JSONText) {
+        if let created = snapshot.created { text.field("created", created) }
+        if let label = snapshot.label { text.field("label", label) }
+        if let summary = snapshot.summary { text.counts(summary) }
+        if let copied = snapshot.copied { text.field("bytes_copied", copied) }
+        if let seconds = snapshot.seconds { text.field("seconds", seconds) }
+    }
+}
+
+extension RemovedSnapshots {
+    /// Such as `removed 6 snapshots (2026-11-19 to 2026-11-24), 5.0 MB are free`; nil for none.
+    func text(isDryRun: Bool = false) -> String? {
+        guard !snapshots.isEmpty else { return nil }
+        let free = isDryRun ? "at most \(Amount.bytes(bytes)) would be free" : "\(Amount.bytes(bytes)) are free"
+        return "\(isDryRun ? "would remove" : "removed") \(self)" + (bytes > 0 ? ", \(free)" : "")
     }
 }

@@ -1,0 +1,14 @@
+/// Rows of cells, in columns.
+struct TextTable {
+    /// The first one has the titles; all have as many cells.
+    let rows: [[String]]
+
+    func write(to console: inout Console) throws {
+        let widths = rows[0].indices.map { column in rows.map { $0[column].count }.max() ?? 0 }
+        for row in rows {
+            let cells = zip(row, widths).map { $0.padded(to: $1) }
+            // The last column needs no padding.
+            try console.line((cells.dropLast() + row.suffix(1)).joined(separator: "  "))
+        }
+    }
+}
