@@ -121,9 +121,7 @@ public struct Synchronizer: Sendable {
     private func apply(
         to root: inout TargetRoot, exactly saved: SavedPlan?, _ closed: inout ClosedDirectories?
     ) throws -> Report {
-        let log = try ComparisonLog(root, writes: true)
-        let planned = try examine(root, log, opening: &closed)
-        root = log.root
+        let planned = try examine(root, opening: &closed)
         var report = Report(.refused, planned.plan)
         if let drift = saved?.drift(from: planned.plan), !drift.isEmpty {
             report.refusals = drift
@@ -135,8 +133,6 @@ public struct Synchronizer: Sendable {
             report.outcome = .failed
         }
         guard report.refusals.isEmpty, report.outcome != .failed else {
-            // Comparisons were logged; a refused run leaves no state where there was none.
-            if root.stateWasMade { try root.withdraw() }
             return report
         }
         let taken = try root.state?.endPrepared().map {
@@ -208,16 +204,16 @@ public struct Synchronizer: Sendable {
 
     /// Plans; if a directory is closed to its owner, which chmod reverts, again with it open.
     private func examine(
-        _ root: TargetRoot, _ log: ComparisonLog, opening closed: inout ClosedDirectories?
+        _ root: TargetRoot, opening closed: inout ClosedDirectories?
     ) throws -> PlannedSync {
         do {
-            return try examine(root, log)
+            return try examine(root)
         } catch {
             // Their modes would have to come back, which moves the change times that the commit compares.
             if prepares { throw try Synchronizer.closedDirectory(root, error) ?? error }
             closed = try root.directory.map { try ClosedDirectories(in: $0) }
             guard let closed, !closed.permissions.isEmpty else { throw error }
-            var planned = try examine(root, log)
+            var planned = try examine(root)
             planned.opened = closed.permissions
             return planned
         }
@@ -249,13 +245,13 @@ public struct Synchronizer: Sendable {
         return restoration.copy(of: snapshots[index]) == copy
     }
 
-    func examine(_ root: TargetRoot, _ log: ComparisonLog) throws -> PlannedSync {
+    func examine(_ root: TargetRoot) throws -> PlannedSync {
         switch source {
         case .mirror(let source):
-            try Planner(root: root, monitor: monitor).plan(mirroring: { try LocalTree(source) }, options, log)
+            try Planner(root: root, monitor: monitor).plan(mirroring: { try LocalTree(source) }, options)
         case .remote(let source):
             try Planner(root: root, monitor: monitor).plan(
-                mirroring: { try source.open(options, monitor) }, options, log)
+                mirroring: { try source.open(options, monitor) }, options)
         case .snapshot(let restoration):
             try Planner(root: root, monitor: monitor).plan(restoration)
         }

@@ -39,72 +39,26 @@ extension Target {
         return try found.get()
     }
 
-    /// What is selected is followed back from list to list, and what is below directories that move.
     private func find(
         _ selection: EntrySelection, in history: History
     ) throws -> (found: [Finding], damage: SyncError?) {
-        let lists = try TargetLists(history)
-        var (moving, last, damage) = (Set<RelativePath>(), 0, history.damage)
-        do {
-            for index in history.steps.indices {
-                let list = try lists.document(index)
-                for layer in [list.step, list.hand] { moving.formUnion(layer.movedDirectories.keys) }
-                last = index + 1
-            }
-        } catch let error as SyncError where error.code == .invalidDocument {
-            damage = error
-        }
-
         var found: [Finding] = []
         var indices: [Version: Int] = [:]
         let snapshots = try history.snapshots()
-        var (followed, places) = (
-            try entries(of: lists.present(), selected: selection, orBelow: moving), Places()
-        )
-        func note(_ index: Int) {
-            let entries = ListedEntries(followed)
-            while entries.advance() {
-                // Of what filters leave out, people are told where an apply displaced it.
-                guard selection.selectsAlone(entries),
-                    !entries.marks.contains(.uncovered) || places.hasStored(entries.object)
-                else { continue }
-                let version = Version(entries)
-                if let known = indices[version] {
-                    found[known].snapshots.append(snapshots[index])
-                } else {
-                    indices[version] = found.count
-                    found.append(Finding(file: entries.file, snapshots: [snapshots[index]]))
-                }
+        let damage = try TargetLists(history).visit(selection) { entry, index, isFound, isStored in
+            // Of what filters leave out, people are told where an apply displaced it.
+            guard isFound, !entry.marks.contains(.uncovered) || isStored else { return }
+            let version = Version(entry)
+            if let known = indices[version] {
+                found[known].snapshots.append(snapshots[index])
+            } else {
+                indices[version] = found.count
+                found.append(Finding(file: entry.file, snapshots: [snapshots[index]]))
             }
-        }
-        func follow(_ layer: ListLayer) throws {
-            guard !layer.isEmpty else { return }
-            let older = try ListStream(layer) { ListedEntries(followed) }
-            followed = try entries(of: older, selected: selection, orBelow: moving)
-        }
-        note(0)
-        for index in 0..<last {
-            let list = try lists.document(index)
-            places.add(list.stored, of: history.steps[index].name)
-            try follow(list.step)
-            note(index + 1)
-            try follow(list.hand)
         }
         // The order within a path is that of the snapshots.
         let sorted = found.enumerated().sorted { ($0.1.file.path, $0.0) < ($1.1.file.path, $1.0) }.map(\.1)
         return (sorted, damage)
-    }
-
-    private func entries(
-        of list: some EntryStream, selected selection: EntrySelection, orBelow directories: Set<RelativePath>
-    ) throws -> PackedList<ListLineCoding> {
-        var (selection, entries) = (selection, PackedList<ListLineCoding>())
-        while try list.advance() {
-            guard selection.selects(list) || !directories.isEmpty && list.path.isBelow(anyOf: directories)
-            else { continue }
-            entries.append(ListLine(list.listEntry))
-        }
-        return entries
     }
 
     /// What the applies changed in the selected paths, newest first; and why older ones cannot be read, if so. A path is

@@ -14,14 +14,17 @@ extension Target {
     /// The same without what takes a look at their data: the bytes that they hold, and the rules that keep them.
     package func names() throws -> [Snapshot] { try history().snapshots() }
 
-    /// The tree that the last applies found, to which an undo of them returns.
+    /// The tree that the last applies found, to which an undo of them returns; and these, the newest first.
     ///
     /// - Parameter called: what messages that name a command call the target.
     /// - Throws: `SyncError`: `inputMissing` where no apply is kept, `refused` where fewer are, one by one.
-    package func found(byLast count: Int, called: [UInt8]) throws -> String {
+    package func found(byLast count: Int, called: [UInt8]) throws -> (name: String, runs: [Snapshot]) {
         let history = try history()
         let steps = try TargetLists(history).undoable(count, from: history.state.manifest(of: path).header)
-        guard count > steps.count else { return "latest~\(steps[count - 1] + 1)" }
+        guard count > steps.count else {
+            let snapshots = try history.snapshots()
+            return ("latest~\(steps[count - 1] + 1)", steps.prefix(count).map { snapshots[$0] })
+        }
         let (kept, next) = (steps.count, history.steps.firstIndex(where: \.header.isJoined))
         if next == nil, let damage = history.damage { throw damage }
         guard kept > 0 || next != nil else {
@@ -48,11 +51,11 @@ extension Target {
         try rules(options, open().1)
     }
 
-    private func rules(_ options: RetentionOptions, _ state: StateDirectory) throws -> RetentionRules {
+    func rules(_ options: RetentionOptions, _ state: StateDirectory) throws -> RetentionRules {
         try options.rules(kept: state.manifest()?.header.retention, state.settings().rules)
     }
 
-    private func snapshots(_ history: History, _ policy: RetentionPolicy) throws -> [Snapshot] {
+    func snapshots(_ history: History, _ policy: RetentionPolicy) throws -> [Snapshot] {
         var snapshots = try history.snapshots()
         let reasons = policy.reasons(for: snapshots, began: policy.clock)
         for (index, reasons) in reasons.enumerated() {
@@ -200,7 +203,9 @@ extension Target {
                         DisplacedObjects.Item(
                             file: entry.file, location: .history.appending(path),
                             mayBeGone: changed.contains(entry.object)))
-                } else if entry.file.isFile, !entry.isUncovered, !changed.contains(entry.object) {
+                } else if entry.file.isFile, !entry.isUncovered, !entry.file.omitted.contains(.purged),
+                    !changed.contains(entry.object)
+                {
                     faults.append((snapshots[index + 1].id, .lost(entry.file.path)))
                 }
             }
@@ -242,7 +247,7 @@ extension Target {
     }
 
     /// Runs `body` with the lock, after finishing an interrupted commit.
-    private func writing<Value>(_ body: (History) throws -> Value) throws -> Value {
+    func writing<Value>(_ body: (History) throws -> Value) throws -> Value {
         let (root, state) = try open()
         guard try !root.isReadOnly() else {
             throw SyncError(.readOnlyFileSystem, path: path)

@@ -105,6 +105,11 @@ public struct Target: Sendable {
         try source(orElse: "--to DIR copies to a directory here")
     }
 
+    /// The sources of the last run that are on this machine.
+    package func sources() throws -> [ManifestHeader.Source] {
+        try open().1.manifest()?.header.sources.filter { !$0.isRemote } ?? []
+    }
+
     /// - Parameter advice: what to do where there is none to restore into.
     package func source(orElse advice: String) throws -> ManifestHeader.Source {
         let (_, state) = try open()

@@ -42,7 +42,6 @@ struct Tidying {
             noting {
                 try state.markRun(scanned: scanned, problems: report.problems.count)
             }
-            noting { try state.remove(.compared) }
         }
         noting {
             for path in try reduceOldTrees(root, state) {

@@ -80,6 +80,6 @@ extension ProgramDescription {
         SnapshotListCommand.self, SnapshotShowCommand.self, SnapshotDiffCommand.self, SnapshotLogCommand.self,
         SnapshotFindCommand.self,
         SnapshotRestoreCommand.self, SnapshotCreateCommand.self, SnapshotPruneCommand.self,
-        SnapshotVerifyCommand.self,
+        SnapshotRemoveCommand.self, SnapshotPurgeCommand.self, SnapshotVerifyCommand.self,
     ]
 }

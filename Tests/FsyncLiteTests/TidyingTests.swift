@@ -44,7 +44,8 @@ struct TidyingTests {
         let root = try TargetRoot(Array(path(target).utf8))
         let state = try #require(root.state)
         var report = Report(.unchanged, Plan(Difference(), root: nil))
-        var tidying = Tidying(scanned: Timestamp.now.advanced(bySeconds: seconds), RetentionOptions())
+        var tidying = Tidying(
+            scanned: Timestamp.now.advanced(bySeconds: seconds), RetentionOptions().rules(kept: nil, RetentionPolicy()))
         change(&tidying)
         try tidying.run(root, state, &report)
         return report
@@ -86,7 +87,7 @@ struct TidyingTests {
     }
 
     @Test func aPreparedCommitHasNotLooked() {
-        #expect(!Tidying(scanned: .now, RetentionOptions()).hasLooked)
+        #expect(!Tidying(scanned: .now, RetentionRules(given: RetentionPolicy())).hasLooked)
     }
 
     /// A file whose last name is in the old tree may be another's.
@@ -108,11 +109,10 @@ struct TidyingTests {
             try apply("--keep-last", "9", "--exchange")
         }
         let history = try names("history")
-        var none = RetentionOptions()
-        none.given = with(RetentionPolicy()) { $0.keepLast = 1 }
-        _ = try tidy(after: 0) { $0.retention = nil }
+        let one = RetentionRules(given: with(RetentionPolicy()) { $0.keepLast = 1 })
+        _ = try tidy(after: 0) { $0.rules = nil }
         #expect(try names("history") == history)
-        _ = try tidy(after: 0) { $0.retention = (none, nil) }
+        _ = try tidy(after: 0) { $0.rules = one }
         #expect(try names("history").count < history.count)
     }
 

@@ -34,7 +34,9 @@ struct EntryRecord {
             "destination", base64: "destination_base64", .bytes, get: { $0.destination },
             set: { $0.destination = $1 }
         )
-        .exactly("a destination belongs to a symlink, and a symlink has one") { $0.status.type == .symlink }
+        .exactly("a destination belongs to a symlink, and a symlink has one") {
+            $0.status.type == .symlink && !$0.omitted.contains(.purged)
+        }
         .requiring("NUL in a destination") { !$0.destination.contains(0) },
         Field("device", .device, get: { $0.status.represents }, set: { $0.status.represents = $1 })
             .exactly("a device number belongs to a device, and a device has one") {
@@ -109,6 +111,7 @@ extension JSONText {
         field("type", status.type.documentName)
         switch status.type {
         case .file: field("size", status.size)
+        case .symlink where omitted.contains(.purged): break
         case .symlink: field("destination", "destination_base64", destination[...])
         case .characterDevice, .blockDevice: write("device", .device, status.represents)
         case .directory, .fifo, .socket: break

@@ -119,6 +119,12 @@ package struct ListTree: Sendable {
     /// Where the content of an entry is, below the target's root.
     package func location(of path: RelativePath) -> RelativePath { changed.location(of: path) }
 
+    /// Why an entry does not come back whose content is not there any more.
+    func problem(ofLost path: RelativePath) -> Problem {
+        let isPurged = changed.index(of: path).map { changed[$0].file.omitted.contains(.purged) } ?? false
+        return isPurged ? .purged(path) : .lost(path, at: location(of: path))
+    }
+
     /// Whether the present list does not have the entry at its path.
     func isChanged(_ path: RelativePath) -> Bool { changed.index(of: path) != nil }
 

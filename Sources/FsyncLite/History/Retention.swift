@@ -29,10 +29,16 @@ struct Retention {
         let snapshots = try history.snapshots()
         let before = run != nil && snapshots.first?.id == run ? 1 : 0
         let reasons = policy.reasons(for: snapshots, newestBefore: before, began: began)
-        let bytes = try keep(reasons.map { !$0.isEmpty }, of: history)
+        return try remove(Set(reasons.indices.filter { reasons[$0].isEmpty }), of: history)
+    }
+
+    /// Removes snapshots, by their indices, and the leftovers of interrupted runs.
+    func remove(_ indices: Set<Int>, of history: History) throws -> RemovedSnapshots {
+        let snapshots = try history.snapshots()
+        let bytes = try keep(snapshots.indices.map { !indices.contains($0) }, of: history)
         try state.clean()
         guard history.damage == nil else { return RemovedSnapshots() }
-        return RemovedSnapshots(snapshots: snapshots.without(reasons), bytes: bytes)
+        return RemovedSnapshots(snapshots: indices.sorted().map { snapshots[$0] }, bytes: bytes)
     }
 
     /// What rules would remove that the last run left, and the number of all snapshots.
@@ -45,7 +51,8 @@ struct Retention {
         let snapshots = try history.snapshots()
         guard history.damage == nil else { return (RemovedSnapshots(), snapshots.count) }
         let reasons = policy.reasons(for: snapshots, newestBefore: 1, began: began)
-        return (RemovedSnapshots(snapshots: snapshots.without(reasons)), snapshots.count)
+        let removed = zip(snapshots, reasons).filter { $1.isEmpty }.map { $0.0 }
+        return (RemovedSnapshots(snapshots: removed), snapshots.count)
     }
 
     /// The present tree and the one before it are never removed.
@@ -238,13 +245,6 @@ struct Retention {
                 if isLeft { try directory.unlink(file) }
             }
         }
-    }
-}
-
-extension [Snapshot] {
-    /// Those that have no reason to be kept.
-    fileprivate func without(_ reasons: [[String]]) -> [Snapshot] {
-        zip(self, reasons).compactMap { $1.isEmpty ? $0 : nil }
     }
 }
 

@@ -79,6 +79,13 @@ struct Room {
 
     // MARK: Removing
 
+    /// Removes the old trees of exchanges, also in their grace period.
+    func removeOldTrees() throws {
+        let now = FileTime(seconds: .max, nanoseconds: 0)
+        _ = try RetiredTree.reduce(in: state, displaced: now, looked: nil)
+        _ = try SubvolumeTrees(of: directory)?.reduce(in: state, displaced: now)
+    }
+
     /// Removes the next part. Some file systems show freed room only after a sync.
     ///
     /// - Parameter allowed: what may be removed; nil for anything.
@@ -87,9 +94,7 @@ struct Room {
         let trees = try oldTrees().map { "\(StateEntry.trees.name)/\($0)" }
         var gone: [String] = []
         if !trees.isEmpty, allowed?.isSuperset(of: trees) ?? true {
-            let now = FileTime(seconds: .max, nanoseconds: 0)
-            _ = try RetiredTree.reduce(in: state, displaced: now, looked: nil)
-            _ = try SubvolumeTrees(of: directory)?.reduce(in: state, displaced: now)
+            try removeOldTrees()
             gone = trees
         } else if let id = try Retention(state).letGoOfOldest(where: { allowed?.contains($0) ?? true }) {
             gone = [id]

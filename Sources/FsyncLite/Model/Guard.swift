@@ -70,6 +70,8 @@ public enum Guard: String, CaseIterable, Hashable, Sendable {
     case noSingleSource = "no_single_source"
     case fewerSnapshots = "fewer_snapshots"
     case nothingToLabel = "nothing_to_label"
+    case neededSnapshot = "needed_snapshot"
+    case notInSnapshot = "not_in_snapshot"
 
     // MARK: Other machines
     case notServed = "not_served"
@@ -87,6 +89,7 @@ public enum Guard: String, CaseIterable, Hashable, Sendable {
     public var code: SyncError.Code {
         switch self {
         case .changedSincePlan, .changedSincePrepared: .stale
+        case .notInSnapshot: .inputMissing
         default: .refused
         }
     }

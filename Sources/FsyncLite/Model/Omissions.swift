@@ -18,11 +18,14 @@ package struct Omissions: OptionSet, Hashable, Sendable {
     /// The source's extended attributes and ACLs could not be read. No manifest has this: the next run looks again.
     package static let unread = Omissions(rawValue: 64)
 
+    /// The content of a displaced object was removed from the history on demand. Only lists have this.
+    package static let purged = Omissions(rawValue: 128)
+
     static let all: Omissions = [.modified, .mode, .owner, .xattrs, .acls, .links]
 
     /// The names in JSON documents and messages.
     package static let names: [(Omissions, String)] = [
         (.modified, "modified"), (.mode, "mode"), (.owner, "owner"), (.xattrs, "xattrs"), (.acls, "acls"),
-        (.links, "links"),
+        (.links, "links"), (.purged, "purged"),
     ]
 }

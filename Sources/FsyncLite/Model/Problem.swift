@@ -63,6 +63,10 @@ public struct Problem: Hashable, Sendable {
                     ? "the history no longer has it" : "it was changed in the target since"))
     }
 
+    static func purged(_ path: RelativePath) -> Problem {
+        Problem(path: path, code: .drift, message: "its content was purged from the history")
+    }
+
     /// - Parameter object: has the content that is not restored.
     static func damaged(_ path: RelativePath, at object: LocalFile) -> Problem {
         Problem(

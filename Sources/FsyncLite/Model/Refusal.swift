@@ -65,8 +65,8 @@ package struct WayOut: Hashable, Sendable {
     package private(set) var adding: [Option] = []
     /// Options that the command loses.
     package private(set) var removing: [String] = []
-    /// Another target.
-    package private(set) var target: [UInt8]?
+    /// Other values of arguments, by their names.
+    package private(set) var arguments: [String: [UInt8]] = [:]
     /// Another user, who runs it.
     package private(set) var user: UInt32?
     /// Another command goes on in place of the same one.
@@ -113,8 +113,12 @@ package struct WayOut: Hashable, Sendable {
     }
 
     package static func target(_ path: [UInt8]) -> WayOut {
+        argument("TARGET", path)
+    }
+
+    package static func argument(_ name: String, _ value: [UInt8]) -> WayOut {
         var way = WayOut()
-        way.target = path
+        way.arguments = [name: value]
         return way
     }
 
@@ -129,7 +133,7 @@ package struct WayOut: Hashable, Sendable {
         way.first += other.first.filter { !one.first.contains($0) }
         way.adding += other.adding.filter { !one.adding.contains($0) }
         way.removing += other.removing.filter { !one.removing.contains($0) }
-        way.target = one.target ?? other.target
+        way.arguments.merge(other.arguments) { first, _ in first }
         way.user = one.user ?? other.user
         way.isWhole = one.isWhole || other.isWhole
         return way

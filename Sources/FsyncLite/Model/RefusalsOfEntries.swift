@@ -42,14 +42,9 @@ extension Refusal {
         Refusal(
             .nameCollision,
             "\(first) and \(second) are one name in the target, which does not tell case or Unicode forms apart",
-            .adding("--exclude", Refusal.pattern(of: second)))
+            .adding("--exclude", second.pattern))
     }
 
-    /// A pattern of gitignore that matches this path alone.
-    private static func pattern(of path: RelativePath) -> [UInt8] {
-        [UInt8(ascii: "/")]
-            + path.bytes.flatMap { "*?[\\".utf8.contains($0) ? [UInt8(ascii: "\\"), $0] : [$0] }
-    }
 
     static func excludedInTheWay(_ path: RelativePath) -> Refusal {
         Refusal(
@@ -214,6 +209,44 @@ extension Refusal {
         Refusal(.fewerSnapshots, reason, kept > 0 ? .adding("--steps", "\(kept)") : .none)
     }
 
+    /// What a run did with a path.
+    enum Fate {
+        case deleted, gone, broughtLater
+        case moved(to: RelativePath)
+    }
+
+    /// - Parameters:
+    ///   - run: by which it came or went.
+    ///   - file: the version that is nearest.
+    ///   - id: of the snapshot that has that version.
+    static func notInSnapshot(
+        _ path: RelativePath, _ snapshot: String, of run: Snapshot, _ fate: Fate, _ file: File, in id: String
+    ) -> Refusal {
+        let time = run.created.map { String($0.localText.prefix(16)) } ?? "an earlier time"
+        let what =
+            switch fate {
+            case .deleted: "deleted it"
+            case .gone: "does not have it any more"
+            case .broughtLater: "brought it"
+            case .moved(let path): "moved it to \(path)"
+            }
+        let size = file.isFile ? "has \(Amount.bytes(file.size)), from" : "is from"
+        let nearest = if case .broughtLater = fate { "first" } else { "newest" }
+        return Refusal(
+            .notInSnapshot,
+            "\(path) is not in \(escapedText(snapshot.utf8)): the run of \(time) \(what). The \(nearest) version \(size) "
+                + "\(file.modified.localText.prefix(16))", .argument("ID", Array(id.utf8)))
+    }
+
+    static func neededSnapshot(_ id: String, isPresent: Bool) -> Refusal {
+        Refusal(
+            .neededSnapshot,
+            isPresent
+                ? "\(id) is the present tree, which is never removed"
+                : "\(id) is the tree before the present one, which is always kept, for undo; a later run makes it an older one",
+            .none)
+    }
+
     static let nothingToLabel = Refusal(
         .nothingToLabel, "no apply is kept here that a label could be given to; see keep_last", .none)
 }
@@ -271,5 +304,13 @@ extension WayOut {
 
     static func restoring(to path: [UInt8]) -> WayOut {
         .without("--to-source", "--in-place") + .adding("--to", path)
+    }
+}
+
+extension RelativePath {
+    /// A pattern of gitignore that matches this path alone.
+    var pattern: [UInt8] {
+        [UInt8(ascii: "/")]
+            + bytes.flatMap { "*?[\\".utf8.contains($0) ? [UInt8(ascii: "\\"), $0] : [$0] }
     }
 }

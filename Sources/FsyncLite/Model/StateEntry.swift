@@ -24,6 +24,7 @@ enum StateEntry: String, CaseIterable {
     case linked
     case copy
     case rootTime = "root-time"
+    /// Of earlier versions.
     case compared
     case activity
     /// On a file system that is not complete: who writes.

@@ -4,6 +4,7 @@ import FileSystem
 ///
 ///     90m  2h  7d  1y6mo             an age: this long before now
 ///     today  yesterday  2026-11-22   a day
+///     tuesday                        the last one, which may be today
 ///     2026-11-22 07:17               a minute; also with seconds, and with T for the space
 ///     2026-11-22T07:17:00+01:00      the same in a zone, such as Z for UTC
 ///
@@ -16,7 +17,7 @@ public struct TimeSpan: Hashable, Sendable {
 
     /// The accepted forms, for messages.
     public static let forms =
-        "an age such as 7d or 2h (s, m, h, d, w, mo, y), today, yesterday, a day such as 2026-11-22, a local time such "
+        "an age such as 7d or 2h (s, m, h, d, w, mo, y), today, yesterday, a weekday such as tuesday, a day such as 2026-11-22, a local time such "
         + "as '2026-11-22 07:17', or one with its zone such as 2026-11-22T07:17:00Z"
 
     /// nil for text of another form.
@@ -31,9 +32,21 @@ public struct TimeSpan: Hashable, Sendable {
         switch text {
         case "today": self.init(localDay: midnight)
         case "yesterday": self.init(localDay: midnight.saturatingSubtract(TimeSpan.day))
-        default: self.init(date: Array(text.utf8)[...])
+        default:
+            guard let weekday = TimeSpan.weekdays.firstIndex(of: text.lowercased()) else {
+                self.init(date: Array(text.utf8)[...])
+                return
+            }
+            // The first day of 1970 was a Thursday.
+            let today = (midnight.flooredDivision(by: TimeSpan.day).quotient + 3) % 7
+            let back = (today - Int64(weekday) + 7) % 7
+            self.init(localDay: midnight.saturatingSubtract(back * TimeSpan.day))
         }
     }
+
+    private static let weekdays = [
+        "monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday",
+    ]
 
     private static let day: Int64 = 86_400
 

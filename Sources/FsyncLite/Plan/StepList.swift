@@ -19,7 +19,9 @@ package struct StepList: RandomAccessCollection, Hashable, Sendable {
 
     package subscript(index: Int) -> SavedPlan.Step {
         guard let plan else { return packed[index] }
-        let action = plan.actions[index]
+        var action = plan.actions[index]
+        // Only for people: the state of the target has the size.
+        action.sizeBefore = nil
         let (source, target) = StepList.files(of: action, in: plan)
         return SavedPlan.Step(
             action: action, source: source.map(SavedPlan.State.init), target: target.map(SavedPlan.State.init)

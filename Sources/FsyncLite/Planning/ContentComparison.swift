@@ -4,19 +4,15 @@ import FileSystem
 final class ContentComparison {
     private let pipeline: FilePipeline<FileComparer>
     private let monitor: any Monitor
-    /// The key of a match in the comparison log; nil where it must be read in any case.
-    private let key: (Match) -> Digest?
-    /// What earlier runs found equal, and this one does.
-    private let log: ComparisonLog
     private var progress = SyncProgress(.comparing)
     /// Source files that could not be read.
     private(set) var problems: [Problem] = []
 
     init(
-        source: any ContentSource, target: Directory, threads: Int, log: ComparisonLog,
-        probes: SettlingProbes?, key: @escaping (Match) -> Digest?, monitor: any Monitor
+        source: any ContentSource, target: Directory, threads: Int, probes: SettlingProbes?,
+        monitor: any Monitor
     ) {
-        (self.log, self.key, self.monitor) = (log, key, monitor)
+        self.monitor = monitor
         pipeline = FilePipeline(threads: threads, filesPerItem: source.directory == nil ? 1 : 2) {
             FileComparer(source, target, probes, monitor)
         }
@@ -36,27 +32,18 @@ final class ContentComparison {
             progress.bytes += answer.bytes
             monitor.report(progress)
             problems += answer.problems
-            if answer.isSame, answer.problems.isEmpty, let key = answer.key { log.note(key) }
             answers.append(
                 Difference.Answer(
                     index: answer.index, isSame: answer.isSame, isSourceOther: answer.isSourceOther,
                     isSettled: answer.isSettled))
         }
-        do {
-            try monitor.checkCancellation()
-            guard let (index, match) = request else {
-                try pipeline.finish { take($0) }
-                return answers
-            }
-            var item = FileComparer.Item(index: index, match: match, key: key(match))
-            if let key = item.key, log.contains(key) { (item.key, item.isKnown) = (nil, true) }
-            try pipeline.add(item, bytes: item.isKnown ? 0 : match.source.size) { take($0) }
-            return answers
-        } catch {
-            // The next run need not compare these again.
-            pipeline.close { take($0) }
-            throw error
+        try monitor.checkCancellation()
+        if let (index, match) = request {
+            try pipeline.add(FileComparer.Item(index: index, match: match), bytes: match.source.size) { take($0) }
+        } else {
+            try pipeline.finish { take($0) }
         }
+        return answers
     }
 
     /// The files of the source that are to be copied and not as recorded, although identity, size and modification time

@@ -70,9 +70,6 @@ extension DirectorySource {
                     + "moves them, such as cp -al or chown -R"
             )
         }
-        if let failure = log.failure {
-            notes.append("what was compared is not recorded, and may be compared again: \(failure)")
-        }
         return notes
     }
 

@@ -6,7 +6,6 @@ struct DirectorySource: PlanSource {
     let tree: any SourceTree
     let options: SyncOptions
     let root: TargetRoot
-    let log: ComparisonLog
     private let monitor: any Monitor
     private let scanned: ManifestHeader.Scan
     /// The filters' decisions, once the scan has begun.
@@ -45,8 +44,8 @@ struct DirectorySource: PlanSource {
     var isComparisonAsked: Bool { options.comparesContent || !options.repairs.isEmpty }
 
     init(
-        _ source: any SourceTree, _ root: TargetRoot, _ options: SyncOptions, _ log: ComparisonLog,
-        _ monitor: any Monitor, trustsManifest: Bool
+        _ source: any SourceTree, _ root: TargetRoot, _ options: SyncOptions, _ monitor: any Monitor,
+        trustsManifest: Bool
     ) throws {
         scanned = try ManifestHeader.Scan.now()
         tree = source
@@ -54,7 +53,7 @@ struct DirectorySource: PlanSource {
         if let capabilities = root.capabilities {
             options.attributes = options.attributes.held(by: capabilities)
         }
-        (self.root, self.options, self.log, self.monitor) = (root, options, log, monitor)
+        (self.root, self.options, self.monitor) = (root, options, monitor)
         targetFileSystem = try root.directory?.fileSystemUUID()
         self.trustsManifest = trustsManifest
     }
@@ -284,14 +283,9 @@ struct DirectorySource: PlanSource {
     private mutating func compare(
         _ difference: inout Difference, _ policy: ComparisonPolicy, with target: Directory
     ) throws {
-        let racyCheck = isComparisonAsked ? nil : policy.racyCheck
-        let sources = identities
         let contents = ContentComparison(
-            source: tree, target: target, threads: tree.threads(options),
-            log: log, probes: policy.probes,
-            key: { match in
-                racyCheck?.isSettled(match.source.status) ?? false ? match.comparisonKey(of: sources) : nil
-            }, monitor: monitor)
+            source: tree, target: target, threads: tree.threads(options), probes: policy.probes,
+            monitor: monitor)
         defer { contents.close() }
         let attributes = AttributeInspection(
             source: tree, target: target, policy.attributes.extended, monitor)
@@ -319,19 +313,13 @@ struct DirectorySource: PlanSource {
             attributes.announce(following)
             announced = max(following.count - 1, 0)
         }
-        do {
-            try difference.settle(
-                inspect: { match in
-                    if announces { announce(match) }
-                    return try attributes.attributes(of: match.source, and: match.target)
-                },
-                lookUp: { try attributes.attributes(ofTarget: $0) },
-                compare: { try contents.compare($0) })
-        } catch {
-            log.flush()
-            throw error
-        }
-        log.finish()
+        try difference.settle(
+            inspect: { match in
+                if announces { announce(match) }
+                return try attributes.attributes(of: match.source, and: match.target)
+            },
+            lookUp: { try attributes.attributes(ofTarget: $0) },
+            compare: { try contents.compare($0) })
         problems += difference.leaveAttributes(of: attributes.unread)
         movedTimes = difference.matches.heads.contains { $0.causes.contains(.content) } ? 0 : moved
         if !options.repairs.isEmpty { passedOver = difference.restrict(to: options.repairs) }

@@ -293,7 +293,7 @@ private struct DriftSettlement {
         difference.omit(Array(lost))
         difference.uncover(excluded.filter { difference.deleted.index(of: $0.path) == nil })
         kept.formUnion(lost)
-        return lost.sorted().map { .lost($0, at: tree.location(of: $0)) }
+        return lost.sorted().map(tree.problem)
     }
 
     /// Changed entries that cannot stay: another entry needs their path.
@@ -329,7 +329,7 @@ extension Difference {
             try look(tree.location(of: file.path))?.equals(file.status, in: .content) ?? false
         }
         var lost: Set<RelativePath> = []
-        for (file, _) in created where file.isFile {
+        for (file, _) in created where file.isFile || file.omitted.contains(.purged) {
             switch links[file.path] {
             case .kept: continue
             case .staged(let first) where !lost.contains(first) && created.index(of: first) != nil: continue
@@ -340,7 +340,9 @@ extension Difference {
         for index in matches.indices where matches.head(at: index).replacesContent {
             let match = matches[index]
             let location = tree.location(of: match.source.path)
-            guard match.source.isFile, location != match.target.path || location.isInState else { continue }
+            guard match.source.isFile || match.source.omitted.contains(.purged),
+                location != match.target.path || location.isInState
+            else { continue }
             if try !isThere(match.source) { lost.insert(match.source.path) }
         }
         return lost

@@ -5,10 +5,6 @@ final class FileComparer: FileWorker {
     struct Item: Sendable {
         let index: Int
         let match: Match
-        /// To be noted if both files are the same.
-        var key: Digest?
-        /// An earlier run has found them equal.
-        var isKnown = false
         /// The source's file is compared with its record, not with the target's.
         var isOfRecord = false
     }
@@ -20,7 +16,6 @@ final class FileComparer: FileWorker {
         let isSourceOther: Bool
         /// The source's file was read, and is settled.
         let isSettled: Bool
-        let key: Digest?
         let bytes: ByteCount
         let problems: [Problem]
     }
@@ -55,12 +50,10 @@ final class FileComparer: FileWorker {
         try monitor.checkCancellation()
         isSourceOther = false
         let (isSame, isSettled) =
-            item.isKnown
-            ? (true, false)
-            : item.isOfRecord ? (try isAsRecorded(item.match), false) : try compare(item.match)
+            item.isOfRecord ? (try isAsRecorded(item.match), false) : try compare(item.match)
         return Answer(
             index: item.index, isSame: isSame, isSourceOther: isSourceOther, isSettled: isSettled,
-            key: item.key, bytes: item.match.source.size, problems: takeProblems())
+            bytes: item.match.source.size, problems: takeProblems())
     }
 
     private func takeProblems() -> [Problem] {
@@ -69,8 +62,7 @@ final class FileComparer: FileWorker {
     }
 
     private static func sidesToRead(_ item: Item) -> (source: Bool, target: Bool) {
-        if item.isKnown { return (false, false) }
-        return item.isOfRecord ? (true, false) : sidesToRead(item.match)
+        item.isOfRecord ? (true, false) : sidesToRead(item.match)
     }
 
     /// Only a recorded digest has to be computed as such.

@@ -3,22 +3,20 @@ import FileSystem
 
 /// Makes a plan: scan, merge, difference, guards, in this order, for a source of either kind.
 ///
-/// `plan` and `apply` do the same here. The only thing written is the result of content comparisons, for `apply`.
+/// `plan` and `apply` do the same here, and nothing is written.
 struct Planner {
     let root: TargetRoot
     let monitor: any Monitor
 
     /// The plan of the target as a mirror of a directory.
     ///
-    /// - Parameters:
-    ///   - open: opens the source.
-    ///   - log: the content comparisons of earlier runs and this one.
+    /// - Parameter open: opens the source.
     func plan(
-        mirroring open: () throws -> any SourceTree, _ options: SyncOptions, _ log: ComparisonLog
+        mirroring open: () throws -> any SourceTree, _ options: SyncOptions
     ) throws -> PlannedSync {
         if options.allowsWeakCommit { try root.probe() }
         return try plan(trustingManifest: options.trustsManifest) { trustsManifest in
-            try DirectorySource(open(), root, options, log, monitor, trustsManifest: trustsManifest)
+            try DirectorySource(open(), root, options, monitor, trustsManifest: trustsManifest)
         }
     }
 

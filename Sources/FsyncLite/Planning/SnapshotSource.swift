@@ -264,7 +264,7 @@ struct SnapshotSource: PlanSource {
             let present = PathResolver(earlierTree.root)
             let lost = try difference.lost(tree) { try present.status(of: $0) }.sorted()
             difference.omit(lost)
-            problems = lost.map { .lost($0, at: tree.location(of: $0)) }
+            problems = lost.map(tree.problem)
             // Of files with a digest, the stage finds it out. In a copy of a target, inodes do not tell.
             if !holder.isCopy(of: header) {
                 let written = try state.status(of: .manifest)?.modified

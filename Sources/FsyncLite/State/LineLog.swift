@@ -10,8 +10,6 @@ protocol LogBatch {
     mutating func append(_ element: Element)
 }
 
-extension Array: LogBatch {}
-
 /// Collects lines of an append-only file and appends them in batches on a thread of its own, so that adding one never
 /// waits for the disk. Appended lines are not kept in memory.
 final class LineLog<Batch: LogBatch & Sendable>: Sendable {

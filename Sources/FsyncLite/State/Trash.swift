@@ -28,7 +28,7 @@ extension StateDirectory {
     /// Empties the trash and the remains of interrupted runs, but for what is prepared. There must be no journal.
     package func clean() throws {
         let (stage, left) = (
-            StateEntry.stage.name, [StateEntry.trash, .syncFailed, .activity, .phase2].map(\.name)
+            StateEntry.stage.name, [StateEntry.trash, .syncFailed, .activity, .phase2, .compared].map(\.name)
         )
         if let prepared = try preparedStage() {
             let stages = try makeStage()

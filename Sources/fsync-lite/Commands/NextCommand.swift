@@ -90,8 +90,7 @@ struct NextCommand {
                 [Array(job.name.utf8)]
             } else {
                 description.arguments.flatMap { argument in
-                    argument.name == ArgumentDescription.target.name
-                        ? way.target.map { [$0] } ?? typed.values(argument) : typed.values(argument)
+                    way.arguments[argument.name].map { [$0] } ?? typed.values(argument)
                 }
             }
         // What is the default is switched off by another option.

@@ -31,8 +31,11 @@ struct ServiceLimits {
             // It may take the place of another label, which keeps a snapshot.
             throw SyncError(.keyForbids("\(name) changes a label"))
         }
-        if invocation.command == SnapshotPruneCommand.self {
-            throw SyncError(.keyForbids("\(name) lets snapshots go"))
+        let removing: [any Command.Type] = [
+            SnapshotPruneCommand.self, SnapshotRemoveCommand.self, SnapshotPurgeCommand.self,
+        ]
+        if removing.contains(where: { $0 == invocation.command }) {
+            throw SyncError(.keyForbids("\(name) removes old versions"))
         }
         let overwrite = SnapshotRestoreCommand.overwrite
         if invocation.options.has(overwrite) {

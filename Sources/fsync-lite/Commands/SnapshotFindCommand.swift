@@ -48,15 +48,8 @@ enum SnapshotFindCommand: Command {
         let size = file.isFile ? Amount.bytes(file.size) : "-"
         var path = "\(file.path)"
         if file.isDirectory { path += "/" }
-        return
-            "\(file.modified.localText)  \(size.rightAligned(to: 10))  \(path)  in \(words(finding.snapshots))"
-    }
-
-    private static func words(_ snapshots: [Snapshot]) -> String {
-        let ids = snapshots.map(\.shortID)
-        guard ids.count > 3, let first = ids.first, let last = ids.last else {
-            return ids.joined(separator: ", ")
-        }
-        return "\(ids.count) snapshots, \(first) to \(last)"
+        if file.omitted.contains(.purged) { path += "  (purged)" }
+        let names = SnapshotText.names(finding.snapshots)
+        return "\(file.modified.localText)  \(size.rightAligned(to: 10))  \(path)  in \(names)"
     }
 }

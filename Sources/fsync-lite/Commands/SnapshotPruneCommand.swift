@@ -30,15 +30,13 @@ enum SnapshotPruneCommand: Command {
             try given.isEmpty
             ? invocation.target().retention(RetentionOptions(settingsFor: path, invocation))
             : RetentionRules(given: given)
-        let isDryRun = options.has(.dryRun)
         let (snapshots, removed) = try invocation.target().prune(
-            rules.policy, dropsDamaged: options.has(damaged), isDryRun: isDryRun)
+            rules.policy, dropsDamaged: options.has(damaged), isDryRun: options.has(.dryRun))
         if options.has(.json) {
             try SnapshotText.writeDocument(path, snapshots, rules, removed: removed, to: &console)
         } else if !options.has(.quiet) {
             try SnapshotText.write(snapshots, rules, to: &console)
-            let text = removed.text(isDryRun: isDryRun) ?? "nothing to remove"
-            try console.line("\(text); \(snapshots.count - removed.snapshots.count) kept")
+            try console.line(SnapshotText.outcome(removed, of: snapshots, options))
         }
         return .done
     }

@@ -1,3 +1,4 @@
+import FileStorage
 import FileSystem
 import FsyncLite
 
@@ -7,7 +8,9 @@ enum SnapshotRestoreCommand: Command {
     static var remotePlaces: RemotePlaces { RemotePlaces(options: [to]) }
 
     private static let path = ArgumentDescription(
-        "PATH", "what to restore, with all below it; everything by default", optional: true, repeated: true)
+        "PATH",
+        "what to restore, with all below it: a path in the tree, in TARGET or in its source, or a pattern such as '*.txt'; "
+            + "everything by default", optional: true, repeated: true)
     private static let to = OptionDescription.value(
         "--to", "DIR", "copy it to this directory; of another machine, to one there: host:DIR")
     private static let toSource = OptionDescription.flag(
@@ -54,9 +57,10 @@ enum SnapshotRestoreCommand: Command {
                     + "to take the target back")
         }
         let target = try invocation.argument(.target)
+        let snapshot = try invocation.text(.snapshot)
         var restoration = Restoration(
-            target: target, snapshot: try invocation.text(.snapshot),
-            paths: try invocation.values(path).map { try RelativePath(argument: $0, in: target) },
+            target: target, snapshot: snapshot,
+            paths: try invocation.values(path).flatMap { try paths($0, in: snapshot, of: invocation.target()) },
             destination: given.has(toSource) ? try source(of: target, invocation.client) : given.value(to))
         restoration.name = invocation.targetOfClient
         restoration.isToSource = given.has(toSource)
@@ -74,7 +78,26 @@ enum SnapshotRestoreCommand: Command {
             throw UsageError(
                 "--exchange and --no-exchange are for --in-place", hint: "leave them out for a copy")
         }
-        return try run(restoration, invocation, &console)
+        do {
+            return try run(restoration, invocation, &console)
+        } catch let error as SyncError where error.code == .inputMissing {
+            // The search may fail for the same reason.
+            guard let path = restoration.paths.first(where: { $0.bytes == error.path }),
+                let refusal = try? invocation.target().refusal(of: path, lackedBy: snapshot)
+            else { throw error }
+            throw SyncError(refusal)
+        }
+    }
+
+    /// The paths that an argument names: those of the snapshot that match it, if it is a pattern.
+    private static func paths(
+        _ argument: [UInt8], in snapshot: String, of target: Target
+    ) throws -> [RelativePath] {
+        let path = try RelativePath(argument: argument, in: target.path)
+        guard path.bytes.contains(where: "*?[".utf8.contains) else { return [path] }
+        let matching = try target.paths(matching: path.bytes, in: snapshot)
+        // A name may have these characters.
+        return matching.isEmpty ? [path] : matching
     }
 
     /// Where a target was mirrored from.

@@ -22,6 +22,8 @@ enum StatusCommand: Command {
     )
     private static let warn = OptionDescription.value(
         "--warn", "AGE", "with --nagios: a warning when the last good run is older; --max-age is critical")
+    private static let since = OptionDescription.value(
+        "--since", "TIME", "how the runs went since then: a line for each job, and one for each bad run")
     private static let targets = ArgumentDescription(
         "TARGET", "a directory that fsync-lite writes to, or the name of a job", optional: true,
         repeated: true, kind: .directoryOrJob)
@@ -36,10 +38,11 @@ enum StatusCommand: Command {
             do next; those on other machines are asked one after the other. The exit code is the first that is not 0; of metrics it is 0, for they say what is wrong.
             """,
         arguments: [targets],
-        options: [all, .json, prometheus, nagios, maxAge, warn, .settingsFile] + OptionDescription.remote,
+        options: [all, .json, prometheus, nagios, since, maxAge, warn, .settingsFile] + OptionDescription.remote,
         examples: [
             ("fsync-lite status mirror", "See how a mirror stands"),
             ("fsync-lite status --all", "All jobs at a glance"),
+            ("fsync-lite status --all --since 7d", "What cron mails each week"),
             ("fsync-lite status --max-age 26h mirror", "Let monitoring know when it is late"),
             ("fsync-lite status --nagios --warn 26h --max-age 50h", "The same for all jobs, for Nagios"),
             (
@@ -92,6 +95,8 @@ enum StatusCommand: Command {
         let options = invocation.options
         let limit = try options.value(
             maxAge, "give \(TimeSpan.forms)", { TimeSpan($0) })
+        let period = try options.value(since, "give \(TimeSpan.forms)", { TimeSpan($0) })
+            .map { StatusPeriod(start: $0.start) }
         guard !options.has(.json) || !options.has(prometheus) else {
             throw UsageError("--json and --prometheus are two formats", hint: "give one of them")
         }
@@ -115,10 +120,14 @@ enum StatusCommand: Command {
             // The metrics say what is wrong, and a collector must get them all the same.
             try StatusMetrics(asked).write(to: &console)
             return .done
-        } else if isAll || asked.count > 1 {
-            try options.has(.json)
-                ? StatusDocument.write(asked, limit, known, to: &console)
-                : StatusTable.write(asked, limit, known, to: &console)
+        } else if isAll || asked.count > 1 || period != nil {
+            if options.has(.json) {
+                try StatusDocument.write(asked, limit, period, known, to: &console)
+            } else if let period {
+                try period.write(asked, to: &console)
+            } else {
+                try StatusTable.write(asked, limit, known, to: &console)
+            }
         } else {
             // The target may be missing.
             if !options.has(.json) {

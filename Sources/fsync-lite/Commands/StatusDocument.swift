@@ -21,7 +21,8 @@ enum StatusDocument {
 
     /// Several targets, one per line.
     static func write(
-        _ asked: [StatusQuery], _ limit: TimeSpan?, _ known: [KnownTarget], to console: inout Console
+        _ asked: [StatusQuery], _ limit: TimeSpan?, _ period: StatusPeriod?, _ known: [KnownTarget],
+        to console: inout Console
     ) throws {
         var document = DocumentWriter(format: "fsync-lite-status-list")
         try document.array("targets", of: asked, to: &console) { text, asked in
@@ -34,6 +35,7 @@ enum StatusDocument {
                 text.field("error", error.description)
             }
             text.runs(asked)
+            if let period { text.list(period.runs(asked)) }
             if let next = asked.next(limit) { text.field("next", next) }
         }
         if !known.isEmpty {
@@ -60,6 +62,27 @@ extension JSONText {
         field("last_attempt_exit_code", outcome.exitCode)
         if let reason = outcome.reason { field("last_attempt_reason", reason) }
         if let message = outcome.message { field("last_attempt_message", message) }
+    }
+
+    /// The runs of a time, the newest last.
+    fileprivate mutating func list(_ runs: [RecordedRun]) {
+        key("runs")
+        beginArray()
+        for run in runs {
+            beginObject()
+            field("began", run.began)
+            if let ended = run.ended { field("ended", ended) }
+            field("result", run.result.replacing(" ", with: "_"))
+            if let outcome = run.outcome {
+                field("exit_code", outcome.exitCode)
+                if let reason = outcome.reason { field("reason", reason) }
+                if let message = outcome.message { field("message", message) }
+                field("changes", outcome.changes)
+                field("bytes_copied", outcome.copied)
+            }
+            endObject()
+        }
+        endArray()
     }
 
     fileprivate mutating func status(_ status: Target.Status) {

@@ -28,12 +28,29 @@ enum UndoCommand: Command {
     static func run(_ invocation: Invocation, _ console: inout Console) throws -> ExitCode {
         let target = try invocation.argument(.target)
         let steps = try invocation.options.integer(steps, in: 1...Int.max) ?? 1
-        let snapshot = try invocation.target().found(
+        let (snapshot, runs) = try invocation.target().found(
             byLast: steps, called: invocation.targetOfClient ?? target)
+        if !invocation.options.has(.json), !invocation.options.has(.quiet) {
+            try console.line(text(runs, target, isDryRun: invocation.options.has(.dryRun)))
+        }
         var restoration = Restoration(target: target, snapshot: snapshot)
         restoration.name = invocation.targetOfClient
         restoration.keepsDrift = true
         try restoration.readExchange(invocation.options)
         return try SnapshotRestoreCommand.run(restoration, invocation, &console)
+    }
+
+    /// Such as `takes back the run of 2026-11-25 03:15; the attempt of today 03:15 changed nothing`.
+    private static func text(_ runs: [Snapshot], _ target: [UInt8], isDryRun: Bool) -> String {
+        let times = runs.map { $0.created.map { String($0.localText.prefix(16)) } ?? $0.shortID }
+        let what =
+            times.count == 1
+            ? "the run of \(times[0])" : "the last \(times.count) runs, back to that of \(times[times.count - 1])"
+        let text = "\(isDryRun ? "would take" : "takes") back \(what)"
+        // A run that was cut short may have begun before the last good one, or may go on.
+        guard let last = RunRecord.runs(on: target).last, let outcome = last.outcome, !last.isGood,
+            runs[0].created.map({ $0 < last.began }) ?? true, outcome.changes == 0
+        else { return text }
+        return "\(text); the attempt of \(last.began.nearText()) changed nothing"
     }
 }

@@ -36,7 +36,10 @@ extension RelativePath {
     ///
     /// - Parameter target: whose tree it is; nil for a source.
     init(argument: [UInt8], in target: [UInt8]? = nil) throws(UsageError) {
-        let typed = target.map { TypedPath(argument, in: $0) } ?? TypedPath(argument)
+        try self.init(target.map { TypedPath(argument, in: $0) } ?? TypedPath(argument), typed: argument)
+    }
+
+    fileprivate init(_ typed: TypedPath, typed argument: [UInt8]) throws(UsageError) {
         let path = typed.bytes.last == UInt8(ascii: "/") ? typed.bytes.dropLast() : typed.bytes[...]
         guard let path = RelativePath(path), !path.isRoot else {
             throw UsageError(
@@ -47,8 +50,8 @@ extension RelativePath {
     }
 }
 
-/// A path in a tree in a form that people type: as it is shown, after `./`, or with the target's own path before it, as a
-/// shell completes it.
+/// A path in a tree in a form that people type: as it is shown, after `./`, or with the path of the target or of its source
+/// before it, as a shell completes it.
 struct TypedPath {
     private(set) var bytes: [UInt8]
     /// It begins at the top of the tree.
@@ -64,10 +67,17 @@ struct TypedPath {
 
     init(_ typed: [UInt8], in target: [UInt8]) {
         self.init(typed)
-        // Without a working directory there is no such path.
-        guard !isFromTop, let top = try? LocalFile(bytes: target).absolute() else { return }
-        let prefix = top + (top.last == UInt8(ascii: "/") ? [] : [UInt8(ascii: "/")])
-        guard prefix.count > 1, bytes.starts(with: prefix), bytes.count > prefix.count else { return }
-        (bytes, isFromTop) = (Array(bytes.dropFirst(prefix.count)), true)
+        guard !isFromTop, bytes.first == UInt8(ascii: "/") else { return }
+        // Without a working directory there is no such path. Where there is no manifest, the command says so.
+        let sources = (try? Target(path: target).sources()) ?? []
+        let places = sources.map { ($0.path, $0.name) } + [(try? LocalFile(bytes: target).absolute()).map { ($0, nil) }]
+            .compactMap(\.self)
+        for (top, name) in places {
+            let prefix = top + (top.last == UInt8(ascii: "/") ? [] : [UInt8(ascii: "/")])
+            guard prefix.count > 1, bytes.starts(with: prefix), bytes.count > prefix.count else { continue }
+            bytes = (name.map { Array($0.utf8) + [UInt8(ascii: "/")] } ?? []) + bytes.dropFirst(prefix.count)
+            isFromTop = true
+            return
+        }
     }
 }

@@ -7,12 +7,13 @@ enum SnapshotText {
 
     /// Such as `3f2a9c01  2026-11-21 10:00  +1 ~2  4.2 MB  9 B  "before"  last, daily`.
     ///
-    /// - Parameter isPresent: nothing is free without it.
-    private static func cells(_ snapshot: Snapshot, isPresent: Bool) -> [String] {
+    private static func cells(_ snapshot: Snapshot) -> [String] {
+        // Nothing is free without the present tree.
+        let isPresent = snapshot.reasons.first == "present"
         var notes: [String] = []
         if let label = snapshot.label { notes.append("\"\(escapedText(label.utf8))\"") }
         if snapshot.reasons.isEmpty {
-            notes.append("removed: \(snapshot.damage ?? "no rule keeps it")")
+            notes.append("to be removed: \(snapshot.damage ?? "no rule keeps it")")
         } else {
             notes.append(escapedText(snapshot.reasons.joined(separator: ", ").utf8))
             if let damage = snapshot.damage { notes.append(damage) }
@@ -24,9 +25,13 @@ enum SnapshotText {
         ]
     }
 
+    static func table(_ snapshots: [Snapshot]) -> TextTable {
+        TextTable(rows: [titles] + snapshots.map(cells))
+    }
+
     /// The present snapshot.
     static func line(_ snapshot: Snapshot) -> String {
-        cells(snapshot, isPresent: true).joined(separator: "  ")
+        cells(snapshot).joined(separator: "  ")
     }
 
     private static func counts(_ summary: ActionSummary) -> String {
@@ -39,10 +44,7 @@ enum SnapshotText {
 
     /// A line for each snapshot, one with the total, and one such as `rules: keep_last 3, keep_within 7d (built in)`.
     static func write(_ snapshots: [Snapshot], _ rules: RetentionRules, to console: inout Console) throws {
-        if !snapshots.isEmpty {
-            let rows = snapshots.enumerated().map { cells($1, isPresent: $0 == 0) }
-            try TextTable(rows: [titles] + rows).write(to: &console)
-        }
+        if !snapshots.isEmpty { try table(snapshots).write(to: &console) }
         try console.line("history: \(Amount.bytes(bytesHeld(snapshots)))")
         let more = rules.origin == .builtIn ? "; if a run needs the space, the oldest are removed" : ""
         try console.line("rules: \(escapedText("\(rules.policy)".utf8)) (\(rules.origin.rawValue)\(more))")
@@ -79,6 +81,23 @@ enum SnapshotText {
 }
 
 extension SnapshotText {
+    /// Such as `3f2a9c01, 8b1c22d0`.
+    static func names(_ snapshots: [Snapshot]) -> String {
+        let ids = snapshots.map(\.shortID)
+        guard ids.count > 3, let first = ids.first, let last = ids.last else {
+            return ids.joined(separator: ", ")
+        }
+        return "\(ids.count) snapshots, \(first) to \(last)"
+    }
+
+    /// The last line of a command that removes snapshots.
+    static func outcome(
+        _ removed: RemovedSnapshots, of snapshots: [Snapshot], _ given: GivenOptions
+    ) -> String {
+        let text = removed.text(isDryRun: given.has(.dryRun)) ?? "nothing to remove"
+        return "\(text); \(snapshots.count - removed.snapshots.count) kept"
+    }
+
     /// The fields of the run that made a snapshot.
     static func addRun(_ snapshot: Snapshot, to text: inout JSONText) {
         if let created = snapshot.created { text.field("created", created) }

@@ -209,46 +209,6 @@ struct ResumeTests {
         try scene.mirror()
     }
 
-    /// Files that have not changed for long: of younger ones a comparison proves too little to be noted.
-    private static let headers = "/usr/include/linux"
-
-    /// Each thread may be stopped in a piece of 32 files; all others before the stop were compared.
-    @Test(
-        .needs(.strace, .file("\(headers)/zorro.h", package: "linux-libc-dev")), arguments: [1, 3])
-    func whatWasComparedIsNotComparedAgain(threads: Int) throws {
-        let scene = try MirrorScene([:])
-        try HostCommand.run("cp", "-a", Self.headers, scene.target)
-        let apply = ["apply", "--adopt", "--threads", "\(threads)", Self.headers, "target"]
-        let stop = "netlink_diag.h"
-        let command = try PausedCommand(apply, in: scene.directory.path, at: .after("openat", of: stop))
-        #expect(try command.waitForPause())
-        command.send(SIGTERM)
-        #expect(try command.finish().code == 143)
-        #expect(scene.exists("target/.fsync-lite/compared"))
-        // The source of one and the target of another are edited, with no other size or time of the content.
-        try scene.editInSecret(
-            "target/acct.h", String(repeating: "*", count: scene.text("target/acct.h").utf8.count))
-        let plan = try scene.run("plan", Self.headers, "target")
-        #expect(plan.output.contains("acct.h"))
-        let log = scene.path("calls")
-        let run = try CommandRun(
-            apply, in: scene.directory.path,
-            under: ["strace", "-f", "-qq", "-e", "trace=openat", "-o", log])
-        #expect(run.code == 0, "\(run.errors)")
-        let opened = Set(
-            try scene.text("calls").split(separator: "\n").filter { $0.contains("O_RDONLY") }
-                .compactMap { $0.split(separator: "\"").dropFirst().first.map(String.init) })
-        #expect(opened.isSuperset(of: ["acct.h", "zorro.h"]))
-        let early = try FileManager.default.contentsOfDirectory(atPath: Self.headers)
-            .filter { $0.hasSuffix(".h") && $0.utf8.lexicographicallyPrecedes(stop.utf8) && $0 != "acct.h" }
-        #expect(early.count > 200)
-        #expect(opened.intersection(early).count < 32 * threads)
-        #expect(!scene.exists("target/.fsync-lite/compared"))
-        #expect(
-            try scene.text("target/acct.h")
-                == String(contentsOfFile: "\(Self.headers)/acct.h", encoding: .utf8))
-    }
-
     @Test(.needs(.mounts, .strace))
     func stageOfAKilledRunDoesNotFillTheDiskForTheNext() throws {
         let scene = try MirrorScene(["large": .file(String(repeating: "x", count: 3_000_000))])

@@ -17,6 +17,7 @@ struct WaysOutTests {
         .noTarget: "it is copied by hand",
         .noMark: "the target has to go to another place",
         .nothingToLabel: "the source is not known",
+        .neededSnapshot: "a later run makes it an older one",
         .entryOfOther: "root is asked for a password",
         .notServed: "the other machine's settings decide",
         .openServedDirectory: "the other machine's settings decide",
@@ -72,7 +73,7 @@ struct WaysOutTests {
             let cases = try before.json().cases
             #expect(cases.contains(kind.rawValue), "\(kind): \(cases) \(before.output) \(before.errors)")
             let refused = try scene.run(words)
-            #expect(refused.code == (kind.code == .stale ? 5 : 4), "\(kind): \(refused.errors)")
+            #expect(refused.code == (kind.code == .stale ? 5 : kind.code == .inputMissing ? 66 : 4), "\(kind): \(refused.errors)")
             let last = try #require(refused.errors.split(separator: "\n").last)
             let parts = last.split(separator: "next: ", maxSplits: 1)
             try #require(parts.count == 2, "\(kind): \(refused.errors)")
@@ -182,6 +183,18 @@ private final class WayOutScene {
             try apply()
             try scene.remove("source/n")
             try attempt(plain)
+        case .manyRemovals:
+            try apply("--keep-last", "20")
+            for _ in 0..<12 {
+                try scene.append("1", to: "source/a")
+                try apply()
+            }
+            try attempt(plain + ["--keep-last", "1"])
+        case .notInSnapshot:
+            try apply()
+            try scene.remove("source/it's d")
+            try apply()
+            try attempt(["snapshot", "restore", "target", "latest", "it's d/x", "--to", "copy"])
         case .otherSource:
             try apply()
             try scene.build(["a": "a", "it's d": ["x": "x", "y": "y"]], at: "other one")
@@ -444,7 +457,7 @@ private final class WayOutScene {
             try HostCommand.run("chown", "65534", scene.path("settings.json"))
             try attempt(words)
         case .weakSourceAmongOthers, .disabledJob, .tooManySources, .tooManyEntries, .noTarget, .noMark,
-            .nothingToLabel, .entryOfOther, .notServed, .openServedDirectory:
+            .nothingToLabel, .neededSnapshot, .entryOfOther, .notServed, .openServedDirectory:
             Issue.record("no scene of \(kind)")
         }
     }

@@ -1,5 +1,6 @@
 import FileStorage
 import Foundation
+import TestSupport
 import Testing
 
 @testable import FsyncLite
@@ -159,6 +160,29 @@ struct RetentionPolicyTests {
     @Test func eachSnapshotCountsAsOneOfTheLast() {
         let snapshots = [ActionSummary(), nil, ActionSummary()].map { Snapshot(id: "", summary: $0) }
         #expect(policy { $0.keepLast = 1 }.reasons(for: snapshots) == [["present"], ["last"], []])
+    }
+
+    /// So rules that would remove what the last run left are new: the guard against them goes by this.
+    @Test(arguments: 0..<40) func whatARunLeftItsRulesLeaveAgain(seed: UInt64) throws {
+        var random = SplitMix64(seed: seed)
+        func number(_ range: ClosedRange<Int>) -> Int? { Bool.random(using: &random) ? .random(in: range, using: &random) : nil }
+        let rules = policy {
+            ($0.keepLast, $0.keepDaily, $0.keepWeekly) = (number(1...5), number(1...9), number(1...5))
+            ($0.keepMonthly, $0.keepYearly) = (number(1...14), number(1...3))
+            $0.keepWithin = number(1...40).flatMap { Age("\($0)d") }
+            $0.keepWithinWeekly = number(1...9).flatMap { Age("\($0)w") }
+        }
+        var (snapshots, seconds) = ([Snapshot(id: "initial")], Int64(1_700_000_000))
+        for run in 0..<60 {
+            seconds += Int64.random(in: 3600...(run % 9 == 8 ? 90 : 2) * 86_400, using: &random)
+            let now = try #require(Timestamp(seconds: seconds, nanoseconds: 0))
+            let again = rules.reasons(for: snapshots, newestBefore: 1, began: now)
+            #expect(again.allSatisfy { !$0.isEmpty } || run == 0, "\(rules), run \(run)")
+            let hasChanged = Int.random(in: 0..<5, using: &random) > 0
+            if hasChanged { snapshots.insert(Snapshot(id: "\(run)", created: now), at: 0) }
+            let reasons = rules.reasons(for: snapshots, newestBefore: hasChanged ? 1 : 0, began: now)
+            snapshots = zip(snapshots, reasons).filter { !$1.isEmpty }.map { $0.0 }
+        }
     }
 
     // MARK: The tree before the present one

@@ -4,6 +4,8 @@ import Testing
 
 @testable import FsyncLite
 
+extension Array: @retroactive LogBatch {}
+
 struct LineLogTests {
     private final class Recorder: Sendable {
         let batches = Mutex<[[Int]]>([])

@@ -1,0 +1,44 @@
+import FileSystem
+
+extension Target {
+    /// Why a snapshot lacks a path that another one has.
+    ///
+    /// - Returns: nil if no snapshot has it.
+    package func refusal(of path: RelativePath, lackedBy name: String) throws -> Refusal? {
+        var selection = EntrySelection()
+        guard selection.add(pattern: path.pattern) else { return nil }
+        let snapshots = try names()
+        let lacking = try SnapshotName.index(of: name, in: snapshots)
+        let found = try find(selection).found.filter { $0.file.path == path }.flatMap { finding in
+            finding.snapshots.compactMap { snapshot in
+                snapshots.firstIndex { $0.id == snapshot.id }.map { (index: $0, file: finding.file) }
+            }
+        }
+        let older = found.filter { $0.index > lacking }.min { $0.index < $1.index }
+        let newer = found.filter { $0.index < lacking }.max { $0.index < $1.index }
+        guard let nearest = older ?? newer else { return nil }
+        let run = snapshots[older == nil ? nearest.index : nearest.index - 1]
+        return .notInSnapshot(
+            path, name, of: run, older == nil ? .broughtLater : try fate(of: path, in: run), nearest.file,
+            in: snapshots[nearest.index].shortID)
+    }
+
+    /// The paths of a snapshot that match a pattern of gitignore, without those below others.
+    package func paths(matching pattern: [UInt8], in name: String) throws -> [RelativePath] {
+        var selection = EntrySelection()
+        guard selection.add(pattern: pattern) else { return [] }
+        let snapshots = try names()
+        let id = snapshots[try SnapshotName.index(of: name, in: snapshots)].id
+        let paths = try find(selection).found.filter { $0.snapshots.contains { $0.id == id } }.map(\.file.path)
+        let found = Set(paths)
+        return paths.filter { !$0.isBelow(anyOf: found) }
+    }
+
+    /// What a run did with a path that is not there any more.
+    private func fate(of path: RelativePath, in run: Snapshot) throws -> Refusal.Fate {
+        let actions = try changes(of: run.id).plan.actions
+        if let move = actions.first(where: { $0.from == path }) { return .moved(to: move.path) }
+        return actions.contains { $0.verb == .delete && ($0.path == path || path.isBelow($0.path)) }
+            ? .deleted : .gone
+    }
+}

@@ -1,0 +1,66 @@
+import FileSystem
+import FsyncLite
+
+enum SnapshotPurgeCommand: Command {
+    static var remoteTarget: ArgumentDescription? { .target }
+
+    static let description = CommandDescription(
+        "snapshot purge", summary: "Remove the content of a file from all snapshots.",
+        discussion: """
+            The content of each version is removed that had a matching path in any snapshot, under all names that it \
+            had, also in the tree before the present one. The snapshots list the file as purged; undo and restore leave \
+            its path as it is. What the present tree has stays, and is listed (exit code 3): delete it in the source, \
+            run, and purge again.
+            The freed blocks are not overwritten. If a secret has to be gone from the disk, change the secret, or encrypt \
+            the disk. Exits 2 when nothing matches. \(EntrySelection.discussion)
+            """,
+        arguments: [.target, EntrySelection.neededPattern],
+        options: [.dryRun] + EntrySelection.options + .section("Output", .json, .quiet)
+            + OptionDescription.remote,
+        examples: [("fsync-lite snapshot purge mirror /etc/secret.key", "Remove a secret from the history")])
+
+    static func run(_ invocation: Invocation, _ console: inout Console) throws -> ExitCode {
+        let given = invocation.options
+        let target = try invocation.target()
+        let purged = try target.purge(
+            EntrySelection(invocation, patterns: EntrySelection.neededPattern), isDryRun: given.has(.dryRun))
+        if given.has(.json) {
+            try write(purged, target, to: &console)
+        } else if !given.has(.quiet) {
+            for version in purged.versions { try console.line(line(version)) }
+            if !purged.versions.isEmpty {
+                let count = Amount.of(purged.versions.count, "version")
+                let verb = given.has(.dryRun) ? "would purge" : "purged"
+                try console.line("\(verb) \(count), \(Amount.bytes(purged.bytes))")
+            }
+        }
+        guard !purged.isEmpty else {
+            Console.complain("no snapshot has a file that matches; nothing is purged")
+            return .different
+        }
+        for path in purged.present { Console.complain("\(path): the present tree has it, and keeps it") }
+        for path in purged.elsewhere {
+            Console.complain("\(path): its content has another name outside of the target, and stays there")
+        }
+        return purged.present.isEmpty && purged.elsewhere.isEmpty ? .done : .committedWithOmissions
+    }
+
+    /// Such as `- keys/secret.pem  1.7 kB  in 3f2a9c01, 8b1c22d0`.
+    private static func line(_ version: Purged.Version) -> String {
+        let size = version.file.isFile ? "  \(Amount.bytes(version.file.size))" : ""
+        return "- \(version.file.path)\(size)  in \(SnapshotText.names(version.snapshots))"
+    }
+
+    private static func write(_ purged: Purged, _ target: Target, to console: inout Console) throws {
+        var document = DocumentWriter(format: "fsync-lite-purged")
+        document.text.field("target", "target_base64", target.path[...])
+        document.text.field("bytes_freed", purged.bytes)
+        try document.array("purged", of: purged.versions, to: &console) { text, version in
+            text.fields(of: version.file)
+            text.field("snapshots", version.snapshots.map(\.id))
+        }
+        try document.array("present", of: purged.present, to: &console) { $0.path($1) }
+        try document.array("elsewhere", of: purged.elsewhere, to: &console) { $0.path($1) }
+        try document.end(to: &console)
+    }
+}

@@ -1,0 +1,35 @@
+import FileSystem
+import FsyncLite
+
+/// How the runs went since a time: a line for each job, and one for each run that was not good.
+struct StatusPeriod {
+    let start: Timestamp
+
+    func runs(_ asked: StatusQuery) -> [RecordedRun] { asked.runs.filter { $0.began >= start } }
+
+    /// Those that mirrored not as far as possible.
+    private func bad(_ asked: StatusQuery) -> [RecordedRun] {
+        runs(asked).filter { !$0.isGood && ($0.outcome != nil || $0.isCutOff) }
+    }
+
+    func write(_ asked: [StatusQuery], to console: inout Console) throws {
+        let isOfJobs = asked.allSatisfy { $0.job != nil }
+        let titles = [isOfJobs ? "job" : "target", "good runs", "bad runs", "changes", "copied", "last good run"]
+        try TextTable(rows: [titles] + asked.map { cells(of: $0) }).write(to: &console)
+        let rows = asked.flatMap { asked in
+            bad(asked).map { [asked.name, String($0.began.localText.prefix(16)), $0.resultAndReason] }
+        }
+        guard !rows.isEmpty else { return }
+        try console.line("")
+        try TextTable(rows: [[titles[0], "bad run", "why"]] + rows).write(to: &console)
+    }
+
+    private func cells(of asked: StatusQuery) -> [String] {
+        let good = runs(asked).filter(\.isGood).compactMap(\.outcome)
+        let last = asked.lastGood.map { $0.nearText() } ?? "never"
+        return [
+            asked.name, "\(good.count)", "\(bad(asked).count)", "\(good.map(\.changes).reduce(0, +))",
+            Amount.bytes(good.map(\.copied).sum()), asked.job?.disabled == nil ? last : "\(last), paused",
+        ]
+    }
+}

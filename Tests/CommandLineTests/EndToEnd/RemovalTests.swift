@@ -1,0 +1,320 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// What is removed from the history, by rules, by name and by a pattern.
+struct RemovalTests {
+    /// A mirror with so many snapshots, the oldest of which is `initial`. Each run replaces `a`, of as many bytes as its
+    /// number says.
+    private func scene(_ count: Int, _ options: String...) throws -> MirrorScene {
+        let scene = try MirrorScene(["a": "", "b": "b"], inMemory: true)
+        for number in 1..<count { try change(scene, number, options) }
+        return scene
+    }
+
+    private func change(_ scene: MirrorScene, _ number: Int, _ options: [String] = []) throws {
+        try scene.build(.file(String(repeating: "x", count: number)), at: "source/a")
+        let run = try scene.run(["apply", "source", "target"] + options)
+        #expect(run.code == 0, "\(run.errors)")
+    }
+
+    private func ids(_ scene: MirrorScene) throws -> [String] {
+        try scene.run("snapshot", "list", "target", "--ids").lines
+    }
+
+    private func list(_ scene: MirrorScene) throws -> JSONObject {
+        try scene.run("snapshot", "list", "target", "--json").json()
+    }
+
+    /// The bytes of the files in the slots of each record, by its id; a file with several names counts once.
+    private func onDisk(_ scene: MirrorScene) throws -> [String: Int] {
+        let history = scene.path("target/.fsync-lite/history")
+        var bytes: [String: Int] = [:]
+        for record in try FileManager.default.contentsOfDirectory(atPath: history) {
+            let listing = try HostCommand.output(
+                "find", "\(history)/\(record)", "-mindepth", "2", "-type", "f", "-printf", "%i %s\\n")
+            bytes[record] = Set(listing.split(separator: "\n")).compactMap {
+                Int($0.split(separator: " ").last ?? "")
+            }.reduce(0, +)
+        }
+        return bytes
+    }
+
+    /// The list has the numbers that the disk has, and each record has its own without a look at the disk.
+    private func expectSizes(_ scene: MirrorScene, sourceLocation: SourceLocation = #_sourceLocation) throws {
+        let (list, onDisk) = (try list(scene), try onDisk(scene))
+        let snapshots = list.objects("snapshots")
+        for (newer, older) in zip(snapshots, snapshots.dropFirst()) {
+            let id = try #require(newer.text("id"))
+            #expect(older.number("bytes_held") == onDisk[id], "\(id)", sourceLocation: sourceLocation)
+            let header = try JSONObject(text: scene.text("target/.fsync-lite/history/\(id)/header.json"))
+            #expect(header.number("is_measured") == 1, "\(id)", sourceLocation: sourceLocation)
+        }
+        #expect(list.number("bytes_held") == onDisk.values.reduce(0, +), sourceLocation: sourceLocation)
+    }
+
+    // MARK: By rules
+
+    @Test func aRunSaysWhatItsRulesRemove() throws {
+        let scene = try scene(7, "--keep-last", "9")
+        let removed = try ids(scene).dropFirst(1)
+        let freed = try onDisk(scene).values.reduce(0, +)
+        let run = try scene.apply("--keep-last", "1", "--log-file", "log")
+        // The rule keeps the tree before the present one.
+        #expect(freed == 15 && run.errors.contains(#/removed 5 snapshots \(.*\), 10 B are free/#), "\(run.errors)")
+        let log = try scene.text("log")
+        #expect(removed.dropFirst().allSatisfy(log.contains) && !log.contains(removed[1]), "\(log)")
+        #expect(try ids(scene).count == 2)
+        try expectSizes(scene)
+    }
+
+    @Test func theReportListsThem() throws {
+        let scene = try scene(5, "--keep-last", "9")
+        let ids = try list(scene).objects("snapshots").compactMap { $0.text("id") }
+        let report = try scene.apply("--keep-last", "2", "--json").json()
+        #expect(report.texts("removed_snapshots") == Array(ids.dropFirst(3)))
+        #expect(report.number("bytes_freed") == 1)
+    }
+
+    @Test func newRulesDoNotRemoveMostWithoutASay() throws {
+        let scene = try scene(13, "--keep-last", "20")
+        let before = try scene.wholeTarget()
+        for words in [["plan", "source", "target"], ["apply", "source", "target"]] {
+            let run = try scene.run(words + ["--keep-last", "1"])
+            #expect(run.code == 4, "\(run.errors)")
+            #expect(run.errors.contains("would remove 11 snapshots ("), "\(run.errors)")
+            #expect(run.errors.contains("if that is not meant: leave the new rules out"))
+            #expect(run.errors.contains("--keep-last 1 --allow-removal"))
+        }
+        #expect(try scene.wholeTarget().differences(from: before) == [])
+        // Eleven of 13 were too many, ten are not.
+        #expect(try scene.apply("--keep-last", "2").code == 0)
+        #expect(try ids(scene).count == 3)
+    }
+
+    @Test func whoAsksForItGetsIt() throws {
+        let scene = try scene(13, "--keep-last", "20")
+        let run = try scene.apply("--keep-last", "1", "--allow-removal")
+        #expect(run.code == 0 && run.errors.contains("removed 11 snapshots ("), "\(run.errors)")
+        #expect(try ids(scene).count == 2)
+        // The rule is not new any more.
+        for number in 20..<23 { try change(scene, number) }
+    }
+
+    @Test func pruneSaysWhatItFrees() throws {
+        let scene = try scene(6, "--keep-last", "9")
+        let dry = try scene.run("snapshot", "prune", "target", "--keep-last", "2", "--dry-run")
+        #expect(dry.lines.last?.contains(#/^would remove 3 snapshots.*, at most 3 B would be free; 3 kept$/#) ?? false)
+        let run = try scene.run("snapshot", "prune", "target", "--keep-last", "2", "--json").json()
+        #expect(run.texts("removed_snapshots").count == 3 && run.number("bytes_freed") == 3)
+        try expectSizes(scene)
+    }
+
+    // MARK: Sizes
+
+    /// Undo takes content out of the history, a removal in between joins records, and an exchange links.
+    @Test(arguments: [[], ["--exchange"]]) func sizesAreThoseOfTheDisk(options: [String]) throws {
+        let scene = try MirrorScene(["a": "1", "d": ["x": "22", "y": "333"], "e": "4444"])
+        try HostCommand.run("ln", scene.path("source/e"), scene.path("source/f"))
+        func run(_ words: String...) throws {
+            let run = try scene.run(words)
+            #expect(run.code == 0, "\(words): \(run.errors)")
+            try expectSizes(scene)
+        }
+        func apply() throws {
+            let run = try scene.run(["apply", "source", "target", "--keep-last", "20"] + options)
+            #expect(run.code == 0, "\(run.errors)")
+            try expectSizes(scene)
+        }
+        try apply()
+        try scene.remove("source/d")
+        try apply()
+        try scene.append("5", to: "source/a")
+        try apply()
+        try run("undo", "target")
+        try run("undo", "target", "--steps", "3")
+        try scene.remove("source/e")
+        try scene.append("55555", to: "source/a")
+        try apply()
+        try scene.remove("source/f")
+        try apply()
+        try run("snapshot", "remove", "target", "latest~3", "latest~5")
+        try run("snapshot", "restore", "target", "latest~2", "--in-place")
+        try run("snapshot", "prune", "target", "--keep-last", "2")
+        try run("undo", "target")
+    }
+
+    @Test func theListHasWhatARunCopiedAndFrees() throws {
+        let scene = try scene(4)
+        let lines = try scene.run("snapshot", "list", "target").lines
+        #expect(lines[0].contains(#/^id +date +changes +copied +frees +why it is kept$/#), "\(lines[0])")
+        #expect(lines[1].contains(#/  ~1 +3 B +- +present$/#), "\(lines[1])")
+        #expect(lines[2].contains(#/  ~1 +2 B +2 B +/#), "\(lines[2])")
+        #expect(lines[3].contains(#/  \+2 +2 B +1 B +/#), "\(lines[3])")
+        #expect(lines[4].contains(#/^initial +- +- +- +0 B/#), "\(lines[4])")
+    }
+
+    @Test func showHasTheRunAndSizes() throws {
+        let scene = try scene(3)
+        try scene.build(["c": .file(String(repeating: "y", count: 2000)), "e": "eee"], at: "source")
+        try scene.remove("source/b")
+        try change(scene, 50)
+        let (all, ids) = (try scene.run("snapshot", "show", "target"), try ids(scene))
+        #expect(all.lines[0].contains(#/^run of \d{4}-\d\d-\d\d \d\d:\d\d, \d+ s, after /#), "\(all.output)")
+        #expect(all.lines[0].hasSuffix(" \(ids[1])"))
+        #expect(all.lines.contains("~ a  2 B -> 50 B  (size, modified)"))
+        #expect(all.lines.contains("- b  1 B  (removed)"))
+        #expect(all.lines.last?.contains("2.1 kB copied") ?? false, "\(all.output)")
+        let largest = try scene.run("snapshot", "show", "target", "latest", "--largest", "2")
+        #expect(largest.lines[1...2] == ["+ c  2.0 kB  (new)", "~ a  2 B -> 50 B  (size, modified)"])
+        let document = try scene.run("snapshot", "show", "target", "--json").json()
+        #expect(document.number("bytes_copied") == 2053 && document.text("after") != nil)
+        #expect(document.objects("actions").first { $0.text("path") == "a" }?.number("size_before") == 2)
+        #expect(try scene.run("snapshot", "diff", "target").output.contains("~ a"))
+    }
+
+    // MARK: By name
+
+    @Test func namedSnapshotsAreRemoved() throws {
+        let scene = try scene(6, "--keep-last", "9")
+        _ = try scene.run("snapshot", "create", "target", "--label", "kept")
+        try change(scene, 9)
+        try change(scene, 10)
+        let before = try ids(scene)
+        let trees = try before.map { try scene.run("manifest", "list", "target@\($0)").output }
+        let dry = try scene.run("snapshot", "remove", "target", before[3], "kept", "--dry-run")
+        #expect(dry.code == 0 && dry.lines.last?.contains("would remove 2 snapshots") ?? false, "\(dry.output)")
+        #expect(try ids(scene) == before)
+        let run = try scene.run("snapshot", "remove", "target", before[3], "kept")
+        #expect(run.code == 0, "\(run.errors)")
+        #expect(run.lines.last?.contains(#/^removed 2 snapshots \(.*\), 8 B are free; 6 kept$/#) ?? false, "\(run.output)")
+        let after = before.enumerated().filter { ![2, 3].contains($0.0) }.map(\.1)
+        #expect(try ids(scene) == after)
+        for (index, id) in before.enumerated() where after.contains(id) {
+            #expect(try scene.run("manifest", "list", "target@\(id)").output == trees[index])
+        }
+        #expect(try scene.run("snapshot", "verify", "target").code == 0)
+        try expectSizes(scene)
+    }
+
+    @Test func thePresentTreeAndTheOneBeforeStay() throws {
+        let scene = try scene(4)
+        let before = try scene.wholeTarget()
+        for name in ["latest", "latest~1"] {
+            let run = try scene.run("snapshot", "remove", "target", "latest~2", name)
+            #expect(run.code == 4 && run.errors.contains("the present"), "\(run.errors)")
+        }
+        #expect(try scene.run("snapshot", "remove", "target", "nosuch").code == 66)
+        #expect(try scene.wholeTarget().differences(from: before) == [])
+    }
+
+    // MARK: By a pattern
+
+    private static let secret = "the secret of all secrets"
+
+    /// No file of the state has the content, nor its digest.
+    private func expectNoSecret(_ scene: MirrorScene, sourceLocation: SourceLocation = #_sourceLocation) throws {
+        for (name, entry) in try scene.wholeTarget().entries where name.starts(with: ".fsync-lite/".utf8) {
+            let text = String(decoding: entry.content ?? [], as: UTF8.self)
+            #expect(
+                !text.contains(RemovalTests.secret), "\(String(decoding: name, as: UTF8.self))",
+                sourceLocation: sourceLocation)
+        }
+    }
+
+    /// A key that was mirrored, moved, linked, changed and deleted.
+    private func secretScene(_ options: String...) throws -> MirrorScene {
+        let scene = try MirrorScene(["a": "a", "keys": ["key": .file(RemovalTests.secret), "pub": "p"]])
+        func apply() throws {
+            let run = try scene.run(["apply", "source", "target", "--keep-last", "20", "--digest"] + options)
+            #expect(run.code == 0, "\(run.errors)")
+        }
+        try HostCommand.run("ln", "-s", RemovalTests.secret, scene.path("source/keys/link"))
+        try HostCommand.run("ln", scene.path("source/keys/key"), scene.path("source/other"))
+        try apply()
+        try scene.move("source/keys/key", to: "source/moved")
+        try apply()
+        try scene.append(" and more", to: "source/moved")
+        try apply()
+        try scene.remove("source/moved")
+        try scene.remove("source/other")
+        try scene.remove("source/keys")
+        try apply()
+        try scene.build(.file("a2"), at: "source/a")
+        try apply()
+        return scene
+    }
+
+    @Test(arguments: [[], ["--exchange"]]) func aPurgedSecretIsGone(options: [String]) throws {
+        let scene = try options.isEmpty ? secretScene() : secretScene("--exchange")
+        let ids = try ids(scene)
+        let dry = try scene.run("snapshot", "purge", "target", "key", "link", "--dry-run")
+        #expect(dry.code == 0 && dry.output.contains("- keys/key  "), "\(dry.output)\(dry.errors)")
+        #expect(try scene.historyKeeps(RemovalTests.secret + " and more"))
+        let run = try scene.run("snapshot", "purge", "target", "key", "link")
+        #expect(run.code == 0, "\(run.errors)")
+        #expect(run.lines.last?.hasPrefix("purged 2 versions, ") ?? false, "\(run.output)")
+        try expectNoSecret(scene)
+        try expectSizes(scene)
+        #expect(try self.ids(scene) == ids)
+        #expect(try scene.run("snapshot", "verify", "target").code == 0)
+        let found = try scene.run("snapshot", "find", "target", "key")
+        #expect(found.code == 0 && found.output.contains("keys/key  (purged)"), "\(found.output)")
+        // The rest comes back, and the purged files are listed.
+        let copy = try scene.run("snapshot", "restore", "target", "latest~4", "--to", "copy")
+        #expect(copy.code == 3 && copy.errors.contains("keys/key: its content was purged"), "\(copy.errors)")
+        #expect(copy.errors.contains("keys/link: its content was purged"), "\(copy.errors)")
+        #expect(try scene.text("copy/keys/pub") == "p" && !scene.exists("copy/keys/key"))
+        #expect(!scene.exists("copy/keys/link") && !scene.exists("copy/other"))
+        let undo = try scene.run("undo", "target", "--steps", "4")
+        #expect(undo.code == 3 && undo.errors.contains("its content was purged"), "\(undo.errors)")
+        #expect(try scene.text("target/keys/pub") == "p" && !scene.exists("target/keys/key"))
+        // Nothing is left to purge.
+        #expect(try scene.run("snapshot", "purge", "target", "key", "link").code == 2)
+        try scene.mirror()
+        try expectNoSecret(scene)
+    }
+
+    @Test func whatThePresentTreeHasStays() throws {
+        let scene = try MirrorScene(["a": "a", "key": .file(RemovalTests.secret)])
+        try scene.mirror()
+        try scene.move("source/key", to: "source/elsewhere")
+        try scene.mirror()
+        let run = try scene.run("snapshot", "purge", "target", "/key")
+        #expect(run.code == 3 && run.errors.contains("elsewhere: the present tree has it"), "\(run.errors)")
+        #expect(try scene.text("target/elsewhere") == RemovalTests.secret)
+        let document = try scene.run("snapshot", "purge", "target", "/key", "--json").json()
+        #expect(document.objects("present").first?.text("path") == "elsewhere")
+    }
+
+    @Test func whatWasStagedAndPreparedGoesToo() throws {
+        let scene = try MirrorScene(["a": "a", "key": .file(RemovalTests.secret)])
+        try scene.mirror()
+        try scene.remove("source/key")
+        try scene.mirror()
+        try scene.build(.file(RemovalTests.secret), at: "source/key")
+        #expect(try scene.apply("--prepare").code == 0)
+        #expect(try scene.run("snapshot", "purge", "target", "key").code == 0)
+        try expectNoSecret(scene)
+    }
+
+    @Test func aPatternThatMatchesNothingSaysSo() throws {
+        let scene = try scene(3)
+        let before = try scene.wholeTarget()
+        let run = try scene.run("snapshot", "purge", "target", "nosuch")
+        #expect(run.code == 2 && run.errors.contains("nothing is purged"), "\(run.errors)")
+        #expect(try scene.wholeTarget().differences(from: before) == [])
+    }
+
+    /// The content has a name that no list knows.
+    @Test func anotherNameOutsideIsListed() throws {
+        let scene = try MirrorScene(["a": "a", "key": .file(RemovalTests.secret)])
+        try scene.mirror()
+        try HostCommand.run("ln", scene.path("target/key"), scene.path("outside"))
+        try scene.remove("source/key")
+        try scene.mirror()
+        let run = try scene.run("snapshot", "purge", "target", "key")
+        #expect(run.code == 3 && run.errors.contains("key: its content has another name outside"), "\(run.errors)")
+        try expectNoSecret(scene)
+    }
+}
