@@ -19,6 +19,10 @@ import Testing
         ("plan --dry-run a b", "leave it out: plan only shows what fsync-lite apply would do"),
         ("apply --bwlimit=5 a b", "--bandwidth RATE, such as --bandwidth 5M"),
         ("apply -x a b", "--one-file-system"),
+        (
+            "apply -z a nas:p",
+            "leave it out: files are not compressed. To compress what goes to another machine: --ssh 'ssh -C'"
+        ),
         ("backup a b", "that is: fsync-lite apply a b; plan shows before what it does"),
         ("backup s", "that is: fsync-lite apply SOURCE TARGET; plan shows before what it does"),
         (
