@@ -63,6 +63,9 @@ import Testing
     @Test func eachLetterOfACombinationIsAnswered() {
         let hint = error("apply -qavz a b")?.hint ?? ""
         #expect(hint.contains("-a: leave it out") && hint.contains("-z: leave it out"), "\(hint)")
+        let long = error("apply -aHAXxz a b")?.hint.split(separator: "\n") ?? []
+        #expect(long.count == 3 && long[0].hasPrefix("-a, -H, -A, -X: leave it out: "), "\(long)")
+        #expect(long.count == 3 && long[1] == "-x: --one-file-system", "\(long)")
         #expect(error("-avz --delete a b")?.hint.hasPrefix("options go after the command, as in") == true)
         #expect(error("plan -json a b")?.hint == "did you mean '--json'?")
     }
