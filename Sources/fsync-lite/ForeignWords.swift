@@ -68,7 +68,11 @@ extension ForeignWord {
             "-f", "--force", "--ignore-errors",
             hint: "a refusal names the one option that goes ahead; --keep-going mirrors what can be read"),
         ForeignWord("--bwlimit", hint: "--bandwidth RATE, such as --bandwidth 5M"),
-        ForeignWord("-z", "--compress", hint: "leave it out: nothing is compressed"),
+        ForeignWord(
+            "-z", "--compress",
+            hint:
+                "leave it out: files are not compressed. To compress what goes to another machine: --ssh 'ssh -C'"
+        ),
         ForeignWord(
             "-c", "-I", "--ignore-times", "--size-only",
             hint: "--checksum compares content; without it, files of which size or a time "

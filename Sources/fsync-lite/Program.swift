@@ -19,9 +19,8 @@ extension ProgramDescription {
             """,
         version: "0.2.0",
         released: "2026-11-23",
-        commands: mirror + manifest + settings + [CompletionsCommand.self, UndoCommand.self] + snapshot
-            + [HelpCommand.self],
-        exitCodes: ExitCode.allCases.map { ($0.rawValue, $0.meaning) },
+        sections: sections,
+        exitCodes: ExitCode.allCases.map { ($0.rawValue, $0.meaning, $0.isRare) },
         files: files, environment: environment,
         pages: [("settings", { SettingsManualPage(program: $0).text })],
         foreignCommands: ForeignWord.commands, foreignOptions: ForeignWord.options)
@@ -63,23 +62,27 @@ extension ProgramDescription {
             ("TZ", "the time zone of times that are shown or given without one"),
         ]
 
-    private static let mirror: [any Command.Type] = [
-        PlanCommand.self, ApplyCommand.self, CommitCommand.self, AbandonCommand.self, RunCommand.self,
-        RecoverCommand.self, StatusCommand.self,
-        ServeCommand.self,
-    ]
-
-    private static let manifest: [any Command.Type] = [
-        ManifestCreateCommand.self, ManifestShowCommand.self, ManifestListCommand.self,
-        ManifestDiffCommand.self, ManifestExportCommand.self, ManifestVerifyCommand.self,
-    ]
-
-    private static let settings: [any Command.Type] = [SettingsShowCommand.self, SettingsInitCommand.self]
-
-    private static let snapshot: [any Command.Type] = [
-        SnapshotListCommand.self, SnapshotShowCommand.self, SnapshotDiffCommand.self, SnapshotLogCommand.self,
-        SnapshotFindCommand.self,
-        SnapshotRestoreCommand.self, SnapshotCreateCommand.self, SnapshotPruneCommand.self,
-        SnapshotRemoveCommand.self, SnapshotPurgeCommand.self, SnapshotVerifyCommand.self,
+    private static let sections = [
+        CommandSection(
+            "Every day",
+            [PlanCommand.self, ApplyCommand.self, RunCommand.self, StatusCommand.self, UndoCommand.self]),
+        CommandSection(
+            "Old versions",
+            [
+                SnapshotListCommand.self, SnapshotShowCommand.self, SnapshotDiffCommand.self,
+                SnapshotFindCommand.self, SnapshotRestoreCommand.self, SnapshotPruneCommand.self,
+            ]),
+        CommandSection(
+            "Check", [ManifestVerifyCommand.self, SnapshotVerifyCommand.self]),
+        CommandSection("Set up", [SettingsInitCommand.self, SettingsShowCommand.self]),
+        CommandSection(
+            "Rarely needed",
+            [
+                RecoverCommand.self, CommitCommand.self, AbandonCommand.self, ServeCommand.self,
+                SnapshotLogCommand.self, SnapshotCreateCommand.self, SnapshotRemoveCommand.self,
+                SnapshotPurgeCommand.self, ManifestShowCommand.self,
+                ManifestListCommand.self, ManifestDiffCommand.self, ManifestCreateCommand.self,
+                ManifestExportCommand.self, CompletionsCommand.self, HelpCommand.self,
+            ], isRare: true),
     ]
 }

@@ -96,6 +96,14 @@ import Testing
         #expect(try HelpCommand.topic(of: invocation)?.name == topic)
     }
 
+    @Test(arguments: ["help copy --all", "help --all copy", "copy --help --all", "copy --all x -h"])
+    func helpShowsAllIfAsked(line: String) throws {
+        let invocation = try parse(line)
+        #expect(try HelpCommand.topic(of: invocation)?.name == "copy")
+        #expect(invocation.options.has(.all))
+        #expect(try !parse("copy --help").options.has(.all))
+    }
+
     @Test func answersTheRequestForTheVersionAtTopLevelOnly() throws {
         #expect(try parse("--version").options.has(.versionOption))
         #expect(error("plan --version a b")?.message == "unknown option '--version' for 'plan'")
@@ -130,17 +138,19 @@ import Testing
         (
             "", "no command given; there are these:",
             """
+            Every day:
               plan             Show what apply would change
               copy             Copy files
               list             List snapshots
-              manifest create  Record a directory's contents
+
+            Check:
               manifest verify  Compare a directory with its manifest
             see 'sample --help' for the commands
             """
         ),
         ("frobnicate", "unknown command 'frobnicate'", "see 'sample --help' for the commands"),
-        ("manifest", "'manifest' needs a subcommand", "use one of: manifest create, manifest verify"),
-        ("manifest sign", "unknown command 'manifest sign'", "use one of: manifest create, manifest verify"),
+        ("manifest", "'manifest' needs a subcommand", "use one of: manifest verify, manifest create"),
+        ("manifest sign", "unknown command 'manifest sign'", "use one of: manifest verify, manifest create"),
         (
             "--json plan a b", "'--json' comes before the command",
             "options go after the command; see 'sample --help' for the commands"

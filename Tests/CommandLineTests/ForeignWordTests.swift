@@ -19,6 +19,10 @@ import Testing
         ("plan --dry-run a b", "leave it out: plan only shows what fsync-lite apply would do"),
         ("apply --bwlimit=5 a b", "--bandwidth RATE, such as --bandwidth 5M"),
         ("apply -x a b", "--one-file-system"),
+        (
+            "apply -z a nas:p",
+            "leave it out: files are not compressed. To compress what goes to another machine: --ssh 'ssh -C'"
+        ),
         ("backup a b", "that is: fsync-lite apply a b; plan shows before what it does"),
         ("backup s", "that is: fsync-lite apply SOURCE TARGET; plan shows before what it does"),
         (
@@ -59,6 +63,9 @@ import Testing
     @Test func eachLetterOfACombinationIsAnswered() {
         let hint = error("apply -qavz a b")?.hint ?? ""
         #expect(hint.contains("-a: leave it out") && hint.contains("-z: leave it out"), "\(hint)")
+        let long = error("apply -aHAXxz a b")?.hint.split(separator: "\n") ?? []
+        #expect(long.count == 3 && long[0].hasPrefix("-a, -H, -A, -X: leave it out: "), "\(long)")
+        #expect(long.count == 3 && long[1] == "-x: --one-file-system", "\(long)")
         #expect(error("-avz --delete a b")?.hint.hasPrefix("options go after the command, as in") == true)
         #expect(error("plan -json a b")?.hint == "did you mean '--json'?")
     }

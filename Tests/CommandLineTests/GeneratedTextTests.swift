@@ -80,7 +80,7 @@ struct GeneratedTextTests {
         let page = ManualPage(
             program: ProgramDescription(
                 name: "x", summary: "It", discussion: ".dot first\n'quote\n  a\\b --c", version: "1",
-                released: "2026-11-21", commands: [], exitCodes: [])
+                released: "2026-11-21", sections: [], exitCodes: [])
         ).text
         #expect(page.contains("\\&.dot first\n.PP\n\\&\\(aqquote\n.PP\n.nf\n  a\\eb \\-\\-c\n.fi"))
     }

@@ -5,17 +5,20 @@ import Testing
 @Suite struct HelpTextTests {
     @Test func describesTheProgram() {
         #expect(
-            HelpText(program: sample).text(for: nil) == """
+            HelpText(program: sample, showsAll: true).text(for: nil) == """
                 sample: Mirror directories
-
                 Usage: sample COMMAND [OPTIONS] [ARGUMENTS]
 
-                Commands:
+                Every day:
                   plan             Show what apply would change
                   copy             Copy files
                   list             List snapshots
-                  manifest create  Record a directory's contents
+
+                Check:
                   manifest verify  Compare a directory with its manifest
+
+                Rarely needed:
+                  manifest create  Record a directory's contents
 
                 Options:
                   -h, --help       Show this help
@@ -28,6 +31,72 @@ import Testing
                 See 'sample help COMMAND' for what a command takes.
 
                 """)
+    }
+
+    @Test func leavesOutWhatIsRarelyNeeded() {
+        #expect(
+            HelpText(program: sample).text(for: nil) == """
+                sample: Mirror directories
+                Usage: sample COMMAND [OPTIONS] [ARGUMENTS]
+
+                Every day:
+                  plan             Show what apply would change
+                  copy             Copy files
+                  list             List snapshots
+
+                Check:
+                  manifest verify  Compare a directory with its manifest
+
+                Exit codes:
+                  0  done
+
+                See 'sample help COMMAND' for what a command takes.
+                See 'sample help --all' for all commands and exit codes.
+
+                """)
+        #expect(
+            HelpText(program: sample).text(for: SampleCopy.description) == """
+                Copy files
+
+                Usage: sample copy [OPTIONS] FILE... TARGET
+
+                Arguments:
+                  FILE           what to copy
+                  TARGET         where to
+
+                Options:
+                      --limit N  Stop after N files
+                  -h, --help     Show this help
+
+                See 'sample help copy --all' for all 3 options.
+
+                """)
+        let all = HelpText(program: sample, showsAll: true).text(for: SampleCopy.description)
+        #expect(all.contains("\nSpeed:\n") && all.contains("--threads N") && !all.contains("See "))
+    }
+
+    @Test func helpFitsAScreen() {
+        let program = ProgramDescription.fsyncLite
+        let (short, whole) = (HelpText(program: program), HelpText(program: program, showsAll: true))
+        func lines(_ text: String) -> [Substring] {
+            text.split(separator: "\n", omittingEmptySubsequences: false)
+        }
+        func options(_ text: String) -> Int { lines(text).count { $0.contains(/^  (-.,|   ) --/) } }
+        #expect(lines(short.text(for: nil)).dropLast().count <= 40)
+        #expect(lines(short.text(for: ApplyCommand.description)).dropLast().count <= 50)
+        #expect(options(short.text(for: ApplyCommand.description)) <= 18)
+        for command in program.descriptions {
+            let rare = command.allOptions.count { $0.isRare }
+            #expect(options(short.text(for: command)) == command.allOptions.count - rare, "\(command.name)")
+            #expect(options(whole.text(for: command)) == command.allOptions.count, "\(command.name)")
+            #expect(whole.text(for: nil).contains("\n  \(command.name) "), "\(command.name)")
+        }
+        for code in program.exitCodes {
+            #expect(
+                short.text(for: nil).contains("\n  \(code.code) ")
+                    == ([0, 1, 2, 3, 4, 75].contains(code.code)))
+            #expect(whole.text(for: nil).contains("\n  \(code.code) "))
+        }
     }
 
     @Test func describesACommand() {

@@ -7,8 +7,12 @@ let sample = ProgramDescription(
     discussion: "It copies.",
     version: "1.2",
     released: "2026-11-21",
-    commands: [SamplePlan.self, SampleCopy.self, SampleList.self, SampleCreate.self, SampleVerify.self],
-    exitCodes: [(0, "done"), (64, "the command line is wrong")])
+    sections: [
+        CommandSection("Every day", [SamplePlan.self, SampleCopy.self, SampleList.self]),
+        CommandSection("Check", [SampleVerify.self]),
+        CommandSection("Rarely needed", [SampleCreate.self], isRare: true),
+    ],
+    exitCodes: [(0, "done", false), (64, "the command line is wrong", true)])
 
 /// A command that does nothing.
 protocol SampleCommand: Command {}
@@ -45,7 +49,10 @@ enum SampleCopy: SampleCommand {
     static let file = ArgumentDescription("FILE", "what to copy", repeated: true)
     static let target = ArgumentDescription("TARGET", "where to")
 
-    static let description = CommandDescription("copy", summary: "Copy files", arguments: [file, target])
+    static let description = CommandDescription(
+        "copy", summary: "Copy files", arguments: [file, target],
+        options: [.value("--limit", "N", "Stop after N files")]
+            + .section("Speed", OptionDescription.value("--threads", "N", "So many at a time").rare))
 }
 
 enum SampleList: SampleCommand {

@@ -111,7 +111,12 @@ class Bench:
 
     def knows(self, verb: str, option: str | None = None) -> bool:
         """Whether the command has a verb, and the verb an option."""
-        help = subprocess.run([self.tool, "help", *verb.split()], capture_output=True, text=True)
+        # Earlier versions have no --all.
+        helps = [
+            subprocess.run([self.tool, "help", *verb.split(), *more], capture_output=True, text=True)
+            for more in (["--all"], [])
+        ]
+        help = next((help for help in helps if help.returncode == 0), helps[-1])
         return help.returncode == 0 and (option is None or option in help.stdout.replace(",", " ").split())
 
     def note(self, text: str) -> None:

@@ -42,7 +42,10 @@ extension DirectorySource {
                     ? "1 socket holds no data and is left out"
                     : "\(count) sockets hold no data and are left out")
         }
-        if findings.metReservedName { notes.append("the source's own .fsync-lite is left out") }
+        if header == nil, findings.metReservedName {
+            notes.append(
+                "the source's own .fsync-lite is left out: the history is not copied; cp -a copies it")
+        }
         if !keepsIdentity {
             notes.append(
                 "the source's file system keeps no change times or inodes: size and modification time decide")
@@ -50,7 +53,7 @@ extension DirectorySource {
         if let capabilities = root.capabilities, options.allowsWeakCommit {
             notes += capabilities.notes(leftOut: leftOut.kinds)
         }
-        if options.attributes.contains(.owner), !attributes.contains(.owner) {
+        if header == nil, options.attributes.contains(.owner), !attributes.contains(.owner) {
             notes.append("owners are left alone: only root can set them")
         }
         if let (first, count) = opened {

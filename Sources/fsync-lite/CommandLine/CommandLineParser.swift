@@ -9,7 +9,7 @@ struct CommandLineParser: Sendable {
         let lookup = CommandLookup(program: program)
         if let first = arguments.first {
             if first.spells(OptionDescription.versionOption.name) {
-                var version = HelpCommand.invocation(program, about: nil)
+                var version = HelpCommand.invocation(program, about: [])
                 version.options.append(.versionOption)
                 return version
             }
@@ -26,7 +26,8 @@ struct CommandLineParser: Sendable {
         let rest = arguments.dropFirst(command.description.words.count)
         // Help takes precedence over any error, so that it can be requested on an invalid line.
         if asksForHelp(rest) {
-            return HelpCommand.invocation(program, about: command.description)
+            let words = Array(arguments.prefix(command.description.words.count))
+            return HelpCommand.invocation(program, about: words, rest)
         }
         return try invocation(of: command, rest)
     }
@@ -39,7 +40,7 @@ struct CommandLineParser: Sendable {
         try scanner.scan()
         // In combined short flags.
         if command != HelpCommand.self, scanner.options.has(.helpOption) {
-            return HelpCommand.invocation(program, about: description)
+            return HelpCommand.invocation(program, about: description.words.map { Array($0.utf8) })
         }
         let replacement = description.options.first { $0.replacesArguments && scanner.options.has($0) }
         return Invocation(

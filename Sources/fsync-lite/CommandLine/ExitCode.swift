@@ -25,9 +25,9 @@ enum ExitCode: Int32, CaseIterable {
         case .done: "done; after an apply: the new tree is there and durable"
         case .failed: "failed; the target is unchanged"
         case .different:
-            "there are differences (plan --exit-code, manifest diff, manifest verify, snapshot verify), nothing matches (snapshot find, snapshot log), or the last run is too old (status --max-age)"
+            "there are differences, nothing matches, or the last run is too old"
         case .committedWithOmissions:
-            "committed, but something could not be mirrored and is listed, such as a file that kept changing"
+            "committed, but some files could not be mirrored and are listed"
         case .refused: "refused by a guard; nothing was written"
         case .stalePlan: "a saved plan, or what was prepared, no longer fits; nothing was written"
         case .pending:
@@ -42,6 +42,14 @@ enum ExitCode: Int32, CaseIterable {
         case .terminated: "stopped by TERM, likewise"
         case .busy: "serve: as many of them as may run at a time are running already"
         case .locked: "another run is writing to the target"
+        }
+    }
+
+    /// Help shows it with `--all` only.
+    var isRare: Bool {
+        switch self {
+        case .done, .failed, .different, .committedWithOmissions, .refused, .locked: false
+        default: true
         }
     }
 

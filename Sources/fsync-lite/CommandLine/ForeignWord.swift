@@ -45,16 +45,18 @@ extension ProgramDescription {
     func hint(forForeign typed: ArraySlice<UInt8>, of command: CommandDescription?) -> String? {
         guard !typed.starts(with: "--".utf8) else { return foreign(typed, command) }
         let known = command?.allOptions.flatMap(\.spellings) ?? []
-        var hints: [String] = []
+        var hints: [(letters: [String], text: String)] = []
         for letter in typed.dropFirst() {
             let spelling = [UInt8(ascii: "-"), letter][...]
             guard !known.contains(where: spelling.spells), let hint = foreign(spelling, command) else {
                 continue
             }
-            let text = typed.count > 2 ? "\(String(decoding: spelling, as: UTF8.self)): \(hint)" : hint
-            if !hints.contains(text) { hints.append(text) }
+            if hints.last?.text != hint { hints.append(([], hint)) }
+            hints[hints.count - 1].letters.append(String(decoding: spelling, as: UTF8.self))
         }
-        return hints.isEmpty ? nil : hints.joined(separator: "\n")
+        guard !hints.isEmpty else { return nil }
+        return hints.map { typed.count > 2 ? "\($0.letters.joined(separator: ", ")): \($0.text)" : $0.text }
+            .joined(separator: "\n")
     }
 
     private func foreign(_ spelling: ArraySlice<UInt8>, _ command: CommandDescription?) -> String? {

@@ -4,24 +4,28 @@ enum HelpCommand: Command {
     private static let manual = OptionDescription.flag(
         "--man", "Write the manual page, for man -l or a directory of man1; of settings, that of man5")
 
+    private static let all = OptionDescription.flag(
+        OptionDescription.all.name, "Show also the commands, options and exit codes that are rarely needed")
+
     static let description = CommandDescription(
         "help", summary: "Show help for a command.",
         arguments: [command],
-        options: [manual],
+        options: [all, manual],
         examples: [
-            ("fsync-lite help manifest list", "What a command takes"),
+            ("fsync-lite help apply --all", "Everything that a command takes"),
             ("fsync-lite help --man | man -l -", "Read it as a manual page"),
             ("fsync-lite help settings --man | man -l -", "The keys of the settings"),
         ])
 
-    /// The request for help about a command, or about the program when nil.
-    static func invocation(_ program: ProgramDescription, about topic: CommandDescription?) -> Invocation {
-        invocation(program, about: topic?.words.map { Array($0.utf8) } ?? [])
-    }
-
     /// The request for help about a command or a group, by its words.
-    static func invocation(_ program: ProgramDescription, about words: [[UInt8]]) -> Invocation {
-        Invocation(program: program, command: self, arguments: [command.name: words])
+    ///
+    /// - Parameter rest: the other words of the command line; `--all` is meant for help.
+    static func invocation(
+        _ program: ProgramDescription, about words: [[UInt8]], _ rest: ArraySlice<[UInt8]> = []
+    ) -> Invocation {
+        var invocation = Invocation(program: program, command: self, arguments: [command.name: words])
+        if rest.contains(where: { $0.spells(all.name) }) { invocation.options.append(all) }
+        return invocation
     }
 
     static func run(_ invocation: Invocation, _ console: inout Console) throws -> ExitCode {
@@ -33,7 +37,10 @@ enum HelpCommand: Command {
             let page = program.pages.first { page in topic?.spells(page.topic) ?? false }
             try console.write(Array((page?.text(program) ?? ManualPage(program: program).text).utf8))
         } else {
-            let (topic, help) = (try topic(of: invocation), HelpText(program: program))
+            let (topic, help) = (
+                try topic(of: invocation),
+                HelpText(program: program, showsAll: invocation.options.has(all))
+            )
             let group = invocation.values(command).first.map(program.group) ?? []
             let text = topic == nil && !group.isEmpty ? help.text(forGroup: group) : help.text(for: topic)
             try console.write(Array(text.utf8))

@@ -2,6 +2,8 @@
 struct HelpText: Sendable {
     let program: ProgramDescription
     var width = 80
+    /// Also what is rarely needed.
+    var showsAll = false
 
     /// A heading with rows of a label and its description.
     private typealias Table = (heading: String, rows: [(label: String, help: String)])
@@ -16,41 +18,55 @@ struct HelpText: Sendable {
     func text(forGroup group: [CommandDescription]) -> String {
         let word = group[0].words[0]
         let lines =
-            usageLines("\(program.name) \(word) COMMAND [OPTIONS] [ARGUMENTS]") + table(of: group) + [""]
+            usageLines("\(program.name) \(word) COMMAND [OPTIONS] [ARGUMENTS]")
+            + lines(of: [table("Commands", group)]) + [""]
             + seeHelp("\(word) COMMAND")
         return lines.joined(separator: "\n") + "\n"
     }
 
-    /// Each command with its summary.
-    var commandList: [String] { Array(table(of: program.descriptions).dropFirst(2)) }
+    /// The commands with their summaries, under the headings of their sections.
+    var commandList: [String] { Array(lines(of: commandTables).dropFirst()) }
 
-    private func table(of commands: [CommandDescription]) -> [String] {
-        lines(of: [("Commands", commands.map { (label: $0.name, help: $0.summary) })])
+    private var commandTables: [Table] {
+        program.sections.filter { showsAll || !$0.isRare }.map { section in
+            table(section.heading, section.commands.map { $0.description })
+        }
     }
 
-    private func seeHelp(_ command: String) -> [String] {
+    private func table(_ heading: String, _ commands: [CommandDescription]) -> Table {
+        (heading, commands.map { (label: $0.name, help: $0.summary) })
+    }
+
+    /// - Parameter rest: what there is to say about what is not shown.
+    private func seeHelp(_ command: String, _ rest: String? = nil) -> [String] {
         TextWrapping(width: width).lines(
-            of: "See '\(program.name) help \(command)' for what a command takes.")
+            of: "See '\(program.name) help \(command)' for \(rest ?? "what a command takes").")
     }
 
     private var programLines: [String] {
-        let commands = program.descriptions.map { (label: $0.name, help: $0.summary) }
-        let exitCodes = program.exitCodes.map { (label: String($0.code), help: $0.meaning) }
+        let exitCodes = program.exitCodes.filter { showsAll || !$0.isRare }
+            .map { (label: String($0.code), help: $0.meaning) }
         return TextWrapping(width: width).lines(of: "\(program.name): \(program.summary)")
-            + [""] + usageLines("\(program.name) COMMAND [OPTIONS] [ARGUMENTS]")
-            + lines(of: [("Commands", commands)] + optionTables(program.options))
+            + usageLines("\(program.name) COMMAND [OPTIONS] [ARGUMENTS]")
+            + lines(of: commandTables + (showsAll ? optionTables(program.options) : []))
             + lines(of: [("Exit codes", exitCodes)])
-            + [""] + seeHelp("COMMAND")
+            + [""] + seeHelp("COMMAND") + (showsAll ? [] : seeHelp("--all", "all commands and exit codes"))
     }
 
     private func commandLines(_ command: CommandDescription) -> [String] {
         let wrapping = TextWrapping(width: width)
         let arguments = command.arguments.map { (label: $0.name, help: $0.help) }
+        let options = command.allOptions.filter { showsAll || !$0.isRare }
+        let count = command.allOptions.count
+        let isShort = options.count < count
+        // A short list needs one heading.
+        let tables = isShort ? [("Options", rows(options))] : optionTables(options)
         return wrapping.lines(of: command.summary)
             + [""] + usageLines(program.usage(of: command))
             + (command.discussion.map { [""] + wrapping.paragraphs(of: $0) } ?? [])
-            + lines(of: [("Arguments", arguments)] + optionTables(command.allOptions))
+            + lines(of: [("Arguments", arguments)] + tables)
             + exampleLines(command.examples)
+            + (isShort ? [""] + seeHelp("\(command.name) --all", "all \(count) options") : [])
     }
 
     /// Command lines are meant for copying, so they are not wrapped.
@@ -71,14 +87,12 @@ struct HelpText: Sendable {
 
     /// One table per section, in the order in which the sections first appear.
     private func optionTables(_ options: [OptionDescription]) -> [Table] {
-        options.sections.map { section in
-            let rows = section.options.map { option in
-                (
-                    label: (option.short.map { "\($0), " } ?? spaces(4)) + option.usage,
-                    help: option.wholeHelp
-                )
-            }
-            return (section.heading, rows)
+        options.sections.map { ($0.heading, rows($0.options)) }
+    }
+
+    private func rows(_ options: [OptionDescription]) -> [(label: String, help: String)] {
+        options.map { option in
+            ((option.short.map { "\($0), " } ?? spaces(4)) + option.usage, option.wholeHelp)
         }
     }
 

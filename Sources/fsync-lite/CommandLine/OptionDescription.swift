@@ -17,6 +17,8 @@ struct OptionDescription: Sendable {
     private(set) var section = "Options"
     /// With this option the command takes no arguments: its value contains them.
     private(set) var replacesArguments = false
+    /// Help shows it with `--all` only.
+    private(set) var isRare = false
 
     fileprivate func inSection(_ heading: String) -> OptionDescription {
         var option = self
@@ -28,6 +30,13 @@ struct OptionDescription: Sendable {
     func replacingArguments() -> OptionDescription {
         var option = self
         option.replacesArguments = true
+        return option
+    }
+
+    /// The same option, rarely needed.
+    var rare: OptionDescription {
+        var option = self
+        option.isRare = true
         return option
     }
 

@@ -8,8 +8,9 @@ struct ProgramDescription: Sendable {
     /// The day of this version, in ISO 8601.
     let released: String
     /// In the order of help.
-    let commands: [any Command.Type]
-    let exitCodes: [(code: Int32, meaning: String)]
+    let sections: [CommandSection]
+    /// Help shows the rare ones with `--all` only.
+    let exitCodes: [(code: Int32, meaning: String, isRare: Bool)]
     /// For the manual page.
     var files: [(path: String, meaning: String)] = []
     /// Variables that it reads.
@@ -19,6 +20,8 @@ struct ProgramDescription: Sendable {
     /// Words of other tools, which lead to a hint.
     var foreignCommands: [ForeignWord] = []
     var foreignOptions: [ForeignWord] = []
+
+    var commands: [any Command.Type] { sections.flatMap(\.commands) }
 
     var descriptions: [CommandDescription] { commands.map { $0.description } }
 
@@ -33,5 +36,17 @@ struct ProgramDescription: Sendable {
     /// The usage line of a command, such as `fsync-lite plan [OPTIONS] SOURCE TARGET`.
     func usage(of command: CommandDescription) -> String {
         ([name, command.name, "[OPTIONS]"] + command.arguments.map(\.usage)).joined(separator: " ")
+    }
+}
+
+/// Commands that people need for one purpose.
+struct CommandSection: Sendable {
+    let heading: String
+    let commands: [any Command.Type]
+    /// Help shows it with `--all` only.
+    let isRare: Bool
+
+    init(_ heading: String, _ commands: [any Command.Type], isRare: Bool = false) {
+        (self.heading, self.commands, self.isRare) = (heading, commands, isRare)
     }
 }

@@ -6,19 +6,18 @@ enum ApplyCommand: Command {
     static var remoteTarget: ArgumentDescription? { SyncRun.target }
 
     private static let prepare = OptionDescription.flag(
-        "--prepare", "do all but the commit, and print the id for 'commit'")
+        "--prepare",
+        "stage and sync everything, leave the target's tree as it is, and print the id for 'commit TARGET ID'"
+    ).rare
 
     static let description = CommandDescription(
         "apply", summary: "Make TARGET the mirror of SOURCE, whole or not at all.",
         discussion: """
-            The contents of SOURCE become the contents of TARGET. Until the commit nothing in the tree is \
-            touched; a run that is killed leaves the old tree or the new one once the next command that \
-            writes has run. What is replaced or deleted is kept in TARGET/.fsync-lite/history for a week, and of \
-            the last three applies however old they are; where the disk has not the room for an apply, the oldest \
-            go before. \
-            Rules of retention that are given are kept with the target, hold until others are given, and never give \
-            way to an apply.
-            With --prepare everything is staged and synced, and the target keeps its old tree until 'commit TARGET ID'.
+            The contents of SOURCE become the contents of TARGET. A run that is killed leaves the old tree or the \
+            new one once the next command that writes has run. Files that are replaced or deleted go to \
+            TARGET/.fsync-lite/history. They are kept for a week, those of the last three applies longer; if the \
+            disk is full, the oldest are removed first. Rules such as --keep-daily are stored with the target, hold until others \
+            are given, and are never overridden by a full disk.
             """,
         arguments: [SyncRun.source, SyncRun.target],
         options: [SyncRun.savedPlan, .dryRun, prepare, .newTarget, .settingsFile] + OptionDescription.settable
@@ -30,14 +29,9 @@ enum ApplyCommand: Command {
                 "fsync-lite apply --quiet --log-file /var/log/mirror.log /srv /mnt/backup/srv",
                 "From cron: silent unless something needs attention"
             ),
-            ("fsync-lite apply --plan photos.plan", "Carry out a saved plan"),
             (
                 "fsync-lite apply web1:/srv/www /srv/mirror/web1",
                 "Mirror a directory of another machine, over ssh"
-            ),
-            (
-                "fsync-lite apply home /mnt/home --ignore-file .gitignore --exclude-caches",
-                "Leave out what can be made again"
             ),
         ])
 

@@ -3,7 +3,7 @@ import FileSystem
 import FsyncLite
 
 enum RunCommand: Command {
-    private static let job = ArgumentDescription("JOB", "the name of a job", repeated: true)
+    private static let job = ArgumentDescription("JOB", "the name of a job", optional: true, repeated: true)
     private static let all = OptionDescription.flag(
         "--all", "run every job that is not disabled, in the order of their names"
     ).replacingArguments()
@@ -31,7 +31,9 @@ enum RunCommand: Command {
         let settings = try SettingsSources(invocation.options)
         // All jobs are checked before the first one begins.
         let isAll = invocation.options.has(all)
-        let jobs = try isAll ? settings.enabledJobs() : settings.jobs(named: invocation.values(job))
+        let names = invocation.values(job)
+        guard isAll || !names.isEmpty else { throw try settings.noJob("'run' is missing JOB") }
+        let jobs = try isAll ? settings.enabledJobs() : settings.jobs(named: names)
         if let option = OptionDescription.firstRun.first(where: invocation.options.has),
             isAll || jobs.count > 1
         {

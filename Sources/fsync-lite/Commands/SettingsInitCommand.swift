@@ -7,7 +7,7 @@ enum SettingsInitCommand: Command {
     static let description = CommandDescription(
         "settings init", summary: "Write a file of settings to begin with. Never replaces one.",
         discussion: """
-            A key is an option's name with _ for -, such as keep_daily for --keep-daily; settings show lists them all. \
+            A key is an option's name with _ for -, such as keep_daily for --keep-daily; settings show --all lists them all. \
             "defaults" are for every run, and each of the "jobs" is an apply with a name. The file that is written has a \
             job to change; it is disabled, so nothing runs by itself.
             Keys of a job besides the options: "source" and "target", paths from / or ~/; one of them may \

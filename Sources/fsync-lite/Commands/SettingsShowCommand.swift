@@ -7,10 +7,12 @@ enum SettingsShowCommand: Command {
 
     private static let names = OptionDescription.flag("--jobs", "only the names of the jobs, one a line")
 
+    private static let all = OptionDescription.flag("--all", "also what is not set, with its default")
+
     static let description = CommandDescription(
         "settings show", summary: "Show what the settings say, and where each value comes from.",
         arguments: [job],
-        options: [names, .settingsFile],
+        options: [names, all, .settingsFile],
         examples: [("fsync-lite settings show photos", "What holds for a job, and why")])
 
     static func run(_ invocation: Invocation, _ console: inout Console) throws -> ExitCode {
@@ -45,7 +47,9 @@ enum SettingsShowCommand: Command {
             let given = (isRule ? ruling.map { [$0] } ?? [] : layers).compactMap { $0.values[option.name] }
             let counting = option.isRepeatable ? given[...] : given.suffix(1)
             let key = option.key.padded(to: 20)
-            if counting.isEmpty { try console.line("\(key) \(text(nil, option).padded(to: 12)) default") }
+            if counting.isEmpty, invocation.options.has(all) {
+                try console.line("\(key) \(text(nil, option).padded(to: 12)) default")
+            }
             for value in counting {
                 try console.line("\(key) \(text(value, option).padded(to: 12)) \(value.location)")
             }

@@ -103,8 +103,10 @@ enum StatusCommand: Command {
         let names = invocation.values(targets)
         let isAll = options.has(all) || names.isEmpty && options.has(prometheus)
         guard isAll || !names.isEmpty else {
-            throw UsageError(
-                "'status' is missing TARGET", hint: "give a directory or a job, or --all for every job")
+            let (message, settings) = ("'status' is missing TARGET", try SettingsSources(invocation))
+            throw try settings.jobs().isEmpty
+                ? UsageError(message, hint: "give a directory or a job, or --all for every job")
+                : settings.noJob(message)
         }
         let settings = isAll ? try SettingsSources(invocation) : nil
         let known = isAll ? KnownTarget.all() : []
@@ -158,13 +160,21 @@ enum StatusCommand: Command {
 
     /// A job or a path. A target in the working directory keeps its name.
     private static func query(_ name: [UInt8], _ invocation: Invocation) throws -> StatusQuery {
-        func job() throws -> Job? {
+        func job(mustExist: Bool = false) throws -> Job? {
             guard !name.contains(UInt8(ascii: "/")) else { return nil }
-            return try SettingsSources(invocation).jobs().first { $0.name.utf8.elementsEqual(name) }
+            let settings = try SettingsSources(invocation)
+            let jobs = try settings.jobs()
+            let job = jobs.first { $0.name.utf8.elementsEqual(name) }
+            guard !mustExist || job != nil || jobs.isEmpty else {
+                throw try settings.noJob(named: name, ", and no directory of this name here")
+            }
+            return job
         }
         // An error of the path is told when its status is asked for.
         guard (try? Target(path: name).hasState()) == true else {
-            return try job().map { StatusQuery($0, path: $0.target, invocation) }
+            let isNowhere =
+                try Endpoint(argument: name) == nil && (try? LocalFile(bytes: name).exists) == false
+            return try job(mustExist: isNowhere).map { StatusQuery($0, path: $0.target, invocation) }
                 ?? StatusQuery(nil, path: name, invocation)
         }
         // Settings with an error matter to no directory.
@@ -255,7 +265,7 @@ enum StatusCommand: Command {
         if let (id, since) = status.prepared {
             try console.line("prepared   \(id), of \(since.localText)")
         }
-        for applied in status.history {
+        for applied in status.history where applied.bytesHeld > 0 {
             try console.line(
                 "kept       \(applied.shortID), \(Amount.bytes(applied.bytesHeld)) displaced")
         }

@@ -5,13 +5,14 @@ import FsyncLite
 /// The common part of the commands that plan and apply: two trees, and the options completed by settings.
 struct SyncRun {
     static let source = ArgumentDescription(
-        "SOURCE", "the directory whose contents are mirrored; host:path is one of another machine, over ssh")
+        "SOURCE", "the directory to mirror, or host:path over ssh")
     static let target = ArgumentDescription("TARGET", "the directory that becomes the mirror")
     static let savedPlan = OptionDescription.value(
         "--plan", "FILE", "carry out this saved plan, in place of SOURCE and TARGET"
-    ).replacingArguments()
+    ).replacingArguments().rare
     static let allActions = OptionDescription.flag(
-        OptionDescription.all.name, "list every action, however many")
+        OptionDescription.all.name, "list every action, however many"
+    ).rare
 
     let source: MirrorSource
     let target: [UInt8]

@@ -8,7 +8,7 @@ enum UndoCommand: Command {
         "--steps", "N", "take the last N applies back, as one transaction (default: 1)")
 
     static let description = CommandDescription(
-        "undo", summary: "Take the last apply back. Undone once more, it is there again.",
+        "undo", summary: "Take the last run back. A second undo brings it back.",
         discussion: """
             The target becomes the tree that the last apply found. Entries of the target that changed since then \
             stay as they are; those that stand in the way of an older one are listed. With --steps, what was changed by \

@@ -22,7 +22,7 @@ extension OptionDescription {
     static let logFile = value("--log-file", "FILE", "append a line for this run, and one per problem")
     static let dryRun = flag("--dry-run", "show what would be done, and write nothing")
     static let settingsFile = value(
-        "--settings", "FILE", "read these settings, not ~/.config/fsync-lite/settings.json")
+        "--settings", "FILE", "read these settings, not those in ~/.config")
 
     /// Output options of a run.
     static let output: [OptionDescription] = .section("Output", json, quiet, verbose, logFile)

@@ -5,17 +5,19 @@ import FsyncLite
 /// Which entries are covered.
 extension SyncOptions {
     static let exclude = OptionDescription.value(
-        "--exclude", "PATTERN", "leave out what matches, as in a .gitignore; the last match decides",
+        "--exclude", "PATTERN", "leave out what matches, as in a .gitignore",
         repeatable: true)
     fileprivate static let include = OptionDescription.value(
-        "--include", "PATTERN", "take in what matches, although an earlier pattern leaves it out",
-        repeatable: true)
+        "--include", "PATTERN", "take in what matches; the last match of all patterns decides",
+        repeatable: true
+    ).rare
     fileprivate static let excludeFrom = OptionDescription.value(
         "--exclude-from", "FILE",
-        "patterns from a file, one per line, as in a .gitignore; - for standard input",
+        "patterns from a file; - for standard input",
         repeatable: true)
     private static let ignoreFile = OptionDescription.value(
-        "--ignore-file", "NAME", "patterns from the file of this name in each directory of the source")
+        "--ignore-file", "NAME", "patterns from the file of this name in each directory of the source"
+    ).rare
     static let patterns = [exclude, include, excludeFrom]
 
     static let filterFields: [OptionField<SyncOptions>] = [
@@ -28,13 +30,15 @@ extension SyncOptions {
         },
         .flag("--exclude-caches", "leave out what is in directories with a CACHEDIR.TAG") {
             $0.filters.excludesCaches = true
-        },
-        .flag("--one-file-system", "leave out what is mounted in the source, bind mounts too") {
+        }.rare,
+        .flag("--one-file-system", "leave out other file systems and bind mounts") {
             $0.filters.staysOnFileSystem = true
         },
-        .size("--max-size", "leave out larger files; SIZE is such as 10M") { $0.filters.sizes.maximum = $1 },
-        .size("--min-size", "leave out smaller files") { $0.filters.sizes.minimum = $1 },
-        .flag("--delete-excluded", "delete from the target what is left out") { $0.deletesExcluded = true },
+        .size("--max-size", "leave out larger files; SIZE is such as 10M") { $0.filters.sizes.maximum = $1 }
+            .rare,
+        .size("--min-size", "leave out smaller files") { $0.filters.sizes.minimum = $1 }.rare,
+        .flag("--delete-excluded", "delete from the target what is left out") { $0.deletesExcluded = true }
+            .rare,
     ]
 
     /// The patterns of all options in the order given: the last match decides.

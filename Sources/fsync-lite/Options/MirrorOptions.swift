@@ -6,7 +6,7 @@ extension SyncOptions {
     static let weakCommit = OptionDescription.flag(
         "--weak-commit",
         "write also to exFAT, NTFS, a NAS or FUSE, where only a kill leaves the old tree or the new one for certain"
-    )
+    ).rare
 
     /// The guards that let an apply take more away.
     static var loosening: [OptionDescription] {
@@ -19,61 +19,63 @@ extension SyncOptions {
     fileprivate static let guards: [OptionField<SyncOptions>] = [
         .flag(
             "--adopt",
-            "take over a target that fsync-lite did not write: what SOURCE lacks is deleted there, and kept in the history"
+            "take over a TARGET of another tool: what SOURCE lacks is deleted there, and kept in the history"
         ) { $0.adopt = true },
         .flag("--allow-empty-source", "mirror an empty source over a target with entries") {
             $0.allowEmptySource = true
-        },
+        }.rare,
         .flag(
             "--allow-removal",
             "let new rules of retention remove more than half of the snapshots, and more than ten"
-        ) { $0.allowsRemoval = true },
-        .flag("--change-source", "accept another source than last time") { $0.changeSource = true },
-        .flag("--create-parents", "make the directories that lead to the target") { $0.createParents = true },
+        ) { $0.allowsRemoval = true }.rare,
+        .flag("--change-source", "accept another source than last time") { $0.changeSource = true }.rare,
+        .flag("--create-parents", "make the directories that lead to the target") { $0.createParents = true }
+            .rare,
         .flag("--delete-targets", "delete also other targets in the tree of TARGET, with their history") {
             $0.deletesTargets = true
-        },
+        }.rare,
         .value(
             "--max-delete", "N",
-            "refuse to delete more than N entries, N% of them, or not at all: unlimited (default: half of them)",
+            "refuse to delete more than N entries, or N% of them (default: 50%); unlimited turns this off",
             "give a number, a percentage such as 20%, or unlimited", { DeleteLimit($0) }
         ) { $0.deleteLimit = $1 },
-        .flag("--no-delete", "delete nothing, and refuse to replace a directory that is not empty") {
+        .flag("--no-delete", "delete nothing; replace only empty directories") {
             $0.keepsDeleted = true
         },
         .flag("--trust-source", "copy also what is not as recorded although its size and time are") {
             $0.trustsSource = true
-        },
+        }.rare,
         OptionField(option: .keepGoing) { $1.keepGoing = $0.has(.keepGoing) },
         OptionField(option: weakCommit) { $1.allowsWeakCommit = $0.has(weakCommit) },
-        .flag("--strict", "commit nothing if a file changes while it is copied") { $0.strict = true },
+        .flag("--strict", "commit nothing if a file changes while it is copied") { $0.strict = true }.rare,
     ]
 
     fileprivate static let comparison: [OptionField<SyncOptions>] = [
-        .flag("--checksum", "compare the content of files whose size and time agree") {
+        .flag("--checksum", "also compare files whose size and time agree") {
             $0.comparesContent = true
         },
         .flag("--trust-manifest", "do not scan TARGET: changes made there are not noticed") {
             $0.trustsManifest = true
-        },
-        .flag("--no-owner", "leave owners and groups alone") { $0.attributes.remove(.owner) },
-        .flag("--no-xattrs", "leave extended attributes alone") { $0.attributes.remove(.xattrs) },
-        .flag("--no-acls", "leave ACLs alone") { $0.attributes.remove(.acls) },
-        .flag("--no-hard-links", "copy each name of a file by itself") { $0.attributes.remove(.hardLinks) },
-        .flag("--no-sparse", "write holes as zeros") { $0.attributes.remove(.holes) },
+        }.rare,
+        .flag("--no-owner", "leave owners and groups alone") { $0.attributes.remove(.owner) }.rare,
+        .flag("--no-xattrs", "leave extended attributes alone") { $0.attributes.remove(.xattrs) }.rare,
+        .flag("--no-acls", "leave ACLs alone") { $0.attributes.remove(.acls) }.rare,
+        .flag("--no-hard-links", "copy each name of a file by itself") { $0.attributes.remove(.hardLinks) }
+            .rare,
+        .flag("--no-sparse", "write holes as zeros") { $0.attributes.remove(.holes) }.rare,
     ]
 
     fileprivate static let exchange: [OptionField<SyncOptions>] = [
         .flag("--exchange", "build the new tree beside TARGET and swap it in: readers see one whole tree") {
             $0.exchanges = true
-        }
+        }.rare
     ]
 
     fileprivate static let integrity: [OptionField<SyncOptions>] = [
         OptionField(
             option: .flag(
                 "--digest",
-                "record the SHA-256 of every file in the manifest; =all: also of those with more than 16 GiB of holes",
+                "record the SHA-256 of each file; =all: also if it has more than 16 GiB of holes",
                 choices: ["all"])
         ) { given, options in
             guard let digest = given.list.last(where: { $0.name == "--digest" }) else { return }
@@ -81,16 +83,16 @@ extension SyncOptions {
         },
         .flag("--verify", "read back what was written, from the disk, before it is committed") {
             $0.verifiesCopies = true
-        },
+        }.rare,
     ]
 
     fileprivate static let speed: [OptionField<SyncOptions>] = [
         .count(
             "--threads", "work on at most N files at a time (default: one per processor, at most 16)",
             in: 1...1024
-        ) { $0.threads = $1 },
+        ) { $0.threads = $1 }.rare,
         .value(
-            "--bandwidth", "RATE", "copy at most so many bytes a second; RATE is such as 50M",
+            "--bandwidth", "RATE", "copy at most RATE bytes a second, such as 50M",
             "give a number of bytes a second, such as 50M",
             { ByteCount($0).flatMap { $0 > 0 ? $0 : nil } }
         ) { $0.bandwidth = $1 },
@@ -107,7 +109,7 @@ extension SyncOptions {
 }
 
 extension OptionDescription {
-    static let keepGoing = flag("--keep-going", "commit what can be mirrored and list the rest")
+    static let keepGoing = flag("--keep-going", "commit what can be mirrored and list the rest").rare
 
     /// Options that determine the actions of a plan.
     static let planning: [OptionDescription] =

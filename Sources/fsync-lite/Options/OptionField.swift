@@ -3,9 +3,16 @@ import FsyncLite
 
 /// An option and the property that it sets. Its name is written only here.
 struct OptionField<Owner>: Sendable {
-    let option: OptionDescription
+    private(set) var option: OptionDescription
     /// Does nothing if the option is not given.
     let read: @Sendable (GivenOptions, inout Owner) throws -> Void
+
+    /// The same field, rarely needed.
+    var rare: OptionField {
+        var field = self
+        field.option = option.rare
+        return field
+    }
 
     static func flag(
         _ name: String, _ help: String, set: @escaping @Sendable (inout Owner) -> Void

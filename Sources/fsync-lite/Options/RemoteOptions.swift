@@ -4,12 +4,14 @@ import FsyncLite
 /// How another machine is reached. Only the command line and the environment say it: a target's settings and a saved plan
 /// must not start commands.
 extension OptionDescription {
-    static let ssh = value("--ssh", "COMMAND", "reach another machine with this command, not with ssh")
+    static let ssh = value("--ssh", "COMMAND", "reach another machine with this command, not with ssh").rare
     static let remoteCommand = value(
-        "--remote-command", "PATH", "where fsync-lite is on another machine, if its shell does not find it")
+        "--remote-command", "PATH", "where fsync-lite is on another machine, if its shell does not find it"
+    ).rare
 
     static let install = flag(
-        "--install", "where another machine has no fsync-lite, put this one to its ~/.local/bin first")
+        "--install", "where another machine has no fsync-lite, put this one to its ~/.local/bin first"
+    ).rare
 
     static let remote: [OptionDescription] = .section("Another machine", ssh, remoteCommand)
     /// Of a command that mirrors.

@@ -3,29 +3,32 @@ import FsyncLite
 /// The retention options of restic.
 extension RetentionPolicy {
     private static let label = OptionDescription.value(
-        "--keep-label", "L", "keep those with this label (default: with any)", repeatable: true)
+        "--keep-label", "L", "keep those with this label (default: with any)", repeatable: true
+    ).rare
 
     private static let fields: [OptionField<RetentionPolicy>] = [
         .count(
-            "--keep-last", "keep the last N trees before the present one, so that N applies can be undone"
+            "--keep-last", "keep the N trees before this one, to undo N runs"
         ) { $0.keepLast = $1 },
-        .count("--keep-hourly", "keep the newest of each of the last N hours that have one") {
+        .count("--keep-hourly", "keep the newest of each of the last N hours with one") {
             $0.keepHourly = $1
+        }.rare,
+        .count("--keep-daily", "keep the newest of each of the last N days with one") {
+            $0.keepDaily = $1
         },
-        .count("--keep-daily", "likewise of days") { $0.keepDaily = $1 },
-        .count("--keep-weekly", "of weeks") { $0.keepWeekly = $1 },
-        .count("--keep-monthly", "of months") { $0.keepMonthly = $1 },
-        .count("--keep-yearly", "of years") { $0.keepYearly = $1 },
+        .count("--keep-weekly", "likewise of weeks") { $0.keepWeekly = $1 }.rare,
+        .count("--keep-monthly", "of months") { $0.keepMonthly = $1 }.rare,
+        .count("--keep-yearly", "of years") { $0.keepYearly = $1 }.rare,
         age("--keep-within", "keep those no older than this before the newest, such as 30d or 1y6mo") {
             $0.keepWithin = $1
-        },
+        }.rare,
         age("--keep-within-hourly", "keep the newest of each hour up to that age") {
             $0.keepWithinHourly = $1
-        },
-        age("--keep-within-daily", "likewise of each day") { $0.keepWithinDaily = $1 },
-        age("--keep-within-weekly", "of each week") { $0.keepWithinWeekly = $1 },
-        age("--keep-within-monthly", "of each month") { $0.keepWithinMonthly = $1 },
-        age("--keep-within-yearly", "of each year") { $0.keepWithinYearly = $1 },
+        }.rare,
+        age("--keep-within-daily", "likewise of each day") { $0.keepWithinDaily = $1 }.rare,
+        age("--keep-within-weekly", "of each week") { $0.keepWithinWeekly = $1 }.rare,
+        age("--keep-within-monthly", "of each month") { $0.keepWithinMonthly = $1 }.rare,
+        age("--keep-within-yearly", "of each year") { $0.keepWithinYearly = $1 }.rare,
         OptionField(option: label) { given, policy in
             guard given.has(label) else { return }
             policy.keepLabel = try given.values(label).map { value in
@@ -56,7 +59,8 @@ extension RetentionPolicy {
 
 extension RetentionOptions {
     fileprivate static let retention = OptionDescription.value(
-        "--retention", "WORD", "forget the rules that are kept", choices: ["default"])
+        "--retention", "WORD", "forget the rules that are kept", choices: ["default"]
+    ).rare
 
     /// The rules of a command line, or of one settings file.
     init(_ given: GivenOptions) throws {

@@ -124,14 +124,32 @@ struct SettingsSources {
     func job(named name: [UInt8]) throws -> Job? { try jobs(named: [name]).first }
 
     func jobs(named names: [[UInt8]]) throws -> [Job] {
-        guard let own else { throw noJobs }
-        let jobs = try jobs()
+        let jobs = try someJobs()
         return try names.map { name in
             if let job = jobs.first(where: { $0.name.utf8.elementsEqual(name) }) { return job }
-            throw UsageError(
-                "no job \(quoted(name)) in \(own.file)",
-                hint: EditDistance.suggestion(for: name, among: jobs.map(\.name))
-                    ?? "fsync-lite settings show lists the jobs")
+            throw try noJob(named: name)
         }
+    }
+
+    /// The error for a name that no job has.
+    ///
+    /// - Parameter other: what else has no such name.
+    func noJob(named name: [UInt8], _ other: String = "") throws -> UsageError {
+        let place = own.map { " in \($0.file)" } ?? ""
+        return try noJob("no job \(quoted(name))\(place)\(other)", like: name)
+    }
+
+    /// An error that lists the jobs.
+    ///
+    /// - Parameter name: what was typed for one of them.
+    func noJob(_ message: String, like name: [UInt8] = []) throws -> UsageError {
+        let names = try someJobs().map(\.name)
+        let list = Amount.list(names.map { escapedText($0.utf8) }, of: names.count)
+        let suggestion = EditDistance.suggestion(for: name, among: names).map { "\($0)\n" } ?? ""
+        return UsageError(
+            message,
+            hint:
+                "\(suggestion)the jobs are: \(list)\nfor all of them: fsync-lite run --all, fsync-lite status --all"
+        )
     }
 }

@@ -47,6 +47,30 @@ struct JobTests {
 
     // MARK: Names
 
+    @Test func whereAJobIsMissingTheErrorListsThem() throws {
+        let scene = try scene("", #", "sys": {"source": "/etc", "target": "/nowhere/etc"}"#)
+        let list =
+            "the jobs are: photos, sys\nfor all of them: fsync-lite run --all, fsync-lite status --all\n"
+        for (words, message) in [
+            (["run"], "'run' is missing JOB"), (["status"], "'status' is missing TARGET"),
+            (["run", "all"], "no job 'all' in settings.json"),
+            (["plan", "--job", "all"], "no job 'all' in settings.json"),
+            (["settings", "show", "all"], "no job 'all' in settings.json"),
+            (["status", "all"], "no job 'all' in settings.json, and no directory of this name here"),
+            (["run", "phtos"], "no job 'phtos' in settings.json\ndid you mean 'photos'?"),
+        ] {
+            let run = try scene.run(words + ["--settings", "settings.json"])
+            #expect(run.code == 64 && run.output == "", "\(words)")
+            let said = run.errors.replacing("fsync-lite: ", with: "")
+            #expect(said == "\(message)\n\(list)", "\(words): \(said)")
+        }
+        // A path is none, and without jobs there is nothing to list.
+        #expect(try run(scene, "status", "./all").code == 66)
+        try scene.build("{}", at: "settings.json")
+        #expect(try run(scene, "status", "all").code == 66)
+        #expect(try run(scene, "run").errors.contains("settings.json has no jobs"))
+    }
+
     @Test func hooksGetTheNameOfTheirJob() throws {
         let scene = try scene(
             #", "before": ["sh", "-c", "echo before $FSYNC_LITE_JOB >> HERE/said"]"#

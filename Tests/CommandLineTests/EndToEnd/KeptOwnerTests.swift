@@ -98,6 +98,16 @@ struct KeptOwnerTests {
         #expect(try mode(scene, "target/own") == 0o6755)
     }
 
+    @Test(.needs(.otherUser))
+    func thatOwnersAreLeftAloneIsToldOnce() throws {
+        let scene = try MirrorScene(["a": "1"], as: .ordinary)
+        let note = "note: owners are left alone"
+        #expect(try scene.mirror().errors.contains(note))
+        try scene.append("2", to: "source/a")
+        #expect(try !scene.plan().errors.contains(note))
+        #expect(try !scene.mirror().errors.contains(note))
+    }
+
     // MARK: In a user namespace
 
     private static let unshare = ["unshare", "--user", "--map-root-user"]

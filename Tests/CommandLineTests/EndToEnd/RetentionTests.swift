@@ -243,7 +243,7 @@ struct RetentionTests {
             try list(scene).objects("snapshots").map { $0.texts("kept") } == [
                 ["present", "monthly"], ["before the present"], ["oldest monthly"],
             ])
-        let settings = try scene.run(["settings", "show", "j"] + own).lines
+        let settings = try scene.run(["settings", "show", "j", "--all"] + own).lines
         #expect(settings.contains { $0.hasPrefix("keep_monthly ") && $0.contains(" 4 ") })
         #expect(settings.contains { $0.hasPrefix("keep_last ") && $0.contains(" - ") })
     }

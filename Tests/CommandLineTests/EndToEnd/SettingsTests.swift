@@ -48,7 +48,8 @@ struct SettingsTests {
         try scene.build(
             .file(#"{"defaults": {"no_delete": false, "keep_last": 8}}"#, mode: 0o600),
             at: "target/.fsync-lite/settings.json")
-        let shown = try scene.run("settings", "show", "photos", "--settings", "settings.json").output
+        let options = ["--settings", "settings.json"]
+        let shown = try scene.run(["settings", "show", "photos", "--all"] + options).output
         func line(_ key: String) -> [String] {
             shown.split(separator: "\n").filter { $0.hasPrefix("\(key) ") }
                 .map { $0.split(separator: " ").dropFirst().joined(separator: " ") }
@@ -58,6 +59,10 @@ struct SettingsTests {
         #expect(line("max_size") == ["1 settings.json:1"])
         #expect(line("exclude") == ["'*.tmp' settings.json:1", "'*.log' settings.json:1"])
         #expect(line("adopt") == ["false default"])
+        // Without --all, what is set nowhere is not there, and all else is the same.
+        let set = shown.split(separator: "\n").filter { !$0.hasSuffix(" default") }
+        #expect(set.count < 12 && set.contains { $0.hasPrefix("no_delete ") })
+        #expect(try scene.run(["settings", "show", "photos"] + options).lines == set.map(String.init))
         // And it does what it shows: a larger file and what is excluded stay out; deletions take place.
         try scene.build("large", at: "source/large")
         try scene.build("k", at: "source/k")

@@ -209,7 +209,11 @@ struct SnapshotSearchTests {
                 #expect(try scene.run("snapshot", "diff", "target", id, name).code == 0)
             }
         }
-        #expect(try scene.run("status", "target").output.contains("kept       \(ids(scene)[0])"))
+        let kept = try scene.run("status", "target").lines.filter { $0.hasPrefix("kept ") }
+        let history = try scene.run("status", "target", "--json").json().objects("history")
+        let holding = history.filter { $0.number("bytes_held") ?? 0 > 0 }
+        #expect(kept.map { String($0.split { " ,".contains($0) }[1]) } == holding.map { $0.text("short_id") })
+        #expect(!holding.isEmpty && holding.count < history.count)
         let common = String((snapshots[0].text("id") ?? "").prefix(9))
         let several = try scene.run("snapshot", "show", "target", common)
         #expect(several.code == 64)
