@@ -172,7 +172,8 @@ public struct Synchronizer: Sendable {
     private func carryOut(_ planned: PlannedSync, in root: inout TargetRoot, isExact: Bool) throws -> Report {
         var report = Report(.refused, planned.plan)
         var room = RoomMaker(
-            planned.need, neededSteps: planned.neededSteps, givesWay: planned.retention?.giveWay ?? false && !prepares,
+            planned.need, neededSteps: planned.neededSteps,
+            givesWay: planned.retention?.giveWay ?? false && !prepares,
             allowed: isExact ? planned.plan.givingWay : nil)
         do {
             try root.make(parents: options.createParents)

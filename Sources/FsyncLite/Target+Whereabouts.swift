@@ -29,7 +29,8 @@ extension Target {
         guard selection.add(pattern: pattern) else { return [] }
         let snapshots = try names()
         let id = snapshots[try SnapshotName.index(of: name, in: snapshots)].id
-        let paths = try find(selection).found.filter { $0.snapshots.contains { $0.id == id } }.map(\.file.path)
+        let paths = try find(selection).found.filter { $0.snapshots.contains { $0.id == id } }.map(
+            \.file.path)
         let found = Set(paths)
         return paths.filter { !$0.isBelow(anyOf: found) }
     }

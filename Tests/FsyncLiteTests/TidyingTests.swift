@@ -45,7 +45,8 @@ struct TidyingTests {
         let state = try #require(root.state)
         var report = Report(.unchanged, Plan(Difference(), root: nil))
         var tidying = Tidying(
-            scanned: Timestamp.now.advanced(bySeconds: seconds), RetentionOptions().rules(kept: nil, RetentionPolicy()))
+            scanned: Timestamp.now.advanced(bySeconds: seconds),
+            RetentionOptions().rules(kept: nil, RetentionPolicy()))
         change(&tidying)
         try tidying.run(root, state, &report)
         return report

@@ -35,10 +35,13 @@ struct Purge {
         self.history = history
         let (lists, snapshots) = (try TargetLists(history), try history.snapshots())
         let damage = try lists.visit(selection) { entry, index, _, _ in
-            guard entry.status.type == .file || entry.status.type == .symlink, !entry.omitted.contains(.purged)
+            guard entry.status.type == .file || entry.status.type == .symlink,
+                !entry.omitted.contains(.purged)
             else { return }
             var version = found[entry.object] ?? Purged.Version(file: entry.file)
-            if version.snapshots.last?.id != snapshots[index].id { version.snapshots.append(snapshots[index]) }
+            if version.snapshots.last?.id != snapshots[index].id {
+                version.snapshots.append(snapshots[index])
+            }
             found[entry.object] = version
         }
         if let damage { throw damage }
@@ -52,7 +55,11 @@ struct Purge {
     var result: Purged {
         var result = Purged()
         for (object, version) in found {
-            if let path = present[object] { result.present.append(path) } else { result.versions.append(version) }
+            if let path = present[object] {
+                result.present.append(path)
+            } else {
+                result.versions.append(version)
+            }
         }
         result.present.sort()
         result.versions.sort { $0.file.path < $1.file.path }

@@ -45,7 +45,6 @@ extension Refusal {
             .adding("--exclude", second.pattern))
     }
 
-
     static func excludedInTheWay(_ path: RelativePath) -> Refusal {
         Refusal(
             .excludedInTheWay,

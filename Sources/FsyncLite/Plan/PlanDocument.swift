@@ -44,7 +44,8 @@ package struct PlanDocument {
                 ("gave_way", report.gaveWay), ("expired_labels", report.removed.labels),
                 ("removed_snapshots", report.removed.snapshots.map(\.id)),
             ],
-            freed: report.removed.bytes, refused: report.refusedProbes.counts, leftOut: report.actions.count - listed.count,
+            freed: report.removed.bytes, refused: report.refusedProbes.counts,
+            leftOut: report.actions.count - listed.count,
             error: report.error, on: report.fileSystem, to: &sink)
     }
 
@@ -59,7 +60,8 @@ package struct PlanDocument {
     private func end(
         _ document: inout DocumentWriter, _ summary: ActionSummary, _ notes: [String], _ problems: [Problem],
         _ refusals: [Refusal], history: [(key: StaticString, names: [String])],
-        freed: ByteCount = 0, refused probes: [SettlingProbe.Refusal: Int] = [:], leftOut: Int = 0, error: SyncError? = nil,
+        freed: ByteCount = 0, refused probes: [SettlingProbe.Refusal: Int] = [:], leftOut: Int = 0,
+        error: SyncError? = nil,
         on fileSystem: FileSystemCapabilities?, to sink: inout some ByteSink & ~Copyable
     ) throws {
         try document.array("problems", of: problems, to: &sink) { text, problem in

@@ -39,7 +39,9 @@ final class ContentComparison {
         }
         try monitor.checkCancellation()
         if let (index, match) = request {
-            try pipeline.add(FileComparer.Item(index: index, match: match), bytes: match.source.size) { take($0) }
+            try pipeline.add(FileComparer.Item(index: index, match: match), bytes: match.source.size) {
+                take($0)
+            }
         } else {
             try pipeline.finish { take($0) }
         }

@@ -15,7 +15,10 @@ enum SnapshotDiffCommand: Command {
         arguments: [.target, first, second], options: [.all, .json] + OptionDescription.remote,
         examples: [
             ("fsync-lite snapshot diff mirror", "What the last run changed"),
-            ("fsync-lite snapshot diff mirror 2026-11-01 latest", "What happened since the first of November")
+            (
+                "fsync-lite snapshot diff mirror 2026-11-01 latest",
+                "What happened since the first of November"
+            ),
         ])
 
     static func run(_ invocation: Invocation, _ console: inout Console) throws -> ExitCode {
@@ -23,7 +26,8 @@ enum SnapshotDiffCommand: Command {
         func name(_ argument: ArgumentDescription, _ usual: String) throws -> String {
             try invocation.values(argument).isEmpty ? usual : invocation.text(argument)
         }
-        let changes = try invocation.target().changes(from: name(first, "latest~1"), to: name(second, "latest"))
+        let changes = try invocation.target().changes(
+            from: name(first, "latest~1"), to: name(second, "latest"))
         let document = PlanDocument(source: path, target: path)
         return try ManifestDiffCommand.write(changes, document, invocation.options, to: &console)
     }

@@ -60,7 +60,9 @@ enum SnapshotRestoreCommand: Command {
         let snapshot = try invocation.text(.snapshot)
         var restoration = Restoration(
             target: target, snapshot: snapshot,
-            paths: try invocation.values(path).flatMap { try paths($0, in: snapshot, of: invocation.target()) },
+            paths: try invocation.values(path).flatMap {
+                try paths($0, in: snapshot, of: invocation.target())
+            },
             destination: given.has(toSource) ? try source(of: target, invocation.client) : given.value(to))
         restoration.name = invocation.targetOfClient
         restoration.isToSource = given.has(toSource)

@@ -38,7 +38,8 @@ enum StatusCommand: Command {
             do next; those on other machines are asked one after the other. The exit code is the first that is not 0; of metrics it is 0, for they say what is wrong.
             """,
         arguments: [targets],
-        options: [all, .json, prometheus, nagios, since, maxAge, warn, .settingsFile] + OptionDescription.remote,
+        options: [all, .json, prometheus, nagios, since, maxAge, warn, .settingsFile]
+            + OptionDescription.remote,
         examples: [
             ("fsync-lite status mirror", "See how a mirror stands"),
             ("fsync-lite status --all", "All jobs at a glance"),
@@ -265,12 +266,9 @@ enum StatusCommand: Command {
         if let (id, since) = status.prepared {
             try console.line("prepared   \(id), of \(since.localText)")
         }
-        for applied in status.history where applied.bytesHeld > 0 {
-            try console.line(
-                "kept       \(applied.shortID), \(Amount.bytes(applied.bytesHeld)) displaced")
-        }
         if !status.history.isEmpty {
-            try console.line("history    \(Amount.bytes(status.bytesHeld))")
+            let count = Amount.of(status.history.count + 1, "snapshot")
+            try console.line("history    \(count), \(Amount.bytes(status.bytesHeld))")
         }
     }
 }

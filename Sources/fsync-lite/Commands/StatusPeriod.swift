@@ -14,7 +14,9 @@ struct StatusPeriod {
 
     func write(_ asked: [StatusQuery], to console: inout Console) throws {
         let isOfJobs = asked.allSatisfy { $0.job != nil }
-        let titles = [isOfJobs ? "job" : "target", "good runs", "bad runs", "changes", "copied", "last good run"]
+        let titles = [
+            isOfJobs ? "job" : "target", "good runs", "bad runs", "changes", "copied", "last good run",
+        ]
         try TextTable(rows: [titles] + asked.map { cells(of: $0) }).write(to: &console)
         let rows = asked.flatMap { asked in
             bad(asked).map { [asked.name, String($0.began.localText.prefix(16)), $0.resultAndReason] }

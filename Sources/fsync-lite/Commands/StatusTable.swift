@@ -16,7 +16,9 @@ struct StatusTable {
     static func write(
         _ asked: [StatusQuery], _ limit: TimeSpan?, _ known: [KnownTarget], to console: inout Console
     ) throws {
-        if !asked.isEmpty || known.isEmpty { try TextTable(rows: StatusTable(asked, limit).rows).write(to: &console) }
+        if !asked.isEmpty || known.isEmpty {
+            try TextTable(rows: StatusTable(asked, limit).rows).write(to: &console)
+        }
         if !known.isEmpty { try TextTable(rows: StatusTable(known).rows).write(to: &console) }
     }
 

@@ -45,7 +45,8 @@ enum UndoCommand: Command {
         let times = runs.map { $0.created.map { String($0.localText.prefix(16)) } ?? $0.shortID }
         let what =
             times.count == 1
-            ? "the run of \(times[0])" : "the last \(times.count) runs, back to that of \(times[times.count - 1])"
+            ? "the run of \(times[0])"
+            : "the last \(times.count) runs, back to that of \(times[times.count - 1])"
         let text = "\(isDryRun ? "would take" : "takes") back \(what)"
         // A run that was cut short may have begun before the last good one, or may go on.
         guard let last = RunRecord.runs(on: target).last, let outcome = last.outcome, !last.isGood,

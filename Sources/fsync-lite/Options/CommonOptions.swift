@@ -70,7 +70,9 @@ struct TypedPath {
         guard !isFromTop, bytes.first == UInt8(ascii: "/") else { return }
         // Without a working directory there is no such path. Where there is no manifest, the command says so.
         let sources = (try? Target(path: target).sources()) ?? []
-        let places = sources.map { ($0.path, $0.name) } + [(try? LocalFile(bytes: target).absolute()).map { ($0, nil) }]
+        let places =
+            sources.map { ($0.path, $0.name) }
+            + [(try? LocalFile(bytes: target).absolute()).map { ($0, nil) }]
             .compactMap(\.self)
         for (top, name) in places {
             let prefix = top + (top.last == UInt8(ascii: "/") ? [] : [UInt8(ascii: "/")])

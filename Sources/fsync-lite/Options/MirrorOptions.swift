@@ -11,7 +11,8 @@ extension SyncOptions {
     /// The guards that let an apply take more away.
     static var loosening: [OptionDescription] {
         let names = [
-            "--adopt", "--allow-empty-source", "--allow-removal", "--change-source", "--delete-targets", "--max-delete",
+            "--adopt", "--allow-empty-source", "--allow-removal", "--change-source", "--delete-targets",
+            "--max-delete",
         ]
         return guards.map(\.option).filter { names.contains($0.name) } + [.changeTarget, .newTarget]
     }

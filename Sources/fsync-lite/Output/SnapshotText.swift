@@ -112,7 +112,8 @@ extension RemovedSnapshots {
     /// Such as `removed 6 snapshots (2026-11-19 to 2026-11-24), 5.0 MB are free`; nil for none.
     func text(isDryRun: Bool = false) -> String? {
         guard !snapshots.isEmpty else { return nil }
-        let free = isDryRun ? "at most \(Amount.bytes(bytes)) would be free" : "\(Amount.bytes(bytes)) are free"
+        let free =
+            isDryRun ? "at most \(Amount.bytes(bytes)) would be free" : "\(Amount.bytes(bytes)) are free"
         return "\(isDryRun ? "would remove" : "removed") \(self)" + (bytes > 0 ? ", \(free)" : "")
     }
 }

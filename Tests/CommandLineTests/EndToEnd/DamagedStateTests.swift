@@ -146,7 +146,8 @@ struct DamagedStateTests {
         let prune = try scene.run("snapshot", "prune", "target", "--damaged")
         #expect(prune.code == 0, "\(prune.errors)")
         let ending = prune.lines.last ?? ""
-        #expect(ending.hasPrefix("removed \(number + 1) snapshot") && ending.hasSuffix("; \(3 - number) kept"))
+        #expect(
+            ending.hasPrefix("removed \(number + 1) snapshot") && ending.hasSuffix("; \(3 - number) kept"))
         #expect(prune.lines[4].contains("initial"))
         #expect(prune.lines[4].contains("to be removed: it cannot be read"))
         #expect(try scene.run("snapshot", "verify", "target").code == 0)

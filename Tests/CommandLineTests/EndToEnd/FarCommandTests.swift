@@ -308,7 +308,7 @@ struct FarCommandTests {
         let two = try status("target", "far:\(scene.target)")
         #expect(two.code == 0, "\(two.errors)")
         let one = try status("nas")
-        #expect(one.code == 0 && one.output.contains("kept       "), "\(one.output)")
+        #expect(one.code == 0 && one.output.contains("history    "), "\(one.output)")
         let late = try status("--all", "--max-age", "1s")
         #expect(late.output.contains("fsync-lite run"), "\(late.output)")
         let lost = try CommandRun(

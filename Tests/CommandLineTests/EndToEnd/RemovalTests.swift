@@ -61,7 +61,9 @@ struct RemovalTests {
         let freed = try onDisk(scene).values.reduce(0, +)
         let run = try scene.apply("--keep-last", "1", "--log-file", "log")
         // The rule keeps the tree before the present one.
-        #expect(freed == 15 && run.errors.contains(#/removed 5 snapshots \(.*\), 10 B are free/#), "\(run.errors)")
+        #expect(
+            freed == 15 && run.errors.contains(#/removed 5 snapshots \(.*\), 10 B are free/#), "\(run.errors)"
+        )
         let log = try scene.text("log")
         #expect(removed.dropFirst().allSatisfy(log.contains) && !log.contains(removed[1]), "\(log)")
         #expect(try ids(scene).count == 2)
@@ -104,7 +106,9 @@ struct RemovalTests {
     @Test func pruneSaysWhatItFrees() throws {
         let scene = try scene(6, "--keep-last", "9")
         let dry = try scene.run("snapshot", "prune", "target", "--keep-last", "2", "--dry-run")
-        #expect(dry.lines.last?.contains(#/^would remove 3 snapshots.*, at most 3 B would be free; 3 kept$/#) ?? false)
+        #expect(
+            dry.lines.last?.contains(#/^would remove 3 snapshots.*, at most 3 B would be free; 3 kept$/#)
+                ?? false)
         let run = try scene.run("snapshot", "prune", "target", "--keep-last", "2", "--json").json()
         #expect(run.texts("removed_snapshots").count == 3 && run.number("bytes_freed") == 3)
         try expectSizes(scene)
@@ -183,11 +187,14 @@ struct RemovalTests {
         let before = try ids(scene)
         let trees = try before.map { try scene.run("manifest", "list", "target@\($0)").output }
         let dry = try scene.run("snapshot", "remove", "target", before[3], "kept", "--dry-run")
-        #expect(dry.code == 0 && dry.lines.last?.contains("would remove 2 snapshots") ?? false, "\(dry.output)")
+        #expect(
+            dry.code == 0 && dry.lines.last?.contains("would remove 2 snapshots") ?? false, "\(dry.output)")
         #expect(try ids(scene) == before)
         let run = try scene.run("snapshot", "remove", "target", before[3], "kept")
         #expect(run.code == 0, "\(run.errors)")
-        #expect(run.lines.last?.contains(#/^removed 2 snapshots \(.*\), 8 B are free; 6 kept$/#) ?? false, "\(run.output)")
+        #expect(
+            run.lines.last?.contains(#/^removed 2 snapshots \(.*\), 8 B are free; 6 kept$/#) ?? false,
+            "\(run.output)")
         let after = before.enumerated().filter { ![2, 3].contains($0.0) }.map(\.1)
         #expect(try ids(scene) == after)
         for (index, id) in before.enumerated() where after.contains(id) {
@@ -213,7 +220,9 @@ struct RemovalTests {
     private static let secret = "the secret of all secrets"
 
     /// No file of the state has the content, nor its digest.
-    private func expectNoSecret(_ scene: MirrorScene, sourceLocation: SourceLocation = #_sourceLocation) throws {
+    private func expectNoSecret(_ scene: MirrorScene, sourceLocation: SourceLocation = #_sourceLocation)
+        throws
+    {
         for (name, entry) in try scene.wholeTarget().entries where name.starts(with: ".fsync-lite/".utf8) {
             let text = String(decoding: entry.content ?? [], as: UTF8.self)
             #expect(
@@ -314,7 +323,9 @@ struct RemovalTests {
         try scene.remove("source/key")
         try scene.mirror()
         let run = try scene.run("snapshot", "purge", "target", "key")
-        #expect(run.code == 3 && run.errors.contains("key: its content has another name outside"), "\(run.errors)")
+        #expect(
+            run.code == 3 && run.errors.contains("key: its content has another name outside"), "\(run.errors)"
+        )
         try expectNoSecret(scene)
     }
 }

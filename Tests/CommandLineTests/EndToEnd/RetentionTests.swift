@@ -230,7 +230,9 @@ struct RetentionTests {
         let shown = try scene.run(["snapshot", "list", "target"] + own).output
         #expect(shown.contains("rules: keep_last 2, keep_daily 9 (in your defaults)\n"))
         let before = try count(scene)
-        #expect(try scene.run(["snapshot", "prune", "target", "--dry-run"] + own).output.contains("would remove 1 "))
+        #expect(
+            try scene.run(["snapshot", "prune", "target", "--dry-run"] + own).output.contains(
+                "would remove 1 "))
         #expect(try count(scene) == before)
         try scene.append("+", to: "source/a")
         #expect(try scene.run(["apply", "source", "target"] + own).code == 0)
@@ -257,7 +259,9 @@ struct RetentionTests {
     @Test func pruneWithoutRulesGoesByThoseInForce() throws {
         let scene = try scene(5, "--keep-last", "9")
         let before = try count(scene)
-        #expect(try scene.run("snapshot", "prune", "target").output.hasSuffix("nothing to remove; \(before) kept\n"))
+        #expect(
+            try scene.run("snapshot", "prune", "target").output.hasSuffix(
+                "nothing to remove; \(before) kept\n"))
         #expect(try scene.run("snapshot", "prune", "target", "--keep-last", "2").code == 0)
         #expect(try count(scene) == 3)
         // And keeps nothing of its own.

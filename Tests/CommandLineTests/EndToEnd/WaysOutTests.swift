@@ -73,7 +73,9 @@ struct WaysOutTests {
             let cases = try before.json().cases
             #expect(cases.contains(kind.rawValue), "\(kind): \(cases) \(before.output) \(before.errors)")
             let refused = try scene.run(words)
-            #expect(refused.code == (kind.code == .stale ? 5 : kind.code == .inputMissing ? 66 : 4), "\(kind): \(refused.errors)")
+            #expect(
+                refused.code == (kind.code == .stale ? 5 : kind.code == .inputMissing ? 66 : 4),
+                "\(kind): \(refused.errors)")
             let last = try #require(refused.errors.split(separator: "\n").last)
             let parts = last.split(separator: "next: ", maxSplits: 1)
             try #require(parts.count == 2, "\(kind): \(refused.errors)")

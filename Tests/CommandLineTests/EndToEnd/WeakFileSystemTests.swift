@@ -377,7 +377,9 @@ struct WeakFileSystemTests {
             let pruned = try scene.run("snapshot", "prune", "--keep-last", "1", "target/m")
             #expect(pruned.code == 0, "\(pruned.errors)")
             #expect(!scene.exists("target/m/.fsync-lite/lock"))
-            #expect(pruned.output.contains(#/removed 2 snapshots \(.*\), .* are free; 2 kept/#), "\(pruned.output)")
+            #expect(
+                pruned.output.contains(#/removed 2 snapshots \(.*\), .* are free; 2 kept/#),
+                "\(pruned.output)")
         }
     }
 

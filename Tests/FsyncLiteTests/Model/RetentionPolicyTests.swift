@@ -165,7 +165,9 @@ struct RetentionPolicyTests {
     /// So rules that would remove what the last run left are new: the guard against them goes by this.
     @Test(arguments: 0..<40) func whatARunLeftItsRulesLeaveAgain(seed: UInt64) throws {
         var random = SplitMix64(seed: seed)
-        func number(_ range: ClosedRange<Int>) -> Int? { Bool.random(using: &random) ? .random(in: range, using: &random) : nil }
+        func number(_ range: ClosedRange<Int>) -> Int? {
+            Bool.random(using: &random) ? .random(in: range, using: &random) : nil
+        }
         let rules = policy {
             ($0.keepLast, $0.keepDaily, $0.keepWeekly) = (number(1...5), number(1...9), number(1...5))
             ($0.keepMonthly, $0.keepYearly) = (number(1...14), number(1...3))

@@ -4,7 +4,7 @@ import Testing
 
 @testable import FsyncLite
 
-extension Array: @retroactive LogBatch {}
+extension Array: LogBatch {}
 
 struct LineLogTests {
     private final class Recorder: Sendable {
