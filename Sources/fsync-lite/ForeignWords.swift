@@ -37,6 +37,10 @@ extension ForeignWord {
             ForeignWord(
                 "-n", "--dry-run", hint: "leave it out: plan only shows what fsync-lite apply would do"
             ).with([PlanCommand.name]),
+            ForeignWord(
+                "--explain",
+                hint: "fsync-lite explain JOB|TARGET PATH says why a file is in the mirror, or is not"
+            ).with([PlanCommand.name]),
             ForeignWord("-n", hint: "--dry-run shows what would be done, and so does fsync-lite plan").with(
                 mirroring + [UndoCommand.name, SnapshotRestoreCommand.name, SnapshotPruneCommand.name]),
         ] + ofMirroring.map { $0.with(mirroring) }

@@ -23,13 +23,12 @@ enum StatusCommand: Command {
     private static let warn = OptionDescription.value(
         "--warn", "AGE", "with --nagios: a warning when the last good run is older; --max-age is critical")
     private static let targets = ArgumentDescription(
-        "TARGET", "a directory that fsync-lite writes to, or the name of a job", optional: true,
-        repeated: true, kind: .directoryOrJob)
+        "TARGET", NamedTarget.help, optional: true, repeated: true, kind: .directoryOrJob)
 
     static let description = CommandDescription(
         "status", summary: "Show what a target holds and when it was last written.",
         discussion: """
-            A name without a slash is a job's, if the settings have such a job, unless a target of that name is here. \
+            \(NamedTarget.rule) \
             First is the last good run, which mirrored the target, and the last attempt where that failed, was refused or \
             did not end: this machine remembers the last 100 runs on each target. \
             Several targets, or --all jobs, are one table of these, with the size of what the target holds and what to \
@@ -110,7 +109,10 @@ enum StatusCommand: Command {
         let asked =
             try isAll
             ? jobs.map { StatusQuery($0, path: $0.target, invocation) }
-            : names.map { try query($0, invocation) }
+            : names.map { name in
+                let named = try NamedTarget(name, invocation)
+                return StatusQuery(named.job, path: named.path, invocation)
+            }
         if options.has(prometheus) {
             // The metrics say what is wrong, and a collector must get them all the same.
             try StatusMetrics(asked).write(to: &console)
@@ -145,26 +147,6 @@ enum StatusCommand: Command {
             guard !known.isEmpty else { throw error }
             return []
         }
-    }
-
-    /// A job or a path. A target in the working directory keeps its name.
-    private static func query(_ name: [UInt8], _ invocation: Invocation) throws -> StatusQuery {
-        func job() throws -> Job? {
-            guard !name.contains(UInt8(ascii: "/")) else { return nil }
-            return try SettingsSources(invocation).jobs().first { $0.name.utf8.elementsEqual(name) }
-        }
-        // An error of the path is told when its status is asked for.
-        guard (try? Target(path: name).hasState()) == true else {
-            return try job().map { StatusQuery($0, path: $0.target, invocation) }
-                ?? StatusQuery(nil, path: name, invocation)
-        }
-        // Settings with an error matter to no directory.
-        if let other = try? job(), try LocalFile(bytes: name).absolute() != other.target {
-            Console.complain(
-                "note: \(quoted(name)) is the target here, and not the job of this name; for that: "
-                    + "fsync-lite status \(Shell.word(other.target))")
-        }
-        return StatusQuery(nil, path: name, invocation)
     }
 
     /// Tells what is wrong with a target.
