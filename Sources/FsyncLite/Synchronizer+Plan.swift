@@ -19,7 +19,7 @@ extension Synchronizer {
             let before = try root.state?.manifestVersion()
             let found = Result {
                 do {
-                    return try examine(root, ComparisonLog(root, writes: false))
+                    return try remembering(root).examine(root, ComparisonLog(root, writes: false))
                 } catch {
                     throw try Synchronizer.closedDirectory(root, error) ?? error
                 }

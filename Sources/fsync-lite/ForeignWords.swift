@@ -17,11 +17,7 @@ extension ForeignWord {
             hint:
                 "fsync-lite snapshot diff TARGET A B compares snapshots, fsync-lite manifest diff A B any trees"
         ),
-        ForeignWord(
-            "check", "verify", "scrub",
-            hint:
-                "fsync-lite manifest verify MANIFEST TREE reads the tree, fsync-lite snapshot verify TARGET the history"
-        ),
+        ForeignWord("check", "scrub", as: "verify"),
         ForeignWord(
             "init",
             hint: "no repository is needed: fsync-lite apply SOURCE TARGET begins one; "

@@ -65,7 +65,7 @@ extension ProgramDescription {
 
     private static let mirror: [any Command.Type] = [
         PlanCommand.self, ApplyCommand.self, CommitCommand.self, AbandonCommand.self, RunCommand.self,
-        RecoverCommand.self, StatusCommand.self, ExplainCommand.self,
+        RecoverCommand.self, StatusCommand.self, ExplainCommand.self, VerifyCommand.self,
         ServeCommand.self,
     ]
 

@@ -25,7 +25,7 @@ enum ExitCode: Int32, CaseIterable {
         case .done: "done; after an apply: the new tree is there and durable"
         case .failed: "failed; the target is unchanged"
         case .different:
-            "there are differences (plan --exit-code, manifest diff, manifest verify, snapshot verify), nothing matches (snapshot find, snapshot log), the file is not mirrored (explain), or the last run is too old (status --max-age)"
+            "there are differences (plan --exit-code, manifest diff, verify, manifest verify, snapshot verify), nothing matches (snapshot find, snapshot log), the file is not mirrored (explain), or the last run is too old (status --max-age)"
         case .committedWithOmissions:
             "committed, but something could not be mirrored and is listed, such as a file that kept changing"
         case .refused: "refused by a guard; nothing was written"

@@ -41,7 +41,7 @@ enum ExplainCommand: Command {
         _ named: NamedTarget, _ source: MirrorSource, _ filters: Filters, _ invocation: Invocation,
         _ console: inout Console
     ) throws -> ExitCode {
-        let isHere = try !named.isRemote
+        let isHere = !named.isRemote
         let isThere = try !isHere || LocalFile(bytes: named.path).exists
         let manifest = try isThere ? Tree(named.path, for: invocation) : nil
         let path = try path(invocation.argument(path), source, named.path)
@@ -96,7 +96,7 @@ enum ExplainCommand: Command {
         guard let found else {
             let list = places.map { "\(LocalFile(bytes: $0.path))" }.joined(separator: ", ")
             throw UsageError(
-                "\(quoted(typed)) is neither in the source nor in the target", hint: "these are: \(list)")
+                "\(quoted(typed)) is not below the source or the target", hint: "these are: \(list)")
         }
         let top = found.name.map { Array("\($0)/".utf8) } ?? []
         return try RelativePath(argument: top + found.path.bytes)

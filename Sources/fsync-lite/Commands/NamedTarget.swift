@@ -5,6 +5,8 @@ import FsyncLite
 struct NamedTarget {
     let job: Job?
     let path: [UInt8]
+    /// It is on another machine.
+    let isRemote: Bool
 
     static let help = "a directory that fsync-lite writes to, or the name of a job"
     static let argument = ArgumentDescription("JOB|TARGET", help, kind: .directoryOrJob)
@@ -13,23 +15,28 @@ struct NamedTarget {
 
     /// A target in the working directory keeps its name.
     init(_ name: [UInt8], _ invocation: Invocation) throws {
+        (job, path) = try NamedTarget.find(name, invocation)
+        // That of a client is a path here, whatever is in it.
+        isRemote = try invocation.client == nil && SyncRun.endpoint(path, SyncRun.target) != nil
+    }
+
+    private static func find(_ name: [UInt8], _ invocation: Invocation) throws -> (Job?, [UInt8]) {
         func job() throws -> Job? {
             guard !name.contains(UInt8(ascii: "/")) else { return nil }
             return try SettingsSources(invocation).jobs().first { $0.name.utf8.elementsEqual(name) }
         }
         // An error of the path is told when its state is asked for.
         guard (try? Target(path: name).hasState()) == true else {
-            self.job = try job()
-            path = self.job?.target ?? name
-            return
+            let job = try job()
+            return (job, job?.target ?? name)
         }
-        (self.job, path) = (nil, name)
         // Settings with an error matter to no directory.
         if let other = try? job(), try LocalFile(bytes: name).absolute() != other.target {
             Console.complain(
                 "note: \(quoted(name)) is the target here, and not the job of this name; for that: "
                     + "fsync-lite \(invocation.command.name) \(Shell.word(other.target))")
         }
+        return (nil, name)
     }
 
     /// The same of the argument `JOB|TARGET`, which is there.
@@ -42,6 +49,4 @@ struct NamedTarget {
             throw SyncError(.inputMissing, path: path, "there is no such target, and no job of this name")
         }
     }
-
-    var isRemote: Bool { get throws { try SyncRun.endpoint(path, SyncRun.target) != nil } }
 }

@@ -184,6 +184,9 @@ enum StatusCommand: Command {
         if let failed = asked.failed {
             lines.append("last attempt    \(failed.began.localText)   \(failed.resultAndReason)")
         }
+        if let check = (try? asked.status.get())?.lastCheck, let time = check.time {
+            lines.append("last check      \(time.localText)   \(check.text)")
+        }
         return lines
     }
 

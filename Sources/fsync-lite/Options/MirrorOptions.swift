@@ -69,11 +69,13 @@ extension SyncOptions {
         OptionField(
             option: .flag(
                 "--digest",
-                "record the SHA-256 of every file in the manifest; =all: also of those with more than 16 GiB of holes",
-                choices: ["all"])
+                "record the SHA-256 of every file in the manifest, by this run and later ones; =all: also of files with more than 16 GiB of holes; =none: no longer",
+                choices: ["all", "none"])
         ) { given, options in
             guard let digest = given.list.last(where: { $0.name == "--digest" }) else { return }
-            (options.recordsDigests, options.recordsAllDigests) = (true, digest.value != nil)
+            options.forgetsDigests = digest.value.map { $0.spells("none") } ?? false
+            options.recordsDigests = !options.forgetsDigests
+            options.recordsAllDigests = digest.value.map { $0.spells("all") } ?? false
         },
         .flag("--verify", "read back what was written, from the disk, before it is committed") {
             $0.verifiesCopies = true

@@ -33,7 +33,7 @@ struct ExplainTests {
     }
 
     private func expect(
-        _ scene: MirrorScene, _ target: String = "j", _ path: String, _ code: Int32, _ text: String,
+        _ scene: MirrorScene, _ target: String, _ path: String, _ code: Int32, _ text: String,
         sourceLocation: SourceLocation = #_sourceLocation
     ) throws {
         let run = try explain(scene, target, path)
@@ -50,7 +50,7 @@ struct ExplainTests {
     /// The filters of a job are named as they are written, those of a target's last run by their patterns.
     @Test func theRuleThatDecidesIsNamed() throws {
         let scene = try scene()
-        try expect(scene, "d/z", 2, "the target does not have it yet; the next run copies it")
+        try expect(scene, "j", "d/z", 2, "the target does not have it yet; the next run copies it")
         try mirror(scene)
         let tmp = "it is not in the source; "
         for (path, code, text, ofTarget) in [
@@ -76,12 +76,12 @@ struct ExplainTests {
             (".fsync-lite", 2, "the name .fsync-lite is reserved, and takes no part", nil),
             (".fsync-lite/manifest.json", 2, "the name .fsync-lite is reserved, and takes no part", nil),
         ] as [(String, Int32, String, String?)] {
-            try expect(scene, path, code, text)
+            try expect(scene, "j", path, code, text)
             try expect(scene, "target", path, code, ofTarget ?? text)
         }
         #expect(try explain(scene, "j", "../x").code == 64)
         let long = Array(repeating: "n", count: 4200).joined(separator: "/")
-        try expect(scene, long, 2, "its path is longer than 8192 bytes")
+        try expect(scene, "j", long, 2, "its path is longer than 8192 bytes")
     }
 
     @Test func theCopyIsComparedWithTheSourceAndTheManifest() throws {
@@ -146,7 +146,7 @@ struct ExplainTests {
         let outside = try explain(scene, "j", "/etc/passwd")
         #expect(
             outside.code == 64
-                && outside.errors.contains("'/etc/passwd' is neither in the source nor in the target"),
+                && outside.errors.contains("'/etc/passwd' is not below the source or the target"),
             "\(outside.errors)")
         let root = try explain(scene, "j", scene.source)
         #expect(root.code == 64, "\(root.output)")
