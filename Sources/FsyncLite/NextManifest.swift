@@ -154,6 +154,7 @@ struct NextManifest {
         header.exchanged = planned.exchanges
         (header.mounts, header.disks) = (planned.mounts, planned.disks)
         header.retention = options.retention.kept(over: planned.header?.retention)
+        header.digests = options.digestRule(over: planned.header?.digests)
         header.targetFileSystem = try target.fileSystemUUID()
         header.stateID = planned.header?.stateID ?? RandomID.hexadecimal(bytes: 16)
         (header.rootEntry, header.rootIdentity) = (rootEntry, try target.status().identity)

@@ -19,7 +19,7 @@ extension Synchronizer {
             let before = try root.state?.manifestVersion()
             let found = Result {
                 do {
-                    return try examine(root)
+                    return try remembering(root).examine(root)
                 } catch {
                     throw try Synchronizer.closedDirectory(root, error) ?? error
                 }

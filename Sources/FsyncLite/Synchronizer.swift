@@ -13,7 +13,7 @@ public struct Synchronizer: Sendable {
     let target: [UInt8]
     /// What messages that name a command call the target with the history.
     let name: [UInt8]
-    let options: SyncOptions
+    private(set) var options: SyncOptions
     let monitor: any Monitor
     /// The run stops before its commit.
     private var prepares = false
@@ -89,7 +89,7 @@ public struct Synchronizer: Sendable {
         let note = try endCopy(&root, wasPending: wasPending)
         var closed: ClosedDirectories?
         do {
-            var report = try apply(to: &root, exactly: saved, &closed)
+            var report = try remembering(root).apply(to: &root, exactly: saved, &closed)
             report.notes.insert(contentsOf: [lockNote, note].compactMap(\.self), at: 0)
             if ![.committed, .unchanged, .prepared, .pending].contains(report.outcome) {
                 try closed?.close()
@@ -148,6 +148,13 @@ public struct Synchronizer: Sendable {
         report.refusedProbes = planned.plan.difference.policy.probes?.refused ?? .init()
         report.notes += [taken].compactMap(\.self)
         return report
+    }
+
+    /// The same, with what the target remembers of earlier runs.
+    func remembering(_ root: TargetRoot) throws -> Synchronizer {
+        var synchronizer = self
+        if isMirror { synchronizer.options.remember(try root.state?.manifest()?.header.digests) }
+        return synchronizer
     }
 
     /// Ends a run that leaves the tree as it is: no step of the history.

@@ -156,15 +156,25 @@ extension Target {
         }
     }
 
+    /// What a check of the history found.
+    public struct HistoryCheck: Sendable {
+        /// The errors, by snapshot.
+        public var faults: [(snapshot: String, error: SyncError)] = []
+        /// The number of snapshots that were checked.
+        public var count = 0
+        /// Old versions that are files elsewhere, too.
+        public var shared: [SharedVersion] = []
+    }
+
     /// Checks that every record can be read and everything it needs exists, and reads content that has a digest.
     ///
-    /// - Returns: the errors, by snapshot; the number of snapshots checked; and old versions that are files elsewhere too.
-    public func verifyHistory(monitor: any Monitor = SilentMonitor()) throws -> (
-        faults: [(snapshot: String, error: SyncError)], count: Int, shared: [SharedVersion]
-    ) {
+    /// - Parameter part: the part of the old versions whose content is read.
+    public func verifyHistory(
+        part: Verification.Part = .all, monitor: any Monitor = SilentMonitor()
+    ) throws -> HistoryCheck {
         let history = try history()
         let snapshots = try history.snapshots()
-        guard let directory = try TargetRoot(path).directory else { return ([], 0, []) }
+        guard let directory = try TargetRoot(path).directory else { return HistoryCheck() }
         var faults: [(String, SyncError)] = []
         do {
             // Every tree is told by what differs from the present one.
@@ -211,7 +221,7 @@ extension Target {
             }
             displaced.sort { $0.location < $1.location }
             let objects = FilePipeline(threads: Processors.defaultThreads) {
-                DisplacedObjects(directory, monitor: monitor)
+                DisplacedObjects(directory, part, monitor: monitor)
             }
             defer { objects.close() }
             // A file with a name in the history may have another one in the tree.
@@ -235,9 +245,9 @@ extension Target {
                     at: try resolver.status(of: item.location), item.file.path, of: snapshots[index + 1].id)
             }
         }
-        return (
-            faults, snapshots.count, try shared.found(in: directory, and: history.state.directory, monitor)
-        )
+        return HistoryCheck(
+            faults: faults, count: snapshots.count,
+            shared: try shared.found(in: directory, and: history.state.directory, monitor))
     }
 
     func history() throws -> History {
@@ -268,21 +278,25 @@ private struct DisplacedObjects: FileWorker {
 
     private let resolver: PathResolver
     private let contents: DigestReader
+    private let part: Verification.Part
 
-    init(_ directory: Directory, monitor: any Monitor) {
+    init(_ directory: Directory, _ part: Verification.Part, monitor: any Monitor) {
+        self.part = part
         resolver = PathResolver(directory)
         contents = DigestReader(directory, monitor: monitor)
     }
 
     func announce(_ items: [Item]) {
-        contents.announce(items.lazy.filter { $0.file.digest != nil }.map(\.location))
+        contents.announce(items.lazy.filter(isRead).map(\.location))
     }
+
+    private func isRead(_ item: Item) -> Bool { item.file.digest != nil && part.contains(item.location) }
 
     /// The fault; nil if there is none.
     func value(of item: Item) throws -> SyncError? {
         if item.mayBeGone, try resolver.status(of: item.location) == nil { return nil }
         return try resolver.fault(of: item.file, at: item.location)
-            ?? contents.fault(of: item.file, at: item.location)
+            ?? (isRead(item) ? contents.fault(of: item.file, at: item.location) : nil)
     }
 }
 

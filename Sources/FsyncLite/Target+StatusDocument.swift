@@ -41,6 +41,7 @@ private struct StatusDocument: Decodable {
     var lastRun: String?
     var lastRunEnded: String?
     var lastRunProblems: Int?
+    var lastCheck: LastCheck?
     var history: [Applied]?
     /// Of an error in place of a status.
     var code: String?
@@ -101,6 +102,7 @@ extension Target.Status {
         if let began = try time(document.lastRun), let ended = try time(document.lastRunEnded) {
             lastRun = LastRun(began: began, ended: ended, problems: max(document.lastRunProblems ?? 0, 0))
         }
+        lastCheck = document.lastCheck
         if let name = document.runningPhase, let began = try time(document.runningSince) {
             guard let phase = SyncProgress.Phase(rawValue: name) else {
                 throw fault("its run is in no phase")

@@ -22,6 +22,8 @@ public struct Target: Sendable {
         public var isElsewhere = false
         /// The last run that did everything it could; nil if there is none yet.
         public var lastRun: LastRun?
+        /// The result of the last check; nil before the first.
+        public var lastCheck: LastCheck?
         /// What the target's file system can do, where a commit cannot keep all promises.
         public var fileSystem: FileSystemCapabilities?
         /// The current activity of the run that writes to the target; nil without one, or before its first report.
@@ -68,6 +70,7 @@ public struct Target: Sendable {
         status.activity = try root.activity()
         status.fileSystem = root.capabilities
         status.lastRun = try state.lastRun()
+        status.lastCheck = try state.lastCheck()
         status.prepared = try state.preparedStage().map { ($0.name.description, $0.since) }
         guard !status.isPending else { return status }
         if let manifest = try state.manifest() {
@@ -86,6 +89,14 @@ public struct Target: Sendable {
                 bytesHeld: try history.bytesHeld(step))
         }
         return status
+    }
+
+    /// The result of the last check; nil before the first.
+    public func lastCheck() throws -> LastCheck? { try open().1.lastCheck() }
+
+    /// Notes the result of a check for `status`. Takes no lock.
+    public func note(_ check: LastCheck) throws {
+        try open().1.documents.store(check, for: StateEntry.lastCheck.rawValue)
     }
 
     /// Whether fsync-lite has written here.

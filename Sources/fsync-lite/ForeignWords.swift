@@ -17,11 +17,7 @@ extension ForeignWord {
             hint:
                 "fsync-lite snapshot diff TARGET A B compares snapshots, fsync-lite manifest diff A B any trees"
         ),
-        ForeignWord(
-            "check", "verify", "scrub",
-            hint:
-                "fsync-lite manifest verify MANIFEST TREE reads the tree, fsync-lite snapshot verify TARGET the history"
-        ),
+        ForeignWord("check", "scrub", as: "verify"),
         ForeignWord(
             "init",
             hint: "no repository is needed: fsync-lite apply SOURCE TARGET begins one; "
@@ -36,6 +32,10 @@ extension ForeignWord {
         [
             ForeignWord(
                 "-n", "--dry-run", hint: "leave it out: plan only shows what fsync-lite apply would do"
+            ).with([PlanCommand.name]),
+            ForeignWord(
+                "--explain",
+                hint: "fsync-lite explain JOB|TARGET PATH says why a file is in the mirror, or is not"
             ).with([PlanCommand.name]),
             ForeignWord("-n", hint: "--dry-run shows what would be done, and so does fsync-lite plan").with(
                 mirroring + [UndoCommand.name, SnapshotRestoreCommand.name, SnapshotPruneCommand.name]),

@@ -73,7 +73,7 @@ extension ProgramDescription {
                 SnapshotFindCommand.self, SnapshotRestoreCommand.self, SnapshotPruneCommand.self,
             ]),
         CommandSection(
-            "Check", [ManifestVerifyCommand.self, SnapshotVerifyCommand.self]),
+            "Check", [VerifyCommand.self, ExplainCommand.self]),
         CommandSection("Set up", [SettingsInitCommand.self, SettingsShowCommand.self]),
         CommandSection(
             "Rarely needed",
@@ -82,7 +82,8 @@ extension ProgramDescription {
                 SnapshotLogCommand.self, SnapshotCreateCommand.self, SnapshotRemoveCommand.self,
                 SnapshotPurgeCommand.self, ManifestShowCommand.self,
                 ManifestListCommand.self, ManifestDiffCommand.self, ManifestCreateCommand.self,
-                ManifestExportCommand.self, CompletionsCommand.self, HelpCommand.self,
+                ManifestExportCommand.self, ManifestVerifyCommand.self, SnapshotVerifyCommand.self,
+                CompletionsCommand.self, HelpCommand.self,
             ], isRare: true),
     ]
 }

@@ -62,6 +62,9 @@ public struct ManifestHeader: Hashable, Sendable {
     /// The retention rules last given to an apply.
     package var retention: RetentionPolicy?
 
+    /// The digests that runs record until another rule is given; nil for none.
+    package var digests: DigestRule?
+
     /// The source of a mirror that has no others.
     public var source: Source? {
         get { sources.first { $0.name == nil } }
@@ -194,6 +197,9 @@ extension ManifestHeader {
             Field("exchanged", .flag, get: { $0.exchanged ? true : nil }, set: { $0.exchanged = $1 }),
             Field("retention", .object(RetentionPolicy.fields, blank: RetentionPolicy()), \.retention)
                 .requiring("no rule of retention") { $0.retention?.isEmpty == false },
+            Field(
+                "digests", .word(DigestRule.allCases, \.rawValue) { "\"\($0)\" is no rule of digests" },
+                \.digests),
             Field("root_entry", .root, \.rootEntry),
         ]
         + Field.group([

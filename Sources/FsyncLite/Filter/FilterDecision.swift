@@ -41,18 +41,23 @@ public struct FilterDecision: Hashable, Sendable {
 }
 
 extension FilterDecision: CustomStringConvertible {
-    /// For display: `excluded by *.o (src/.gitignore:3)`.
+    /// For display: `src/.gitignore:3 excludes it: *.o`.
     public var description: String {
-        let verdict = isExcluded ? "excluded" : "included"
         let location = directory.map(\.description) ?? "its directory"
-        return switch cause {
-        case .rule(let rule): "\(verdict) by \(rule)\(directory.map { " with the directory \($0)" } ?? "")"
-        case .reservedName: "\(verdict): the name \(FileName.state) is reserved, and takes no part"
-        case .cacheDirectory: "\(verdict): \(location) is a cache directory"
-        case .otherFileSystem: "\(verdict): \(location) is on another file system"
-        case .belowMinimumSize(let limit): "\(verdict): smaller than \(Amount.bytes(limit))"
-        case .aboveMaximumSize(let limit): "\(verdict): larger than \(Amount.bytes(limit))"
-        case nil: "\(verdict): no rule matches"
+        switch cause {
+        case .rule(let rule):
+            let what =
+                "\(isExcluded ? "excludes" : "includes") \(directory.map { "the directory \($0)" } ?? "it")"
+            return switch rule.source {
+            case .argument: "the pattern \(rule.shown) \(what)"
+            case .file(let path, let line): "\(escapedText(path)):\(line) \(what): \(rule.shown)"
+            }
+        case .reservedName: return "the name \(FileName.state) is reserved, and takes no part"
+        case .cacheDirectory: return "\(location) is a cache directory, and --exclude-caches is on"
+        case .otherFileSystem: return "\(location) is on another file system, and --one-file-system is on"
+        case .belowMinimumSize(let limit): return "it is smaller than \(Amount.bytes(limit)), the --min-size"
+        case .aboveMaximumSize(let limit): return "it is larger than \(Amount.bytes(limit)), the --max-size"
+        case nil: return "no pattern excludes it"
         }
     }
 }

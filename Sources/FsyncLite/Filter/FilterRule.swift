@@ -30,10 +30,12 @@ public struct FilterRule: Hashable, Sendable {
 }
 
 extension FilterRule: CustomStringConvertible {
+    /// The pattern for display.
+    var shown: String { text.isEmpty ? "''" : escapedText(text) }
+
     /// For display: `*.o (src/.gitignore:3)`, `!keep.o (argument 2)`.
     public var description: String {
-        let shown = text.isEmpty ? "''" : escapedText(text)
-        return switch source {
+        switch source {
         case .argument(let number): "\(shown) (argument \(number))"
         case .file(let path, let line): "\(shown) (\(escapedText(path)):\(line))"
         }

@@ -121,13 +121,26 @@ public struct Filters: Hashable, Sendable {
 extension Filters {
     /// The filters of a summary; nil if they depend on more than paths.
     init?(_ summary: FilterSummary) {
+        self.init(reading: summary)
+        guard !dependOnTree else { return nil }
+    }
+
+    /// The filters of a summary; nil for one that has something else.
+    package init?(reading summary: FilterSummary) {
         self.init()
         for line in summary.lines {
-            let parts = line.utf8.split(separator: UInt8(ascii: "="), maxSplits: 1)
-            guard parts.count == 2, let pattern = unescaped(parts[1]) else { return nil }
-            switch String(parts[0]) {
-            case "--exclude": exclude(pattern)
-            case "--include": include(pattern)
+            let parts = line.utf8.split(
+                separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)
+            let value = parts.count > 1 ? unescaped(parts[1]) : nil
+            let size = value.flatMap { ByteCount(String(decoding: $0, as: UTF8.self)) }
+            switch (String(parts[0]), value) {
+            case ("--exclude", let pattern?): exclude(pattern)
+            case ("--include", let pattern?): include(pattern)
+            case ("--ignore-file", let name?): guard setIgnoreFile(named: name) else { return nil }
+            case ("--exclude-caches", nil): excludesCaches = true
+            case ("--one-file-system", nil): staysOnFileSystem = true
+            case ("--min-size", _?) where size != nil: sizes.minimum = size
+            case ("--max-size", _?) where size != nil: sizes.maximum = size
             default: return nil
             }
         }

@@ -14,6 +14,7 @@ enum StateEntry: String, CaseIterable {
     case manifest = "manifest.json"
     case mark
     case lastRun = "last-run"
+    case lastCheck = "last-check"
     /// Of earlier versions.
     case trustingRun = "trusting-run"
     case settings = "settings.json"

@@ -48,6 +48,8 @@ public struct SyncOptions: Hashable, Sendable {
     public var recordsDigests = false
     /// With `recordsDigests`: also of those.
     public var recordsAllDigests = false
+    /// Record none, although the target remembers that earlier runs did; later runs record none, too.
+    public var forgetsDigests = false
     /// Read staged content back from the disk before the commit.
     public var verifiesCopies = false
     /// Copy also source files that are not as recorded although their size and modification time are.
@@ -76,6 +78,19 @@ public struct SyncOptions: Hashable, Sendable {
     public var retention = RetentionOptions()
 
     public init() {}
+
+    /// The rule that is stored with the target after this run.
+    ///
+    /// - Parameter kept: the one before.
+    func digestRule(over kept: DigestRule?) -> DigestRule? {
+        recordsDigests ? recordsAllDigests ? .all : .usual : forgetsDigests ? nil : kept
+    }
+
+    /// Takes over what the target remembers.
+    mutating func remember(_ kept: DigestRule?) {
+        let rule = digestRule(over: kept)
+        (recordsDigests, recordsAllDigests) = (rule != nil, rule == .all)
+    }
 
     /// Whether an apply commits nothing because of a problem.
     package func stops(for problem: Problem) -> Bool {

@@ -89,7 +89,14 @@ extension DirectorySource {
     }
 
     func conclude(_ plan: inout Plan) {
-        guard plan.refusals.isEmpty, keptRules != header?.retention else { return }
+        guard plan.refusals.isEmpty else { return }
+        if let header, header.digests != keptDigests {
+            plan.notes.append(
+                keptDigests == nil
+                    ? "later runs record no digests any more"
+                    : "later runs record digests, too; --digest=none ends that")
+        }
+        guard keptRules != header?.retention else { return }
         plan.notes.append(
             keptRules.map { "kept with the target until others are given: \($0)" }
                 ?? "the rules of retention that were kept with the target are forgotten")

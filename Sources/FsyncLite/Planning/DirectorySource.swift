@@ -399,7 +399,7 @@ struct DirectorySource: PlanSource {
                 ?? true
         isRecordOutdated =
             difference.matches.contains { $0.isStale(policy) } || keptRules != header?.retention
-            || hasMoved || isSourceRenamed || mounts != header?.mounts ?? []
+            || keptDigests != header?.digests || hasMoved || isSourceRenamed || mounts != header?.mounts ?? []
             || header.map { $0.rootIdentity == nil } ?? false
             || manifest.map { options.recordsDigests && $0.digests < $0.summary.files } ?? false
     }
@@ -421,6 +421,8 @@ struct DirectorySource: PlanSource {
     }
 
     var keptRules: RetentionPolicy? { options.retention.kept(over: header?.retention) }
+
+    var keptDigests: DigestRule? { options.digestRule(over: header?.digests) }
 
     func planned(_ plan: Plan) -> PlannedSync {
         var planned = PlannedSync(plan, from: tree, identities, attributes: attributes, scanned: scanned)

@@ -54,21 +54,16 @@ extension Filters {
 
     /// The decision for one path of a source, as in a run.
     ///
-    /// - Parameter target: gives the type if the source has no such entry.
-    public func explain(
-        _ path: RelativePath, source: MirrorSource, target: [UInt8]
+    /// - Parameters:
+    ///   - status: of the entry; nil if it is not known.
+    ///   - type: of the entry then.
+    func decision(
+        on path: RelativePath, _ status: FileStatus?, or type: FileType, in source: Directory
     ) throws -> FilterDecision {
-        let source = try source.open()
-        if let decision = FilterDecision.reserved(path, isJoined: source.isJoined) { return decision }
-        let decide = decisions(by: try DirectoryRules(of: source))
-        var status = try PathResolver(source).status(of: path)
         if let status, leavesOut(mounted: status) {
             return FilterDecision(isExcluded: true, cause: .otherFileSystem, directory: path)
         }
-        if status == nil, try LocalFile(bytes: target).exists {
-            status = try PathResolver(LocalFile(bytes: target).directory()).status(of: path)
-        }
-        return try decide(path, status?.type ?? .file, status?.size ?? 0)
+        return try decisions(by: DirectoryRules(of: source))(path, status?.type ?? type, status?.size ?? 0)
     }
 
     /// The decision for a path, by type and size of an entry.

@@ -37,12 +37,15 @@ public struct Verification: Sendable {
             (self.number, self.count) = (number, count)
         }
 
-        /// `K/N`; nil for anything else.
+        /// `K/N`, as digits; nil for anything else.
         public init?(_ text: String) {
-            let numbers = text.split(separator: "/", omittingEmptySubsequences: false).compactMap { Int($0) }
-            guard numbers.count == 2, numbers[0] >= 1, numbers[0] <= numbers[1],
-                text == "\(numbers[0])/\(numbers[1])"
-            else { return nil }
+            let words = text.split(separator: "/", omittingEmptySubsequences: false)
+            let numbers = words.filter {
+                $0.utf8.allSatisfy((UInt8(ascii: "0")...UInt8(ascii: "9")).contains)
+            }.compactMap { Int($0) }
+            guard words.count == 2, numbers.count == 2, numbers[0] >= 1, numbers[0] <= numbers[1] else {
+                return nil
+            }
             self.init(number: numbers[0], count: numbers[1])
         }
 

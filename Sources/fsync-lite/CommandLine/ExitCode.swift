@@ -25,7 +25,7 @@ enum ExitCode: Int32, CaseIterable {
         case .done: "done; after an apply: the new tree is there and durable"
         case .failed: "failed; the target is unchanged"
         case .different:
-            "there are differences, nothing matches, or the last run is too old"
+            "there are differences, nothing matches, a file is not mirrored, or the last run is too old"
         case .committedWithOmissions:
             "committed, but some files could not be mirrored and are listed"
         case .refused: "refused by a guard; nothing was written"

@@ -18,6 +18,8 @@ struct Invocation: Sendable {
     var saved: SavedPlan?
     /// Nothing of a target's history may go.
     var keepsHistory = false
+    /// Nothing may be written, not even a note.
+    var isReadOnly = false
 
     /// The words of the command line after the program's name, options last.
     var words: [[UInt8]] {

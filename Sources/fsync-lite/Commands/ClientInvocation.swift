@@ -18,7 +18,7 @@ extension Invocation {
             arguments: try CommandLineParser(program: program).bind(
                 sent.arguments, to: command.description, replaced: nil),
             options: try Invocation.options(of: sent, for: command), client: client)
-        keepsHistory = limits.isAppendOnly
+        (keepsHistory, isReadOnly) = (limits.isAppendOnly, limits.isReadOnly)
         let isWriting = !command.isReading
         func path(_ value: [UInt8]) throws -> [UInt8] {
             guard let endpoint = try Endpoint(argument: value) else {

@@ -86,32 +86,13 @@ enum ManifestVerifyCommand: Command {
             }
             verification.part = part
         }
-        var output = VerificationOutput(isJSON: given.has(.json), tree)
-        var repairable: [Discrepancy] = []
-        let summary = try verification.run { found in
-            if repairs, found.isRepairable || found.kind == .edited {
-                repairable.append(found)
-            } else {
-                try output.write(found, to: &console)
-            }
-        }
-        for found in try verification.repair(repairable) { try output.write(found, to: &console) }
+        var output = VerificationOutput(tree, given)
+        let summary = try output.run(verification, repairs: repairs, &console)
         try output.end(summary, to: &console)
-        if summary.withoutDigest > 0 {
-            Console.complain(
-                "note: \(Amount.of(summary.withoutDigest, "file has", "files have")) no digest and \(summary.withoutDigest == 1 ? "was" : "were") not read; "
-                    + "apply --digest records them"
-            )
-        }
-        if summary.unlisted > 0 {
-            Console.complain(
-                "note: \(Amount.of(summary.unlisted, "entry is", "entries are")) not in the manifest, which was made under filters"
-            )
-        }
         return output.remaining > 0 ? .different : .done
     }
 
-    private static var noRepair: UsageError {
+    static var noRepair: UsageError {
         UsageError(
             "--repair does not go with a target on another machine",
             hint: "to copy again what has other content there: fsync-lite apply --checksum DIR HOST:TARGET")
@@ -151,70 +132,5 @@ enum ManifestVerifyCommand: Command {
             paths[name] = Array(value[(end + 1)...])
         }
         return .named(paths)
-    }
-}
-
-/// The output of `manifest verify`: one line per discrepancy, as text or in one JSON document.
-private struct VerificationOutput {
-    private(set) var found = 0
-    /// The discrepancies that are not repaired.
-    private(set) var remaining = 0
-    private var document: DocumentWriter?
-
-    init(isJSON: Bool, _ tree: [UInt8]) {
-        guard isJSON else { return }
-        var document = DocumentWriter(format: "fsync-lite-verification")
-        document.text.field("tree", "tree_base64", tree[...])
-        document.beginArray("discrepancies")
-        self.document = document
-    }
-
-    mutating func write(_ discrepancy: Discrepancy, to console: inout Console) throws {
-        found += 1
-        if !discrepancy.isRepaired { remaining += 1 }
-        guard document != nil else { return try console.line(VerificationOutput.line(discrepancy)) }
-        document?.beginElement()
-        document?.text.discrepancy(discrepancy)
-        document?.endElement()
-        try document?.drain(to: &console)
-    }
-
-    /// Such as `rotten a.jpg  in the source; the tree's copy is good, repaired`.
-    private static func line(_ found: Discrepancy) -> String {
-        var notes = found.causes.names
-        if [.rotten, .edited, .unreadable].contains(found.kind) {
-            let (own, other) = found.side == .source ? ("the source", "the tree") : ("the tree", "the source")
-            notes.append(found.side == .both ? "in the tree and in the source" : "in \(own)")
-            if found.isRepaired || found.isRepairable { notes.append("\(other) has the recorded content") }
-        }
-        if found.isRepaired { notes.append("repaired") }
-        if let message = found.message { notes.append(message) }
-        return "\(found.kind.rawValue) \(found.path)"
-            + (notes.isEmpty ? "" : "  (\(notes.joined(separator: ", ")))")
-    }
-
-    mutating func end(_ summary: Verification.Summary, to console: inout Console) throws {
-        guard document != nil else {
-            let repaired = found > remaining ? "\(found - remaining) repaired, " : ""
-            let read =
-                "\(Amount.of(summary.filesRead, "file")) read (\(Amount.bytes(summary.bytesRead)))"
-            return try console.line(
-                "\(repaired)\(Amount.of(remaining, "differs", "differ")); \(Amount.entries(summary.entries)) looked at, \(read)"
-            )
-        }
-        document?.endArray()
-        document?.beginTrailer()
-        document?.text.key("summary")
-        document?.text.beginObject()
-        for (key, count) in [
-            ("entries", summary.entries), ("discrepancies", found), ("repaired", found - remaining),
-            ("files_read", summary.filesRead), ("files_without_digest", summary.withoutDigest),
-            ("unlisted", summary.unlisted),
-        ] as [(StaticString, Int)] {
-            document?.text.field(key, count)
-        }
-        document?.text.field("bytes_read", summary.bytesRead)
-        document?.text.endObject()
-        try document?.end(to: &console)
     }
 }

@@ -7,8 +7,6 @@ enum PlanCommand: Command {
     static var isReading: Bool { true }
     private static let exitCode = OptionDescription.flag(
         "--exit-code", "exit 2 when there is something to do")
-    static let explain = OptionDescription.value(
-        "--explain", "PATH", "say which filter decides about a path, and nothing else")
     static let out = OptionDescription.value("--out", "FILE", "save the plan, for apply --plan")
     private static let show = OptionDescription.value(
         "--show", "FILE", "say what a saved plan is, in place of SOURCE and TARGET"
@@ -25,17 +23,13 @@ enum PlanCommand: Command {
             + "With --weak-commit it makes a directory in the target, to find out what the file system can do, and "
             + "removes it.",
         arguments: [SyncRun.source, SyncRun.target],
-        options: [exitCode, explain, out, show, job, .newTarget, .settingsFile] + OptionDescription.firstRun
+        options: [exitCode, out, show, job, .newTarget, .settingsFile] + OptionDescription.firstRun
             + OptionDescription.settable + OptionDescription.mirroringRemote + [SyncRun.allActions],
         examples: [
             ("fsync-lite plan photos /mnt/backup/photos", "See what a backup would do"),
             ("fsync-lite plan --job photos", "See what a job would do"),
             ("fsync-lite plan photos mirror --out photos.plan", "Save a plan to look at and apply later"),
             ("fsync-lite plan --json src mirror | jq '.summary'", "The totals, for a script"),
-            (
-                "fsync-lite plan src mirror --exclude '*.tmp' --explain a/b.tmp",
-                "Which pattern decides about a path"
-            ),
         ])
 
     static func run(_ invocation: Invocation, _ console: inout Console) throws -> ExitCode {
@@ -63,19 +57,6 @@ enum PlanCommand: Command {
             )
         }
         console.wantsDocument = run.isJSON
-        if let path = given.value(explain) {
-            let path = try RelativePath(argument: path)
-            let decision = try run.synchronizing { try $0.explain(path) }
-            guard run.isJSON else {
-                try console.line("\(path): \(decision)")
-                return .done
-            }
-            var document = DocumentWriter(format: "fsync-lite-decision")
-            document.text.path(path)
-            document.text.field("decision", decision)
-            try document.end(to: &console)
-            return .done
-        }
         let plan = try run.plan(&console)
         let code = ExitCode(plan, run.options)
         guard code == .done else { return code }

@@ -11,7 +11,14 @@ enum SnapshotVerifyCommand: Command {
         examples: [("fsync-lite snapshot verify mirror", "After a disk had errors")])
 
     static func run(_ invocation: Invocation, _ console: inout Console) throws -> ExitCode {
-        let (faults, count, shared) = try invocation.target().verifyHistory()
+        try report(invocation.target().verifyHistory(), isQuiet: invocation.options.has(.quiet), &console)
+    }
+
+    /// Tells what was found.
+    static func report(
+        _ found: Target.HistoryCheck, isQuiet: Bool, _ console: inout Console
+    ) throws -> ExitCode {
+        let (faults, count, shared) = (found.faults, found.count, found.shared)
         for (snapshot, error) in faults {
             Console.complain("\(SnapshotName.short(snapshot)) and what is older: \(error)")
         }
@@ -24,7 +31,7 @@ enum SnapshotVerifyCommand: Command {
                 "next: find the other name by its inode, and put a copy in its place: find DIR -xdev -inum \(file.inode)"
             )
         }
-        if faults.isEmpty, !invocation.options.has(.quiet) {
+        if faults.isEmpty, !isQuiet {
             try console.line(count == 1 ? "1 snapshot is whole" : "\(count) snapshots are whole")
             let inTree = shared.count - outside.count
             if inTree > 0 {

@@ -25,13 +25,12 @@ enum StatusCommand: Command {
     private static let since = OptionDescription.value(
         "--since", "TIME", "how the runs went since then: a line for each job, and one for each bad run")
     private static let targets = ArgumentDescription(
-        "TARGET", "a directory that fsync-lite writes to, or the name of a job", optional: true,
-        repeated: true, kind: .directoryOrJob)
+        "TARGET", NamedTarget.help, optional: true, repeated: true, kind: .directoryOrJob)
 
     static let description = CommandDescription(
         "status", summary: "Show what a target holds and when it was last written.",
         discussion: """
-            A name without a slash is a job's, if the settings have such a job, unless a target of that name is here. \
+            \(NamedTarget.rule) \
             First is the last good run, which mirrored the target, and the last attempt where that failed, was refused or \
             did not end: this machine remembers the last 100 runs on each target. \
             Several targets, or --all jobs, are one table of these, with the size of what the target holds and what to \
@@ -118,7 +117,10 @@ enum StatusCommand: Command {
         let asked =
             try isAll
             ? jobs.map { StatusQuery($0, path: $0.target, invocation) }
-            : names.map { try query($0, invocation) }
+            : names.map { name in
+                let named = try NamedTarget(name, invocation)
+                return StatusQuery(named.job, path: named.path, invocation)
+            }
         if options.has(prometheus) {
             // The metrics say what is wrong, and a collector must get them all the same.
             try StatusMetrics(asked).write(to: &console)
@@ -159,34 +161,6 @@ enum StatusCommand: Command {
         }
     }
 
-    /// A job or a path. A target in the working directory keeps its name.
-    private static func query(_ name: [UInt8], _ invocation: Invocation) throws -> StatusQuery {
-        func job(mustExist: Bool = false) throws -> Job? {
-            guard !name.contains(UInt8(ascii: "/")) else { return nil }
-            let settings = try SettingsSources(invocation)
-            let jobs = try settings.jobs()
-            let job = jobs.first { $0.name.utf8.elementsEqual(name) }
-            guard !mustExist || job != nil || jobs.isEmpty else {
-                throw try settings.noJob(named: name, ", and no directory of this name here")
-            }
-            return job
-        }
-        // An error of the path is told when its status is asked for.
-        guard (try? Target(path: name).hasState()) == true else {
-            let isNowhere =
-                try Endpoint(argument: name) == nil && (try? LocalFile(bytes: name).exists) == false
-            return try job(mustExist: isNowhere).map { StatusQuery($0, path: $0.target, invocation) }
-                ?? StatusQuery(nil, path: name, invocation)
-        }
-        // Settings with an error matter to no directory.
-        if let other = try? job(), try LocalFile(bytes: name).absolute() != other.target {
-            Console.complain(
-                "note: \(quoted(name)) is the target here, and not the job of this name; for that: "
-                    + "fsync-lite status \(Shell.word(other.target))")
-        }
-        return StatusQuery(nil, path: name, invocation)
-    }
-
     /// Tells what is wrong with a target.
     private static func code(of asked: StatusQuery, _ limit: TimeSpan?) -> ExitCode {
         let status: Target.Status
@@ -221,6 +195,9 @@ enum StatusCommand: Command {
         }
         if let failed = asked.failed {
             lines.append("last attempt    \(failed.began.localText)   \(failed.resultAndReason)")
+        }
+        if let check = (try? asked.status.get())?.lastCheck, let time = check.time {
+            lines.append("last check      \(time.localText)   \(check.text)")
         }
         return lines
     }

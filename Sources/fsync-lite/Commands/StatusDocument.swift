@@ -120,5 +120,18 @@ extension JSONText {
             field("last_run_result", lastRun.result)
             field("last_run_problems", lastRun.problems)
         }
+        if let check = status.lastCheck, let ended = check.time {
+            key("last_check")
+            beginObject()
+            field("ended", ended)
+            for (key, count) in [
+                ("part", check.part), ("parts", check.parts), ("files_read", check.filesRead),
+                ("files_without_digest", check.filesWithoutDigest), ("rotten", check.rotten),
+                ("other_differences", check.otherDifferences), ("damaged_snapshots", check.damagedSnapshots),
+            ] as [(StaticString, Int)] {
+                field(key, count)
+            }
+            endObject()
+        }
     }
 }

@@ -57,6 +57,12 @@ struct StatusMetrics {
             Metric("job_disabled", "Whether the job is not to be run.") { asked, _ in
                 asked.job.map { $0.disabled == nil ? "0" : "1" }
             },
+            Metric("last_check_timestamp_seconds", "When the last verify ended.") {
+                $1?.lastCheck?.time.map { seconds($0.rawSeconds, $0.nanoseconds) }
+            },
+            Metric("last_check_rotten", "How many rotten files it found.") {
+                $1?.lastCheck.map { "\($0.rotten)" }
+            },
             .ofManifest("entries", "Entries that the target holds.") { "\($0.entries)" },
             .ofManifest("bytes", "Bytes of content that the target holds.") { "\($0.bytes)" },
         ]

@@ -122,7 +122,7 @@ struct SyncRun {
     }
 
     /// A job's source, reached as this command line says.
-    private static func source(_ source: MirrorSource, _ given: GivenOptions) throws -> MirrorSource {
+    static func source(_ source: MirrorSource, _ given: GivenOptions) throws -> MirrorSource {
         guard case .remote(let endpoint, _) = source else { return source }
         return .remote(endpoint, try RemoteAccess(given))
     }

@@ -76,11 +76,13 @@ extension SyncOptions {
         OptionField(
             option: .flag(
                 "--digest",
-                "record the SHA-256 of each file; =all: also if it has more than 16 GiB of holes",
-                choices: ["all"])
+                "record the SHA-256 of each file, also by later runs; =all: also if it has more than 16 GiB of holes; =none: no longer",
+                choices: ["all", "none"])
         ) { given, options in
             guard let digest = given.list.last(where: { $0.name == "--digest" }) else { return }
-            (options.recordsDigests, options.recordsAllDigests) = (true, digest.value != nil)
+            options.forgetsDigests = digest.value.map { $0.spells("none") } ?? false
+            options.recordsDigests = !options.forgetsDigests
+            options.recordsAllDigests = digest.value.map { $0.spells("all") } ?? false
         },
         .flag("--verify", "read back what was written, from the disk, before it is committed") {
             $0.verifiesCopies = true

@@ -15,7 +15,7 @@ struct AnswerTests {
         (["plan", "source", "source"], 4, "fsync-lite-plan"),
         (["apply", "source", "source"], 4, "fsync-lite-report"),
         (["apply", "--dry-run", "source", "target"], 0, "fsync-lite-plan"),
-        (["plan", "source", "target", "--explain", "a"], 0, "fsync-lite-decision"),
+        (["explain", "missing", "a"], 66, "fsync-lite-error"),
     ]
 
     @Test(arguments: exits.indices)

@@ -252,24 +252,6 @@ struct FarCommandTests {
         #expect(tree.code == 4, "\(tree.errors)")
     }
 
-    // MARK: Filters
-
-    @Test(arguments: [FarMachine.Side.source, .target])
-    func whatAFilterDecidesIsSaidThere(side: FarMachine.Side) throws {
-        let scene = try MirrorScene(["a.o": "o"], inMemory: true)
-        scene.far = try FarMachine(has: side)
-        let run = try scene.run("plan", "source", "target", "--explain", "a.o", "--exclude", "*.o")
-        #expect(run.code == 64 && run.errors.contains("run it there"), "\(run.errors)")
-    }
-
-    @Test(arguments: [".fsync-lite", ".fsync-lite/manifest.json"])
-    func aReservedNameTakesNoPart(path: String) throws {
-        let run = try MirrorScene(["a": "a"]).run("plan", "source", "target", "--explain", path)
-        #expect(
-            run.output.contains("excluded: the name .fsync-lite is reserved, and takes no part"),
-            "\(run.output)\(run.errors)")
-    }
-
     // MARK: Status
 
     @Test func targetsOfSeveralMachinesAreOneTable() throws {

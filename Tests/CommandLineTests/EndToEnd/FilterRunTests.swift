@@ -218,7 +218,7 @@ struct FilterRunTests {
                 "link/CACHEDIR.TAG", "link/w",
             ])
         #expect(
-            try scene.plan("--exclude-caches", "--explain", "cache/sub/y").output.contains("cache directory"))
+            try scene.run("explain", "target", "cache/sub/y").output.contains("cache is a cache directory"))
         try scene.build(["theirs": "kept"], at: "target/cache")
         try apply(scene, ["--exclude-caches"])
         #expect(scene.exists("target/cache/theirs"))
@@ -231,7 +231,8 @@ struct FilterRunTests {
             try scene.build(["in": "it", "sub": ["x": "x"]], at: "source/disk")
             try apply(scene, ["--one-file-system"], leaving: ["a", "d", "d/b", "disk"])
             #expect(
-                try scene.plan("--one-file-system", "--explain", "disk/in").output.contains("file system"))
+                try scene.run("explain", "target", "disk/in").output.contains(
+                    "disk is on another file system, and --one-file-system is on"))
             // What it held stays while it is mounted, and so does what is new.
             try apply(scene, [], leaving: ["a", "d", "d/b", "disk", "disk/in", "disk/sub", "disk/sub/x"])
             try scene.build(["in": "edited"], at: "source/disk")
@@ -257,27 +258,6 @@ struct FilterRunTests {
             ])
         #expect(try left("--include", "a.log", "--exclude-from", "lists/rules") == ["b", "d", "keep.log"])
         #expect(try left("--exclude", "d", "--include", "d/keep.log").contains("d/keep.log") == false)
-    }
-
-    @Test func explanationNamesRuleFileAndLine() throws {
-        let scene = try MirrorScene([
-            "x.log": "1", "d": [".keepout": "# no\n*.log\n", "y.log": "2", "z": "3"],
-        ])
-        try scene.build(["rules": "\n*.tmp\n!x.log\n"], at: "lists")
-        func explanation(_ path: String) throws -> String {
-            let run = try scene.plan(
-                "--exclude", "*.bak", "--exclude-from", "lists/rules", "--ignore-file", ".keepout",
-                "--explain",
-                path)
-            #expect(run.code == 0, "\(run.errors)")
-            return run.output
-        }
-        #expect(try explanation("a.bak").contains("excluded by *.bak (argument 1)"))
-        #expect(try explanation("d/a.tmp").contains("excluded by *.tmp (lists/rules:2)"))
-        #expect(try explanation("x.log").contains("included by !x.log (lists/rules:3)"))
-        #expect(try explanation("d/y.log").contains("excluded by *.log (d/.keepout:2)"))
-        #expect(try explanation("d/z").contains("no rule matches"))
-        #expect(try scene.plan("--explain", "../x").code == 64)
     }
 
     @Test func patternsThatMatchNothingAreNamed() throws {

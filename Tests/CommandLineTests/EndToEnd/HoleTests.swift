@@ -80,7 +80,7 @@ struct HoleTests {
 
     @Test func allDigestsAreMadeUntilASignal() throws {
         let scene = try scene(nil)
-        #expect(try scene.apply("--digest=none").code == 64)
+        #expect(try scene.apply("--digest=no").code == 64)
         let command = try RunningCommand(
             ["apply", "source", "target", "--digest=all"], in: scene.directory.path)
         // The copy is there: the digest is under way, or about to be.

@@ -37,7 +37,8 @@ struct MonthTests {
             let text = try scene.text("known/attempts/\(name)")
             let aged = text.replacing(/"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)([\d.]*Z)"/) { match in
                 let time = try? Date(String(match.1) + "Z", strategy: .iso8601)
-                return "\"\((time ?? .now).addingTimeInterval(-86_400).formatted(.iso8601).dropLast())\(match.2)\""
+                return
+                    "\"\((time ?? .now).addingTimeInterval(-86_400).formatted(.iso8601).dropLast())\(match.2)\""
             }
             try aged.write(toFile: scene.path("known/attempts/\(name)"), atomically: true, encoding: .utf8)
         }
@@ -48,7 +49,8 @@ struct MonthTests {
         let noon = Date.now
         func name(ofDay match: String) -> String {
             let date = (try? Date(match + "T00:00:00Z", strategy: .iso8601)) ?? noon
-            let midnight = Date(timeIntervalSince1970: (noon.timeIntervalSince1970 / 86_400).rounded(.down) * 86_400)
+            let midnight = Date(
+                timeIntervalSince1970: (noon.timeIntervalSince1970 / 86_400).rounded(.down) * 86_400)
             return "day \(day + Int((date.timeIntervalSince(midnight) / 86_400).rounded()))"
         }
         return text.replacing(scene.directory.path, with: "")
@@ -74,7 +76,8 @@ struct MonthTests {
             try scene.remove("source")
             try scene.move("mounted elsewhere", to: "source")
         case 26:
-            let text = try scene.text("settings.json").replacing("\"keep_last\": 60", with: "\"keep_last\": 1")
+            let text = try scene.text("settings.json").replacing(
+                "\"keep_last\": 60", with: "\"keep_last\": 1")
             try scene.build(.file(text), at: "settings.json")
         default: break
         }
@@ -86,7 +89,9 @@ struct MonthTests {
         switch day {
         // A kill, in the middle of the run.
         case 13:
-            _ = try run("run", "www", "--quiet", under: ["strace", "-qq", "-o", "/dev/null", "-e", "inject=syncfs:signal=KILL:when=1"])
+            _ = try run(
+                "run", "www", "--quiet",
+                under: ["strace", "-qq", "-o", "/dev/null", "-e", "inject=syncfs:signal=KILL:when=1"])
             return try run("run", "photos", "--quiet")
         // No room for the files of this night.
         case 20: return try run("run", "--all", "--quiet", under: ["prlimit", "--fsize=8"])

@@ -152,10 +152,12 @@ struct SourcesTests {
         #expect(scene.exists("target/etc/hosts") && scene.exists("target/home/joe/b"))
         for name in ["joe/a", "c.tmp", "b"] { #expect(!scene.exists("target/home/\(name)")) }
         guard place == .here else { return }
-        let explained = try self.run(scene, "plan", "--job", "all", "--explain", "home/b")
-        #expect(explained.output.contains(".skip"), "\(explained.output)")
+        let explained = try self.run(scene, "explain", "all", "home/b")
+        #expect(explained.output == "home/b: home/.skip:1 excludes it: /b\n", "\(explained.errors)")
+        let absolute = try self.run(scene, "explain", scene.target, "\(scene.source)/home/joe/b")
+        #expect(absolute.output == "home/joe/b: it is mirrored, and the copy is up to date\n")
         for path in [".fsync-lite/x", "home/.fsync-lite"] {
-            let reserved = try self.run(scene, "plan", "--job", "all", "--explain", path)
+            let reserved = try self.run(scene, "explain", "all", path)
             #expect(reserved.output.contains("is reserved, and takes no part"), "\(reserved.output)")
         }
     }

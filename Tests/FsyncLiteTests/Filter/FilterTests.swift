@@ -26,10 +26,10 @@ struct FilterTests {
         filters.exclude(from: Array("# objects\n!keep.o\n".utf8), path: Array("/etc/list".utf8))
         filters.exclude("k*".utf8)
         filters.include("kept.o".utf8)
-        #expect(try explain(filters, "x/a.o") == "excluded by *.o (argument 1)")
-        #expect(try explain(filters, "a.c") == "included: no rule matches")
-        #expect(try explain(filters, "keep.o") == "excluded by k* (argument 3)")
-        #expect(try explain(filters, "kept.o") == "included by !kept.o (argument 4)")
+        #expect(try explain(filters, "x/a.o") == "the pattern *.o excludes it")
+        #expect(try explain(filters, "a.c") == "no pattern excludes it")
+        #expect(try explain(filters, "keep.o") == "the pattern k* excludes it")
+        #expect(try explain(filters, "kept.o") == "the pattern !kept.o includes it")
         #expect(filters.rules[1].description == "!keep.o (/etc/list:2)")
     }
 
@@ -38,20 +38,20 @@ struct FilterTests {
         filters.exclude("#a".utf8)
         filters.exclude("b ".utf8)
         filters.include("!c".utf8)
-        #expect(try explain(filters, "#a") == "excluded by #a (argument 1)")
-        #expect(try explain(filters, "b ") == "excluded by b  (argument 2)")
-        #expect(try explain(filters, "!c") == "included by !!c (argument 3)")
+        #expect(try explain(filters, "#a") == "the pattern #a excludes it")
+        #expect(try explain(filters, "b ") == "the pattern b  excludes it")
+        #expect(try explain(filters, "!c") == "the pattern !!c includes it")
     }
 
     @Test func whatIsBelowAnExcludedDirectoryStaysOut() throws {
         var filters = Filters()
         _ = filters.setIgnoreFile(named: ".ignore".utf8)
         let tree = ["": patterns("build/\n!build/keep\n"), "build": patterns("!*\n")]
-        let decision = "excluded by build/ (.ignore:1) with the directory build"
+        let decision = ".ignore:1 excludes the directory build: build/"
         #expect(try explain(filters, "build/keep", in: tree) == decision)
         #expect(try explain(filters, "build/x/y/z", in: tree) == decision)
-        #expect(try explain(filters, "build", .directory, in: tree) == "excluded by build/ (.ignore:1)")
-        #expect(try explain(filters, "build", .symlink, in: tree) == "included: no rule matches")
+        #expect(try explain(filters, "build", .directory, in: tree) == ".ignore:1 excludes it: build/")
+        #expect(try explain(filters, "build", .symlink, in: tree) == "no pattern excludes it")
     }
 
     @Test func deeperFilesOverrideAndTheCommandLineOverridesAll() throws {
@@ -62,23 +62,23 @@ struct FilterTests {
             "": patterns("*.log\nalways\n/a/b/x\n"), "a": patterns("!*.log\n/y\n"),
             "a/b": patterns("z.log\n!x\n"),
         ]
-        #expect(try explain(filters, "c.log", in: tree) == "excluded by *.log (.ignore:1)")
-        #expect(try explain(filters, "a/c.log", in: tree) == "included by !*.log (a/.ignore:1)")
-        #expect(try explain(filters, "a/b/z.log", in: tree) == "excluded by z.log (a/b/.ignore:1)")
-        #expect(try explain(filters, "a/b/x", in: tree) == "included by !x (a/b/.ignore:2)")
-        #expect(try explain(filters, "a/y", in: tree) == "excluded by /y (a/.ignore:2)")
-        #expect(try explain(filters, "a/b/y", in: tree) == "included: no rule matches")
-        #expect(try explain(filters, "a/b/always", in: tree) == "included by !always (argument 1)")
+        #expect(try explain(filters, "c.log", in: tree) == ".ignore:1 excludes it: *.log")
+        #expect(try explain(filters, "a/c.log", in: tree) == "a/.ignore:1 includes it: !*.log")
+        #expect(try explain(filters, "a/b/z.log", in: tree) == "a/b/.ignore:1 excludes it: z.log")
+        #expect(try explain(filters, "a/b/x", in: tree) == "a/b/.ignore:2 includes it: !x")
+        #expect(try explain(filters, "a/y", in: tree) == "a/.ignore:2 excludes it: /y")
+        #expect(try explain(filters, "a/b/y", in: tree) == "no pattern excludes it")
+        #expect(try explain(filters, "a/b/always", in: tree) == "the pattern !always includes it")
     }
 
     @Test func namesAreBytes() throws {
         var filters = Filters()
         filters.exclude([0xFF, UInt8(ascii: "*")])
         filters.exclude("\u{E9}".utf8)
-        #expect(try explain(filters, "e\u{301}") == "included: no rule matches")
+        #expect(try explain(filters, "e\u{301}") == "no pattern excludes it")
         let path = try #require(RelativePath([0xFF, 0x80]))
         let decision = filters.explain(path, type: .file, size: 0) { _ in FilterDirectory() }
-        #expect(decision.description == "excluded by \\xFF* (argument 1)")
+        #expect(decision.description == "the pattern \\xFF* excludes it")
     }
 
     // MARK: Walks
@@ -143,17 +143,22 @@ struct FilterTests {
     @Test func aCacheKeepsItsTag() throws {
         var filters = Filters()
         let tree = ["cache": FilterDirectory(ignoreFile: nil, isCache: true)]
-        #expect(try explain(filters, "cache/x", in: tree) == "included: no rule matches")
+        #expect(try explain(filters, "cache/x", in: tree) == "no pattern excludes it")
         filters.excludesCaches = true
-        #expect(try explain(filters, "cache", .directory, in: tree) == "included: no rule matches")
-        #expect(try explain(filters, "cache/x", in: tree) == "excluded: cache is a cache directory")
-        #expect(try explain(filters, "cache/x/y", in: tree) == "excluded: cache is a cache directory")
-        #expect(try explain(filters, "cache/CACHEDIR.TAG", in: tree) == "included: no rule matches")
+        #expect(try explain(filters, "cache", .directory, in: tree) == "no pattern excludes it")
         #expect(
-            try explain(filters, "cache/x/CACHEDIR.TAG", in: tree) == "excluded: cache is a cache directory")
-        #expect(try explain(filters, "cache.x", in: tree) == "included: no rule matches")
+            try explain(filters, "cache/x", in: tree)
+                == "cache is a cache directory, and --exclude-caches is on")
+        #expect(
+            try explain(filters, "cache/x/y", in: tree)
+                == "cache is a cache directory, and --exclude-caches is on")
+        #expect(try explain(filters, "cache/CACHEDIR.TAG", in: tree) == "no pattern excludes it")
+        #expect(
+            try explain(filters, "cache/x/CACHEDIR.TAG", in: tree)
+                == "cache is a cache directory, and --exclude-caches is on")
+        #expect(try explain(filters, "cache.x", in: tree) == "no pattern excludes it")
         filters.exclude("*.TAG".utf8)
-        #expect(try explain(filters, "cache/CACHEDIR.TAG", in: tree) == "excluded by *.TAG (argument 1)")
+        #expect(try explain(filters, "cache/CACHEDIR.TAG", in: tree) == "the pattern *.TAG excludes it")
     }
 
     @Test func aTagNeedsItsSignature() {
@@ -168,20 +173,22 @@ struct FilterTests {
         var filters = Filters()
         let tree = ["mnt": FilterDirectory(isOtherFileSystem: true)]
         filters.staysOnFileSystem = true
-        #expect(try explain(filters, "mnt", .directory, in: tree) == "included: no rule matches")
-        #expect(try explain(filters, "mnt/x/y", in: tree) == "excluded: mnt is on another file system")
+        #expect(try explain(filters, "mnt", .directory, in: tree) == "no pattern excludes it")
+        #expect(
+            try explain(filters, "mnt/x/y", in: tree)
+                == "mnt is on another file system, and --one-file-system is on")
     }
 
     @Test func sizesAreForRegularFiles() throws {
         var filters = Filters()
         filters.sizes = SizeLimits(minimum: 10, maximum: 20)
         filters.include("*".utf8)
-        #expect(try explain(filters, "a", size: 9) == "excluded: smaller than 10 B")
-        #expect(try explain(filters, "a", size: 10) == "included by !* (argument 1)")
-        #expect(try explain(filters, "a", size: 20) == "included by !* (argument 1)")
-        #expect(try explain(filters, "a", size: 21) == "excluded: larger than 20 B")
-        #expect(try explain(filters, "a", .symlink, size: 1) == "included by !* (argument 1)")
-        #expect(try explain(filters, "a", .directory, size: 4096) == "included by !* (argument 1)")
+        #expect(try explain(filters, "a", size: 9) == "it is smaller than 10 B, the --min-size")
+        #expect(try explain(filters, "a", size: 10) == "the pattern !* includes it")
+        #expect(try explain(filters, "a", size: 20) == "the pattern !* includes it")
+        #expect(try explain(filters, "a", size: 21) == "it is larger than 20 B, the --max-size")
+        #expect(try explain(filters, "a", .symlink, size: 1) == "the pattern !* includes it")
+        #expect(try explain(filters, "a", .directory, size: 4096) == "the pattern !* includes it")
     }
 
     @Test(arguments: [
@@ -239,9 +246,16 @@ struct FilterTests {
         filters.exclude(from: Array("\\#c\n!d \n".utf8), path: Array("list".utf8))
         let read = try #require(Filters(filters.summary))
         #expect(read.summary == filters.summary)
-        #expect(try explain(read, "x.o") == "excluded by *.o (argument 1)")
+        #expect(try explain(read, "x.o") == "the pattern *.o excludes it")
         #expect(Filters(FilterSummary(lines: [])) == Filters())
-        filters.excludesCaches = true
+        filters.exclude("".utf8)
+        (filters.excludesCaches, filters.staysOnFileSystem) = (true, true)
+        filters.sizes = SizeLimits(minimum: 1, maximum: 20)
+        _ = filters.setIgnoreFile(named: ".a=b\u{1B}".utf8)
         #expect(Filters(filters.summary) == nil)
+        #expect(Filters(reading: filters.summary)?.summary == filters.summary)
+        for line in ["--exclude", "--min-size=x", "--exclude-caches=1", "--ignore-file=a/b", "other", ""] {
+            #expect(Filters(reading: FilterSummary(lines: [line])) == nil, "\(line)")
+        }
     }
 }

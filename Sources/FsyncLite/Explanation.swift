@@ -1,0 +1,177 @@
+import FileStorage
+import FileSystem
+
+/// Why a path of a source is in its mirror, or is not.
+public struct Explanation: Sendable {
+    /// A closed list, as written in documents.
+    public enum Verdict: String, Sendable {
+        /// The target has it, and the next run keeps it up to date.
+        case mirrored
+        /// The next run copies it.
+        case new
+        /// The filters leave it out.
+        case excluded
+        case socket
+        case unreadable
+        /// The source has no such entry.
+        case missing
+        /// Its name is that of the state, or `lost+found` of a file system.
+        case reserved
+        case tooLong = "too_long"
+    }
+
+    public private(set) var verdict = Verdict.mirrored
+    /// For people, such as `it is not in the source`.
+    public private(set) var text = ""
+    /// The target's copy as it is now; of a target on another machine, as its manifest has it.
+    public let copy: FileStatus?
+    /// The copy has the type, size and time of the source's entry; nil unless `mirrored`.
+    public private(set) var isUpToDate: Bool?
+
+    /// Looks at the entry, the filters, the manifest and the copy.
+    ///
+    /// - Parameters:
+    ///   - manifest: of the target; nil before the first run.
+    ///   - target: the path of the target; nil if there is none on this machine.
+    /// - Throws: `SyncError`: `inputMissing` without the source, `invalidDocument` for a damaged manifest.
+    public init(
+        of path: RelativePath, in source: MirrorSource, by filters: Filters, manifest: Tree?, target: [UInt8]?
+    ) throws {
+        let root = try source.open()
+        let mirror = try target.map { try LocalFile(bytes: $0).directory() }
+        if let reserved = FilterDecision.reserved(path, isJoined: root.isJoined) {
+            (verdict, text, copy) = (.reserved, "\(reserved)", nil)
+            return
+        }
+        let recorded = try manifest.flatMap { try Explanation.record(of: path, in: $0) }
+        copy = try mirror.map { try PathResolver($0).status(of: path) } ?? recorded?.status
+        let (resolver, found) = (PathResolver(root), Explanation.look(at: path, in: root))
+        let status = try? found.get()
+        let decision = try filters.decision(on: path, status ?? nil, or: copy?.type ?? .file, in: root)
+        switch found {
+        case _ where path.bytes.count > RelativePath.longest:
+            (verdict, text) = (.tooLong, "its path is longer than \(RelativePath.longest) bytes")
+        case .success(nil):
+            (verdict, text) = (.missing, "it is not in the source")
+            let above = path.ancestors.first { (try? resolver.status(of: $0)) ?? nil != nil }
+            if let above, try resolver.status(of: above)?.type == .symlink {
+                text += ": \(above) is a symlink, and is copied as one"
+            }
+            if decision.isExcluded { text += "; \(decision)" }
+        case _ where decision.isExcluded: (verdict, text) = (.excluded, "\(decision)")
+        case .failure(let error): (verdict, text) = (.unreadable, "it cannot be read (\(error.errno))")
+        case .success(let found?) where found.type == .socket:
+            (verdict, text) = (.socket, "it is a socket; sockets are not copied")
+        case .success(let found?) where try Explanation.isLostAndFound(path, found, root, mirror):
+            (verdict, text) = (.reserved, "a file system keeps this name for itself")
+        case .success(let found?):
+            if let error = Explanation.obstacle(to: path, found, resolver) {
+                (verdict, text) = (.unreadable, "it cannot be read (\(error.errno))")
+            } else {
+                compare(found, recorded, decision)
+            }
+        }
+        if ![.mirrored, .new].contains(verdict), let copy {
+            text += "; the copy in the target is from \(copy.day)"
+        }
+    }
+
+    private mutating func compare(_ found: FileStatus, _ recorded: File?, _ decision: FilterDecision) {
+        guard let recorded, let copy else {
+            verdict = .new
+            text =
+                recorded != nil
+                ? "it was mirrored, and its copy was removed by hand; the next run copies it again"
+                : copy == nil
+                    ? "the target does not have it yet; the next run copies it"
+                    : "no run has mirrored it yet, and the target has something else of this name"
+            return
+        }
+        // The time of a directory moves with what is in it.
+        let parts: FileStatus.Differences = found.type == .directory ? .type : .content
+        let held = recorded.omitted.contains(.modified) ? parts.subtracting(.modified) : parts
+        let (isCurrent, isWhole) = (
+            found.equals(recorded.status, in: parts), copy.equals(recorded.status, in: held)
+        )
+        isUpToDate = isCurrent && isWhole
+        text =
+            !isCurrent
+            ? "it is mirrored, and has changed since: the copy is from \(copy.day)"
+            : isWhole
+                ? "it is mirrored, and the copy is up to date"
+                : "it is mirrored, and the copy was changed by hand"
+        if case .rule? = decision.cause { text += "; \(decision)" }
+    }
+
+    private static func record(of path: RelativePath, in manifest: Tree) throws -> File? {
+        let stream = try manifest.stream()
+        while try stream.advance() {
+            if stream.path == path { return stream.file }
+        }
+        return nil
+    }
+
+    private static func look(at path: RelativePath, in root: Directory) -> Result<FileStatus?, SystemError> {
+        Result { () throws(SystemError) in try PathResolver(root).status(of: path) }
+    }
+
+    /// The error of reading what has content.
+    private static func obstacle(
+        to path: RelativePath, _ status: FileStatus, _ resolver: PathResolver
+    ) -> SystemError? {
+        guard status.type == .file || status.type == .directory else { return nil }
+        do throws(SystemError) {
+            guard let (directory, name) = try resolver.location(of: path) else { return nil }
+            _ = try directory.open(name, [.read, .noFollow, .nonBlocking])
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    /// It is, or is in, the directory of a file system, as scans leave it out.
+    private static func isLostAndFound(
+        _ path: RelativePath, _ status: FileStatus, _ source: Directory, _ target: Directory?
+    ) throws -> Bool {
+        let (names, depth) = (path.components, source.isJoined ? 1 : 0)
+        guard names.count > depth, names[depth].elementsEqual(FileName.lostAndFound.bytes),
+            names.count > depth + 1 || status.type == .directory
+        else { return false }
+        let part = source.parts.first { $0.key.bytes.elementsEqual(names[0]) }?.value ?? source
+        return try part.status().isMountRoot || depth == 0 && target?.status().isMountRoot == true
+    }
+}
+
+extension FileStatus {
+    fileprivate var day: String { Timestamp(modified).localText }
+}
+
+extension Target {
+    /// What the last run mirrored, and by which filters.
+    ///
+    /// - Throws: `SyncError`: `inputMissing` if nothing was applied, `pending` while a commit is unfinished.
+    public func mirrored() throws -> (source: MirrorSource, filters: Filters) {
+        let (_, state) = try open()
+        guard try !state.hasJournal() else { throw SyncError.pendingCommit(name) }
+        let header = try state.manifest(of: path).header
+        guard let source = try header.mirrorSource, let filters = Filters(reading: header.filters) else {
+            throw SyncError(
+                .invalidDocument, path: state.path(of: .manifest), "it has a source or a filter that is none")
+        }
+        return (source, filters)
+    }
+}
+
+extension ManifestHeader {
+    /// nil if this is no header of a mirror.
+    fileprivate var mirrorSource: MirrorSource? {
+        get throws(Endpoint.Fault) {
+            if let far = sources.first(where: \.isRemote) {
+                return try Endpoint(far.path).map { .remote($0, RemoteAccess()) }
+            }
+            if let source { return .directory(source.path) }
+            let named = sources.compactMap { source in source.name.map { ($0, source.path) } }
+            return named.isEmpty ? nil : .named(Dictionary(uniqueKeysWithValues: named))
+        }
+    }
+}

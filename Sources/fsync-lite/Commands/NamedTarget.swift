@@ -1,0 +1,60 @@
+import FileStorage
+import FsyncLite
+
+/// A target that a command line names, by its path or by its job.
+struct NamedTarget {
+    let job: Job?
+    let path: [UInt8]
+    /// It is on another machine.
+    let isRemote: Bool
+
+    static let help = "a directory that fsync-lite writes to, or the name of a job"
+    static let argument = ArgumentDescription("JOB|TARGET", help, kind: .directoryOrJob)
+    static let rule =
+        "A name without a slash is a job's, if the settings have such a job, unless a target of that name is here."
+
+    /// A target in the working directory keeps its name.
+    init(_ name: [UInt8], _ invocation: Invocation) throws {
+        (job, path) = try NamedTarget.find(name, invocation)
+        // That of a client is a path here, whatever is in it.
+        isRemote = try invocation.client == nil && SyncRun.endpoint(path, SyncRun.target) != nil
+    }
+
+    private static func find(_ name: [UInt8], _ invocation: Invocation) throws -> (Job?, [UInt8]) {
+        func job(mustExist: Bool = false) throws -> Job? {
+            guard !name.contains(UInt8(ascii: "/")) else { return nil }
+            let settings = try SettingsSources(invocation)
+            let jobs = try settings.jobs()
+            let job = jobs.first { $0.name.utf8.elementsEqual(name) }
+            guard !mustExist || job != nil || jobs.isEmpty else {
+                throw try settings.noJob(named: name, ", and no directory of this name here")
+            }
+            return job
+        }
+        // An error of the path is told when its state is asked for.
+        guard (try? Target(path: name).hasState()) == true else {
+            let isNowhere =
+                try Endpoint(argument: name) == nil && (try? LocalFile(bytes: name).exists) == false
+            let job = try job(mustExist: isNowhere)
+            return (job, job?.target ?? name)
+        }
+        // Settings with an error matter to no directory.
+        if let other = try? job(), try LocalFile(bytes: name).absolute() != other.target {
+            Console.complain(
+                "note: \(quoted(name)) is the target here, and not the job of this name; for that: "
+                    + "fsync-lite \(invocation.command.name) \(Shell.word(other.target))")
+        }
+        return (nil, name)
+    }
+
+    /// The same of the argument `JOB|TARGET`, which is there.
+    ///
+    /// - Throws: `SyncError` with code `inputMissing`.
+    init(of invocation: Invocation) throws {
+        let name = try invocation.argument(NamedTarget.argument)
+        try self.init(name, invocation)
+        guard try job != nil || isRemote || LocalFile(bytes: path).exists else {
+            throw SyncError(.inputMissing, path: path, "there is no such target, and no job of this name")
+        }
+    }
+}

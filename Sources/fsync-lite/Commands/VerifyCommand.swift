@@ -1,0 +1,92 @@
+import FileStorage
+import FileSystem
+import FsyncLite
+
+enum VerifyCommand: Command {
+    static var remoteTarget: ArgumentDescription? { NamedTarget.argument }
+    static var isReading: Bool { true }
+
+    /// So that each day of a month reads one.
+    private static let usualParts = 31
+    private static let part = OptionDescription.value(
+        "--part", "K/N",
+        "read only the K-th of N parts of the files, such as 3/31; auto: the part after the last one, of \(usualParts), auto/N: of N"
+    )
+    private static let repair = OptionDescription.flag(
+        "--repair", "read the source, too, and put the good copy in the place of a rotten one")
+
+    static let description = CommandDescription(
+        "verify",
+        summary: "Read a target and its history, and find what has rotted. Exits 2 when something has.",
+        discussion: """
+            It does what manifest verify --digest and snapshot verify do, and notes the result in the target, where \
+            status shows it. \(NamedTarget.rule)
+            The content of a file is read if it has a digest: apply --digest records them, and later runs, too. With \
+            --part auto each check reads the next part. A part that was cut short is read again. Differences of sizes and \
+            times, and missing files, are found by each check.
+            A file is rotten if its content changed and its size and time did not.
+            """,
+        arguments: [NamedTarget.argument],
+        options: [part, repair, .quiet, .json, .settingsFile] + OptionDescription.remote,
+        examples: [
+            ("fsync-lite verify --part auto --quiet photos", "Once a day, from cron: all of it in a month"),
+            ("fsync-lite verify --repair photos", "Mend what has rotted on either side"),
+        ])
+
+    static func run(_ invocation: Invocation, _ console: inout Console) throws -> ExitCode {
+        let (named, given) = (try NamedTarget(of: invocation), invocation.options)
+        let repairs = given.has(repair)
+        guard !repairs || !named.isRemote && invocation.client == nil else {
+            throw ManifestVerifyCommand.noRepair
+        }
+        var asked = invocation
+        asked.arguments[NamedTarget.argument.name] = [named.path]
+        if named.isRemote, let remote = try RemoteInvocation(asked) { return try remote.run(&console) }
+        let target = Target(path: named.path, name: invocation.targetOfClient)
+        let (source, last) = (try target.mirrored().source, try target.lastCheck())
+        TerminationSignal.watch()
+        let monitor = RunMonitor(isQuiet: true)
+        var verification = Verification(
+            of: named.path, by: try Tree(path: named.path), monitor: monitor)
+        verification.readsContent = true
+        let isAuto = try readPart(given, after: last, into: &verification)
+        if repairs { verification.source = try SyncRun.source(named.job?.source ?? source, given) }
+        if let source = verification.source, !source.isRemote { try source.check() }
+        var output = VerificationOutput(named.path, given)
+        let summary = try output.run(verification, repairs: repairs, &console)
+        let history = try target.verifyHistory(part: verification.part, monitor: monitor)
+        try output.end(summary, history, to: &console)
+        let code = try SnapshotVerifyCommand.report(
+            history, isQuiet: given.has(.quiet) || given.has(.json), &console)
+        var check = LastCheck(ended: .now)
+        (check.part, check.parts) = (verification.part.number, verification.part.count)
+        (check.filesRead, check.filesWithoutDigest) = (summary.filesRead, summary.withoutDigest)
+        (check.rotten, check.otherDifferences) = (output.rotten, output.remaining - output.rotten)
+        check.damagedSnapshots = Set(history.faults.map(\.snapshot)).count
+        (check.nextPart, check.autoParts) =
+            isAuto ? (check.part % check.parts + 1, check.parts) : (last?.nextPart, last?.autoParts)
+        do {
+            guard !invocation.isReadOnly else { throw SyncError(.refused, "this key is read-only") }
+            try target.note(check)
+        } catch {
+            Console.complain("note: the result could not be noted for status and --part auto: \(error)")
+        }
+        return code == .done && output.remaining > 0 ? .different : code
+    }
+
+    /// - Returns: whether it is the next one.
+    private static func readPart(
+        _ given: GivenOptions, after last: LastCheck?, into verification: inout Verification
+    ) throws -> Bool {
+        let hint = "give \(part.name) such as 3/31, auto or auto/31"
+        var isAuto = false
+        let found = try given.value(part, hint) { text in
+            isAuto = text == "auto" || text.hasPrefix("auto/")
+            guard isAuto else { return Verification.Part(text) }
+            let count = text == "auto" ? usualParts : Int(text.dropFirst("auto/".count)) ?? 0
+            return count < 1 ? nil : Verification.Part("\(last?.next(of: count) ?? 1)/\(count)")
+        }
+        if let found { verification.part = found }
+        return isAuto
+    }
+}

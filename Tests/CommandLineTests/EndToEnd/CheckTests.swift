@@ -1,0 +1,243 @@
+import Foundation
+import TestNeeds
+import TestSupport
+import Testing
+
+@Suite("A check of a target, and what the target remembers of it")
+struct CheckTests {
+    private static let tree: TreeLiteral = [
+        "a": "before", "b": "other", "d": ["c": "third", "e": "4", "f": "5", "g": "6"], "l": .symlink("a"),
+    ]
+
+    /// Three snapshots, with digests, and a job `j`.
+    private func scene(as identity: CommandRun.Identity = .current, target: String = "") throws -> MirrorScene
+    {
+        let scene = try MirrorScene(CheckTests.tree, as: identity)
+        try scene.mirror("--digest")
+        try scene.editInSecret("source/b", "OTHER")
+        try scene.append("!", to: "source/b")
+        try scene.mirror()
+        let job = #"{"jobs": {"j": {"source": "\#(scene.source)", "target": "\#(target)\#(scene.target)"}}}"#
+        try scene.build(.file(job), at: "settings.json")
+        return scene
+    }
+
+    private func verify(_ scene: MirrorScene, _ words: String...) throws -> CommandRun {
+        try scene.run(["verify"] + words + ["--settings", "settings.json"])
+    }
+
+    private func lastCheck(_ scene: MirrorScene) throws -> JSONObject {
+        try #require(try scene.run("status", "target", "--json").json().object("last_check"))
+    }
+
+    private func statusLine(_ scene: MirrorScene) throws -> String {
+        let lines = try scene.run("status", "target").output.split(separator: "\n")
+        return lines.first { $0.hasPrefix("last check ") }.map { String($0.dropFirst(38)) } ?? ""
+    }
+
+    // MARK: Reading
+
+    @Test(arguments: ["target", "j"]) func theTreeAndTheHistoryAreRead(name: String) throws {
+        let scene = try scene()
+        #expect(try statusLine(scene) == "")
+        let run = try verify(scene, name)
+        #expect(
+            run.code == 0 && run.errors == ""
+                && run.output
+                    == "0 differ; 8 entries looked at, 6 files read (20 B)\n3 snapshots are whole\n",
+            "\(run.output)\(run.errors)")
+        #expect(try statusLine(scene) == "all files read, 0 rotten")
+        #expect(try verify(scene, name, "--quiet").output == "")
+        try scene.rot("target/a", "rotten")
+        try scene.append("!", to: "target/d/c")
+        for options in [[], ["-q"]] {
+            let found = try scene.run(["verify", name, "--settings", "settings.json"] + options)
+            #expect(found.code == 2 && found.output.contains("rotten a  (in the tree)\n"), "\(found.output)")
+        }
+        #expect(try statusLine(scene) == "all files read, 1 rotten, 1 other difference")
+    }
+
+    @Test func whatRottedInTheHistoryIsFound() throws {
+        let scene = try scene()
+        let held = try #require(try scene.wholeTarget().paths.first { $0.contains("/0/") })
+        try scene.editInSecret("target/\(held)", "rotte")
+        let run = try verify(scene, "target", "--json")
+        #expect(run.code == 65, "\(run.errors)")
+        let document = try run.json()
+        #expect(document.text("format") == "fsync-lite-verification")
+        #expect(document.objects("discrepancies").isEmpty)
+        #expect(document.object("summary")?.number("snapshots") == 3)
+        let damaged = try #require(document.objects("damaged_snapshots").first)
+        #expect(damaged.text("message")?.contains("this is not what its digest says") == true)
+        #expect(try lastCheck(scene).number("damaged_snapshots") == 1)
+        #expect(try statusLine(scene) == "all files read, 0 rotten, 1 damaged snapshot")
+    }
+
+    @Test(arguments: ["target", "j"]) func repairTakesTheSourceFromTheJobOrTheManifest(name: String) throws {
+        let scene = try scene()
+        try scene.rot("target/a", "rotten")
+        try scene.rot("source/d/c", "THIRD")
+        let run = try verify(scene, name, "--repair")
+        #expect(run.code == 0 && run.output.contains("2 repaired, 0 differ"), "\(run.output)\(run.errors)")
+        try scene.expectMirrored()
+        #expect(try scene.text("source/d/c") == "third")
+        // The digests go on.
+        #expect(try statusLine(scene) == "all files read, 0 rotten")
+        try scene.build("new", at: "source/new")
+        try scene.mirror()
+        #expect(try verify(scene, name).errors == "")
+    }
+
+    // MARK: Parts
+
+    /// Each reads the part after the last one that was read to its end.
+    @Test func partsFollowOneAnother() throws {
+        let scene = try scene()
+        var read = 0
+        for part in [1, 2, 3] {
+            #expect(try verify(scene, "j", "--part", "auto/3").code == 0)
+            let check = try lastCheck(scene)
+            #expect(check.number("part") == part && check.number("parts") == 3)
+            #expect(try statusLine(scene) == "part \(part) of 3 read, 0 rotten")
+            read += check.number("files_read") ?? 0
+        }
+        #expect(read == 6)
+        #expect(try verify(scene, "target", "--part", "auto/3").code == 0)
+        #expect(try lastCheck(scene).number("part") == 1)
+        // Another check between does not count, nor does one that fails.
+        #expect(try verify(scene, "target", "--part", "3/3").code == 0)
+        let manifest = scene.path("target/.fsync-lite/manifest.json")
+        let bytes = try Data(contentsOf: URL(fileURLWithPath: manifest))
+        try bytes.dropLast(20).write(to: URL(fileURLWithPath: manifest))
+        #expect(try verify(scene, "target", "--part", "auto/3").code == 65)
+        try bytes.write(to: URL(fileURLWithPath: manifest))
+        #expect(try verify(scene, "target", "--part", "auto/3").code == 0)
+        #expect(try lastCheck(scene).number("part") == 2)
+        for _ in 1...2 { #expect(try verify(scene, "target", "--part", "auto").code == 0) }
+        #expect(try lastCheck(scene).number("part") == 2 && lastCheck(scene).number("parts") == 31)
+        try scene.build("{}", at: "target/.fsync-lite/last-check")
+        #expect(try statusLine(scene) == "" && scene.run("status", "target").code == 0)
+        #expect(try verify(scene, "target", "--part", "auto").code == 0)
+        #expect(try lastCheck(scene).number("part") == 1)
+    }
+
+    @Test func partsAreNamedWithOrWithoutZeros() throws {
+        let scene = try scene()
+        for (zeros, plain) in [("01/4", "1/4"), ("003/0004", "3/4")] {
+            let words = ["manifest", "verify", "target", "target", "--digest", "--part"]
+            #expect(try scene.run(words + [zeros]).output == scene.run(words + [plain]).output)
+            #expect(
+                try verify(scene, "target", "--part", zeros).output
+                    == verify(scene, "target", "--part", plain).output)
+        }
+        for part in ["auto/0", "auto/", "auto/x", "auto/-1", "0/4", "5/4", "autos", "1"] {
+            #expect(try verify(scene, "target", "--part", part).code == 64, "\(part)")
+        }
+    }
+
+    // MARK: Digests
+
+    private func digests(_ scene: MirrorScene) throws -> Int {
+        try scene.run("manifest", "list", "target", "--json").output.split(separator: "\n").count {
+            $0.contains("\"digest\"")
+        }
+    }
+
+    @Test func theTargetRemembersDigests() throws {
+        let scene = try MirrorScene(["a": "1"], inMemory: true)
+        try scene.mirror()
+        let begun = try scene.mirror("--digest")
+        #expect(
+            begun.errors == "fsync-lite: note: later runs record digests, too; --digest=none ends that\n",
+            "\(begun.errors)")
+        try scene.build("2", at: "source/b")
+        #expect(try scene.mirror().errors == "")
+        #expect(try digests(scene) == 2)
+        // A run with nothing to do can end it.
+        let ended = try scene.mirror("--digest=none")
+        #expect(
+            ended.output.contains("nothing to do")
+                && ended.errors == "fsync-lite: note: later runs record no digests any more\n",
+            "\(ended.errors)")
+        try scene.build("3", at: "source/c")
+        try scene.mirror()
+        #expect(try digests(scene) == 2)
+        let unread = try scene.run("verify", "target")
+        #expect(unread.code == 0 && unread.errors.contains("1 file has no digest"), "\(unread.errors)")
+        #expect(try statusLine(scene) == "2 files read, 0 rotten, 1 file has no digest")
+        // A job may say it, too: with true c and d are read as well, with none e is not, and with all everything is.
+        for (word, name, count) in [("true", "d", 4), ("\"none\"", "e", 4), ("\"all\"", "f", 6)] {
+            try scene.build("4", at: "source/\(name)")
+            let job =
+                #"{"jobs": {"j": {"source": "\#(scene.source)", "target": "\#(scene.target)", "digest": \#(word)}}}"#
+            try scene.build(.file(job), at: "settings.json")
+            let run = try scene.run("run", "j", "--settings", "settings.json")
+            #expect(run.code == 0, "\(run.errors)")
+            #expect(try digests(scene) == count, "\(word)")
+        }
+        #expect(try scene.text("target/.fsync-lite/manifest.json").contains("\"digests\":\"all\""))
+    }
+
+    // MARK: Noting
+
+    @Test func metricsHaveTheLastCheck() throws {
+        let scene = try scene()
+        try scene.rot("target/a", "rotten")
+        #expect(try scene.run("status", "--prometheus", "target").output.contains("last_check") == false)
+        #expect(try verify(scene, "target").code == 2)
+        let metrics = try scene.run("status", "--prometheus", "target").output
+        #expect(metrics.contains("fsync_lite_last_check_rotten{target=\"target\"} 1\n"), "\(metrics)")
+        #expect(metrics.contains("fsync_lite_last_check_timestamp_seconds{"))
+    }
+
+    @Test(.needs(.otherUser)) func aCheckGoesOnWhereItCannotNoteItsResult() throws {
+        let scene = try scene(as: .ordinary)
+        try scene.setMode(0o500, of: "target/.fsync-lite")
+        let run = try verify(scene, "target", "--part", "auto")
+        #expect(run.code == 0 && run.errors.contains("note: the result could not be noted"), "\(run.errors)")
+        try scene.setMode(0o700, of: "target/.fsync-lite")
+        #expect(try statusLine(scene) == "")
+    }
+
+    @Test func whatIsNoTargetIsRefused() throws {
+        let scene = try scene()
+        for (name, code, text) in [
+            ("none", 66, "there is no such target, and no job of this name"),
+            ("source", 66, "this is not a target of fsync-lite"),
+        ] as [(String, Int32, String)] {
+            let run = try verify(scene, name)
+            #expect(run.code == code && run.errors.contains(text), "\(run.errors)")
+        }
+    }
+
+    // MARK: Another machine
+
+    @Test func aTargetOfAnotherMachineIsReadThere() throws {
+        let scene = try scene(target: "far:")
+        let far = try FarMachine(has: .target)
+        func there(_ name: String, _ words: String..., by far: FarMachine) throws -> CommandRun {
+            try CommandRun(
+                ["verify", name, "--settings", "settings.json"] + words + far.options,
+                in: scene.directory.path)
+        }
+        for name in ["j", "far:\(scene.target)"] {
+            let run = try there(name, "--part", "auto", by: far)
+            #expect(
+                run.code == 0 && run.output.contains("3 snapshots are whole"), "\(run.output)\(run.errors)")
+            let repair = try there(name, "--repair", by: far)
+            #expect(
+                repair.code == 64 && repair.errors.contains("--repair does not go with"), "\(repair.errors)")
+        }
+        #expect(try lastCheck(scene).number("part") == 2)
+        let status = try CommandRun(
+            ["status", "far:\(scene.target)"] + far.options, in: scene.directory.path)
+        #expect(
+            status.output.contains("   part 2 of 31 read, 0 rotten\n"), "\(status.output)\(status.errors)")
+        // A key that may only read leaves no note.
+        let before = try scene.text("target/.fsync-lite/last-check")
+        let reading = try FarMachine(#"exec sh -c "$far --read-only""#, has: .target)
+        let run = try there("j", "--part", "auto", by: reading)
+        #expect(run.code == 0 && run.errors.contains("this key is read-only"), "\(run.errors)")
+        #expect(try scene.text("target/.fsync-lite/last-check") == before)
+    }
+}

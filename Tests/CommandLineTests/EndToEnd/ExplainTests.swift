@@ -1,0 +1,208 @@
+import TestNeeds
+import TestSupport
+import Testing
+
+@Suite("Why a file is in the mirror, or is not")
+struct ExplainTests {
+    private static let tree: TreeLiteral = [
+        "x.log": "1", "y.bak": "2", "big": "more than ten bytes", "link": .symlink("d"), "pipe": .fifo(),
+        "d": [
+            ".keepout": "# no\n*.log\nshut/\n!keep.log\n", "y.log": "2", "keep.log": "k", "z": "3",
+            "shut": ["in": "i"],
+        ],
+    ]
+
+    /// A job `j` of the scene's source and target, with filters of each kind.
+    private func scene(target: String? = nil, source: String? = nil) throws -> MirrorScene {
+        let scene = try MirrorScene(ExplainTests.tree, inMemory: true)
+        try scene.build(["rules": "\n*.tmp\n!x.log\n"], at: "lists")
+        let job = #"""
+            {"jobs": {"j": {"source": "\#(source ?? scene.source)", "target": "\#(target ?? scene.target)",
+              "exclude": ["*.bak"], "exclude_from": ["\#(scene.path("lists/rules"))"],
+              "ignore_file": ".keepout", "max_size": "10"}}}
+            """#
+        try scene.build(.file(job), at: "settings.json")
+        return scene
+    }
+
+    private func explain(
+        _ scene: MirrorScene, _ target: String, _ path: String, _ options: String...
+    ) throws -> CommandRun {
+        try CommandRun(
+            ["explain", target, path, "--settings", "settings.json"] + options, in: scene.directory.path)
+    }
+
+    private func expect(
+        _ scene: MirrorScene, _ target: String, _ path: String, _ code: Int32, _ text: String,
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) throws {
+        let run = try explain(scene, target, path)
+        #expect(
+            run.code == code && run.output.hasSuffix(": \(text)\n"), "\(run.code) \(run.output)\(run.errors)",
+            sourceLocation: sourceLocation)
+    }
+
+    private func mirror(_ scene: MirrorScene) throws {
+        let run = try scene.run("run", "j", "--create-target", "--settings", "settings.json")
+        #expect(run.code == 0, "\(run.errors)")
+    }
+
+    /// The filters of a job are named as they are written, those of a target's last run by their patterns.
+    @Test func theRuleThatDecidesIsNamed() throws {
+        let scene = try scene()
+        try expect(scene, "j", "d/z", 2, "the target does not have it yet; the next run copies it")
+        try mirror(scene)
+        let tmp = "it is not in the source; "
+        for (path, code, text, ofTarget) in [
+            ("y.bak", 2, "the pattern *.bak excludes it", nil),
+            (
+                "d/a.tmp", 2, "\(tmp)\(scene.path("lists/rules")):2 excludes it: *.tmp",
+                "\(tmp)the pattern *.tmp excludes it"
+            ),
+            (
+                "x.log", 0,
+                "it is mirrored, and the copy is up to date; \(scene.path("lists/rules")):3 includes it: !x.log",
+                "it is mirrored, and the copy is up to date; the pattern !x.log includes it"
+            ),
+            ("d/y.log", 2, "d/.keepout:2 excludes it: *.log", nil),
+            ("d/shut/in", 2, "d/.keepout:3 excludes the directory d/shut: shut/", nil),
+            ("d/z", 0, "it is mirrored, and the copy is up to date", nil),
+            ("d", 0, "it is mirrored, and the copy is up to date", nil),
+            ("link", 0, "it is mirrored, and the copy is up to date", nil),
+            ("pipe", 0, "it is mirrored, and the copy is up to date", nil),
+            ("big", 2, "it is larger than 10 B, the --max-size", nil),
+            ("nothere", 2, "it is not in the source", nil),
+            ("link/z", 2, "it is not in the source: link is a symlink, and is copied as one", nil),
+            (".fsync-lite", 2, "the name .fsync-lite is reserved, and takes no part", nil),
+            (".fsync-lite/manifest.json", 2, "the name .fsync-lite is reserved, and takes no part", nil),
+        ] as [(String, Int32, String, String?)] {
+            try expect(scene, "j", path, code, text)
+            try expect(scene, "target", path, code, ofTarget ?? text)
+        }
+        #expect(try explain(scene, "j", "../x").code == 64)
+        let long = Array(repeating: "n", count: 4200).joined(separator: "/")
+        try expect(scene, "j", long, 2, "its path is longer than 8192 bytes")
+    }
+
+    @Test func theCopyIsComparedWithTheSourceAndTheManifest() throws {
+        let scene = try scene()
+        try mirror(scene)
+        for name in ["source/d/z", "target/x.log"] { try scene.append("+", to: name) }
+        for name in ["target/d/keep.log", "source/pipe"] { try scene.remove(name) }
+        try scene.build("by hand", at: "target/other")
+        try scene.build("by hand", at: "source/other")
+        try HostSocket.make(at: scene.path("source/socket"))
+        for (path, code, text) in [
+            ("d/z", 0, "it is mirrored, and has changed since: the copy is from "),
+            (
+                "x.log", 0,
+                "it is mirrored, and the copy was changed by hand; the pattern !x.log includes it\n"
+            ),
+            (
+                "d/keep.log", 2,
+                "it was mirrored, and its copy was removed by hand; the next run copies it again\n"
+            ),
+            ("other", 2, "no run has mirrored it yet, and the target has something else of this name\n"),
+            ("socket", 2, "it is a socket; sockets are not copied\n"),
+            ("pipe", 2, "it is not in the source; the copy in the target is from "),
+        ] as [(String, Int32, String)] {
+            let run = try explain(scene, "target", path)
+            #expect(run.code == code && run.output.contains(": \(text)"), "\(run.output)\(run.errors)")
+        }
+        let stale = try explain(scene, "j", "d/z", "--json").json()
+        #expect(stale.text("format") == "fsync-lite-explanation" && stale.text("verdict") == "mirrored")
+        #expect(
+            stale.text("job") == "j" && stale.text("path") == "d/z" && stale.text("target") == scene.target)
+        #expect(stale.number("copy_size") == 1 && stale.text("up_to_date") == nil)
+        #expect(stale.text("copy_modified") != nil)
+        // Filters of today, and a copy from before.
+        try scene.build(.file("*"), at: "source/d/.keepout")
+        let copy = try explain(scene, "target", "d/z").output
+        #expect(copy.contains("d/.keepout:1 excludes it: *; the copy in the target is from 20"), "\(copy)")
+    }
+
+    @Test(.needs(.otherUser)) func whatCannotBeReadSaysWhy() throws {
+        let scene = try MirrorScene(["a": "a", "shut": ["b": "b"]], as: .ordinary)
+        try scene.mirror()
+        for name in ["a", "shut"] { try scene.setMode(0, of: "source/\(name)") }
+        for path in ["a", "shut", "shut/b", "shut/no"] {
+            let run = try scene.run("explain", "target", path)
+            #expect(
+                run.code == 2 && run.output.hasPrefix("\(path): it cannot be read (Permission denied)"),
+                "\(run.output)\(run.errors)")
+            #expect(run.output.contains("; the copy in the target is from 20") == (path != "shut/no"))
+        }
+    }
+
+    @Test func absolutePathsAreInTheSourceOrInTheTarget() throws {
+        let scene = try scene()
+        try mirror(scene)
+        for target in ["j", "target"] {
+            for path in [scene.source, scene.target] {
+                let run = try explain(scene, target, "\(path)/d/z")
+                #expect(run.code == 0 && run.output.hasPrefix("d/z: it is mirrored"), "\(run.errors)")
+            }
+        }
+        let outside = try explain(scene, "j", "/etc/passwd")
+        #expect(
+            outside.code == 64
+                && outside.errors.contains("'/etc/passwd' is not below the source or the target"),
+            "\(outside.errors)")
+        let root = try explain(scene, "j", scene.source)
+        #expect(root.code == 64, "\(root.output)")
+    }
+
+    @Test func aNameIsATargetHereOrElseAJob() throws {
+        let scene = try scene()
+        try mirror(scene)
+        #expect(try scene.run("apply", "lists", "j").code == 0)
+        let here = try explain(scene, "j", "rules")
+        #expect(here.code == 0, "\(here.errors)")
+        #expect(
+            here.errors.contains(
+                "'j' is the target here, and not the job of this name; for that: fsync-lite explain"),
+            "\(here.errors)")
+        for (name, code, text) in [
+            ("none", 66, "there is no such target, and no job of this name"),
+            ("source", 66, "this is not a target of fsync-lite"),
+        ] as [(String, Int32, String)] {
+            let run = try explain(scene, name, "d/z")
+            #expect(run.code == code && run.errors.contains(text), "\(run.errors)")
+        }
+        try scene.remove("source")
+        let gone = try explain(scene, "target", "d/z")
+        #expect(gone.code == 66 && gone.errors.contains("the source does not exist"), "\(gone.errors)")
+    }
+
+    /// It looks at the source, which therefore is here.
+    @Test func otherMachines() throws {
+        let far = try FarMachine(has: .target)
+        let pushed = try scene()
+        try pushed.build(
+            .file(
+                try pushed.text("settings.json").replacing(
+                    "\"\(pushed.target)\"", with: "\"far:\(pushed.target)\"")), at: "settings.json")
+        #expect(
+            try pushed.run(["run", "j", "--create-target", "--settings", "settings.json"] + far.options).code
+                == 0)
+        let run = try pushed.run(["explain", "j", "d/z", "--settings", "settings.json"] + far.options)
+        #expect(
+            run.code == 0 && run.output == "d/z: it is mirrored, and the copy is up to date\n",
+            "\(run.errors)")
+        let direct = try explain(pushed, "far:target", "d/z")
+        #expect(
+            direct.code == 64 && direct.errors.contains("next: ") == false
+                && direct.errors.contains("give the job that mirrors to it, where the source is"),
+            "\(direct.errors)")
+        let pulled = try scene(source: "far:/srv/p")
+        let there = try explain(pulled, "j", "d/z")
+        #expect(
+            there.code == 64 && there.errors.contains("ssh far fsync-lite explain j d/z")
+                && there.errors.contains("fsync-lite plan --job j"), "\(there.errors)")
+    }
+
+    @Test func theOptionOfBeforeSaysWhatToUse() throws {
+        let run = try MirrorScene(["a": "a"], inMemory: true).plan("--explain", "a")
+        #expect(run.code == 64 && run.errors.contains("fsync-lite explain JOB|TARGET PATH"), "\(run.errors)")
+    }
+}
