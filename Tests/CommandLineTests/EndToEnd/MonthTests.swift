@@ -54,7 +54,7 @@ struct MonthTests {
             return "day \(day + Int((date.timeIntervalSince(midnight) / 86_400).rounded()))"
         }
         return text.replacing(scene.directory.path, with: "")
-            .replacing(/(\d{4}-\d\d-\d\d)[ T]\d\d:\d\d(:\d\d)?/) { name(ofDay: String($0.1)) }
+            .replacing(/(\d{4}-\d\d-\d\d)([ T]\d\d:\d\d(:\d\d)?)?/) { name(ofDay: String($0.1)) }
             .replacing(/(today|yesterday) \d\d:\d\d/) { String($0.1) }
             .replacing(/last good run (\d+) (\w+)( \d+ \w+)? ago/) { "last good run \($0.1) \($0.2) ago" }
             .replacing(/_age=(\d+)s;93\d{3};180\d{3}/) { match in
@@ -93,8 +93,11 @@ struct MonthTests {
                 "run", "www", "--quiet",
                 under: ["strace", "-qq", "-o", "/dev/null", "-e", "inject=syncfs:signal=KILL:when=1"])
             return try run("run", "photos", "--quiet")
-        // No room for the files of this night.
-        case 20: return try run("run", "--all", "--quiet", under: ["prlimit", "--fsize=8"])
+        // The disk is full.
+        case 20:
+            return try run(
+                "run", "--all", "--quiet",
+                under: ["strace", "-f", "-qq", "-o", "/dev/null", "-e", "inject=syncfs:error=ENOSPC"])
         default: return try run("run", "--all", "--quiet")
         }
     }
