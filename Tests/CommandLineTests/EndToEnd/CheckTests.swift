@@ -202,7 +202,7 @@ struct CheckTests {
     @Test func whatIsNoTargetIsRefused() throws {
         let scene = try scene()
         for (name, code, text) in [
-            ("none", 66, "there is no such target, and no job of this name"),
+            ("none", 64, "and no directory of this name here"),
             ("source", 66, "this is not a target of fsync-lite"),
         ] as [(String, Int32, String)] {
             let run = try verify(scene, name)

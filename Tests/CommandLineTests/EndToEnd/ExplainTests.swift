@@ -163,7 +163,7 @@ struct ExplainTests {
                 "'j' is the target here, and not the job of this name; for that: fsync-lite explain"),
             "\(here.errors)")
         for (name, code, text) in [
-            ("none", 66, "there is no such target, and no job of this name"),
+            ("none", 64, "and no directory of this name here"),
             ("source", 66, "this is not a target of fsync-lite"),
         ] as [(String, Int32, String)] {
             let run = try explain(scene, name, "d/z")

@@ -56,6 +56,9 @@ struct MonthTests {
         return text.replacing(scene.directory.path, with: "")
             .replacing(/(\d{4}-\d\d-\d\d)([ T]\d\d:\d\d(:\d\d)?)?/) { name(ofDay: String($0.1)) }
             .replacing(/(today|yesterday) \d\d:\d\d/) { String($0.1) }
+            .replacing(
+                /\d+\.\d \w+ are needed and \S+ \w+ are free/, with: "SIZE are needed and SIZE are free"
+            )
             .replacing(/last good run (\d+) (\w+)( \d+ \w+)? ago/) { "last good run \($0.1) \($0.2) ago" }
             .replacing(/_age=(\d+)s;93\d{3};180\d{3}/) { match in
                 "_age=\((Int(match.1) ?? 0) / 86_400) days"

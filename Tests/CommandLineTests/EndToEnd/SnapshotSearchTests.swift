@@ -223,7 +223,7 @@ struct SnapshotSearchTests {
         let sum = list.objects("snapshots").compactMap { $0.number("bytes_held") }.reduce(0, +)
         #expect(sum == 3 && list.number("bytes_held") == sum)
         #expect(try scene.run("snapshot", "list", "target").output.contains("history: 3 B\n"))
-        #expect(try scene.run("status", "target").output.contains("history    4 snapshots, 3 B\n"))
+        #expect(try scene.run("status", "target").output.contains(#/history    \d+ snapshots, 3 B\n/#))
         #expect(try scene.run("status", "target", "--json").json().number("history_bytes_held") == sum)
     }
 }

@@ -70,7 +70,8 @@ struct TourTests {
         line.replacing(directory, with: "/home/me")
             .replacing(#/\d{8}T\d{6}\.\d{6}Z-[0-9a-f]{4,32}/#, with: "ID")
             .replacing(#/\b[0-9a-p][0-9a-f]{7}\b/#, with: "ID")
-            .replacing(#/\d{4}-\d\d-\d\d \d\d:\d\d:\d\d/#, with: "TIME")
+            .replacing(#/\d{4}-\d\d-\d\d \d\d:\d\d(:\d\d)?/#, with: "TIME")
+            .replacing(#/\(\d{4}-\d\d-\d\d\)/#, with: "(DAY)")
             .replacing(#/ \d+:\d+ /#, with: " OWNER ").replacing(#/\d+ s ago/#, with: "now")
     }
 

@@ -20,7 +20,7 @@ struct UndoTests {
         let after = try TreeSnapshot(scene.target)
         let dryRun = try scene.run("undo", "target", "--dry-run")
         #expect(
-            dryRun.lines.filter { !$0.hasPrefix("=") } == [
+            dryRun.lines.dropFirst().filter { !$0.hasPrefix("=") } == [
                 "+ d/  (new)", "+ d/a  1 B  (new)", "+ d/b/  (new)", "+ d/b/c  1 B  (new)",
                 "~ f  1 B  (size, modified)",
                 "4 to create, 1 to update, 1 to set attributes of; 2 unchanged",
