@@ -129,6 +129,55 @@ extension Target {
     }
 }
 
+extension TargetLists {
+    /// Passes the selected entries of each list, of the newest list first. They are followed back from list to list, and so
+    /// is what is below directories that move.
+    ///
+    /// - Parameter body: gets an entry; the index of the snapshot; whether the list is as the next run found it, or else as
+    ///   the run left it; and whether a run displaced the entry's object.
+    /// - Returns: why older lists cannot be read; nil if all can be.
+    func visit(
+        _ selection: EntrySelection, _ body: (ListedEntries, Int, _ isFound: Bool, _ isStored: Bool) -> Void
+    ) throws -> SyncError? {
+        var (moving, last, damage) = (Set<RelativePath>(), 0, history.damage)
+        do {
+            for index in history.steps.indices {
+                let list = try document(index)
+                for layer in [list.step, list.hand] { moving.formUnion(layer.movedDirectories.keys) }
+                last = index + 1
+            }
+        } catch let error as SyncError where error.code == .invalidDocument {
+            damage = error
+        }
+        func selected(_ list: some EntryStream) throws -> PackedList<ListLineCoding> {
+            var (selection, entries) = (selection, PackedList<ListLineCoding>())
+            while try list.advance() {
+                guard selection.selects(list) || !moving.isEmpty && list.path.isBelow(anyOf: moving)
+                else { continue }
+                entries.append(ListLine(list.listEntry))
+            }
+            return entries
+        }
+        var (followed, places) = (try selected(present()), Places())
+        func follow(_ layer: ListLayer, to index: Int, isFound: Bool) throws {
+            if !layer.isEmpty { followed = try selected(ListStream(layer) { ListedEntries(followed) }) }
+            let entries = ListedEntries(followed)
+            while entries.advance() {
+                guard selection.selectsAlone(entries) else { continue }
+                body(entries, index, isFound, places.hasStored(entries.object))
+            }
+        }
+        try follow(ListLayer(), to: 0, isFound: true)
+        for index in 0..<last {
+            let list = try document(index)
+            places.add(list.stored, of: history.steps[index].name)
+            try follow(list.step, to: index + 1, isFound: true)
+            try follow(list.hand, to: index + 1, isFound: false)
+        }
+        return damage
+    }
+}
+
 extension Action {
     /// An entry that moved with its directory; its type is not recorded.
     fileprivate init(carried path: RelativePath, from before: RelativePath) {

@@ -145,14 +145,13 @@ extension Target {
         if isDryRun {
             let all = try found(history()).1
             let removed = all.filter(\.reasons.isEmpty)
-            return (all, RemovedSnapshots(snapshots: removed, bytes: removed.map(\.bytesHeld).sum()))
+            return (all, RemovedSnapshots(removed, bytes: removed.map(\.bytesHeld).sum()))
         }
         return try writing { history in
             let (history, before) = try found(history)
             if let damage = history.damage { throw damage }
-            var removed = try Retention(history.state).apply(policy, to: history, began: policy.clock)
-            removed.snapshots = before.filter(\.reasons.isEmpty)
-            return (before, removed)
+            let bytes = try Retention(history.state).apply(policy, to: history, began: policy.clock).bytes
+            return (before, RemovedSnapshots(before.filter(\.reasons.isEmpty), bytes: bytes))
         }
     }
 

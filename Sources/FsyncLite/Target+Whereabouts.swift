@@ -19,7 +19,7 @@ extension Target {
         guard let nearest = older ?? newer else { return nil }
         let run = snapshots[older == nil ? nearest.index : nearest.index - 1]
         return .notInSnapshot(
-            path, name, of: run, older == nil ? .broughtLater : try fate(of: path, in: run), nearest.file,
+            path, name, run.created, older == nil ? .broughtLater : try fate(of: path, in: run), nearest.file,
             in: snapshots[nearest.index].shortID)
     }
 

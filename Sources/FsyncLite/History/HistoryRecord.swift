@@ -176,7 +176,7 @@ extension HistoryRecord.Header {
             create: summary.create, update: summary.update, attributes: summary.attributes,
             move: summary.move, delete: summary.delete,
             bytesHeld: bytesHeld, isMeasured: true, copied: summary.bytesToCopy,
-            seconds: max(0, Timestamp.now.rawSeconds - created.rawSeconds))
+            seconds: max(0, Timestamp.now.fileTime.seconds(since: created.fileTime)))
     }
 
     /// That of the record which leads, past pruned snapshots, to the one that an older record found.

@@ -38,7 +38,7 @@ struct Retention {
         let bytes = try keep(snapshots.indices.map { !indices.contains($0) }, of: history)
         try state.clean()
         guard history.damage == nil else { return RemovedSnapshots() }
-        return RemovedSnapshots(snapshots: indices.sorted().map { snapshots[$0] }, bytes: bytes)
+        return RemovedSnapshots(indices.sorted().map { snapshots[$0] }, bytes: bytes)
     }
 
     /// What rules would remove that the last run left, and the number of all snapshots.
@@ -52,7 +52,7 @@ struct Retention {
         guard history.damage == nil else { return (RemovedSnapshots(), snapshots.count) }
         let reasons = policy.reasons(for: snapshots, newestBefore: 1, began: began)
         let removed = zip(snapshots, reasons).filter { $1.isEmpty }.map { $0.0 }
-        return (RemovedSnapshots(snapshots: removed), snapshots.count)
+        return (RemovedSnapshots(removed), snapshots.count)
     }
 
     /// The present tree and the one before it are never removed.
@@ -245,6 +245,13 @@ struct Retention {
                 if isLeft { try directory.unlink(file) }
             }
         }
+    }
+}
+
+extension RemovedSnapshots {
+    init(_ snapshots: [Snapshot], bytes: ByteCount = 0) {
+        (ids, labels) = (snapshots.map(\.id), snapshots.compactMap(\.label))
+        (created, self.bytes) = (snapshots.compactMap(\.created), bytes)
     }
 }
 

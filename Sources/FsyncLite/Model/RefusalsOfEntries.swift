@@ -215,13 +215,14 @@ extension Refusal {
     }
 
     /// - Parameters:
-    ///   - run: by which it came or went.
+    ///   - began: when the run began by which it came or went; nil if not known.
     ///   - file: the version that is nearest.
     ///   - id: of the snapshot that has that version.
     static func notInSnapshot(
-        _ path: RelativePath, _ snapshot: String, of run: Snapshot, _ fate: Fate, _ file: File, in id: String
+        _ path: RelativePath, _ snapshot: String, _ began: Timestamp?, _ fate: Fate, _ file: File,
+        in id: String
     ) -> Refusal {
-        let time = run.created.map { String($0.localText.prefix(16)) } ?? "an earlier time"
+        let time = began.map { String($0.localText.prefix(16)) } ?? "an earlier time"
         let what =
             switch fate {
             case .deleted: "deleted it"

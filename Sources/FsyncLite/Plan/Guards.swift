@@ -122,7 +122,7 @@ struct GuardFacts {
     /// Rules that the last run had leave no snapshot that they alone would remove, so these are new.
     private var removalRefusals: [Refusal] {
         guard let (rules, removed, count) = removal, !options.allowsRemoval,
-            !DeleteLimit.half.allows(removed.snapshots.count, of: count)
+            !DeleteLimit.half.allows(removed.ids.count, of: count)
         else { return [] }
         return [.manyRemovals(removed, of: count, rules)]
     }

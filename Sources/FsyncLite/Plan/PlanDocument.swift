@@ -42,7 +42,7 @@ package struct PlanDocument {
             &document, report.summary, report.notes, report.problems, report.refusals,
             history: [
                 ("gave_way", report.gaveWay), ("expired_labels", report.removed.labels),
-                ("removed_snapshots", report.removed.snapshots.map(\.id)),
+                ("removed_snapshots", report.removed.ids),
             ],
             freed: report.removed.bytes, refused: report.refusedProbes.counts,
             leftOut: report.actions.count - listed.count,

@@ -112,7 +112,7 @@ extension SyncRun {
         for text in [room, expired].compactMap(\.self) { complain(text) }
         let removed = report.removed.text()
         if let removed, !isQuiet { complain(removed) }
-        let ids = report.removed.snapshots.map { SnapshotName.short($0.id) }.joined(separator: ", ")
+        let ids = report.removed.ids.map { SnapshotName.short($0) }.joined(separator: ", ")
         complain(notes: report.notes, problems: report.problems, refusals: report.refusals)
         if report.outcome == .committed, TerminationSignal.signal != nil {
             complain("interrupted; the commit had begun and was finished: the new tree is there")

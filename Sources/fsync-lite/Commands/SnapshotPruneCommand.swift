@@ -36,7 +36,8 @@ enum SnapshotPruneCommand: Command {
             try SnapshotText.writeDocument(path, snapshots, rules, removed: removed, to: &console)
         } else if !options.has(.quiet) {
             try SnapshotText.write(snapshots, rules, to: &console)
-            try console.line(SnapshotText.outcome(removed, of: snapshots, options))
+            try console.line(
+                SnapshotText.outcome(removed, of: snapshots.count, isDryRun: options.has(.dryRun)))
         }
         return .done
     }

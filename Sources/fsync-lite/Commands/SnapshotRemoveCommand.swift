@@ -24,8 +24,8 @@ enum SnapshotRemoveCommand: Command {
         if given.has(.json) {
             try SnapshotText.writeDocument(path, all, rules, removed: removed, to: &console)
         } else if !given.has(.quiet) {
-            try SnapshotText.table(removed.snapshots).write(to: &console)
-            try console.line(SnapshotText.outcome(removed, of: all, given))
+            try SnapshotText.table(all.filter { removed.ids.contains($0.id) }).write(to: &console)
+            try console.line(SnapshotText.outcome(removed, of: all.count, isDryRun: given.has(.dryRun)))
         }
         return .done
     }

@@ -65,7 +65,7 @@ enum SnapshotText {
         document.text.field("rules", rules.policy.description)
         document.text.field("rules_from", rules.origin.rawValue)
         if let removed {
-            document.text.field("removed_snapshots", removed.snapshots.map(\.id))
+            document.text.field("removed_snapshots", removed.ids)
             document.text.field("bytes_freed", removed.bytes)
         }
         try document.array("snapshots", of: snapshots, to: &console) { text, snapshot in
@@ -92,10 +92,10 @@ extension SnapshotText {
 
     /// The last line of a command that removes snapshots.
     static func outcome(
-        _ removed: RemovedSnapshots, of snapshots: [Snapshot], _ given: GivenOptions
+        _ removed: RemovedSnapshots, of count: Int, isDryRun: Bool
     ) -> String {
-        let text = removed.text(isDryRun: given.has(.dryRun)) ?? "nothing to remove"
-        return "\(text); \(snapshots.count - removed.snapshots.count) kept"
+        let text = removed.text(isDryRun: isDryRun) ?? "nothing to remove"
+        return "\(text); \(count - removed.ids.count) kept"
     }
 
     /// The fields of the run that made a snapshot.
@@ -111,7 +111,7 @@ extension SnapshotText {
 extension RemovedSnapshots {
     /// Such as `removed 6 snapshots (2026-11-19 to 2026-11-24), 5.0 MB are free`; nil for none.
     func text(isDryRun: Bool = false) -> String? {
-        guard !snapshots.isEmpty else { return nil }
+        guard !ids.isEmpty else { return nil }
         let free =
             isDryRun ? "at most \(Amount.bytes(bytes)) would be free" : "\(Amount.bytes(bytes)) are free"
         return "\(isDryRun ? "would remove" : "removed") \(self)" + (bytes > 0 ? ", \(free)" : "")

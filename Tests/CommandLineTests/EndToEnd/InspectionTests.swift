@@ -128,7 +128,8 @@ struct InspectionTests {
         let changes = try diff("target@latest~1", "target", 2)
         #expect(changes == (try diff("target@latest~1", "target@latest", 2)))
         #expect(changes.contains("> docs -> moved/  4 entries  (renamed)"), "\(changes)")
-        #expect(changes.contains("~ big  5.0 kB  (size, modified, content)") && changes.contains("- link  (removed)"))
+        #expect(changes.contains("~ big  5.0 kB  (size, modified, content)"))
+        #expect(changes.contains("- link  (removed)"))
         // What has no inodes in common is told by paths.
         #expect(try diff("target@latest~1", "source", 2).contains("+ moved/a.txt  5 B  (new)"))
         let listed = try scene.run("manifest", "list", "--json", "target@latest~1")
