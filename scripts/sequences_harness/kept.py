@@ -53,8 +53,6 @@ class Kept:
         # digest shows that.
         self.overwritten = set()
         self.filters, self.versions, self.extra = filters, versions, set(extra)
-        # Filters under which a tool that does not take them for a step has forgotten what it knew.
-        self.loosened = []
 
     def was_found(self, tree, uncertain=()):
         self.uncertain |= set(uncertain)
@@ -65,7 +63,7 @@ class Kept:
     def was_overwritten(self, inodes):
         self.overwritten |= {path for tree in self.versions for path, entry in tree.items() if entry.inode in inodes}
 
-    def also(self, tree, filters, old):
+    def also(self, tree, filters):
         covered, _ = filters.split(tree)
         if covered not in self.versions:
             self.versions.append(covered)
@@ -86,7 +84,7 @@ class Kept:
             }
 
         kept = Kept(self.filters, [part(tree) for tree in self.versions], self.extra, self.anything)
-        kept.loosened, kept.uncertain, kept.overwritten = self.loosened, self.uncertain, self.overwritten
+        kept.uncertain, kept.overwritten = self.uncertain, self.overwritten
         return kept
 
     def compare(self, found, listed, losses, unseen, root=True):
@@ -97,9 +95,6 @@ class Kept:
         loose = {b"."} & self.uncertain
         for path in self.uncertain - {b"."}:
             loose |= {path} | {other for tree in [found, *self.versions] for other in tree if below(other, path)}
-        for filters in self.loosened:
-            for tree in [found, *self.versions]:
-                loose |= set(filters.split(tree)[1])
         for above in {above for path in loose for above in parents(path)}:
             loose.add(above)
         paths = set(found).union(*self.versions)

@@ -83,10 +83,8 @@ class Ignored(Exception):
 
 
 class Sequence:
-    def __init__(self, tool, old, seed, source_folder, target_folder, kinds, options, tell):
-        """`old` of a tool in which a run that changes only the filters is no step of the
-        history."""
-        self.tool, self.old, self.seed, self.kinds, self.options = tool, old, seed, kinds, options
+    def __init__(self, tool, seed, source_folder, target_folder, kinds, options, tell):
+        self.tool, self.seed, self.kinds, self.options = tool, seed, kinds, options
         self.without = options.without
         self.say = tell
         self.log = []
@@ -110,8 +108,8 @@ class Sequence:
         # Paths that were changed behind the manifest's back and that no full run has seen.
         self.drift = set()
         self.losses = Losses()
-        # Whether the target was ever edited by hand; whether the filters ever changed.
-        self.drifted = self.can_forget = False
+        # Whether the target was ever edited by hand.
+        self.drifted = False
         # What the last step found, for an undo that follows at once; what `undo` should bring back
         # of the record.
         self.last = self.undone_manifest = None
@@ -410,7 +408,7 @@ class Sequence:
         ):
             wanted = self.number_kept
         else:
-            wanted = (self.promised or 3) if not self.old else 1
+            wanted = self.promised or 3
         wanted = min(wanted + 1, len(self.before_ids) + (self.ids[0] not in self.before_ids))
         if len(self.ids) < wanted and self.can("vanishing"):
             raise self.broken(
@@ -440,8 +438,7 @@ class Sequence:
         if len(self.ids) < 2:
             return
         # The first in which something changed; where none did, the last one.
-        steps = range(len(self.ids) - 1) if not self.old else []
-        step = next((step for step in steps if not self.is_empty(step)), 0)
+        step = next((step for step in range(len(self.ids) - 1) if not self.is_empty(step)), 0)
         if step:
             # What it takes back is not the last apply.
             self.last = None
@@ -518,7 +515,7 @@ class Sequence:
             for path, entry in kept.versions[0].items()
             if path not in kept.extra and value(before.get(path)) == value(entry)
         }
-        if code not in (0, 3) or (code == 3 and not self.drifted and not self.can_forget and not strangers):
+        if code not in (0, 3) or (code == 3 and not self.drifted and not strangers):
             raise self.broken("exit", f"{what}: exit {code}: {first_line(errors)}", errors.splitlines())
         if code == 3 and not (report.get("problems") or errors.strip()):
             raise self.broken("exit", f"{what}: exit 3 and nothing is listed")
@@ -539,17 +536,15 @@ class Sequence:
         last, self.last = self.last, None
         if what == "undo" and last and code == 0 and not self.drift:
             self.check_undo(last, after, kept)
-        filters = self.filters if self.old else kept.filters
-        changed = self.old and filters != kept.filters
         # What `--no-delete` left counts for no name of a file.
         extra = strangers | kept.extra | self.kept[self.ids[0]].extra | self.manifest_if_there().uncovered
-        if self.drift or changed:
+        if self.drift:
             extra |= self.extra(after, kept.versions[0])
         self.note_step(
             before,
             manifest,
             after,
-            filters,
+            kept.filters,
             may_vanish=False,
             drifted=bool(self.drift) or code == 3,
             versions=[],
@@ -565,8 +560,8 @@ class Sequence:
             and all(path in version for version in kept.versions)
         }
         resting = self.manifest_if_there().uncovered - as_it_was
-        unknown = strangers | resting | self.unseen(before) | (set(after) if changed or code == 3 else set())
-        self.check_manifest(after, filters, unknown, undone=True)
+        unknown = strangers | resting | self.unseen(before) | (set(after) if code == 3 else set())
+        self.check_manifest(after, kept.filters, unknown, undone=True)
 
     def check_back(self, what, kept, before, after, listed):
         covered, rest = kept.filters.split(after)
@@ -584,8 +579,6 @@ class Sequence:
         return {above for path in rest for above in parents(path)}
 
     def check_undo(self, last, after, kept):
-        if self.old and last["filters"] != self.filters:
-            return
         # What took no part is not kept as names of one object: one of them may have been changed
         # meanwhile.
         words = differences(after, last["before"], unlinked=kept.filters.split(last["before"])[1])
@@ -687,24 +680,13 @@ class Sequence:
                 self.kept[present[0]].was_found(before)
             if filters is not None:
                 self.filters = filters
-            elif kept and not self.old:
+            elif kept:
                 self.filters = kept.filters
             uncovered = self.manifest_if_there().uncovered
             if kept:
                 self.drift |= self.brought_by_hand(after, self.filters)
             self.remember(after, self.filters, [], uncovered | (set(after) if self.drift else set()))
             self.drift = set() if words is not None else self.drift
-        elif words is not None and new and self.old:
-            # Perhaps only the filters are others, which is no step there.
-            self.forget_uncovered(filters)
-            self.filters = filters if self.recorded_filters() == filters.patterns else self.filters
-
-    def recorded_filters(self):
-        recorded = (self.manifest_if_there() or {}).get("filters", [])
-        return tuple(
-            word.removeprefix("--exclude=") if word.startswith("--exclude=") else "!" + word.removeprefix("--include=")
-            for word in recorded
-        )
 
     # --- What holds ---------------------------------------------------------------------------
 
@@ -774,17 +756,14 @@ class Sequence:
         """`looked`: the run has looked at all of the target, and found what was edited there."""
         present = self.ids[:1]
         uncertain = self.unseen(before)
-        old_filters = self.filters
         if present and present[0] in self.kept:
             self.kept[present[0]].was_found(before, set() if looked else uncertain)
         self.list_snapshots(may_vanish, check=False)
         stepped = self.ids[:1] != present
-        if filters != old_filters and not stepped and self.old:
-            self.forget_uncovered(filters)
         self.filters = filters
         if not stepped:
             if self.ids:
-                self.kept[self.ids[0]].also(after, filters, self.old)
+                self.kept[self.ids[0]].also(after, filters)
             if not drifted and differences(after, before):
                 raise self.broken(
                     "snapshot",
@@ -794,14 +773,7 @@ class Sequence:
             return
         self.remember(after, filters, versions, extra)
         self.kept[self.ids[0]].uncertain |= uncertain
-        self.last = None if drifted else {"before": before, "manifest": manifest, "filters": old_filters}
-        if self.old and filters != old_filters:
-            self.forget_uncovered(filters)
-
-    def forget_uncovered(self, filters):
-        self.can_forget = True
-        for kept in self.kept.values():
-            kept.loosened.append(filters)
+        self.last = None if drifted else {"before": before, "manifest": manifest}
 
     def remember(self, after, filters, versions, extra):
         covered, rest = filters.split(after)
@@ -948,9 +920,9 @@ class Sequence:
         if code == 4 and link and "another file system" in errors:
             # The target is a subvolume.
             return
-        if code in (2, 66) and paths and (self.drifted or self.can_forget):
+        if code in (2, 66) and paths and self.drifted:
             return
-        if code not in (0, 3) or (code == 3 and not self.drifted and not self.can_forget):
+        if code not in (0, 3) or (code == 3 and not self.drifted):
             raise self.broken(
                 "document" if code == 65 else "exit",
                 f"restore: exit {code}: {first_line(errors)}",
