@@ -22,6 +22,8 @@ public struct Synchronizer: Sendable {
         case mirror(MirrorSource)
         case remote(RemoteSource)
         case snapshot(Restoration)
+        /// For another directory, from a target of this machine or another one.
+        case copy(Restoration, of: FarSnapshot?)
     }
 
     /// - Parameters:
@@ -55,11 +57,21 @@ public struct Synchronizer: Sendable {
         (self.target, self.name, self.options, self.monitor) = (target, name, options, monitor)
     }
 
-    var isMirror: Bool { if case .snapshot = source { false } else { true } }
+    var isMirror: Bool {
+        switch source {
+        case .mirror, .remote: true
+        case .snapshot, .copy: false
+        }
+    }
 
     /// Restores an earlier tree, by the same stages.
-    public init(_ restoration: Restoration, monitor: any Monitor = SilentMonitor()) {
-        source = .snapshot(restoration)
+    ///
+    /// - Parameter snapshot: the tree, if the target is on another machine.
+    public init(
+        _ restoration: Restoration, from snapshot: FarSnapshot? = nil, monitor: any Monitor = SilentMonitor()
+    ) {
+        source =
+            restoration.destination == nil ? .snapshot(restoration) : .copy(restoration, of: snapshot)
         target = restoration.destination ?? restoration.target
         name = restoration.name ?? restoration.target
         options = restoration.options
@@ -245,12 +257,8 @@ public struct Synchronizer: Sendable {
     }
 
     private func isSameCopy(_ copy: [UInt8]) throws -> Bool {
-        guard case .snapshot(let restoration) = source, restoration.destination != nil,
-            let state = try TargetRoot(restoration.target).state
-        else { return false }
-        let snapshots = try History(state).snapshots()
-        let index = try SnapshotName.index(of: restoration.snapshot, in: snapshots)
-        return restoration.copy(of: snapshots[index]) == copy
+        guard case .copy(let restoration, let snapshot) = source else { return false }
+        return try restoration.copy(of: snapshot?.id ?? FoundSnapshot(of: restoration).id) == copy
     }
 
     func examine(_ root: TargetRoot) throws -> PlannedSync {
@@ -262,18 +270,20 @@ public struct Synchronizer: Sendable {
                 mirroring: { try source.open(options, monitor) }, options)
         case .snapshot(let restoration):
             try Planner(root: root, monitor: monitor).plan(restoration)
+        case .copy(let restoration, let snapshot):
+            try Planner(root: root, monitor: monitor).plan(
+                copying: snapshot?.tree ?? CopiedSnapshot(of: restoration), restoration)
         }
     }
 
-    /// The target of a snapshot that is copied elsewhere, locked against other runs; nil otherwise.
+    /// The target here of a snapshot that is copied elsewhere, locked against other runs; nil otherwise.
     private func lockHolder() throws -> TargetRoot? {
-        guard case .snapshot(let restoration) = source, restoration.destination != nil else { return nil }
-        let root = try TargetRoot(restoration.target)
+        guard case .copy(let restoration, of: nil) = source else { return nil }
         // A copy to the target itself is refused; the target is already locked.
-        guard try root.original?.identity != TargetRoot(target).original?.identity else { return nil }
-        try root.lock()
-        if try root.state?.hasJournal() ?? false { throw SyncError.pendingCommit(name) }
-        return root
+        guard
+            try TargetRoot(restoration.target).original?.identity != TargetRoot(target).original?.identity
+        else { return nil }
+        return try restoration.lockTarget()
     }
 
     // MARK: Writing

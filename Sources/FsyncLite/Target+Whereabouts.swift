@@ -1,3 +1,4 @@
+import FileStorage
 import FileSystem
 
 extension Target {
@@ -23,8 +24,26 @@ extension Target {
             in: snapshots[nearest.index].shortID)
     }
 
+    /// An error of a restoration; one that a path is not in the snapshot tells where it is.
+    package func explained(_ error: SyncError, _ restoration: Restoration) -> SyncError {
+        guard error.code == .inputMissing,
+            let path = restoration.paths.first(where: { $0.bytes == error.path }),
+            // The search may fail for the same reason.
+            let refusal = try? refusal(of: path, lackedBy: restoration.snapshot)
+        else { return error }
+        return SyncError(refusal)
+    }
+
+    /// What a path as typed names in a snapshot: the paths that match it, if it is a pattern.
+    package func paths(named path: RelativePath, in name: String) throws -> [RelativePath] {
+        guard path.bytes.contains(where: "*?[".utf8.contains) else { return [path] }
+        let matching = try paths(matching: path.bytes, in: name)
+        // A name may have these characters.
+        return matching.isEmpty ? [path] : matching
+    }
+
     /// The paths of a snapshot that match a pattern of gitignore, without those below others.
-    package func paths(matching pattern: [UInt8], in name: String) throws -> [RelativePath] {
+    private func paths(matching pattern: [UInt8], in name: String) throws -> [RelativePath] {
         var selection = EntrySelection()
         guard selection.add(pattern: pattern) else { return [] }
         let snapshots = try names()

@@ -113,7 +113,7 @@ public struct Target: Sendable {
     ///
     /// - Throws: `SyncError` with code `inputMissing` if nothing was applied, and `refused` for several sources.
     public func source() throws -> ManifestHeader.Source {
-        try source(orElse: "--to DIR copies to a directory here")
+        try source(isHere: true)
     }
 
     /// The sources of the last run that are on this machine.
@@ -121,8 +121,9 @@ public struct Target: Sendable {
         try open().1.manifest()?.header.sources.filter { !$0.isRemote } ?? []
     }
 
-    /// - Parameter advice: what to do where there is none to restore into.
-    package func source(orElse advice: String) throws -> ManifestHeader.Source {
+    /// - Parameter isHere: it has to be on this machine.
+    package func source(isHere: Bool) throws -> ManifestHeader.Source {
+        let advice = "--to DIR copies to a directory here"
         let (_, state) = try open()
         guard let sources = try state.manifest()?.header.sources, !sources.isEmpty else {
             throw try state.noManifest(path)
@@ -135,7 +136,7 @@ public struct Target: Sendable {
                     "it is the mirror of \(what), \(names.joined(separator: ", ")), and only a single source without a name "
                         + "is restored into", advice), path: path)
         }
-        guard !source.isRemote else {
+        guard !(isHere && source.isRemote) else {
             throw SyncError(
                 .noSingleSource("its source, \(escapedText(source.path)), is on another machine", advice),
                 path: path)

@@ -42,9 +42,16 @@ public struct Restoration: Hashable, Sendable {
     /// Paths are copied into a directory, whose other entries stay.
     var goesBesideOthers: Bool { destination != nil && !paths.isEmpty }
 
+    /// Keeps other runs from the target until the root is released.
+    func lockTarget() throws -> TargetRoot {
+        let root = try TargetRoot(target)
+        try root.lock()
+        if try root.state?.hasJournal() ?? false { throw SyncError.pendingCommit(name ?? target) }
+        return root
+    }
+
     /// Recorded in the state of a copy, so that a second run can tell whether it makes the same copy.
-    func copy(of snapshot: Snapshot) -> [UInt8]? {
-        guard destination != nil else { return nil }
-        return Array(([Array(snapshot.id.utf8)] + paths.sorted().map(\.bytes)).joined(separator: [0]))
+    func copy(of snapshot: String) -> [UInt8] {
+        Array(([Array(snapshot.utf8)] + paths.sorted().map(\.bytes)).joined(separator: [0]))
     }
 }

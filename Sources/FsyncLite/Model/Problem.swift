@@ -68,7 +68,7 @@ public struct Problem: Hashable, Sendable {
     }
 
     /// - Parameter object: has the content that is not restored.
-    static func damaged(_ path: RelativePath, at object: LocalFile) -> Problem {
+    static func damaged(_ path: RelativePath, at object: String) -> Problem {
         Problem(
             path: path, code: .drift,
             message: "what it held is lost: \(object) is not what its digest says")

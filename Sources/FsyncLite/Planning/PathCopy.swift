@@ -3,7 +3,7 @@ import FileSystem
 
 /// Copies paths of an earlier tree into a directory. Other entries of the directory are neither read nor changed.
 struct PathCopy {
-    let contents: EarlierTree
+    let contents: any ContentSource
     let directory: Directory
     let paths: [RelativePath]
     /// Files that differ are replaced; otherwise each is a refusal.
@@ -11,7 +11,7 @@ struct PathCopy {
     private(set) var refusals: [Refusal] = []
     private(set) var notes: [String] = []
 
-    init(_ restoration: Restoration, from contents: EarlierTree, to directory: Directory) {
+    init(_ restoration: Restoration, from contents: any ContentSource, to directory: Directory) {
         (self.contents, self.directory) = (contents, directory)
         (paths, overwrites) = (restoration.paths, restoration.overwrites)
     }
@@ -21,19 +21,22 @@ struct PathCopy {
 
     /// Compares files, and decides about those that differ. Directories that are there stay as they are, unless they
     /// are to be overwritten.
+    ///
+    /// - Returns: the files that could not be compared, and stay.
     mutating func settle(
-        _ difference: inout Difference, _ selection: ExtendedAttributes.Selection, _ monitor: any Monitor
-    ) throws {
-        let (source, target) = (contents.paths, PathResolver(directory))
+        _ difference: inout Difference, _ options: SyncOptions, _ monitor: any Monitor
+    ) throws -> [Problem] {
+        let (target, selection) = (PathResolver(directory), options.attributes.extended)
+        let comparison = ContentComparison(
+            source: contents, target: directory, threads: contents.threads(options), probes: nil,
+            monitor: monitor)
+        defer { comparison.close() }
         try difference.settle(
             inspect: {
                 ($0.source.extended, try target.extendedAttributes(of: $0.target, selection) ?? .init())
             },
             lookUp: { try target.extendedAttributes(of: $0, selection) ?? $0.extended },
-            haveSameContent: {
-                try monitor.checkCancellation()
-                return try PathCopy.haveSameContent($0, source, target)
-            })
+            compare: { try comparison.compare($0) })
         refusals += try targetRefusals(difference)
         difference.edit { difference in
             for index in difference.matches.indices where difference.matches[index].target.isDirectory {
@@ -48,11 +51,11 @@ struct PathCopy {
         let replaced =
             (difference.matches.filter { !$0.isUnchanged }.map(\.target)
             + difference.deleted.map(\.file)).filter { !$0.isDirectory }.sorted()
-        guard !replaced.isEmpty else { return }
+        guard !replaced.isEmpty else { return comparison.problems }
         let more = replaced.count > PathCopy.named ? replaced.count - PathCopy.named : 0
         guard !overwrites else {
             noteOverwritten(difference)
-            return
+            return comparison.problems
         }
         refusals += replaced.prefix(PathCopy.named).map {
             .wouldOverwrite($0.path, of: $0.modified)
@@ -60,6 +63,7 @@ struct PathCopy {
         if more > 0 {
             refusals.append(.moreWouldBeOverwritten(more))
         }
+        return comparison.problems
     }
 
     /// Where only attributes differ, nothing is overwritten.
@@ -70,24 +74,6 @@ struct PathCopy {
         guard !paths.isEmpty, refusals.isEmpty else { return }
         let names = Amount.list(paths.prefix(PathCopy.named).map(\.description), of: paths.count)
         notes.append("with --overwrite, the snapshot's content replaces that of \(names)")
-    }
-
-    /// False where either cannot be read: then it is replaced, or refused.
-    private static func haveSameContent(
-        _ match: Match, _ source: PathResolver, _ target: PathResolver
-    ) throws -> Bool {
-        guard let (directory, name) = try source.location(of: match.source.path),
-            let (there, thereName) = try target.location(of: match.target.path)
-        else { return false }
-        do {
-            return try FileComparison.haveSameContent(
-                directory.open(name, [.read, .noFollow, .nonBlocking]),
-                there.open(thereName, [.read, .noFollow, .nonBlocking]))
-        } catch is FileComparison.Failure {
-            return false
-        } catch let error as SystemError where [.accessDenied, .noSuchFile].contains(error.errno) {
-            return false
-        }
     }
 }
 

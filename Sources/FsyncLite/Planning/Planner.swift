@@ -20,7 +20,13 @@ struct Planner {
         }
     }
 
-    /// The plan of the target, or another directory, as an earlier tree.
+    /// The plan of another directory as a copy of an earlier tree, or with paths of it.
+    func plan(copying snapshot: CopiedSnapshot, _ restoration: Restoration) throws -> PlannedSync {
+        try root.probe()
+        return try plan(SnapshotCopy(snapshot, restoration, root, monitor))
+    }
+
+    /// The plan of the target as an earlier tree.
     func plan(_ restoration: Restoration) throws -> PlannedSync {
         try root.probe()
         return try plan(trustingManifest: restoration.keepsDrift) { trustsManifest in
@@ -128,9 +134,12 @@ struct Planner {
 
     /// A manifest does not record what is allocated: of an earlier tree, the present objects are looked at.
     private func keepNeed(of facts: inout GuardFacts, _ contents: any ContentSource) throws {
-        guard contents.isEarlier, !contents.linksFiles, let directory = contents.directory,
-            let resolver = contents.resolver()
-        else { return facts.keepNeed { $0.status.allocated } }
+        guard contents.isEarlier, !contents.linksFiles else {
+            return facts.keepNeed { $0.status.allocated }
+        }
+        guard let directory = contents.directory, let resolver = contents.resolver() else {
+            return facts.keepNeed { $0.isFile ? $0.size : 0 }
+        }
         let sharesBlocks = try directory.clonesFiles(to: root.anchor())
         let monitor = monitor
         try facts.keepNeed { file in

@@ -64,7 +64,7 @@ struct AnswerOrder {
         }
         let kind = requests[first].kind
         switch frame.type {
-        case .entries where kind == .scan || kind == .list:
+        case .entries where kind == .scan || kind == .list || kind == .snapshot:
             guard !reader.isAtEnd else { throw WireError("a frame without entries") }
             return .entries(reader)
         case .file where kind == .content: return .file(reader)
@@ -100,7 +100,9 @@ struct AnswerOrder {
 
     private func failure(_ reader: inout FrameReader) throws(WireError) -> SyncError {
         let code = try reader.text()
-        let known: [SyncError.Code] = [.inputMissing, .pending, .refused, .failed]
+        let known: [SyncError.Code] = [
+            .inputMissing, .pending, .refused, .failed, .locked, .invalidDocument, .usage,
+        ]
         let kind = Guard(rawValue: try reader.text())
         let path = try reader.bytes(upTo: WireFormat.longestPath)
         let message = singleLine(try reader.text())

@@ -33,6 +33,15 @@ struct OpenedTree {
 
     var isJoined: Bool { roots.contains { $0.name != nil } }
 
+    /// That of this one.
+    static var machine: String {
+        HostProcess.machineID().map { id in
+            var hash = SHA256()
+            hash.update(Array("fsync-lite machine ".utf8) + id)
+            return String(Digest(hash.finish()).description.dropFirst("sha256:".count).prefix(16))
+        } ?? ""
+    }
+
     /// The most directories above one.
     private static let longestChain: UInt32 = 4096
 
@@ -56,12 +65,7 @@ struct OpenedTree {
                     keepsIdentity: facts.keepsIdentity[index], chain: places[index].chain))
         }
         if !tree.root.isJoined { extended = try File(rootOf: tree.root, selection).extended }
-        machine =
-            HostProcess.machineID().map { id in
-                var hash = SHA256()
-                hash.update(Array("fsync-lite machine ".utf8) + id)
-                return String(Digest(hash.finish()).description.dropFirst("sha256:".count).prefix(16))
-            } ?? ""
+        machine = OpenedTree.machine
         scanned = facts.scanned
         (sharesClock, tellsDigests) = (facts.sharesClock, facts.tellsDigests)
         (writebackDelay, isReadByRoot) = (facts.writebackDelay, facts.isReadByRoot)

@@ -3,7 +3,7 @@ import FileSystem
 
 /// Copies files from another machine, on one thread. The far end tries three times where a file changes meanwhile.
 final class RemoteCopier: FileSource {
-    private let tree: RemoteTree
+    private let tree: any FarEntries
     private let options: CopyOptions
     private let monitor: any Monitor
     private var advanced: (Int) -> Void = { _ in }
@@ -11,7 +11,7 @@ final class RemoteCopier: FileSource {
     /// Of the hashes of blocks.
     private let seed = UInt64.random(in: .min ... .max)
 
-    init(_ tree: RemoteTree, _ options: CopyOptions, _ monitor: any Monitor) {
+    init(_ tree: any FarEntries, _ options: CopyOptions, _ monitor: any Monitor) {
         (self.tree, self.options, self.monitor) = (tree, options, monitor)
     }
 
@@ -37,7 +37,7 @@ final class RemoteCopier: FileSource {
 
     /// - Parameter isWhole: also where there is older content.
     private func question(
-        for file: File, _ locator: RemoteTree.Locator, isWhole: Bool = false
+        for file: File, _ locator: EntryLocator, isWhole: Bool = false
     ) -> RemoteLink.Question {
         let isDelta = !isWhole && !places(for: file).isEmpty
         return RemoteLink.Question(.content, isDelta: isDelta) { frame in
@@ -68,7 +68,8 @@ final class RemoteCopier: FileSource {
     ) throws -> File {
         do {
             var copy = ReceivedContent(
-                isDelta: answer.isDelta, mostHoles: options.digests == .none ? nil : options.mostHoles)
+                isDelta: answer.isDelta,
+                mostHoles: tree.isEarlier ? .max : options.digests == .none ? nil : options.mostHoles)
             let older = answer.isDelta ? places(for: file).compactMap { $0.open() } : []
             var base = DeltaBase(older, seed: seed)
             var end: [UInt8] = []
@@ -164,7 +165,18 @@ final class RemoteCopier: FileSource {
                 try descriptor.truncate(to: size)
             }
         }
-        return result
+        return tree.isEarlier ? try asListed(result, file) : result
+    }
+
+    /// The list of an earlier tree has the attributes; what came has to be what it says.
+    private func asListed(_ copy: File, _ file: File) throws -> File {
+        guard !copy.isGrowing, copy.status.equals(file.status, in: .content) else {
+            throw Unstageable.failed(.lost(file.path, at: file.path))
+        }
+        guard file.digest == nil || copy.digest == file.digest else {
+            throw Unstageable.failed(.damaged(file.path, at: "what the other machine has"))
+        }
+        return file
     }
 
     private func write(

@@ -20,9 +20,9 @@ struct RequestsAhead<Key: Equatable> {
     }
 }
 
-/// Reads single entries of another machine's directory, on one thread.
+/// Reads single entries of another machine, on one thread.
 final class RemoteReader: SourceReader {
-    private let tree: RemoteTree
+    private let tree: any FarEntries
     private let monitor: any Monitor
     private let digests: RemoteDigests
     private var attributes: [RelativePath: Result<ExtendedAttributes?, SystemError>] = [:]
@@ -30,7 +30,7 @@ final class RemoteReader: SourceReader {
     private var asked: (paths: [RelativePath], RemoteLink.Answer, ExtendedAttributes.Selection)?
 
     /// - Parameter probes: count what the far end says of its own.
-    init(_ tree: RemoteTree, _ monitor: any Monitor, _ probes: SettlingProbes?) {
+    init(_ tree: any FarEntries, _ monitor: any Monitor, _ probes: SettlingProbes?) {
         (self.tree, self.monitor) = (tree, monitor)
         digests = RemoteDigests(tree, monitor, probes)
     }
@@ -49,7 +49,7 @@ final class RemoteReader: SourceReader {
         asked = nil
         attributes = [:]
         let paths = files.lazy.filter { RemoteReader.mayHave($0, selection) }.map(\.path)
-        guard !paths.isEmpty else { return }
+        guard !tree.isEarlier, !paths.isEmpty else { return }
         // Without an answer, each is asked for by itself, which gives the error.
         asked = try? ask(Array(paths.prefix(WireFormat.batch)), selection)
     }
@@ -71,6 +71,7 @@ final class RemoteReader: SourceReader {
     func extendedAttributes(
         of file: File, _ selection: ExtendedAttributes.Selection
     ) throws -> ExtendedAttributes? {
+        if tree.isEarlier { return file.extended }
         guard RemoteReader.mayHave(file, selection) else { return ExtendedAttributes() }
         if let asked, asked.2 == selection, asked.paths.contains(file.path) { try take(asked) }
         if attributes[file.path] == nil { try take(ask([file.path], selection)) }
@@ -182,12 +183,12 @@ final class RemoteDigests: DigestSource {
         }
     }
 
-    private let tree: RemoteTree
+    private let tree: any FarEntries
     private let monitor: any Monitor
     private let probes: SettlingProbes?
     private var ahead = RequestsAhead<RelativePath>()
 
-    init(_ tree: RemoteTree, _ monitor: any Monitor, _ probes: SettlingProbes? = nil) {
+    init(_ tree: any FarEntries, _ monitor: any Monitor, _ probes: SettlingProbes? = nil) {
         (self.tree, self.monitor, self.probes) = (tree, monitor, probes)
     }
 

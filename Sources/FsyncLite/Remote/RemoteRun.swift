@@ -66,24 +66,19 @@ package final class RemoteRun {
     /// Has the command carried out.
     ///
     /// - Parameters:
-    ///   - source: the directory to give; nil for a command without one.
-    ///   - filters: what they leave out is not given, even if it is asked for; nil to give digests of all and nothing else.
+    ///   - access: what the far end may ask for.
     ///   - recovery: the command line that ends what a lost line may have left.
     /// - Returns: its exit code.
     /// - Throws: `SyncError` with code `unreachable`; `pending` if the line was lost after it may have written; `interrupted`
     ///   after a signal.
     package func run(
-        _ command: RemoteCommand, source: MirrorSource?, _ filters: Filters?, _ certainty: Certainty,
-        recovery: String
+        _ command: RemoteCommand, giving access: Service.Access, _ certainty: Certainty, recovery: String
     ) throws -> Int32 {
         var mayCommit = false
         do {
             for frame in command.frames() { try link.tell(frame) }
             try passOnSignal()
-            let access = source.map { source -> Service.Access in
-                filters.map { .only(source, $0) } ?? .digests(source)
-            }
-            _ = try Service(link, access ?? .nothing).run { [link] in
+            _ = try Service(link, access).run { [link] in
                 guard link.takeReady() else { return }
                 mayCommit = true
                 try link.tell(FrameWriter(.go))

@@ -6,7 +6,7 @@ import Synchronization
 ///
 /// Its answers are checked like an untrusted manifest. A request names an entry that was sent before, by the number of its
 /// directory and its name.
-final class RemoteTree: SourceTree {
+final class RemoteTree: SourceTree, FarEntries {
     let facts: SourceFacts
     let link: RemoteLink
     let monitor: any Monitor
@@ -58,11 +58,7 @@ final class RemoteTree: SourceTree {
 
     // MARK: Content
 
-    var directory: Directory? { nil }
     var isEarlier: Bool { false }
-    var linksFiles: Bool { false }
-    /// Each thread waits for the line, not for a processor: so many keep it busy that 4,096 files are asked for at a time.
-    func threads(_ options: SyncOptions) -> Int { options.threads ?? max(options.copyThreads, 16) }
 
     func rootFile(_ selection: ExtendedAttributes.Selection) throws -> File? {
         guard !opened.isJoined else { return nil }
@@ -73,30 +69,7 @@ final class RemoteTree: SourceTree {
 
     var roots: [FileStatus] { opened.roots.map(\.status) }
 
-    func resolver() -> PathResolver? { nil }
-    /// The far end probes its files by itself.
-    func reader(_ monitor: any Monitor, _ probes: SettlingProbes?) -> any SourceReader {
-        RemoteReader(self, monitor, probes)
-    }
-    func digests(_ monitor: any Monitor) -> any DigestSource { RemoteDigests(self, monitor) }
-
-    func copier(_ options: CopyOptions, _ monitor: any Monitor) -> any FileSource {
-        RemoteCopier(self, options, monitor)
-    }
-
-    /// Of what was sent so far.
-    var locator: Locator { Locator(directories: directories.withLock(\.self)) }
-
-    struct Locator {
-        fileprivate let directories: [RelativePath: UInt32]
-
-        /// Adds the number of an entry's directory and its name to a request.
-        func locate(_ path: RelativePath, in frame: inout FrameWriter) {
-            // An entry that was not sent has a number that was not sent either: it is gone.
-            frame.number(directories[path.parent ?? .root] ?? .max)
-            frame.bytes(path.lastComponent)
-        }
-    }
+    var locator: EntryLocator { EntryLocator(directories.withLock(\.self)) }
 
     // MARK: Scan
 

@@ -78,7 +78,7 @@ extension Service.Session {
         var answer = ListAnswer(link, id)
         var problems: [Problem] = []
         let rules = try tree.rules()
-        let resolver = PathResolver(tree.root)
+        let resolver = PathResolver(try tree.root)
         for asked in asked {
             let directory = try lists.take(asked)
             if case .unless(let digest) = asked.wish, let node = directory.node,

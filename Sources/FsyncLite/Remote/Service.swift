@@ -1,16 +1,18 @@
 import FileStorage
 import FileSystem
 
-/// Gives a directory of this machine to another one, which writes nothing here: the other end of a `RemoteTree`.
+/// Gives a directory of this machine to another one, which writes nothing here: the other end of a `RemoteTree` or of a
+/// `FarSnapshot`.
 public final class Service {
     /// What may be asked for.
-    enum Access {
-        /// Any directory, beneath this one if there is one.
+    package enum Access: Sendable {
+        /// Any directory and any snapshot, beneath this directory if there is one.
         case any(beneath: ServedDirectory?)
         /// A source, as far as the filters leave it in, and what they say of one path.
         case only(MirrorSource, Filters)
         /// Names, statuses and digests of a source.
         case digests(MirrorSource)
+        case snapshot(Restoration)
         case nothing
     }
 
@@ -42,9 +44,9 @@ public final class Service {
 
     private func answer(_ request: ServiceLink.Request) throws {
         do {
-            if request.kind == .open {
+            if [.open, .snapshot].contains(request.kind) {
                 session = nil
-                let session = try Session(request, link, access)
+                let session = try Session.begin(request, link, access)
                 self.session = session
                 try session.describe(request.id)
             } else if let session {
@@ -81,8 +83,15 @@ public final class Service {
 
     /// One tree, opened for one run.
     final class Session {
+        private enum Kind {
+            case source(LocalTree)
+            /// With the target of the snapshot, which other runs have to leave alone.
+            case snapshot(CopiedSnapshot, TargetRoot?)
+        }
+
         let link: ServiceLink
-        let tree: LocalTree
+        private let kind: Kind
+        private let contents: any LocalContents
         let filters: Filters
         let access: Access
         let options: CopyOptions
@@ -97,24 +106,31 @@ public final class Service {
         private let digests: DigestReader
         private let copier: ContentCopier
 
-        init(_ request: ServiceLink.Request, _ link: ServiceLink, _ access: Access) throws {
+        static func begin(
+            _ request: ServiceLink.Request, _ link: ServiceLink, _ access: Access
+        ) throws -> Session {
+            request.kind == .snapshot
+                ? try ofSnapshot(request, link, access) : try ofSource(request, link, access)
+        }
+
+        private static func ofSource(
+            _ request: ServiceLink.Request, _ link: ServiceLink, _ access: Access
+        ) throws -> Session {
             var reader = request.payload
             let path = try reader.bytes(upTo: WireFormat.longestPath)
             let attributes = MirroredAttributes(rawValue: try reader.byte())
             guard MirroredAttributes.all.isSuperset(of: attributes) else {
                 throw WireError("an unknown attribute")
             }
-            selection = try Session.selection(&reader)
+            let selection = try Session.selection(&reader)
             var options = CopyOptions(attributes, selection)
             options.trustsScan = false
             options.digests = try reader.flag() ? .ofCopies : .none
             options.mostHoles = try reader.size()
             options.isStrict = try reader.flag()
-            filters = try reader.filters()
+            let filters = try reader.filters()
             try reader.end()
             guard !path.isEmpty, !path.contains(0) else { throw WireError("a path is none") }
-            (self.link, self.access) = (link, access)
-            monitor = LinkMonitor(link: link)
             let scanned = try ManifestHeader.Scan.now()
             let source: MirrorSource
             let root: Directory
@@ -123,21 +139,55 @@ public final class Service {
                 root =
                     try served?.open(path) ?? MirrorSource.directory(LocalFile(bytes: path).absolute()).open()
                 source = .directory(root.path)
-            case .only(let own, let filters):
-                guard filters.admit(self.filters) else {
+            case .only(let own, let admitted):
+                guard admitted.admit(filters) else {
                     throw SyncError(.notServed("the target's settings take in what is left out here"))
                 }
                 (source, root) = (own, try own.open())
             case .digests(let own): (source, root) = (own, try own.open())
-            case .nothing: throw SyncError(.notServed("there is no source"))
+            case .snapshot, .nothing: throw SyncError(.notServed("there is no source"))
             }
-            tree = try LocalTree(source, scanned: scanned, root)
-            let probes = SettlingProbes(tree.facts.racyCheck)
-            options.probes = probes
-            self.options = options
-            self.reader = tree.reader(monitor)
-            digests = DigestReader(tree.root, monitor: monitor, probes: probes)
-            copier = ContentCopier(PathResolver(tree.root), options, monitor: monitor)
+            let tree = try LocalTree(source, scanned: scanned, root)
+            options.probes = SettlingProbes(tree.facts.racyCheck)
+            return Session(link, access, .source(tree), tree, filters, options, selection)
+        }
+
+        /// A snapshot of a target, with its lock if other runs have to wait.
+        convenience init(
+            _ link: ServiceLink, _ access: Access, _ snapshot: CopiedSnapshot, _ lock: TargetRoot?
+        ) throws {
+            guard let contents = snapshot.contents as? any LocalContents else {
+                throw SyncError(.notServed("the snapshot is on another machine"))
+            }
+            // The list has the attributes. What is read is compared with its digests by the other end.
+            let selection = ExtendedAttributes.Selection(plain: false, acls: false, privileged: false)
+            var options = CopyOptions(.holes, selection)
+            options.trustsScan = false
+            (options.digests, options.mostHoles) = (.ofCopies, .max)
+            self.init(
+                link, access, .snapshot(snapshot, lock), contents, Filters(), options, selection)
+        }
+
+        private init(
+            _ link: ServiceLink, _ access: Access, _ kind: Kind, _ contents: any LocalContents,
+            _ filters: Filters, _ options: CopyOptions, _ selection: ExtendedAttributes.Selection
+        ) {
+            (self.link, self.access, self.kind, self.contents) = (link, access, kind, contents)
+            (self.filters, self.options, self.selection) = (filters, options, selection)
+            monitor = LinkMonitor(link: link)
+            reader = contents.reader(monitor)
+            digests = DigestReader(contents.paths, monitor: monitor, probes: options.probes)
+            copier = ContentCopier(contents.paths, options, monitor: monitor)
+        }
+
+        /// The source.
+        ///
+        /// - Throws: `WireError` where a snapshot was opened, of which only content is asked for.
+        var tree: LocalTree {
+            get throws(WireError) {
+                guard case .source(let tree) = kind else { throw WireError("a snapshot has its list only") }
+                return tree
+            }
         }
 
         /// The kinds that are asked for, as far as this user sees them.
@@ -159,6 +209,7 @@ public final class Service {
         // MARK: Answers
 
         func describe(_ id: UInt32) throws {
+            if case .snapshot(let snapshot, _) = kind { return try send(snapshot, for: id) }
             let opened = try OpenedTree(of: tree, selection) { encoder.number(of: $0) }
             var frame = FrameWriter(.answer)
             opened.write(to: &frame)
@@ -218,7 +269,7 @@ public final class Service {
                 throw SyncError(.notServed("only digests are given to a verification"))
             }
             switch request.kind {
-            case .open: break
+            case .open, .snapshot: break
             case .rules:
                 try reader.end()
                 try sendRules(request.id)
@@ -342,7 +393,7 @@ public final class Service {
                     frame.byte(options.probes?.takeLatest()?.rawValue ?? 0)
                 } else {
                     // Gone, or changing.
-                    let obstacle = try PathResolver(tree.root).status(of: path)
+                    let obstacle = try contents.paths.status(of: path)
                     frame.byte(obstacle == nil ? 1 : 2)
                 }
             } catch let error as SystemError {

@@ -19,7 +19,7 @@ import FileSystem
 /// client's `go`; last an `outcome`. The client may `cancel`.
 enum WireFormat {
     /// The versions of the protocol that are spoken.
-    static let versions: ClosedRange<UInt64> = 2...2
+    static let versions: ClosedRange<UInt64> = 3...3
     static let magic = Array("fsync-lite\n".utf8)
     static let longestFrame = 1 << 20
     static let headSize = 5
@@ -67,19 +67,21 @@ enum WireFormat {
         case digests
         /// The entries of directories, and the digests of those in them.
         case list
+        /// An earlier tree, with its list; what was issued before is void.
+        case snapshot
 
         /// How long nothing may come of it.
         func patience(_ timeout: LineTimeout) -> Duration {
             switch self {
             case .open, .attributes, .obstacles, .list: timeout.answer
-            case .rules, .scan, .digests, .digest, .content: timeout.reading
+            case .rules, .scan, .digests, .digest, .content, .snapshot: timeout.reading
             }
         }
 
         /// What the end that asks does meanwhile.
         var activity: String {
             switch self {
-            case .open: ", while it was opened"
+            case .open, .snapshot: ", while it was opened"
             case .rules, .scan, .digests, .list: ", while it was scanned"
             case .attributes, .digest, .obstacles: ", while it was compared"
             case .content: ", while files were copied"

@@ -148,9 +148,11 @@ extension FrameReader {
     }
 
     /// Only what reading a source can meet.
-    mutating func problem() throws(WireError) -> Problem {
+    /// - Parameter known: what may be wrong with an entry of a source.
+    mutating func problem(
+        _ known: Set<Problem.Code> = [.unreadable, .changing, .unsupported, .tooLong]
+    ) throws(WireError) -> Problem {
         let path = try path()
-        let known: Set<Problem.Code> = [.unreadable, .changing, .unsupported, .tooLong]
         guard let code = Problem.Code(rawValue: try text()), known.contains(code) else {
             throw WireError("a problem of an unknown kind")
         }

@@ -16,12 +16,23 @@ final class DigestReader {
     ///   - bypassesCache: drops the cached pages of each file first.
     ///   - probes: find which files are settled.
     ///   - mostHoles: a file with more bytes of holes is an error, `overflow`.
-    init(
+    convenience init(
         _ root: Directory, monitor: any Monitor, bypassesCache: Bool = false, probes: SettlingProbes? = nil,
         mostHoles: Int64 = .max
     ) {
+        self.init(
+            PathResolver(root), monitor: monitor, bypassesCache: bypassesCache, probes: probes,
+            mostHoles: mostHoles)
+    }
+
+    /// - Parameter tree: resolves the paths.
+    init(
+        _ tree: PathResolver, monitor: any Monitor, bypassesCache: Bool = false,
+        probes: SettlingProbes? = nil,
+        mostHoles: Int64 = .max
+    ) {
         (self.probes, self.mostHoles) = (probes, mostHoles)
-        tree = PathResolver(root)
+        self.tree = tree
         announced = AnnouncedFiles(tree)
         self.monitor = monitor
         self.bypassesCache = bypassesCache

@@ -224,7 +224,7 @@ final class ContentCopier: FileSource {
     private func checkContent<Goal: CopyGoal & ~Copyable>(of file: File, _ goal: borrowing Goal) throws {
         guard let wanted = file.digest, try digest(of: goal, .max) != wanted else { return }
         let object = try source.location(of: file.path).map { $0.path(of: $1) } ?? []
-        throw Unstageable.failed(.damaged(file.path, at: LocalFile(bytes: object)))
+        throw Unstageable.failed(.damaged(file.path, at: escapedText(object)))
     }
 
     private func digest<Goal: CopyGoal & ~Copyable>(

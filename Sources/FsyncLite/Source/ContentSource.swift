@@ -21,6 +21,16 @@ protocol ContentSource: Sendable {
     func copier(_ options: CopyOptions, _ monitor: any Monitor) -> any FileSource
 }
 
+/// One of this machine.
+protocol LocalContents: ContentSource {
+    /// Resolves its entries. For one thread.
+    var paths: PathResolver { get }
+}
+
+extension LocalContents {
+    func resolver() -> PathResolver? { paths }
+}
+
 extension ContentSource {
     func threads(_ options: SyncOptions) -> Int { options.copyThreads }
     func reader(_ monitor: any Monitor) -> any SourceReader { reader(monitor, nil) }
@@ -134,7 +144,7 @@ enum Unstageable: Error {
 }
 
 /// An earlier tree of a target.
-struct EarlierTree: ContentSource {
+struct EarlierTree: LocalContents {
     let root: Directory
     /// The present location of an entry's object.
     private let location: @Sendable (RelativePath) -> RelativePath
@@ -163,11 +173,10 @@ struct EarlierTree: ContentSource {
     /// Resolves entries to their present locations.
     var paths: PathResolver { PathResolver(root, locations: location) }
 
-    func resolver() -> PathResolver? { paths }
     func reader(_ monitor: any Monitor, _ probes: SettlingProbes?) -> any SourceReader {
         LocalReader(paths, isEarlier: true)
     }
-    func digests(_ monitor: any Monitor) -> any DigestSource { DigestReader(root, monitor: monitor) }
+    func digests(_ monitor: any Monitor) -> any DigestSource { DigestReader(paths, monitor: monitor) }
 
     func copier(_ options: CopyOptions, _ monitor: any Monitor) -> any FileSource {
         ContentCopier(paths, options, isEarlier: true, monitor: monitor)

@@ -2,7 +2,7 @@ import FileStorage
 import FileSystem
 
 /// A directory of this machine, or several.
-struct LocalTree: SourceTree {
+struct LocalTree: SourceTree, LocalContents {
     let root: Directory
     let facts: SourceFacts
 
@@ -74,7 +74,7 @@ struct LocalTree: SourceTree {
         }
     }
 
-    func resolver() -> PathResolver? { PathResolver(root) }
+    var paths: PathResolver { PathResolver(root) }
     func reader(_ monitor: any Monitor, _ probes: SettlingProbes?) -> any SourceReader {
         LocalReader(PathResolver(root), probes)
     }

@@ -7,6 +7,8 @@ protocol Command: Sendable {
     static var remoteTarget: ArgumentDescription? { get }
     /// What else has to be on that machine.
     static var remotePlaces: RemotePlaces { get }
+    /// It runs here first with a target on another machine, and decides where it is carried out.
+    static func decidesPlace(_ invocation: Invocation) -> Bool
     /// The source that this machine gives to the one that carries the command out; nil for none.
     static func servedSource(_ invocation: Invocation) throws -> MirrorSource?
     /// It writes nothing to a target.
@@ -20,5 +22,6 @@ extension Command {
     static var name: String { description.name }
     static var remoteTarget: ArgumentDescription? { nil }
     static var remotePlaces: RemotePlaces { RemotePlaces() }
+    static func decidesPlace(_ invocation: Invocation) -> Bool { false }
     static var isReading: Bool { false }
 }

@@ -31,7 +31,9 @@ extension Invocation {
         }
         targetOfClient = values(target)[0]
         let places = command.remotePlaces
-        for place in [target] + places.arguments {
+        // Of a restore the client has the target, and the copy is made here.
+        let isWithClient = command == SnapshotRestoreCommand.self && sent.source != nil
+        for place in (isWithClient ? [] : [target]) + places.arguments {
             arguments[place.name] = try arguments[place.name]?.map(path)
         }
         for option in places.options {

@@ -19,10 +19,12 @@ struct NextCommand {
         (typed, self.job, self.saved) = (try invocation.asTyped(), job, saved)
         self.target = target ?? invocation.values(.target).first
         shownTarget = invocation.targetOfClient ?? self.target
-        far = invocation.client == nil ? nil : try shownTarget.flatMap { try Endpoint($0) }
+        let copy = invocation.client?.command.options.first { $0.name == SnapshotRestoreCommand.to.name }
+        let written = copy?.values?.first ?? shownTarget
+        far = invocation.client == nil ? nil : try written.flatMap { try Endpoint($0) }
     }
 
-    /// The machine of the target, if that is another one.
+    /// The machine that is written to, if that is another one.
     private let far: Endpoint?
 
     /// The most commands that go before.
@@ -96,7 +98,13 @@ struct NextCommand {
         // What is the default is switched off by another option.
         let opposites = way.removing.map { "--no-\($0.dropFirst(2))" }.filter(has)
         let added =
-            way.adding.filter { has($0.name) }.map { ($0.name, $0.value) } + opposites.map { ($0, nil) }
+            way.adding.filter { has($0.name) }.map { option in
+                // A directory for a copy is on that machine.
+                let isThere = option.name == SnapshotRestoreCommand.to.name
+                return (
+                    option.name, isThere ? option.value.map { far?.location(of: $0) ?? $0 } : option.value
+                )
+            } + opposites.map { ($0, nil) }
         // A value that was too small is left out, and a saved plan, which other options do not go with.
         let replaced = added.map(\.0) + way.removing + [SyncRun.savedPlan.name]
         let kept = typed.options.list.filter { option in

@@ -7,7 +7,7 @@ struct RemoteInvocation {
     /// What is to be carried out there.
     let command: any Command.Type
     private let arguments: [[UInt8]]
-    let given: GivenOptions
+    private(set) var given: GivenOptions
     /// For hints.
     private let typed: Invocation
     let endpoint: Endpoint
@@ -15,12 +15,16 @@ struct RemoteInvocation {
     private let defaults: [SettingsLayer]
     private(set) var job: Job?
     private var saved: SavedPlan?
+    /// Of a target here, for a directory there.
+    private var restoration: Restoration?
     /// Completed by settings, but those of the target.
     let options: GivenOptions
 
     /// nil for a target of this machine.
     init?(_ invocation: Invocation) throws {
-        guard invocation.client == nil, let argument = invocation.command.remoteTarget else { return nil }
+        guard invocation.client == nil, let argument = invocation.command.remoteTarget,
+            !invocation.command.decidesPlace(invocation)
+        else { return nil }
         let given = invocation.options
         var arguments = invocation.command.description.arguments.flatMap(invocation.values)
         let saved = invocation.saved
@@ -34,11 +38,8 @@ struct RemoteInvocation {
         guard let endpoint = endpoints.compactMap(\.self).first else { return nil }
         guard targets.count == 1, endpoints.allSatisfy({ $0?.isOnSameMachine(as: endpoint) ?? false }) else {
             guard !places.areReadFromHere else { return nil }
-            guard targets.count == 1, let other = others.first else {
-                throw UsageError(
-                    "a target on another machine goes alone", hint: "give one \(argument.name) at a time")
-            }
-            throw places.fault(targets[0], other)
+            throw UsageError(
+                "a target on another machine goes alone", hint: "give one \(argument.name) at a time")
         }
         let settings = invocation.command.description.options.contains {
             $0.name == OptionDescription.settingsFile.name
@@ -65,6 +66,26 @@ struct RemoteInvocation {
         try self.init(
             command, [source, endpoint.bytes], invocation, endpoint, source: job.source, settings.defaults,
             job, nil)
+    }
+
+    /// A restore that another machine carries out.
+    ///
+    /// - Parameters:
+    ///   - restoration: of a target of this machine, whose snapshot is given; nil for a target there.
+    ///   - endpoint: the target, or the directory that gets the copy.
+    init(
+        _ invocation: Invocation, restoring restoration: Restoration?, at endpoint: Endpoint
+    ) throws {
+        let words = restoration.map {
+            [$0.target, Array($0.snapshot.utf8)] + $0.paths.map(\.bytes)
+        }
+        try self.init(
+            invocation.command, words ?? invocation.command.description.arguments.flatMap(invocation.values),
+            invocation, endpoint, source: restoration.map { .directory($0.target) }, [], nil, nil)
+        guard let restoration else { return }
+        self.restoration = restoration
+        given.remove(SnapshotRestoreCommand.to)
+        given.append(SnapshotRestoreCommand.to, endpoint.bytes)
     }
 
     private init(
@@ -160,7 +181,7 @@ struct RemoteInvocation {
             command.name, arguments, options: try sent(),
             typed: RemoteCommand.Typed(
                 typed.command.name, typed.command.description.arguments.flatMap(typed.values),
-                given.sent),
+                restoration == nil ? given.sent : typed.options.sent),
             defaults: try defaults.flatMap { try $0.sent() }, host: HostProcess.name,
             output: .init(.output), errors: .init(.error))
         command.job = try job.map { ($0.name, try $0.options.sent()) }
@@ -210,8 +231,14 @@ struct RemoteInvocation {
         return (exit, terminal.document)
     }
 
-    /// A verification needs only digests of the source.
-    private var givesContent: Bool { command != ManifestVerifyCommand.self }
+    /// What the far end may ask for.
+    private func access(to source: MirrorSource?) throws -> Service.Access {
+        if let restoration { return .snapshot(restoration) }
+        guard let source else { return .nothing }
+        // A verification needs only digests of the source.
+        return command == ManifestVerifyCommand.self
+            ? .digests(source) : .only(source, try SyncOptions.filters(options))
+    }
 
     /// Has the command carried out.
     func run(_ terminal: any RemoteRun.Terminal, wantsReport: Bool = false) throws -> Int32 {
@@ -221,7 +248,7 @@ struct RemoteInvocation {
         TerminationSignal.finishes(true)
         if !command.isReading { TerminationSignal.watch() }
         return try RemoteRun(on: endpoint, RemoteAccess(given), terminal).run(
-            order, source: order.source, givesContent ? SyncOptions.filters(options) : nil, certainty,
+            order, giving: access(to: order.source), certainty,
             recovery: "fsync-lite recover \(Shell.word((copy ?? endpoint).bytes))")
     }
 

@@ -5,14 +5,15 @@ import FsyncLite
 /// Restores an earlier tree, by the steps of an apply.
 enum SnapshotRestoreCommand: Command {
     static var remoteTarget: ArgumentDescription? { .target }
-    static var remotePlaces: RemotePlaces { RemotePlaces(options: [to]) }
+    static var remotePlaces: RemotePlaces { RemotePlaces(options: [to], areReadFromHere: true) }
+    static func decidesPlace(_ invocation: Invocation) -> Bool { invocation.options.has(toSource) }
 
     private static let path = ArgumentDescription(
         "PATH",
         "what to restore, with all below it: a path in the tree, in TARGET or in its source, or a pattern such as '*.txt'; "
             + "everything by default", optional: true, repeated: true)
-    private static let to = OptionDescription.value(
-        "--to", "DIR", "copy it to this directory; of another machine, to one there: host:DIR")
+    static let to = OptionDescription.value(
+        "--to", "DIR", "copy it to this directory; to one of another machine: host:DIR")
     private static let toSource = OptionDescription.flag(
         "--to-source", "copy it to where TARGET was mirrored from")
     private static let inPlace = OptionDescription.flag("--in-place", "take the target back")
@@ -49,7 +50,9 @@ enum SnapshotRestoreCommand: Command {
 
     static func run(_ invocation: Invocation, _ console: inout Console) throws -> ExitCode {
         let given = invocation.options
-        guard [to, toSource, inPlace].count(where: given.has) == 1 else {
+        // For a copy of a snapshot of its client, both are sent.
+        let places = [to, toSource, inPlace].count(where: given.has)
+        guard places == 1 || places == 2 && invocation.client?.command.source != nil else {
             throw UsageError(
                 "where to?",
                 hint:
@@ -57,19 +60,29 @@ enum SnapshotRestoreCommand: Command {
                     + "to take the target back")
         }
         let target = try invocation.argument(.target)
-        let snapshot = try invocation.text(.snapshot)
-        var restoration = Restoration(
-            target: target, snapshot: snapshot,
-            paths: try invocation.values(path).flatMap {
-                try paths($0, in: snapshot, of: invocation.target())
-            },
-            destination: given.has(toSource) ? try source(of: target, invocation.client) : given.value(to))
+        var restoration = Restoration(target: target, snapshot: try invocation.text(.snapshot))
+        restoration.paths = try invocation.values(path).map { try RelativePath(argument: $0, in: target) }
+        restoration.destination = given.value(to)
         restoration.name = invocation.targetOfClient
         restoration.isToSource = given.has(toSource)
         restoration.linksFiles = given.has(link)
         restoration.overwrites = given.has(overwrite)
         try restoration.readExchange(given)
-        let isCopy = restoration.destination != nil
+        try check(restoration, isCopy: !given.has(inPlace))
+        if let code = try FarRestoration(restoration, invocation).run(&console) { return code }
+        let there = Target(path: target, name: invocation.targetOfClient)
+        restoration.paths = try restoration.paths.flatMap {
+            try there.paths(named: $0, in: restoration.snapshot)
+        }
+        if restoration.isToSource { restoration.destination = try there.source().path }
+        do {
+            return try run(SyncRun(invocation, restoration), invocation, &console)
+        } catch let error as SyncError {
+            throw there.explained(error, restoration)
+        }
+    }
+
+    private static func check(_ restoration: Restoration, isCopy: Bool) throws(UsageError) {
         guard isCopy || !restoration.linksFiles else {
             throw UsageError("--link is for a copy", hint: "give --to DIR, or leave it out")
         }
@@ -80,43 +93,11 @@ enum SnapshotRestoreCommand: Command {
             throw UsageError(
                 "--exchange and --no-exchange are for --in-place", hint: "leave them out for a copy")
         }
-        do {
-            return try run(restoration, invocation, &console)
-        } catch let error as SyncError where error.code == .inputMissing {
-            // The search may fail for the same reason.
-            guard let path = restoration.paths.first(where: { $0.bytes == error.path }),
-                let refusal = try? invocation.target().refusal(of: path, lackedBy: snapshot)
-            else { throw error }
-            throw SyncError(refusal)
-        }
-    }
-
-    /// The paths that an argument names: those of the snapshot that match it, if it is a pattern.
-    private static func paths(
-        _ argument: [UInt8], in snapshot: String, of target: Target
-    ) throws -> [RelativePath] {
-        let path = try RelativePath(argument: argument, in: target.path)
-        guard path.bytes.contains(where: "*?[".utf8.contains) else { return [path] }
-        let matching = try target.paths(matching: path.bytes, in: snapshot)
-        // A name may have these characters.
-        return matching.isEmpty ? [path] : matching
-    }
-
-    /// Where a target was mirrored from.
-    private static func source(of target: [UInt8], _ client: Client?) throws -> [UInt8] {
-        guard let named = client?.command.arguments.first, let endpoint = try Endpoint(argument: named)
-        else { return try Target(path: target).source().path }
-        let copy = escapedText(endpoint.location(of: Array("DIR".utf8)))
-        return try Target(path: target).source(
-            orElse:
-                "--to \(copy) copies to a directory beside the target, and fsync-lite apply \(copy) DIR brings that here"
-        ).path
     }
 
     static func run(
-        _ restoration: Restoration, _ invocation: Invocation, _ console: inout Console
+        _ run: SyncRun, _ invocation: Invocation, _ console: inout Console
     ) throws -> ExitCode {
-        let run = try SyncRun(invocation, restoration)
         if invocation.options.has(.dryRun) {
             let plan = try run.plan(&console)
             // What cannot be restored is listed, as by the run, and the rest goes ahead.

@@ -22,6 +22,8 @@ struct SyncRun {
     let saved: SavedPlan?
     /// The snapshot to restore, in place of a source.
     private let restoration: Restoration?
+    /// That snapshot, of a target on another machine.
+    private var snapshot: FarSnapshot?
     private let typed: Invocation
     /// The same command, changed so that it goes on.
     let next: NextCommand
@@ -32,14 +34,17 @@ struct SyncRun {
     /// On the command line: settings do not silence what is asked for.
     private let isQuietAsked: Bool
 
-    init(_ invocation: Invocation, _ restoration: Restoration) throws {
-        self.restoration = restoration
+    /// - Parameter snapshot: of a target on another machine.
+    init(_ invocation: Invocation, _ restoration: Restoration, from snapshot: FarSnapshot? = nil) throws {
+        (self.restoration, self.snapshot) = (restoration, snapshot)
         source = .directory(restoration.target)
         target = restoration.destination ?? restoration.target
         (given, options) = (invocation.options, SyncOptions())
         (saved, job, client) = (nil, nil, invocation.client)
-        shownTarget = invocation.targetOfClient ?? target
-        (isQuietAsked, typed) = (invocation.options.has(.quiet), try invocation.asTyped())
+        let typed = try invocation.asTyped()
+        (isQuietAsked, self.typed) = (invocation.options.has(.quiet), typed)
+        let copy = restoration.destination.map { typed.options.value(SnapshotRestoreCommand.to) ?? $0 }
+        shownTarget = copy ?? invocation.targetOfClient ?? target
         next = try NextCommand(invocation, target: target)
     }
 
@@ -177,7 +182,7 @@ struct SyncRun {
                 }
                 return try body(Synchronizer(source, target: target, options: options, monitor: monitor))
             }
-            return try body(Synchronizer(restoration, monitor: monitor))
+            return try body(Synchronizer(restoration, from: snapshot, monitor: monitor))
         }
     }
 

@@ -37,7 +37,7 @@ enum UndoCommand: Command {
         restoration.name = invocation.targetOfClient
         restoration.keepsDrift = true
         try restoration.readExchange(invocation.options)
-        return try SnapshotRestoreCommand.run(restoration, invocation, &console)
+        return try SnapshotRestoreCommand.run(SyncRun(invocation, restoration), invocation, &console)
     }
 
     /// Such as `takes back the run of 2026-11-25 03:15; the attempt of today 03:15 changed nothing`.

@@ -1,0 +1,73 @@
+import FileStorage
+import FileSystem
+
+/// An earlier tree of a target, or paths of it, for another directory. The target may be on another machine.
+struct CopiedSnapshot: Sendable {
+    /// Of the snapshot.
+    let id: String
+    /// That of its list, with its sources and its root.
+    let header: ManifestHeader
+    /// What is mirrored.
+    let attributes: MirroredAttributes
+    /// The wanted paths, with everything below them; everything when empty.
+    let paths: [RelativePath]
+    let notes: [String]
+    let contents: any ContentSource
+    /// The entries in order, from the first one each time.
+    let entries: @Sendable () throws -> any EntryStream
+    /// What is wrong with the content.
+    let faults: @Sendable () throws -> Faults
+
+    /// Entries whose content is not there any more, and files that may have another one.
+    struct Faults: Sendable {
+        var lost: [Problem] = []
+        var replaced: [Problem] = []
+    }
+
+    init(
+        id: String, _ header: ManifestHeader, _ attributes: MirroredAttributes, _ paths: [RelativePath],
+        notes: [String], _ contents: any ContentSource,
+        entries: @escaping @Sendable () throws -> any EntryStream,
+        faults: @escaping @Sendable () throws -> Faults
+    ) {
+        (self.id, self.header, self.attributes, self.paths) = (id, header, attributes, paths)
+        (self.notes, self.contents, self.entries, self.faults) = (notes, contents, entries, faults)
+    }
+
+    /// One of a target of this machine.
+    init(of restoration: Restoration) throws {
+        let found = try FoundSnapshot(of: restoration)
+        let tree = try ListTree(found.lists, found.index, paths: restoration.paths, isInPlace: false)
+        var header = found.header(of: tree)
+        let attributes = found.attributes(with: header)
+        header.rootEntry = tree.root
+        let written = try found.state.status(of: .manifest)?.modified
+        // In a copy of a target, inodes do not tell.
+        let isCopy = found.holder.isCopy(of: found.header)
+        self.init(
+            id: found.id, header, attributes, restoration.paths,
+            notes: found.notes(on: tree, within: restoration.paths),
+            found.contents(tree, linksFiles: restoration.linksFiles), entries: tree.entries
+        ) { [directory = found.directory] in
+            let replaced = isCopy ? [] : try tree.replaced(written: written, in: directory)
+            return try Faults(of: tree, replaced: replaced, in: directory)
+        }
+    }
+}
+
+extension CopiedSnapshot.Faults {
+    /// - Parameter replaced: files of which only the inode tells that another one has replaced them.
+    fileprivate init(of tree: ListTree, replaced: Set<RelativePath>, in root: Directory) throws {
+        let (entries, present) = (try tree.entries(), PathResolver(root))
+        while try entries.advance() {
+            guard entries.status.type == .file || entries.omitted.contains(.purged) else { continue }
+            let path = entries.path
+            if try present.status(of: tree.location(of: path))?.equals(entries.status, in: .content) != true {
+                lost.append(tree.problem(ofLost: path))
+            } else if replaced.contains(path), entries.digest == nil {
+                // Of files with a digest, the stage finds it out.
+                self.replaced.append(.replaced(path))
+            }
+        }
+    }
+}

@@ -1,0 +1,70 @@
+import FileStorage
+import FileSystem
+
+/// A snapshot of a target of this machine, and what is needed to read its tree.
+struct FoundSnapshot {
+    /// The target that has it.
+    let holder: TargetRoot
+    let directory: Directory
+    let state: StateDirectory
+    /// The present manifest's.
+    let header: ManifestHeader
+    let lists: TargetLists
+    /// 0 for the present tree.
+    let index: Int
+    let id: String
+
+    /// - Throws: `SyncError` with code `inputMissing` if nothing was applied there, or there is no such snapshot.
+    init(of restoration: Restoration) throws {
+        holder = try TargetRoot(restoration.target)
+        guard let directory = holder.directory, let state = holder.state else {
+            throw SyncError(.inputMissing, path: restoration.target, "nothing was applied here")
+        }
+        guard let header = try state.manifest()?.header, !header.sources.isEmpty else {
+            throw try state.noManifest(restoration.target)
+        }
+        (self.directory, self.state, self.header) = (directory, state, header)
+        let history = try History(state)
+        let snapshots = try history.snapshots()
+        index = try SnapshotName.index(of: restoration.snapshot, in: snapshots)
+        id = snapshots[index].id
+        lists = try TargetLists(history)
+    }
+
+    /// The header of the snapshot's list, with its sources.
+    func header(of tree: ListTree) -> ManifestHeader {
+        var header = tree.header
+        if header.sources.isEmpty { header.sources = self.header.sources }
+        return header
+    }
+
+    /// The manifest records also what is not mirrored.
+    func attributes(with header: ManifestHeader) -> MirroredAttributes {
+        self.header.attributes.union(header.attributes)
+    }
+
+    /// The present objects of a tree.
+    func contents(_ tree: ListTree, linksFiles: Bool) -> EarlierTree {
+        EarlierTree(
+            directory, earlier: tree.root, linksFiles: linksFiles,
+            location: { [changed = tree.changed] in changed.location(of: $0) })
+    }
+
+    /// Names the first wanted entry that was changed in the target between the apply that made the tree and the run
+    /// that found it, which recorded it as it was found.
+    func notes(on tree: ListTree, within paths: [RelativePath]) -> [String] {
+        guard index > 0 else { return [] }
+        let changed = tree.hand.lines.values.filter { line in
+            // No apply brought it: it is in the tree if the next run displaced it.
+            guard let entry = line.entry else { return tree.isChanged(line.path) }
+            return !entry.isUncovered && line.below == nil
+        }.map(\.path)
+        return FoundSnapshot.note(
+            "changed in the target after this snapshot was made, and restored as the next run found it",
+            Set(changed.filter { paths.isEmpty || $0.isWithin(paths) }))
+    }
+
+    static func note(_ what: String, _ paths: Set<RelativePath>) -> [String] {
+        paths.min().map { ["\(what): \(Amount.list([$0.description], of: paths.count))"] } ?? []
+    }
+}

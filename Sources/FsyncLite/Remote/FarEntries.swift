@@ -1,0 +1,47 @@
+import FileSystem
+
+/// Entries of another machine that were sent, and whose content can be asked for.
+protocol FarEntries: ContentSource {
+    var link: RemoteLink { get }
+    /// Of what was sent so far.
+    var locator: EntryLocator { get }
+}
+
+extension FarEntries {
+    var directory: Directory? { nil }
+    var linksFiles: Bool { false }
+    /// Each thread waits for the line, not for a processor: so many keep it busy that 4,096 files are asked for at a time.
+    func threads(_ options: SyncOptions) -> Int { options.threads ?? max(options.copyThreads, 16) }
+
+    func resolver() -> PathResolver? { nil }
+    /// The far end probes its files by itself.
+    func reader(_ monitor: any Monitor, _ probes: SettlingProbes?) -> any SourceReader {
+        RemoteReader(self, monitor, probes)
+    }
+    func digests(_ monitor: any Monitor) -> any DigestSource { RemoteDigests(self, monitor) }
+
+    func copier(_ options: CopyOptions, _ monitor: any Monitor) -> any FileSource {
+        RemoteCopier(self, options, monitor)
+    }
+}
+
+/// The numbers of the directories that were sent, in the order in which they came.
+struct EntryLocator: Sendable {
+    private(set) var directories: [RelativePath: UInt32] = [.root: 0]
+
+    init(_ directories: [RelativePath: UInt32] = [.root: 0]) { self.directories = directories }
+
+    /// Adds the next entry that is sent.
+    mutating func add(_ path: RelativePath, isDirectory: Bool) {
+        if isDirectory { directories[path] = UInt32(directories.count) }
+    }
+
+    /// Adds the number of an entry's directory and its name to a request.
+    func locate(_ path: RelativePath, in frame: inout FrameWriter) {
+        frame.number(number(of: path.parent ?? .root))
+        frame.bytes(path.lastComponent)
+    }
+
+    /// An entry that was not sent has a number that was not sent either: it is gone.
+    func number(of directory: RelativePath) -> UInt32 { directories[directory] ?? .max }
+}

@@ -1,0 +1,143 @@
+import FileStorage
+import FileSystem
+
+/// An earlier tree of a target on another machine, or paths of it. Its list is read at once; its content is, as it is copied,
+/// over the same connection.
+public final class FarSnapshot: Sendable {
+    /// What is asked for.
+    public struct Request: Sendable {
+        /// An id or a prefix of one, `latest~1`, or a date.
+        public var snapshot: String
+        /// Paths in the tree, or patterns; everything when empty.
+        public var paths: [RelativePath]
+        /// Other runs have to wait until the copy is made.
+        public var locks: Bool
+
+        public init(_ snapshot: String, paths: [RelativePath], locks: Bool) {
+            (self.snapshot, self.paths, self.locks) = (snapshot, paths, locks)
+        }
+    }
+
+    let tree: CopiedSnapshot
+    /// The whole id.
+    public var id: String { tree.id }
+    /// The paths that the request names; everything when empty.
+    public var paths: [RelativePath] { tree.paths }
+
+    /// The directory that was mirrored, if it is on this machine.
+    public var sourceHere: [UInt8]? {
+        guard let source = tree.header.source, let endpoint = try? Endpoint(source.path),
+            // Where a machine has no number, its name stands for it.
+            [OpenedTree.machine, HostProcess.name].contains(where: { source.fileSystem.hasPrefix("\($0):") })
+        else { return nil }
+        return endpoint.path
+    }
+
+    /// - Throws: `SyncError`: `unreachable`, and as a restore on that machine.
+    public convenience init(
+        _ request: Request, of target: Endpoint, _ access: RemoteAccess, _ monitor: any Monitor
+    ) throws {
+        let program = FarProgram(endpoint: target, access: access)
+        let link = try program.connect(isReadOnly: true) { process in
+            let link = try RemoteLink(target, process, greeted: nil)
+            try link.greet(monitor)
+            return link
+        }
+        try self.init(request, link, monitor)
+    }
+
+    /// The snapshot of a client, which has the target.
+    package convenience init(_ request: Request, of client: Client, _ monitor: any Monitor) throws {
+        try client.link.greet(monitor)
+        try self.init(request, client.link, monitor)
+    }
+
+    private init(_ request: Request, _ link: RemoteLink, _ monitor: any Monitor) throws {
+        let answer = try link.ask(.snapshot) { frame in
+            frame.bytes(link.endpoint.path)
+            frame.text(request.snapshot)
+            frame.flag(request.locks)
+            frame.number(UInt(request.paths.count))
+            for path in request.paths { frame.bytes(path.bytes) }
+        }
+        let list = try FetchedManifest()
+        tree = try link.reading {
+            var end: [UInt8] = []
+            parts: while true {
+                switch try answer.next(monitor) {
+                case .entries(var reader):
+                    guard end.isEmpty else { throw WireError("entries after their end") }
+                    try list.append(reader.rest())
+                case .end(let piece, let isLast):
+                    end += piece
+                    if isLast { break parts }
+                case .file, .data, .blocks, .failure:
+                    throw WireError("an answer of another kind than was asked for")
+                }
+            }
+            return try CopiedSnapshot(FrameReader(end), list, link)
+        }
+    }
+}
+
+extension CopiedSnapshot {
+    /// The end of the answer that has the list.
+    ///
+    ///     end = id attributes paths notes lost problem*
+    ///
+    /// `paths`, `notes` and `lost` begin with their number. The other problems are of files that were replaced.
+    func write(to frame: inout FrameWriter) throws {
+        frame.text(id)
+        frame.byte(attributes.rawValue)
+        frame.number(UInt(paths.count))
+        for path in paths { frame.bytes(path.bytes) }
+        frame.number(UInt(notes.count))
+        for note in notes { frame.text(note.shortened) }
+        let faults = try faults()
+        frame.number(UInt(faults.lost.count))
+        for problem in faults.lost + faults.replaced { frame.problem(problem) }
+    }
+
+    /// A tree of another machine, whose list is checked like an untrusted manifest.
+    fileprivate init(_ end: FrameReader, _ list: FetchedManifest, _ link: RemoteLink) throws {
+        var reader = end
+        let id = try reader.text()
+        let attributes = MirroredAttributes(rawValue: try reader.byte())
+        guard MirroredAttributes.all.isSuperset(of: attributes) else {
+            throw WireError("an unknown attribute")
+        }
+        func many<Value>(
+            _ read: (inout FrameReader) throws(WireError) -> Value
+        ) throws(WireError) -> [Value] {
+            var values: [Value] = []
+            for _ in 0..<(try reader.number()) { values.append(try read(&reader)) }
+            return values
+        }
+        let paths = try many { (reader) throws(WireError) in try reader.path() }
+        let notes = try many { (reader) throws(WireError) in singleLine(try reader.text()) }
+        var faults = Faults()
+        faults.lost = try many { (reader) throws(WireError) in try reader.problem([.drift]) }
+        while !reader.isAtEnd { faults.replaced.append(try reader.problem([.drift])) }
+        let open = { @Sendable [name = link.endpoint.bytes] in try ManifestReader(list.open(), path: name) }
+        let entries = try open()
+        var locator = EntryLocator()
+        while try entries.advance() {
+            locator.add(entries.path, isDirectory: entries.status.type == .directory)
+        }
+        let header = entries.header
+        self.init(
+            id: id, header, attributes, paths, notes: notes,
+            FarContents(link: link, locator: locator, root: header.rootEntry), entries: open
+        ) { [faults] in faults }
+    }
+}
+
+/// The content of an earlier tree of another machine. Its list has the attributes.
+private struct FarContents: FarEntries {
+    let link: RemoteLink
+    let locator: EntryLocator
+    let root: File?
+
+    var isEarlier: Bool { true }
+    func rootFile(_ selection: ExtendedAttributes.Selection) throws -> File? { root }
+}

@@ -1,0 +1,87 @@
+import FileSystem
+import FsyncLite
+
+/// A restore whose target and destination are on two machines.
+struct FarRestoration {
+    private let invocation: Invocation
+    private var restoration: Restoration
+    /// The target, on another machine.
+    private let target: Endpoint?
+
+    init(_ restoration: Restoration, _ invocation: Invocation) throws {
+        (self.restoration, self.invocation) = (restoration, invocation)
+        target =
+            try invocation.client == nil ? SyncRun.endpoint(restoration.target, SyncRun.target) : nil
+    }
+
+    /// - Returns: nil if both are on this machine.
+    func run(_ console: inout Console) throws -> ExitCode? {
+        if let client = invocation.client {
+            guard client.command.source != nil else { return nil }
+            TerminationSignal.watch()
+            return try copy(FarSnapshot(request, of: client, monitor), &console)
+        }
+        if let target { return try pull(from: target, &console) }
+        guard let destination = try destination() else { return nil }
+        return try push(to: destination, &console)
+    }
+
+    private var monitor: RunMonitor { RunMonitor(isQuiet: true) }
+
+    private var request: FarSnapshot.Request {
+        FarSnapshot.Request(
+            restoration.snapshot, paths: restoration.paths, locks: !invocation.options.has(.dryRun))
+    }
+
+    /// Where a target of this machine is copied to; nil for a directory here.
+    private func destination() throws -> Endpoint? {
+        if let path = restoration.destination { return try SyncRun.endpoint(path, SyncRun.target) }
+        guard restoration.isToSource else { return nil }
+        return try Endpoint(argument: Target(path: restoration.target).source(isHere: false).path)
+    }
+
+    // MARK: From another machine
+
+    private func pull(from target: Endpoint, _ console: inout Console) throws -> ExitCode {
+        if let path = restoration.destination, try SyncRun.endpoint(path, SyncRun.target) != nil {
+            throw UsageError(
+                "\(quoted(restoration.target)) and \(quoted(path)) are on two other machines",
+                hint: "run it on one of these: ssh \(target.destination) fsync-lite snapshot restore ...")
+        }
+        try refuseLinks()
+        HostProcess.ignoreBrokenPipes()
+        TerminationSignal.watch()
+        let snapshot = try FarSnapshot(request, of: target, RemoteAccess(invocation.options), monitor)
+        guard restoration.isToSource else { return try copy(snapshot, &console) }
+        guard let source = snapshot.sourceHere else {
+            return try RemoteInvocation(invocation, restoring: nil, at: target).run(&console)
+        }
+        var run = self
+        run.restoration.destination = source
+        return try run.copy(snapshot, &console)
+    }
+
+    private func copy(_ snapshot: FarSnapshot, _ console: inout Console) throws -> ExitCode {
+        var restoration = restoration
+        restoration.paths = snapshot.paths
+        return try SnapshotRestoreCommand.run(
+            SyncRun(invocation, restoration, from: snapshot), invocation, &console)
+    }
+
+    // MARK: To another machine
+
+    private func push(to destination: Endpoint, _ console: inout Console) throws -> ExitCode {
+        try refuseLinks()
+        var restoration = restoration
+        let target = Target(path: restoration.target)
+        restoration.paths = try restoration.paths.flatMap {
+            try target.paths(named: $0, in: restoration.snapshot)
+        }
+        return try RemoteInvocation(invocation, restoring: restoration, at: destination).run(&console)
+    }
+
+    private func refuseLinks() throws(UsageError) {
+        guard restoration.linksFiles else { return }
+        throw UsageError("--link is for a copy on the machine of the target", hint: "leave it out")
+    }
+}
