@@ -12,12 +12,13 @@ extension Service {
     ///
     /// - Parameters:
     ///   - restriction: serve only what lies beneath this directory.
+    ///   - snapshots: of the targets there.
     ///   - timeout: how long it may owe something and send only signs of life.
     ///   - memory: what this process may use.
     ///   - onSilence: called where the client of a source has said nothing for too long.
     package static func greet(
         input: consuming FileDescriptor, output: consuming FileDescriptor,
-        beneath restriction: ServedDirectory?, timeout: LineTimeout, memory: Int,
+        beneath restriction: ServedDirectory?, _ snapshots: Snapshots, timeout: LineTimeout, memory: Int,
         onSilence: @escaping @Sendable () -> Void
     ) throws -> Order {
         do {
@@ -27,7 +28,9 @@ extension Service {
             case .run: return .command(try Client(welcome))
             default:
                 return .source(
-                    Service(try ServiceLink(welcome, onSilence: onSilence), .any(beneath: restriction)))
+                    Service(
+                        try ServiceLink(welcome, onSilence: onSilence), .any(beneath: restriction, snapshots))
+                )
             }
         } catch let end as ServiceLink.Ended {
             throw SyncError(.unreachable, end.reason ?? "the other end is gone")

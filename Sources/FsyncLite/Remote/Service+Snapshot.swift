@@ -3,6 +3,17 @@ import FileSystem
 
 // Earlier trees that are copied on another machine: the other end of a `FarSnapshot`.
 
+extension Service {
+    /// The snapshots that another machine may ask for.
+    package struct Snapshots: Sendable {
+        /// A tree, and the target that other runs have to leave alone meanwhile.
+        typealias Opened = (CopiedSnapshot, TargetRoot?)
+
+        /// Opens one.
+        let open: @Sendable (_ asked: Restoration, _ locks: Bool) throws -> Opened
+    }
+}
+
 extension Service.Session {
     /// Opens the snapshot that is asked for. Its entries are sent with the answer.
     static func ofSnapshot(
@@ -15,23 +26,14 @@ extension Service.Session {
         for _ in 0..<(try reader.number()) { restoration.paths.append(try reader.path()) }
         try reader.end()
         guard !path.isEmpty, !path.contains(0) else { throw WireError("a path is none") }
-        switch access {
-        case .any(let served): try restoration.find(beneath: served)
-        case .snapshot(let own): restoration = own
-        case .only, .digests, .nothing: throw SyncError(.notServed("there is no snapshot"))
-        }
-        let holder = locks ? try restoration.lockTarget() : nil
-        do {
-            let snapshot = try CopiedSnapshot(of: restoration)
-            return try Service.Session(link, access, snapshot, holder)
-        } catch let error as SyncError {
-            let found = Target(path: restoration.target).explained(error, restoration)
-            guard found.refusal == nil, let path = restoration.paths.first(where: { $0.bytes == found.path })
-            else { throw found }
-            // At the other end a path in the tree alone would be one of this machine.
-            throw SyncError(
-                found.code, path: restoration.target + [UInt8(ascii: "/")] + path.bytes, found.message)
-        }
+        let snapshots =
+            switch access {
+            case .any(_, let all): all
+            case .snapshot(let own): own
+            case .only, .digests, .nothing: throw SyncError(.notServed("there is no snapshot"))
+            }
+        let (snapshot, holder) = try snapshots.open(restoration, locks)
+        return try Service.Session(link, access, snapshot, holder)
     }
 
     /// Sends the list as a manifest.
@@ -54,18 +56,6 @@ extension Service.Session {
         var frame = FrameWriter(.answer)
         try snapshot.write(to: &frame)
         try end(id, frame)
-    }
-}
-
-extension Restoration {
-    /// Finds the target and the paths as another machine names them.
-    fileprivate mutating func find(beneath served: ServedDirectory?) throws {
-        if let served {
-            target = try served.confine(to: target, isWriting: false)
-            try Target(path: target).checkMark()
-        }
-        let there = Target(path: target)
-        paths = try paths.flatMap { try there.paths(named: $0, in: snapshot) }
     }
 }
 

@@ -7,12 +7,12 @@ public final class Service {
     /// What may be asked for.
     package enum Access: Sendable {
         /// Any directory and any snapshot, beneath this directory if there is one.
-        case any(beneath: ServedDirectory?)
+        case any(beneath: ServedDirectory?, Snapshots)
         /// A source, as far as the filters leave it in, and what they say of one path.
         case only(MirrorSource, Filters)
         /// Names, statuses and digests of a source.
         case digests(MirrorSource)
-        case snapshot(Restoration)
+        case snapshot(Snapshots)
         case nothing
     }
 
@@ -135,7 +135,7 @@ public final class Service {
             let source: MirrorSource
             let root: Directory
             switch access {
-            case .any(let served):
+            case .any(let served, _):
                 root =
                     try served?.open(path) ?? MirrorSource.directory(LocalFile(bytes: path).absolute()).open()
                 source = .directory(root.path)

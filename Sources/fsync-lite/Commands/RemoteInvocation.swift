@@ -233,7 +233,7 @@ struct RemoteInvocation {
 
     /// What the far end may ask for.
     private func access(to source: MirrorSource?) throws -> Service.Access {
-        if let restoration { return .snapshot(restoration) }
+        if let restoration { return .snapshot(.only(restoration)) }
         guard let source else { return .nothing }
         // A verification needs only digests of the source.
         return command == ManifestVerifyCommand.self

@@ -62,6 +62,7 @@ enum ServeCommand: Command {
             served: invocation.options.value(restrict).map { try ServedDirectory($0) })
         let order = try Service.greet(
             input: .standardInput(), output: .standardOutput(), beneath: limits.served,
+            .beneath(limits.served),
             timeout: age.map { LineTimeout($0.duration) } ?? .usual, memory: Int(memory.rawCount),
             onSilence: { HostProcess.exit(ExitCode.unreachable.rawValue) })
         var say: @Sendable (String) -> Void = { Console.complain($0) }

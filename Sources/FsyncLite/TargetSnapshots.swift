@@ -1,0 +1,36 @@
+import FileStorage
+
+extension Service.Snapshots {
+    /// Those of all targets, beneath a directory if there is one.
+    package static func beneath(_ served: ServedDirectory?) -> Self {
+        Self { asked, locks in
+            var restoration = asked
+            if let served {
+                restoration.target = try served.confine(to: asked.target, isWriting: false)
+                try Target(path: restoration.target).checkMark()
+            }
+            let target = Target(path: restoration.target)
+            restoration.paths = try asked.paths.flatMap { try target.paths(named: $0, in: asked.snapshot) }
+            return try open(restoration, locks)
+        }
+    }
+
+    /// This one, whatever is asked for.
+    package static func only(_ restoration: Restoration) -> Self {
+        Self { _, locks in try open(restoration, locks) }
+    }
+
+    private static func open(_ restoration: Restoration, _ locks: Bool) throws -> Opened {
+        let holder = locks ? try restoration.lockTarget() : nil
+        do {
+            return (try CopiedSnapshot(of: restoration), holder)
+        } catch let error as SyncError {
+            let found = Target(path: restoration.target).explained(error, restoration)
+            guard found.refusal == nil, let path = restoration.paths.first(where: { $0.bytes == found.path })
+            else { throw found }
+            // At the other end a path in the tree alone would be one of this machine.
+            throw SyncError(
+                found.code, path: restoration.target + [UInt8(ascii: "/")] + path.bytes, found.message)
+        }
+    }
+}
