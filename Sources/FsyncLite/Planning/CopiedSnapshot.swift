@@ -47,7 +47,7 @@ struct CopiedSnapshot: Sendable {
         self.init(
             id: found.id, header, attributes, restoration.paths,
             notes: found.notes(on: tree, within: restoration.paths),
-            found.contents(tree, linksFiles: restoration.linksFiles), entries: tree.entries
+            found.contents(tree, linksFiles: restoration.linksFiles), entries: { try tree.entries() }
         ) { [directory = found.directory] in
             let replaced = isCopy ? [] : try tree.replaced(written: written, in: directory)
             return try Faults(of: tree, replaced: replaced, in: directory)

@@ -75,37 +75,41 @@ public final class FarSnapshot: Sendable {
                     throw WireError("an answer of another kind than was asked for")
                 }
             }
-            return try CopiedSnapshot(FrameReader(end), list, link)
+            return try SnapshotEnd(FrameReader(end)).tree(of: list, link)
         }
     }
 }
 
-extension CopiedSnapshot {
-    /// The end of the answer that has the list.
-    ///
-    ///     end = id attributes paths notes lost problem*
-    ///
-    /// `paths`, `notes` and `lost` begin with their number. The other problems are of files that were replaced.
-    func write(to frame: inout FrameWriter) throws {
+/// The end of the answer that has the list of an earlier tree.
+///
+///     end = id attributes paths notes lost problem*
+///
+/// `paths`, `notes` and `lost` begin with their number. The other problems are of files that were replaced.
+struct SnapshotEnd {
+    let id: String
+    let attributes: MirroredAttributes
+    let paths: [RelativePath]
+    let notes: [String]
+    var faults: CopiedSnapshot.Faults
+
+    init(of tree: CopiedSnapshot) throws {
+        (id, attributes, paths, notes) = (tree.id, tree.attributes, tree.paths, tree.notes)
+        faults = try tree.faults()
+    }
+
+    func write(to frame: inout FrameWriter) {
         frame.text(id)
         frame.byte(attributes.rawValue)
         frame.number(UInt(paths.count))
         for path in paths { frame.bytes(path.bytes) }
         frame.number(UInt(notes.count))
         for note in notes { frame.text(note.shortened) }
-        let faults = try faults()
         frame.number(UInt(faults.lost.count))
         for problem in faults.lost + faults.replaced { frame.problem(problem) }
     }
 
-    /// A tree of another machine, whose list is checked like an untrusted manifest.
-    fileprivate init(_ end: FrameReader, _ list: FetchedManifest, _ link: RemoteLink) throws {
-        var reader = end
-        let id = try reader.text()
-        let attributes = MirroredAttributes(rawValue: try reader.byte())
-        guard MirroredAttributes.all.isSuperset(of: attributes) else {
-            throw WireError("an unknown attribute")
-        }
+    init(_ answer: FrameReader) throws(WireError) {
+        var reader = answer
         func many<Value>(
             _ read: (inout FrameReader) throws(WireError) -> Value
         ) throws(WireError) -> [Value] {
@@ -113,11 +117,20 @@ extension CopiedSnapshot {
             for _ in 0..<(try reader.number()) { values.append(try read(&reader)) }
             return values
         }
-        let paths = try many { (reader) throws(WireError) in try reader.path() }
-        let notes = try many { (reader) throws(WireError) in singleLine(try reader.text()) }
-        var faults = Faults()
+        id = try reader.text()
+        attributes = MirroredAttributes(rawValue: try reader.byte())
+        guard MirroredAttributes.all.isSuperset(of: attributes) else {
+            throw WireError("an unknown attribute")
+        }
+        paths = try many { (reader) throws(WireError) in try reader.path() }
+        notes = try many { (reader) throws(WireError) in singleLine(try reader.text()) }
+        faults = CopiedSnapshot.Faults()
         faults.lost = try many { (reader) throws(WireError) in try reader.problem([.drift]) }
         while !reader.isAtEnd { faults.replaced.append(try reader.problem([.drift])) }
+    }
+
+    /// The tree. Its list is checked like an untrusted manifest.
+    func tree(of list: FetchedManifest, _ link: RemoteLink) throws -> CopiedSnapshot {
         let open = { @Sendable [name = link.endpoint.bytes] in try ManifestReader(list.open(), path: name) }
         let entries = try open()
         var locator = EntryLocator()
@@ -125,7 +138,7 @@ extension CopiedSnapshot {
             locator.add(entries.path, isDirectory: entries.status.type == .directory)
         }
         let header = entries.header
-        self.init(
+        return CopiedSnapshot(
             id: id, header, attributes, paths, notes: notes,
             FarContents(link: link, locator: locator, root: header.rootEntry), entries: open
         ) { [faults] in faults }

@@ -54,7 +54,7 @@ extension Service.Session {
         list.end()
         try list.drain(to: &sink, all: true)
         var frame = FrameWriter(.answer)
-        try snapshot.write(to: &frame)
+        try SnapshotEnd(of: snapshot).write(to: &frame)
         try end(id, frame)
     }
 }

@@ -213,26 +213,6 @@ struct FarCommandTests {
         #expect(try scene.text("copy/a") == "amore")
     }
 
-    /// The source is here, and a restore writes there.
-    @Test func aTargetThereIsNotRestoredToItsSource() throws {
-        let scene = try scene()
-        let run = try there(scene, ["snapshot", "restore", "far:target", "latest~1", "a", "--to-source"])
-        #expect(run.code == 4 && run.errors.contains("is on another machine; --to far:DIR"), "\(run.errors)")
-        #expect(run.errors.contains("fsync-lite apply far:DIR DIR"), "\(run.errors)")
-    }
-
-    @Test func aCopyIsOnTheMachineOfItsTarget() throws {
-        let scene = try scene()
-        let here = try there(scene, ["snapshot", "restore", "far:target", "latest", "--to", "copy"])
-        #expect(here.code == 64 && here.errors.contains("fsync-lite apply HOST:DIR DIR"), "\(here.errors)")
-        let away = try there(scene, ["snapshot", "restore", "target", "latest", "--to", "far:copy"])
-        #expect(away.code == 64 && away.errors.contains("fsync-lite apply DIR HOST:DIR"), "\(away.errors)")
-        let other = try there(
-            scene, ["snapshot", "restore", "far:target", "latest", "--to", "other:\(scene.path("copy"))"])
-        #expect(other.code == 64 && other.errors.contains("on two machines"), "\(other.errors)")
-        #expect(!scene.exists("copy"))
-    }
-
     @Test func aRestrictedKeyCopiesOnlyBeneath() throws {
         let scene = try scene()
         try scene.build(.directory([], mode: 0o700, modified: nil), at: "in")

@@ -349,9 +349,6 @@ struct PushTests {
             ["snapshot", "restore", there, "latest~1", "--in-place"] + far.options, in: scene.directory.path)
         #expect(restored.code == 0, "\(restored.errors)")
         #expect(try scene.text("target/a") == "amore")
-        let to = try CommandRun(
-            ["snapshot", "restore", there, "latest", "--to", "copy"] + far.options, in: scene.directory.path)
-        #expect(to.code == 64 && to.errors.contains("on two machines"), "\(to.errors)")
     }
 
     // MARK: Saved plans and jobs

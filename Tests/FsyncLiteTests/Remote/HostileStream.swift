@@ -140,7 +140,27 @@ enum HostileStream {
         }
         for code in [ListItem.Code.end, ListItem.Code.unlisted, ListItem.Code.gone] { frame.byte(code) }
         frames.append(frame.frame())
-        return frames + answer(9, &random) { $0.findings(TreeScan.Findings()) }
+        return frames + answer(9, &random) { $0.findings(TreeScan.Findings()) } + snapshot(&random)
+    }
+
+    private static func snapshot(_ random: inout SplitMix64) -> [[UInt8]] {
+        var frame = FrameWriter(.entries)
+        frame.number(10 as UInt32)
+        frame.raw("{\"format\":\"fsync-lite-manifest\"".utf8)
+        return [frame.frame()]
+            + answer(10, &random) { frame in
+                frame.text("20261129T080229.404559Z-e7a4")
+                frame.byte(MirroredAttributes.all.rawValue)
+                for texts in [["a", "b/c"], ["a note"]] {
+                    frame.number(UInt(texts.count))
+                    for text in texts { frame.text(text) }
+                }
+                frame.number(1 as UInt32)
+                if let path = RelativePath("a") {
+                    frame.problem(.purged(path))
+                    frame.problem(.replaced(path))
+                }
+            }
     }
 
     private static func entries(_ random: inout SplitMix64) -> [[UInt8]] {

@@ -1,0 +1,291 @@
+import Foundation
+import TestNeeds
+import TestSupport
+import Testing
+
+/// Restores of which target and destination are on two machines, beside the same restore on one.
+@Suite("Restores between machines")
+struct FarRestoreTests {
+    enum Way: String, CaseIterable, CustomStringConvertible {
+        /// The target is there.
+        case pull
+        /// The destination is there.
+        case push
+
+        var description: String { rawValue }
+    }
+
+    /// Three versions; `far` reaches a target there.
+    private func scene() throws -> MirrorScene {
+        let scene = try FarMachine(has: .target).scene([
+            "docs": ["a": "one", "b": .file("b", mode: 0o600), "deep": ["c": "c"], "link": .symlink("a")],
+            "pipe": .fifo(), "old name": ["x": "x", "y": .file("", modified: TreeTime(1_600_000_000, 5))],
+        ])
+        try scene.link("source/docs/a2", to: "source/docs/a")
+        try scene.mirror("--digest")
+        try scene.append(", two", to: "source/docs/a")
+        try scene.remove("source/docs/deep")
+        try scene.move("source/old name", to: "source/new")
+        try scene.mirror()
+        try scene.setMode(0o750, of: "source/docs")
+        try scene.build(["mine": "new"], at: "source/mine")
+        try scene.mirror()
+        return scene
+    }
+
+    private func restore(
+        _ scene: MirrorScene, _ way: Way, _ words: [String], to directory: String? = nil
+    ) throws -> CommandRun {
+        let (target, copy) = (scene.target, directory.map(scene.path))
+        return try CommandRun(
+            ["snapshot", "restore", way == .pull ? "far:\(target)" : target] + words
+                + (copy.map { ["--to", way == .push ? "far:\($0)" : $0] } ?? [])
+                + #require(scene.far).options, in: scene.directory.path)
+    }
+
+    private func restoreHere(
+        _ scene: MirrorScene, _ words: [String], to directory: String
+    ) throws -> CommandRun {
+        try CommandRun(
+            ["snapshot", "restore", scene.target] + words + ["--to", scene.path(directory)],
+            in: scene.directory.path)
+    }
+
+    /// What both said, with the paths of the one that was on one machine.
+    private func expectSame(
+        _ far: CommandRun, _ here: CommandRun, sourceLocation: SourceLocation = #_sourceLocation
+    ) {
+        func plain(_ text: String) -> String {
+            text.replacingOccurrences(of: "far:", with: "").replacingOccurrences(of: "/there", with: "/here")
+                .split(separator: "\n").map { line in
+                    // The connection is named in what is typed next.
+                    line.range(of: " --ssh ").map { String(line[..<$0.lowerBound]) } ?? String(line)
+                }.joined(separator: "\n").replacingOccurrences(of: "'", with: "")
+        }
+        #expect(far.code == here.code, "\(far.errors)", sourceLocation: sourceLocation)
+        #expect(plain(far.output) == plain(here.output), sourceLocation: sourceLocation)
+        #expect(plain(far.errors) == plain(here.errors), sourceLocation: sourceLocation)
+    }
+
+    // MARK: Trees
+
+    @Test(
+        arguments: Way.allCases,
+        [
+            ["latest"], ["latest~1"], ["latest~2"], ["latest~2", "docs", "pi*"], ["latest~2", "old name/x"],
+            ["latest~1", "docs/a"], ["latest~2", "--dry-run"], ["latest~2", "docs", "--dry-run"],
+            ["latest", "nothing"], ["latest~9"], ["latest", "docs/deep"],
+        ])
+    func aCopyIsTheSameOverALine(way: Way, words: [String]) throws {
+        let scene = try scene()
+        let before = try scene.wholeTarget()
+        let far = try restore(scene, way, words, to: "there")
+        if far.code == 66 {
+            #expect(try restoreHere(scene, words, to: "here").code == 66)
+            #expect(!scene.exists("there"))
+        } else {
+            expectSame(far, try restoreHere(scene, words, to: "here"))
+            #expect(scene.exists("there") == scene.exists("here"))
+        }
+        if scene.exists("here") {
+            let differences = try TreeSnapshot(scene.path("there")).differences(
+                from: TreeSnapshot(scene.path("here")))
+            #expect(differences == [])
+        }
+        #expect(try scene.wholeTarget().differences(from: before) == [])
+    }
+
+    @Test(arguments: Way.allCases) func whatIsThereIsGuarded(way: Way) throws {
+        let scene = try scene()
+        for place in ["there", "here"] {
+            try scene.build(
+                ["docs": ["a": "theirs", "b": .file("b", mode: 0o600), "own": "own"], "other": "other"],
+                at: place)
+        }
+        for words in [
+            ["docs"], ["docs", "--dry-run"], ["docs", "--overwrite", "--dry-run"], ["docs", "--overwrite"],
+            ["docs"], [],
+        ] {
+            let far = try restore(scene, way, ["latest~2"] + words, to: "there")
+            expectSame(far, try restoreHere(scene, ["latest~2"] + words, to: "here"))
+        }
+        #expect(try scene.text("there/docs/a") == "one" && scene.text("there/docs/own") == "own")
+        let differences = try TreeSnapshot(scene.path("there")).differences(
+            from: TreeSnapshot(scene.path("here")))
+        #expect(differences == [])
+    }
+
+    @Test(arguments: Way.allCases) func theReportNamesBothEnds(way: Way) throws {
+        let scene = try scene()
+        let report = try restore(scene, way, ["latest", "--json"], to: "there").json()
+        let (target, copy) = (scene.target, scene.path("there"))
+        #expect(report.text("source") == (way == .pull ? "far:\(target)" : target))
+        #expect(report.text("target") == (way == .push ? "far:\(copy)" : copy))
+    }
+
+    // MARK: Back to the source
+
+    @Test func aTargetThereIsRestoredToItsSourceHere() throws {
+        let scene = try scene()
+        let run = try restore(scene, .pull, ["latest~2", "docs/deep", "--to-source"])
+        #expect(run.code == 0, "\(run.errors)")
+        #expect(try scene.text("source/docs/deep/c") == "c")
+        try scene.move("source", to: "aside")
+        try scene.build([:], at: "source")
+        let other = try restore(scene, .pull, ["latest~2", "docs/deep", "--to-source"])
+        #expect(other.code == 4 && other.errors.contains("is not the directory that was mirrored"))
+    }
+
+    @Test func aTargetHereIsRestoredToItsSourceThere() throws {
+        let scene = try FarMachine(has: .source).scene(["a": "a", "b": "b"])
+        try scene.mirror()
+        try scene.remove("source/a")
+        try scene.mirror()
+        let far = try #require(scene.far)
+        func back(_ words: String...) throws -> CommandRun {
+            try CommandRun(
+                ["snapshot", "restore", "target", "latest~1", "a", "--to-source"] + words + far.options,
+                in: scene.directory.path)
+        }
+        #expect(try back("--dry-run").code == 0 && !scene.exists("source/a"))
+        #expect(try back().code == 0)
+        #expect(try scene.text("source/a") == "a")
+        try scene.append("2", to: "source/a")
+        let refused = try back()
+        #expect(refused.code == 4, "\(refused.errors)")
+        #expect(refused.errors.contains("next: fsync-lite snapshot restore target 'latest~1' a --to-source"))
+        try scene.move("source", to: "aside")
+        try scene.build(["b": "b"], at: "source")
+        let other = try back()
+        #expect(other.code == 4 && other.errors.contains("is not the directory that was mirrored"))
+        #expect(other.errors.contains("--to 'far:\(scene.source)'"), "\(other.errors)")
+    }
+
+    /// Source and target are both there.
+    @Test func aSourceBesideItsTargetIsRestoredToThere() throws {
+        let scene = try scene()
+        try scene.build(["a": "a", "b": "b"], at: "box/source")
+        let far = try #require(scene.far)
+        let box = scene.path("box")
+        #expect(try CommandRun(["apply", "\(box)/source", "\(box)/target"], in: box).code == 0)
+        try scene.remove("box/source/a")
+        let run = try CommandRun(
+            ["snapshot", "restore", "far:\(box)/target", "latest", "a", "--to-source"] + far.options, in: "/")
+        #expect(run.code == 0, "\(run.errors)")
+        #expect(try scene.text("box/source/a") == "a")
+    }
+
+    // MARK: Content that is not there
+
+    @Test(arguments: Way.allCases) func whatIsLostIsListed(way: Way) throws {
+        let scene = try scene()
+        let kept = try #require(
+            try scene.wholeTarget().entries.first { name, entry in
+                name.starts(with: ".fsync-lite/history/".utf8) && entry.content == Array("c".utf8)
+            })
+        let file = "target/" + String(decoding: kept.key, as: UTF8.self)
+        try scene.rot(file, "C")
+        let damaged = try restore(scene, way, ["latest~2"], to: "there")
+        #expect(damaged.code == 3 && damaged.errors.contains("docs/deep/c: what it held is lost"))
+        #expect(damaged.errors.contains("digest"), "\(damaged.errors)")
+        #expect(!scene.exists("there/docs/deep/c") && scene.exists("there/docs/a"))
+        try scene.remove(file)
+        for dryRun in [["--dry-run"], []] {
+            try? scene.remove("there")
+            let far = try restore(scene, way, ["latest~2"] + dryRun, to: "there")
+            expectSame(far, try restoreHere(scene, ["latest~2"] + dryRun, to: "here"))
+            #expect(far.code == 3 && far.errors.contains("the history no longer has it"), "\(far.errors)")
+        }
+    }
+
+    @Test(arguments: Way.allCases) func whatWasPurgedIsSaidToBe(way: Way) throws {
+        let scene = try scene()
+        #expect(try CommandRun(["snapshot", "purge", scene.target, "docs/deep/c"]).code == 0)
+        let far = try restore(scene, way, ["latest~2"], to: "there")
+        expectSame(far, try restoreHere(scene, ["latest~2"], to: "here"))
+        #expect(far.code == 3 && far.errors.contains("purged"), "\(far.errors)")
+    }
+
+    // MARK: Interruptions
+
+    @Test(.needs(.strace), arguments: 1...6) func aKilledRestoreIsEndedByTheSame(rename: Int) throws {
+        let scene = try scene()
+        let words = ["snapshot", "restore", "far:\(scene.target)", "latest~2", "--to", scene.path("there")]
+        _ = try CommandRun(
+            words + #require(scene.far).options, in: scene.directory.path,
+            under: [
+                "strace", "-f", "-qq", "-o", "/dev/null", "-e", "trace=renameat,renameat2", "-e",
+                "inject=renameat,renameat2:signal=KILL:when=\(rename)",
+            ])
+        let again = try restore(scene, .pull, ["latest~2"], to: "there")
+        #expect(again.code == 0, "\(again.errors)")
+        #expect(try restoreHere(scene, ["latest~2"], to: "here").code == 0)
+        #expect(!scene.exists("there/.fsync-lite"))
+        let differences = try TreeSnapshot(scene.path("there")).differences(
+            from: TreeSnapshot(scene.path("here")))
+        #expect(differences == [])
+    }
+
+    /// The type of frames with content.
+    private static let data = 5
+
+    @Test(.needs(.tool("python3"))) func aLostLineLeavesNothing() throws {
+        let scene = try scene()
+        scene.far = try FarMachine(
+            FarMachine.firstly(FarMachine.relay(back: "if frame[4] == \(Self.data): os._exit(1)")),
+            has: .target)
+        let run = try restore(scene, .pull, ["latest~2"], to: "there")
+        #expect(run.code == 69 && !scene.exists("there/docs"), "\(run.code) \(run.errors)")
+        #expect(try restore(scene, .pull, ["latest~2"], to: "there").code == 0)
+        #expect(try scene.text("there/docs/deep/c") == "c" && !scene.exists("there/.fsync-lite"))
+    }
+
+    /// An apply would take the old versions away that are read.
+    @Test(.needs(.tool("python3"))) func noRunChangesTheTargetMeanwhile() throws {
+        let scene = try scene()
+        let (command, code) = (try BuiltCommand.path(), scene.path("code"))
+        let words = "[\"\(command)\", \"apply\", \"\(scene.source)\", \"\(scene.target)\"]"
+        scene.far = try FarMachine(
+            FarMachine.relay(
+                back: """
+                    if frame[4] == \(Self.data) and not os.path.exists("\(code)"):
+                        open("\(code)", "w").write(str(subprocess.call(\(words))))
+                    """), has: .target)
+        #expect(try restore(scene, .pull, ["latest~2"], to: "there").code == 0)
+        #expect(try scene.text("code") == "75")
+    }
+
+    // MARK: Refusals
+
+    @Test func keysSayWhatIsRead() throws {
+        let scene = try scene()
+        let (command, parent) = (try BuiltCommand.path(), scene.directory.path)
+        func serve(_ options: String) throws {
+            scene.far = try FarMachine("cd \(parent); exec \"\(command)\" serve \(options)", has: .target)
+        }
+        try serve("--read-only")
+        #expect(try restore(scene, .pull, ["latest~2"], to: "there").code == 0)
+        let written = try restore(scene, .push, ["latest"], to: "more")
+        #expect(written.code == 4 && written.errors.contains("for reading only"), "\(written.errors)")
+        try scene.remove("there")
+        try serve("--read-only --restrict \(parent)")
+        #expect(try restore(scene, .pull, ["latest~2"], to: "there").code == 0)
+        try scene.build([:], at: "box")
+        try serve("--read-only --restrict \(parent)/box")
+        let outside = try restore(scene, .pull, ["latest~2"], to: "more")
+        #expect(
+            outside.code == 4 && outside.errors.contains("outside of what is served"), "\(outside.errors)")
+        #expect(!scene.exists("more"))
+    }
+
+    @Test func whatMakesNoSenseIsRefused() throws {
+        let scene = try scene()
+        let link = try restore(scene, .pull, ["latest", "--link"], to: "there")
+        #expect(link.code == 64 && link.errors.contains("--link"), "\(link.errors)")
+        let three = try restore(scene, .pull, ["latest", "--to", "other:\(scene.path("copy"))"])
+        #expect(three.code == 64 && three.errors.contains("on two other machines"), "\(three.errors)")
+        let mirror = try restore(scene, .push, ["latest"], to: "target")
+        #expect(mirror.code == 4 && mirror.errors.contains("is a target itself"), "\(mirror.errors)")
+        #expect(try restore(scene, .pull, ["latest"], to: "no/such").code == 4)
+    }
+}
