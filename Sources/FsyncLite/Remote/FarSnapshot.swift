@@ -19,6 +19,8 @@ public final class FarSnapshot: Sendable {
     }
 
     let tree: CopiedSnapshot
+    /// What reaches that machine; nil for a client.
+    private let process: FarProcess?
     /// The whole id.
     public var id: String { tree.id }
     /// The paths that the request names; everything when empty.
@@ -38,21 +40,27 @@ public final class FarSnapshot: Sendable {
         _ request: Request, of target: Endpoint, _ access: RemoteAccess, _ monitor: any Monitor
     ) throws {
         let program = FarProgram(endpoint: target, access: access)
-        let link = try program.connect(isReadOnly: true) { process in
+        let (link, process) = try program.connect(isReadOnly: true) { process in
             let link = try RemoteLink(target, process, greeted: nil)
             try link.greet(monitor)
-            return link
+            return (link, process)
         }
-        try self.init(request, link, monitor)
+        try self.init(request, link, process, monitor)
     }
 
     /// The snapshot of a client, which has the target.
     package convenience init(_ request: Request, of client: Client, _ monitor: any Monitor) throws {
         try client.link.greet(monitor)
-        try self.init(request, client.link, monitor)
+        try self.init(request, client.link, nil, monitor)
     }
 
-    private init(_ request: Request, _ link: RemoteLink, _ monitor: any Monitor) throws {
+    /// Lets other runs have the target, before this returns. Nothing more is copied.
+    public func release() { _ = process?.end() }
+
+    private init(
+        _ request: Request, _ link: RemoteLink, _ process: FarProcess?, _ monitor: any Monitor
+    ) throws {
+        self.process = process
         let answer = try link.ask(.snapshot) { frame in
             frame.bytes(link.endpoint.path)
             frame.text(request.snapshot)

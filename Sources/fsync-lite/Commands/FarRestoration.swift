@@ -54,6 +54,7 @@ struct FarRestoration {
         let snapshot = try FarSnapshot(request, of: target, RemoteAccess(invocation.options), monitor)
         guard restoration.isToSource else { return try copy(snapshot, &console) }
         guard let source = snapshot.sourceHere else {
+            snapshot.release()
             return try RemoteInvocation(invocation, restoring: nil, at: target).run(&console)
         }
         var run = self
@@ -64,6 +65,7 @@ struct FarRestoration {
     private func copy(_ snapshot: FarSnapshot, _ console: inout Console) throws -> ExitCode {
         var restoration = restoration
         restoration.paths = snapshot.paths
+        defer { snapshot.release() }
         return try SnapshotRestoreCommand.run(
             SyncRun(invocation, restoration, from: snapshot), invocation, &console)
     }

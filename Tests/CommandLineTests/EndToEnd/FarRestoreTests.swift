@@ -57,10 +57,7 @@ struct FarRestoreTests {
     ) {
         func plain(_ text: String) -> String {
             text.replacingOccurrences(of: "far:", with: "").replacingOccurrences(of: "/there", with: "/here")
-                .split(separator: "\n").map { line in
-                    // The connection is named in what is typed next.
-                    line.range(of: " --ssh ").map { String(line[..<$0.lowerBound]) } ?? String(line)
-                }.joined(separator: "\n").replacingOccurrences(of: "'", with: "")
+                .replacing(#/ --ssh \S+ --remote-command \S+/#, with: "").replacing("'", with: "")
         }
         #expect(far.code == here.code, "\(far.errors)", sourceLocation: sourceLocation)
         #expect(plain(far.output) == plain(here.output), sourceLocation: sourceLocation)
@@ -164,7 +161,7 @@ struct FarRestoreTests {
     /// Source and target are both there.
     @Test func aSourceBesideItsTargetIsRestoredToThere() throws {
         let scene = try scene()
-        try scene.build(["a": "a", "b": "b"], at: "box/source")
+        try scene.build(["source": ["a": "a", "b": "b"]], at: "box")
         let far = try #require(scene.far)
         let box = scene.path("box")
         #expect(try CommandRun(["apply", "\(box)/source", "\(box)/target"], in: box).code == 0)
@@ -284,7 +281,8 @@ struct FarRestoreTests {
         #expect(link.code == 64 && link.errors.contains("--link"), "\(link.errors)")
         let three = try restore(scene, .pull, ["latest", "--to", "other:\(scene.path("copy"))"])
         #expect(three.code == 64 && three.errors.contains("on two other machines"), "\(three.errors)")
-        let mirror = try restore(scene, .push, ["latest"], to: "target")
+        try scene.run("apply", "source", "other").expectDone()
+        let mirror = try restore(scene, .push, ["latest"], to: "other")
         #expect(mirror.code == 4 && mirror.errors.contains("is a target itself"), "\(mirror.errors)")
         #expect(try restore(scene, .pull, ["latest"], to: "no/such").code == 4)
     }
