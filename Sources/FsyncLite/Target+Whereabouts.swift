@@ -36,7 +36,7 @@ extension Target {
 
     /// What a path as typed names in a snapshot: the paths that match it, if it is a pattern.
     package func paths(named path: RelativePath, in name: String) throws -> [RelativePath] {
-        guard path.bytes.contains(where: "*?[".utf8.contains) else { return [path] }
+        guard path.isPattern else { return [path] }
         let matching = try paths(matching: path.bytes, in: name)
         // A name may have these characters.
         return matching.isEmpty ? [path] : matching

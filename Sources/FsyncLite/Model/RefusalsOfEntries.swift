@@ -313,4 +313,7 @@ extension RelativePath {
         [UInt8(ascii: "/")]
             + bytes.flatMap { "*?[\\".utf8.contains($0) ? [UInt8(ascii: "\\"), $0] : [$0] }
     }
+
+    /// As typed, it may stand for several.
+    var isPattern: Bool { bytes.contains(where: "*?[".utf8.contains) }
 }

@@ -16,6 +16,19 @@ public final class FarSnapshot: Sendable {
         public init(_ snapshot: String, paths: [RelativePath], locks: Bool) {
             (self.snapshot, self.paths, self.locks) = (snapshot, paths, locks)
         }
+
+        /// Whether these are paths that it names. Another machine must not add any: they would be written here.
+        func names(_ found: [RelativePath]) -> Bool {
+            found.isEmpty == paths.isEmpty
+                && found.allSatisfy { path in
+                    paths.contains { asked in
+                        var selection = EntrySelection()
+                        return asked == path
+                            || asked.isPattern && selection.add(pattern: asked.bytes)
+                                && [true, false].contains { selection.selects(path, $0) }
+                    }
+                }
+        }
     }
 
     let tree: CopiedSnapshot
@@ -83,7 +96,7 @@ public final class FarSnapshot: Sendable {
                     throw WireError("an answer of another kind than was asked for")
                 }
             }
-            return try SnapshotEnd(FrameReader(end)).tree(of: list, link)
+            return try SnapshotEnd(FrameReader(end), to: request).tree(of: list, link)
         }
     }
 }
@@ -116,7 +129,7 @@ struct SnapshotEnd {
         for problem in faults.lost + faults.replaced { frame.problem(problem) }
     }
 
-    init(_ answer: FrameReader) throws(WireError) {
+    init(_ answer: FrameReader, to request: FarSnapshot.Request) throws(WireError) {
         var reader = answer
         func many<Value>(
             _ read: (inout FrameReader) throws(WireError) -> Value
@@ -131,6 +144,7 @@ struct SnapshotEnd {
             throw WireError("an unknown attribute")
         }
         paths = try many { (reader) throws(WireError) in try reader.path() }
+        guard request.names(paths) else { throw WireError("paths that were not asked for") }
         notes = try many { (reader) throws(WireError) in singleLine(try reader.text()) }
         faults = CopiedSnapshot.Faults()
         faults.lost = try many { (reader) throws(WireError) in try reader.problem([.drift]) }
@@ -141,15 +155,29 @@ struct SnapshotEnd {
     func tree(of list: FetchedManifest, _ link: RemoteLink) throws -> CopiedSnapshot {
         let open = { @Sendable [name = link.endpoint.bytes] in try ManifestReader(list.open(), path: name) }
         let entries = try open()
-        var locator = EntryLocator()
-        while try entries.advance() {
-            locator.add(entries.path, isDirectory: entries.status.type == .directory)
-        }
+        let locator = try locator(of: entries)
         let header = entries.header
         return CopiedSnapshot(
             id: id, header, attributes, paths, notes: notes,
             FarContents(link: link, locator: locator, root: header.rootEntry), entries: open
         ) { [faults] in faults }
+    }
+
+    /// The numbers of the directories.
+    ///
+    /// - Throws: `WireError` for an entry outside of the paths, which would be written here.
+    func locator(of entries: some EntryStream) throws -> EntryLocator {
+        var locator = EntryLocator()
+        let (wanted, above) = (Set(paths), Set(paths.flatMap(\.ancestors)))
+        while try entries.advance() {
+            let (path, isDirectory) = (entries.path, entries.status.type == .directory)
+            let isWanted = wanted.isEmpty || wanted.contains(path) || path.isBelow(anyOf: wanted)
+            guard isWanted || isDirectory && above.contains(path) else {
+                throw WireError("an entry that was not asked for")
+            }
+            locator.add(path, isDirectory: isDirectory)
+        }
+        return locator
     }
 }
 

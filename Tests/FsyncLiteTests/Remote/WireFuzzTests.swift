@@ -212,7 +212,11 @@ struct WireFuzzTests {
             _ = try reader.findings()
         case .list: _ = try reader.findings()
         case .snapshot:
-            let end = try SnapshotEnd(reader)
+            let asked = [RelativePath("a"), RelativePath("b/*")].compactMap(\.self)
+            let end = try SnapshotEnd(reader, to: .init("latest", paths: asked, locks: false))
+            #expect(
+                end.paths.allSatisfy { "ab".utf8.contains($0.bytes[0]) },
+                "stream \(number): \(end.paths)")
             #expect(
                 (end.faults.lost + end.faults.replaced).allSatisfy { $0.code == .drift }, "stream \(number)")
         case .obstacles, nil: break

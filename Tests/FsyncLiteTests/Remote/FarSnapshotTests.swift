@@ -1,0 +1,55 @@
+import FileSystem
+import TestSupport
+import Testing
+
+@testable import FsyncLite
+
+/// What another machine may send as the list of a snapshot.
+struct FarSnapshotTests {
+    private func paths(_ texts: [String]) throws -> [RelativePath] {
+        try texts.map { try #require(RelativePath($0)) }
+    }
+
+    @Test(
+        arguments: [
+            (["a"], ["a"], true), (["a"], ["b"], false), (["a"], ["a", "b"], false), (["a"], [], false),
+            ([], ["a"], false), ([], [], true), (["*.txt"], ["x.txt", "d/y.txt"], true),
+            (["*.txt"], ["x.sh"], false), (["d/*"], ["d/x"], true), (["d/*"], ["e/x"], false),
+            (["*.txt"], ["*.txt"], true), (["a"], ["a/b"], false), (["?x"], [".ssh"], false),
+        ] as [([String], [String], Bool)])
+    func onlyPathsThatWereAskedFor(asked: [String], found: [String], isGood: Bool) throws {
+        let request = FarSnapshot.Request("latest", paths: try paths(asked), locks: false)
+        #expect(try request.names(paths(found)) == isGood)
+    }
+
+    /// A list with more would plant files beside the wanted ones.
+    @Test func onlyEntriesOfThesePaths() throws {
+        let request = FarSnapshot.Request("latest", paths: try paths(["d/a"]), locks: false)
+        var frame = FrameWriter(.answer)
+        frame.text("20261129T080229.404559Z-e7a4")
+        frame.byte(0)
+        frame.number(1 as UInt32)
+        frame.text("d/a")
+        frame.number(0 as UInt32)
+        frame.number(0 as UInt32)
+        let end = try SnapshotEnd(
+            FrameReader(Array(frame.bytes.dropFirst(WireFormat.headSize))), to: request)
+        func list(_ names: [String], _ type: FileType = .file) throws -> FileList {
+            let zero = FileTime(seconds: 0, nanoseconds: 0)
+            return try FileList(
+                paths(names).map {
+                    File(
+                        path: $0,
+                        status: FileStatus(type: $0.components.count == 1 ? type : .file, modified: zero),
+                        destination: [])
+                })
+        }
+        let locator = try end.locator(of: list(["d", "d/a", "d/a/b"], .directory))
+        #expect(try locator.number(of: #require(RelativePath("d"))) == 1)
+        for planted in [["d", "d/a", "d/b"], [".ssh", "d", "d/a"], ["d/", "e"]] {
+            let names = planted.map { $0.hasSuffix("/") ? String($0.dropLast()) : $0 }
+            #expect(throws: WireError.self) { try end.locator(of: list(names, .directory)) }
+        }
+        #expect(throws: WireError.self) { try end.locator(of: list(["d"], .file)) }
+    }
+}
