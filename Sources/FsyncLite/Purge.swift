@@ -11,33 +11,42 @@ package struct Purged: Sendable {
 
     /// In the order of their paths.
     package internal(set) var versions: [Version] = []
+    /// What a recovery or an exchange moved aside, below the history.
+    package internal(set) var setAside: [RelativePath] = []
     /// Files of the present tree that are selected, or are a selected version under another name: their content stays.
     package internal(set) var present: [RelativePath] = []
     /// Files whose content has a name outside of the target, and stays there.
     package internal(set) var elsewhere: [RelativePath] = []
     /// Bytes of content that are free afterwards.
     package internal(set) var bytes: ByteCount = 0
+    /// The prepared transaction that is given up, as it may have the content; nil for none.
+    package internal(set) var prepared: String?
 
-    package var isEmpty: Bool { versions.isEmpty && present.isEmpty }
+    package var isEmpty: Bool { versions.isEmpty && setAside.isEmpty && present.isEmpty }
 }
 
 /// Removes content from a history: that of each object that has a selected path in any kept list, under all its names. The
-/// lists keep the entries, without digest and destination. Kill it at any moment: the same purge finds what is left.
+/// lists keep the entries, without digest and destination.
+///
+/// First the lists say so, then they forget the places, and what no list has a place of is swept. Killed at any moment, the
+/// same purge goes on, and the next run sweeps.
 struct Purge {
     private let history: History
-    /// By the numbers of the objects.
+    /// By the numbers of the objects; also those that are purged already in some list.
     private var found: [UInt64: Purged.Version] = [:]
+    /// Objects of which a list does not say yet that they are purged.
+    private var unpurged: Set<UInt64> = []
     private var places = Places()
     /// The paths of found objects in the present tree.
     private var present: [UInt64: RelativePath] = [:]
+    private let setAside: [RelativePath]
 
     init(_ selection: EntrySelection, in history: History) throws {
         self.history = history
+        setAside = try history.setAside(selection)
         let (lists, snapshots) = (try TargetLists(history), try history.snapshots())
         let damage = try lists.visit(selection) { entry, index, _, _ in
-            guard entry.status.type == .file || entry.status.type == .symlink,
-                !entry.omitted.contains(.purged)
-            else { return }
+            guard entry.status.type == .file || entry.status.type == .symlink else { return }
             var version = found[entry.object] ?? Purged.Version(file: entry.file)
             if version.snapshots.last?.id != snapshots[index].id {
                 version.snapshots.append(snapshots[index])
@@ -47,7 +56,14 @@ struct Purge {
         if let damage { throw damage }
         present = try lists.objects(found.keys)
         for (index, step) in history.steps.enumerated() {
-            places.add(try lists.document(index).stored, of: step.name)
+            let list = try lists.document(index)
+            places.add(list.stored, of: step.name)
+            for layer in [list.step, list.hand] {
+                for case let entry? in layer.lines.values.lazy.map(\.entry)
+                where !entry.file.omitted.contains(.purged) && found[entry.object] != nil {
+                    unpurged.insert(entry.object)
+                }
+            }
         }
     }
 
@@ -57,94 +73,119 @@ struct Purge {
         for (object, version) in found {
             if let path = present[object] {
                 result.present.append(path)
-            } else {
+            } else if unpurged.contains(object) {
                 result.versions.append(version)
             }
         }
+        result.setAside = setAside
         result.present.sort()
         result.versions.sort { $0.file.path < $1.file.path }
         result.bytes = result.versions.lazy.map(\.file).filter(\.isFile).map(\.size).sum()
         return result
     }
 
+    /// Without the sweep, which retention does.
     func run() throws -> Purged {
         var result = result
         let objects = Set(found.keys.lazy.filter { present[$0] == nil })
-        guard !objects.isEmpty, let root = try history.state.history() else { return result }
-        let names = try names(of: objects, in: root)
-        try history.forgetMeasures(of: Set(names.lazy.compactMap { FileName($0.path.firstComponent) }))
-        for (path, object) in names {
-            guard let (directory, name) = try PathResolver(root).location(of: path) else { continue }
-            // Another name is outside of the history.
-            if try directory.status(of: name)?.links ?? 0 > names.count(where: { $0.object == object }),
-                let file = found[object]?.file
-            {
-                result.elsewhere.append(file.path)
+        if let root = try history.state.history() {
+            result.elsewhere = try elsewhere(objects, root).sorted()
+            for path in setAside {
+                guard let (directory, name) = try PathResolver(root).location(of: path) else { continue }
+                try ObjectHandle(of: directory).whileWritable { try directory.unlink(name) }
             }
-            try ObjectHandle(of: directory).whileWritable { try directory.unlink(name) }
         }
-        result.elsewhere = Set(result.elsewhere).sorted()
-        try purgeLists(of: objects)
+        guard !objects.isEmpty else { return result }
+        let lists = try TargetLists(history)
+        // A list that forgets a place before another one says that the object is purged would be damaged.
+        try change(lists) { list, header in
+            let isNamed = [list.step.purge(objects), list.hand.purge(objects)].contains(true)
+            guard isNamed || list.stored.contains(where: { objects.contains($0.object) }) else {
+                return false
+            }
+            (header.isUnswept, header.isMeasured) = (true, nil)
+            return true
+        }
+        try change(lists) { list, _ in
+            let count = list.stored.count
+            list.stored.removeAll { objects.contains($0.object) }
+            return list.stored.count < count
+        }
         return result
     }
 
-    /// The names that objects have in the history, by the inodes at their places. The places come last: they lead a purge
-    /// that begins again to the other names.
-    private func names(
-        of objects: Set<UInt64>, in root: Directory
-    ) throws -> [(path: RelativePath, object: UInt64)] {
-        var (objectOfInode, names) = ([UInt64: UInt64](), [(path: RelativePath, object: UInt64)]())
-        let resolver = PathResolver(root)
-        var hasOtherNames = false
-        for object in objects {
-            guard case .history(let path)? = places.place(of: object, present: { _ in nil }),
-                let status = try resolver.status(of: path), status.type == found[object]?.file.status.type
-            else { continue }
-            objectOfInode[status.inode] = object
-            names.append((path, object))
-            hasOtherNames = hasOtherNames || status.links > 1
-        }
-        guard hasOtherNames else { return names }
-        let (scan, known) = (try TreeScan(root, TreeScan.Options()), Set(names.map(\.path)))
-        var others: [(path: RelativePath, object: UInt64)] = []
-        while try scan.advance() {
-            guard let object = objectOfInode[scan.status.inode], scan.status.type != .directory,
-                !known.contains(scan.path)
-            else { continue }
-            others.append((scan.path, object))
-        }
-        return others + names
-    }
-
-    private func purgeLists(of objects: Set<UInt64>) throws {
-        let lists = try TargetLists(history)
+    /// - Parameter body: returns whether it has changed the document of a step, or its header.
+    private func change(
+        _ lists: TargetLists, _ body: (inout ListDocument, inout HistoryRecord.Header) -> Bool
+    ) throws {
         for (index, step) in history.steps.enumerated() {
-            var list = try lists.document(index)
-            guard list.purge(objects) else { continue }
-            var file = try PendingFile(step.header.listName, in: history.directory(step))
+            var (list, header) = (try lists.document(index), step.header)
+            guard body(&list, &header) else { continue }
+            let directory = try history.directory(step)
+            if header.isUnswept != step.header.isUnswept { try header.write(to: directory) }
+            var file = try PendingFile(step.header.listName, in: directory)
             try list.write(to: &file)
             try file.commit(durably: true)
         }
     }
+
+    /// The files of objects that have more names than the history.
+    private func elsewhere(_ objects: Set<UInt64>, _ root: Directory) throws -> Set<RelativePath> {
+        var (files, names) = ([UInt64: (path: RelativePath, links: UInt32)](), [UInt64: UInt32]())
+        let resolver = PathResolver(root)
+        for object in objects {
+            guard let file = found[object]?.file,
+                case .history(let path)? = places.place(of: object, present: { _ in nil }),
+                let status = try resolver.status(of: path), status.type == file.status.type, status.links > 1
+            else { continue }
+            files[status.inode] = (file.path, status.links)
+        }
+        guard !files.isEmpty else { return [] }
+        let scan = try TreeScan(root, TreeScan.Options())
+        while try scan.advance() {
+            if files[scan.status.inode] != nil, scan.status.type != .directory {
+                names[scan.status.inode, default: 0] += 1
+            }
+        }
+        return Set(files.filter { names[$0.key, default: 0] < $0.value.links }.map(\.value.path))
+    }
 }
 
-extension ListDocument {
-    /// - Returns: whether it names one of these objects.
-    fileprivate mutating func purge(_ objects: Set<UInt64>) -> Bool {
-        let count = stored.count
-        stored.removeAll { objects.contains($0.object) }
-        let isNamed = [step.purge(objects), hand.purge(objects)].contains(true)
-        return isNamed || stored.count < count
+extension History {
+    /// What a recovery or an exchange moved aside, if its path there is selected.
+    fileprivate func setAside(_ selection: EntrySelection) throws -> [RelativePath] {
+        guard let root = try state.history() else { return [] }
+        var found: [RelativePath] = []
+        for name in try state.transactions() where try root.status(of: name)?.type == .directory {
+            let transaction = try root.directory(name)
+            guard try transaction.status(of: TransactionEntry.conflicts)?.type == .directory else { continue }
+            let above = RelativePath.root.appending(name).appending(TransactionEntry.conflicts)
+            let scan = try TreeScan(
+                transaction.directory(TransactionEntry.conflicts), TreeScan.Options(toleratesUnreadable: true)
+            )
+            while try scan.advance() {
+                let (path, status) = (scan.path, scan.status)
+                // The first name is a number.
+                guard status.type == .file || status.type == .symlink,
+                    let inner = path.relative(to: RelativePath(validated: Array(path.firstComponent))),
+                    selection.selects(inner, false)
+                else { continue }
+                found.append(above.appending(path))
+            }
+        }
+        return found
     }
 }
 
 extension ListLayer {
     fileprivate mutating func purge(_ objects: Set<UInt64>) -> Bool {
-        let named = lines.values.filter { $0.entry.map { objects.contains($0.object) } ?? false }
+        let named = lines.values.filter { line in
+            line.entry.map { objects.contains($0.object) && !$0.file.omitted.contains(.purged) } ?? false
+        }
         for case (var line, let entry?) in named.map({ ($0, $0.entry) }) {
             let file = entry.file
             line.entry?.file = File(
-                path: file.path, status: file.status, destination: [], extended: file.extended,
+                path: file.path, status: file.status, destination: [], extended: ExtendedAttributes(),
                 omitted: file.omitted.union(.purged), object: file.object)
             add(line)
         }

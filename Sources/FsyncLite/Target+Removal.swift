@@ -46,19 +46,20 @@ extension Target {
         if isDryRun {
             let history = try history()
             if let damage = history.damage { throw damage }
-            return try Purge(selection, in: history).result
+            var found = try Purge(selection, in: history).result
+            found.prepared = try history.state.preparedStage()?.name.description
+            return found
         }
         return try writing { history in
             if let damage = history.damage { throw damage }
             let state = history.state
             try TargetLists.convert(state)
-            let purge = try Purge(selection, in: history)
-            guard !purge.result.isEmpty else { return Purged() }
             // What is prepared and staged may have the content, and so may the old trees of exchanges.
-            _ = try state.endPrepared()
+            let prepared = try state.endPrepared()
             try state.clean()
             try Room(TargetRoot(path))?.removeOldTrees()
-            let purged = try purge.run()
+            var purged = try Purge(selection, in: history).run()
+            purged.prepared = prepared
             try Retention(state).tidy()
             try state.directory.syncFileSystem()
             return purged

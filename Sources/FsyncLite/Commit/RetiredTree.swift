@@ -23,6 +23,25 @@ enum RetiredTree {
         }
     }
 
+    /// Before objects leave the history: their names in the old trees go first. Otherwise these would be the last names, and
+    /// count as put there by others.
+    ///
+    /// - Parameter transactions: those that are removed, or of which a part is. Only younger trees are without their objects.
+    static func letGo(of transactions: Set<FileName>, in state: StateDirectory) throws {
+        guard let trees = try state.trees(), let history = try state.history() else { return }
+        let names = try DirectoryListing.names(in: trees).sorted()
+        guard let first = names.first, let last = transactions.max(), first <= last else { return }
+        var inodes: Set<UInt64> = []
+        for name in transactions where try history.status(of: name)?.type == .directory {
+            let scan = try TreeScan(history.directory(name), TreeScan.Options(toleratesUnreadable: true))
+            while try scan.advance() {
+                if scan.status.type != .directory, scan.status.links > 1 { inodes.insert(scan.status.inode) }
+            }
+        }
+        guard !inodes.isEmpty else { return }
+        for name in names { try TreeRemoval.remove(name, in: trees) { inodes.contains($0.inode) } }
+    }
+
     /// Removes the trees whose grace period is over.
     ///
     /// - Parameters:

@@ -133,7 +133,7 @@ struct History {
 
     /// Bytes of content that the directories of a step hold.
     func bytesHeld(_ step: Step) throws -> ByteCount {
-        try step.header.isMeasured == true ? step.header.bytesHeld : measure(step)
+        try step.header.isMeasured == true ? step.header.bytesHeld : measure(Set(step.directories))
     }
 
     /// A run takes objects out of these transactions: what their records hold is not known any more, whether or not the
@@ -146,23 +146,19 @@ struct History {
         }
     }
 
-    /// The same, by a look at them.
-    func measure(_ step: Step) throws -> ByteCount {
-        var bytes: ByteCount = 0
-        guard let history = try state.history() else { return bytes }
-        var inodes: Set<UInt64> = []
-        for name in step.directories where try history.status(of: name) != nil {
+    /// Bytes of content that directories of transactions hold, by a look at those that are there.
+    func measure(_ directories: Set<FileName>) throws -> ByteCount {
+        var held = HeldBytes(hasOldTrees: try state.has(.trees))
+        guard let history = try state.history() else { return held.total }
+        for name in directories where try history.status(of: name) != nil {
             let scan = try TreeScan(
                 history.directory(name), TreeScan.Options(toleratesUnreadable: true))
             while try scan.advance() {
                 // Documents are beside the directories of slots, and do not count.
-                guard scan.status.type == .file, scan.path.parent?.isRoot == false,
-                    scan.status.links == 1 || inodes.insert(scan.status.inode).inserted
-                else { continue }
-                bytes += scan.status.size
+                if scan.path.parent?.isRoot == false { held.add(scan.status) }
             }
         }
-        return bytes
+        return held.total
     }
 }
 

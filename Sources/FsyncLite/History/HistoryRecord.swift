@@ -30,7 +30,7 @@ package enum HistoryRecord {
         package var attributes: Int
         package var move: Int
         package var delete: Int
-        /// Bytes of content in the directories of the record. Each file counts once, however many names it has.
+        /// Bytes of content in the directories of the record, as `HeldBytes` counts them.
         package var bytesHeld: ByteCount
         /// `bytesHeld` is so. Without it the directories have to be looked at: the record is of an earlier version, or a
         /// later run took something out.
@@ -157,15 +157,9 @@ extension HistoryRecord.Header {
     /// - Parameter previous: the snapshot that the apply found.
     init(id: String, created: Timestamp, previous: Snapshot?, manifest: ManifestHeader?, plan: Plan) {
         let difference = plan.difference
-        var (bytesHeld, inodes) = (ByteCount(0), Set<UInt64>())
-        func hold(_ file: File) {
-            guard file.isFile, !file.path.isInState,
-                file.linkCount == 1 || inodes.insert(file.status.inode).inserted
-            else { return }
-            bytesHeld += file.size
-        }
-        for (file, _) in difference.deleted { hold(file) }
-        for match in difference.replacing { hold(match.target) }
+        var held = HeldBytes(hasOldTrees: difference.policy.hasOldTrees)
+        for (file, _) in difference.deleted where !file.path.isInState { held.add(file.status) }
+        for match in difference.replacing where !match.target.path.isInState { held.add(match.target.status) }
         let summary = plan.summary
         self.init(
             id: id, created: created.description, utcOffset: LocalZone.offset(at: created.rawSeconds),
@@ -175,7 +169,7 @@ extension HistoryRecord.Header {
             previousSources: manifest?.sources.nonEmpty?.map(Source.init),
             create: summary.create, update: summary.update, attributes: summary.attributes,
             move: summary.move, delete: summary.delete,
-            bytesHeld: bytesHeld, isMeasured: true, copied: summary.bytesToCopy,
+            bytesHeld: held.total, isMeasured: true, copied: summary.bytesToCopy,
             seconds: max(0, Timestamp.now.fileTime.seconds(since: created.fileTime)))
     }
 

@@ -41,18 +41,32 @@ struct Retention {
         return RemovedSnapshots(indices.sorted().map { snapshots[$0] }, bytes: bytes)
     }
 
-    /// What rules would remove that the last run left, and the number of all snapshots.
+    /// What rules would remove, if they remove anything that the last run left; and the number of all snapshots.
     ///
-    /// - Parameter began: when the asking run began.
+    /// - Parameters:
+    ///   - summary: the changes of the asking run; nil if it adds no snapshot.
+    ///   - began: when it began.
     func removal(
-        by policy: RetentionPolicy, began: Timestamp
+        by policy: RetentionPolicy, after summary: ActionSummary?, began: Timestamp
     ) throws -> (removed: RemovedSnapshots, count: Int) {
         let history = try History(state)
         let snapshots = try history.snapshots()
-        guard history.damage == nil else { return (RemovedSnapshots(), snapshots.count) }
-        let reasons = policy.reasons(for: snapshots, newestBefore: 1, began: began)
-        let removed = zip(snapshots, reasons).filter { $1.isEmpty }.map { $0.0 }
+        let left = policy.reasons(for: snapshots, newestBefore: 1, began: began)
+        guard history.damage == nil, left.contains(where: \.isEmpty) else {
+            return (RemovedSnapshots(), snapshots.count)
+        }
+        let removed = Retention.expiring(policy, snapshots, after: summary, began: began)
         return (RemovedSnapshots(removed), snapshots.count)
+    }
+
+    /// - Parameter snapshots: without that of the run.
+    private static func expiring(
+        _ policy: RetentionPolicy, _ snapshots: [Snapshot], after summary: ActionSummary?, began: Timestamp
+    ) -> [Snapshot] {
+        let own = summary.map { [Snapshot(id: "", created: began, summary: $0)] } ?? []
+        let all = own + snapshots
+        let reasons = policy.reasons(for: all, newestBefore: own.count, began: began)
+        return zip(all, reasons).filter { $1.isEmpty }.map { $0.0 }
     }
 
     /// The present tree and the one before it are never removed.
@@ -85,10 +99,8 @@ struct Retention {
     ) throws -> [String] {
         let history = try History(state)
         guard history.damage == nil else { return [] }
-        var snapshots = try history.snapshots().filter { !gone.contains($0.id) }
-        if let summary { snapshots.insert(Snapshot(id: "", created: began, summary: summary), at: 0) }
-        let reasons = policy.reasons(for: snapshots, newestBefore: summary == nil ? 0 : 1, began: began)
-        return zip(snapshots, reasons).compactMap { $1.isEmpty ? $0.id : nil }
+        let snapshots = try history.snapshots().filter { !gone.contains($0.id) }
+        return Retention.expiring(policy, snapshots, after: summary, began: began).map(\.id)
     }
 
     /// Removes the leftovers of interrupted runs, and no snapshot.
@@ -103,9 +115,13 @@ struct Retention {
     private func keep(_ kept: [Bool], of history: History) throws -> ByteCount {
         // It is unknown what an unreadable record needs, so nothing is removed.
         guard history.damage == nil else { return 0 }
-        let before = try kept.contains(false) ? history.steps.map(history.bytesHeld).sum() : 0
         let oldest = kept.lastIndex(of: true) ?? 0
         var steps = Array(history.steps.prefix(oldest))
+        // The record of a snapshot leads to the one before it.
+        let going = history.steps.indices.filter { $0 >= oldest || !kept[$0] || !kept[$0 + 1] }
+        let directories = kept.contains(false) ? Set(going.flatMap { history.steps[$0].directories }) : []
+        let before = try history.measure(directories)
+        try RetiredTree.letGo(of: directories, in: state)
         try cut(history.steps.dropFirst(oldest), keepsNone: steps.isEmpty)
 
         var newest = 0
@@ -118,24 +134,17 @@ struct Retention {
         steps = steps.indices.filter { kept[$0] }.map { steps[$0] }
         try sweep(steps, history)
         try discardUnlisted(steps)
-        let after = try measured(steps, history)
+        for step in steps where step.header.isMeasured != true { try measure(step, history) }
+        let after = try history.measure(directories)
         return before > after ? before - after : 0
     }
 
-    /// What records hold; it is stored where it was not known.
-    private func measured(_ steps: [History.Step], _ history: History) throws -> ByteCount {
-        var bytes: ByteCount = 0
-        for step in steps {
-            guard step.header.isMeasured != true else {
-                bytes += step.header.bytesHeld
-                continue
-            }
-            var header = step.header
-            (header.bytesHeld, header.isMeasured, header.isUnswept) = (try history.measure(step), true, nil)
-            try header.write(to: history.directory(step))
-            bytes += header.bytesHeld
-        }
-        return bytes
+    /// Stores what a record holds.
+    private func measure(_ step: History.Step, _ history: History) throws {
+        var header = step.header
+        let bytes = try history.measure(Set(step.directories))
+        (header.bytesHeld, header.isMeasured, header.isUnswept) = (bytes, true, nil)
+        try header.write(to: history.directory(step))
     }
 
     /// Removes the oldest records, oldest first, so that the chain only gets shorter.

@@ -119,7 +119,8 @@ struct Planner {
             facts.hasHistory = try root.state?.transactions().isEmpty == false
         }
         if let rules = source.retention, let state = root.state {
-            let found = try Retention(state).removal(by: rules.policy, began: .now)
+            let found = try Retention(state).removal(
+                by: rules.policy, after: plan.summary.actions > 0 ? plan.summary : nil, began: .now)
             facts.removal = (rules, found.removed, found.count)
         }
         try keepNeed(of: &facts, source.contents)

@@ -9,7 +9,8 @@ enum SnapshotPurgeCommand: Command {
         discussion: """
             The content of each version is removed that had a matching path in any snapshot, under all names that it \
             had, also in the tree before the present one. The snapshots list the file as purged; undo and restore leave \
-            its path as it is. What the present tree has stays, and is listed (exit code 3): delete it in the source, \
+            its path as it is. What a recovery moved aside is removed too, and a prepared transaction is given up. What \
+            the present tree has stays, and is listed (exit code 3): delete it in the source, \
             run, and purge again.
             The freed blocks are not overwritten. If a secret has to be gone from the disk, change the secret, or encrypt \
             the disk. Exits 2 when nothing matches. \(EntrySelection.discussion)
@@ -22,17 +23,31 @@ enum SnapshotPurgeCommand: Command {
     static func run(_ invocation: Invocation, _ console: inout Console) throws -> ExitCode {
         let given = invocation.options
         let target = try invocation.target()
+        if let pattern = invocation.values(EntrySelection.neededPattern).first(where: {
+            $0.first == UInt8(ascii: "!")
+        }) {
+            throw UsageError(
+                "\(quoted(pattern)) would purge all but that",
+                hint: "name what is to go; for a file with that name, write \\ before it")
+        }
+        let isDryRun = given.has(.dryRun)
         let purged = try target.purge(
-            EntrySelection(invocation, patterns: EntrySelection.neededPattern), isDryRun: given.has(.dryRun))
+            EntrySelection(invocation, patterns: EntrySelection.neededPattern), isDryRun: isDryRun)
         if given.has(.json) {
             try write(purged, target, to: &console)
         } else if !given.has(.quiet) {
             for version in purged.versions { try console.line(line(version)) }
-            if !purged.versions.isEmpty {
-                let count = Amount.of(purged.versions.count, "version")
-                let verb = given.has(.dryRun) ? "would purge" : "purged"
-                try console.line("\(verb) \(count), \(Amount.bytes(purged.bytes))")
+            for path in purged.setAside { try console.line("- \(path)  set aside") }
+            let count = purged.versions.count + purged.setAside.count
+            if count > 0 {
+                let verb = isDryRun ? "would purge" : "purged"
+                try console.line("\(verb) \(Amount.of(count, "version")), \(Amount.bytes(purged.bytes))")
             }
+        }
+        if let prepared = purged.prepared {
+            Console.complain(
+                "what is prepared there \(isDryRun ? "would be" : "is") given up, as it may have the content: "
+                    + "\(prepared) cannot be committed any more")
         }
         guard !purged.isEmpty else {
             Console.complain("no snapshot has a file that matches; nothing is purged")
@@ -55,10 +70,12 @@ enum SnapshotPurgeCommand: Command {
         var document = DocumentWriter(format: "fsync-lite-purged")
         document.text.field("target", "target_base64", target.path[...])
         document.text.field("bytes_freed", purged.bytes)
+        if let prepared = purged.prepared { document.text.field("prepared", prepared) }
         try document.array("purged", of: purged.versions, to: &console) { text, version in
             text.fields(of: version.file)
             text.field("snapshots", version.snapshots.map(\.id))
         }
+        try document.array("set_aside", of: purged.setAside, to: &console) { $0.path($1) }
         try document.array("present", of: purged.present, to: &console) { $0.path($1) }
         try document.array("elsewhere", of: purged.elsewhere, to: &console) { $0.path($1) }
         try document.end(to: &console)

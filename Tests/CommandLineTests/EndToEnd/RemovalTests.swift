@@ -30,16 +30,20 @@ struct RemovalTests {
         scene.exists(".target.fsync-lite") ? ".target.fsync-lite" : "target/.fsync-lite"
     }
 
-    /// The bytes of the files in the slots of these records; a file with several names counts once.
+    /// The bytes of the files in the slots of these records; a file with several names counts once, and not if another name
+    /// stays, unless that may be one in the old tree of an exchange.
     private func onDisk(_ scene: MirrorScene, _ records: [String]) throws -> Int {
         let paths = records.map { scene.path("\(state(scene))/history/\($0)") }.filter {
             FileManager.default.fileExists(atPath: $0)
         }
         guard !paths.isEmpty else { return 0 }
         let listing = try HostCommand.output(
-            ["find"] + paths + ["-mindepth", "2", "-type", "f", "-printf", "%i %s\\n"])
-        return Set(listing.split(separator: "\n")).compactMap { Int($0.split(separator: " ").last ?? "") }
-            .reduce(0, +)
+            ["find"] + paths + ["-mindepth", "2", "-type", "f", "-printf", "%i %n %s\\n"])
+        let files = Dictionary(grouping: listing.split(separator: "\n")) { $0 }
+        return files.map { line, names in
+            let fields = line.split(separator: " ").compactMap { Int($0) }
+            return names.count == fields[1] || scene.exists("\(state(scene))/trees") ? fields[2] : 0
+        }.reduce(0, +)
     }
 
     /// The list has the numbers that the disk has, and each record has its own without a look at the disk.
@@ -331,5 +335,154 @@ struct RemovalTests {
             run.code == 3 && run.errors.contains("key: its content has another name outside"), "\(run.errors)"
         )
         try expectNoSecret(scene)
+    }
+
+    @Test func aPatternOfWhatStaysIsRefused() throws {
+        let scene = try scene(3)
+        let before = try scene.wholeTarget()
+        let run = try scene.run("snapshot", "purge", "target", "!b")
+        #expect(run.code == 64 && run.errors.contains("would purge all but that"), "\(run.errors)")
+        #expect(try scene.wholeTarget().differences(from: before) == [])
+    }
+
+    @Test func whatIsPreparedIsSaidToBeGivenUp() throws {
+        let scene = try scene(3)
+        try scene.build(.file("new"), at: "source/new")
+        let id = try #require(try scene.apply("--prepare").lines.last)
+        let dry = try scene.run("snapshot", "purge", "target", "a", "--dry-run")
+        #expect(dry.errors.contains("would be given up"), "\(dry.errors)")
+        let run = try scene.run("snapshot", "purge", "target", "a")
+        #expect(run.errors.contains("\(id) cannot be committed any more"), "\(run.errors)")
+        #expect(try scene.run("commit", "target", id).code == 5)
+    }
+
+    @Test func whatWasMovedAsideGoesToo() throws {
+        let scene = try scene(3)
+        let id = try #require(try list(scene).objects("snapshots").first?.text("id"))
+        try scene.build(["1": ["d": ["key": .file(RemovalTests.secret), "other": "o"]]], at: "conflicts")
+        try HostCommand.run(
+            "mv", scene.path("conflicts"), scene.path("target/.fsync-lite/history/\(id)/conflicts"))
+        let run = try scene.run("snapshot", "purge", "target", "d/key")
+        #expect(run.code == 0 && run.output.contains("conflicts/1/d/key  set aside"), "\(run.output)")
+        try expectNoSecret(scene)
+        #expect(scene.exists("target/.fsync-lite/history/\(id)/conflicts/1/d/other"))
+    }
+
+    @Test func extendedAttributesGoToo() throws {
+        let scene = try MirrorScene(["a": "a", "d": ["key": "k"]])
+        try HostCommand.run(
+            "setfattr", "-n", "user.pw", "-v", RemovalTests.secret, scene.path("source/d/key"))
+        try scene.mirror()
+        try scene.remove("source/d")
+        try scene.mirror()
+        #expect(HostCommand.works("grep", "-rqs", "user.pw", scene.path("target/.fsync-lite")))
+        #expect(try scene.run("snapshot", "purge", "target", "key").code == 0)
+        #expect(!HostCommand.works("grep", "-rqs", "user.pw", scene.path("target/.fsync-lite")))
+    }
+
+    /// An exchange links the old tree, which has names of what a record held.
+    @Test(arguments: ["rules", "prune", "remove", "undo", "undo and remove"])
+    func theOldTreesOfExchangesKeepNothingBack(way: String) throws {
+        let scene = try MirrorScene(["a": "1", "b": "b", "d": ["key": .file(RemovalTests.secret)]])
+        func apply(_ last: Int) throws {
+            let run = try scene.run("apply", "source", "target", "--exchange", "--keep-last", "\(last)")
+            #expect(run.code == 0, "\(run.errors)")
+        }
+        func run(_ words: String...) throws {
+            let run = try scene.run(words)
+            #expect(run.code == 0, "\(words): \(run.errors)")
+        }
+        try apply(20)
+        try scene.remove("source/d/key")
+        try apply(20)
+        if way.hasPrefix("undo") {
+            try run("undo", "target")
+            try apply(20)
+        }
+        for number in 2..<5 {
+            try scene.build(.file("\(number)"), at: "source/a")
+            try apply(way == "rules" ? 1 : 20)
+        }
+        #expect(try hasSecret(scene) == (way != "rules"))
+        switch way {
+        case "prune": try run("snapshot", "prune", "target", "--keep-last", "1")
+        case "remove": try run("snapshot", "remove", "target", "latest~4", "initial")
+        case "undo": try run("snapshot", "purge", "target", "key")
+        case "undo and remove":
+            try run("snapshot", "remove", "target", "latest~5")
+            try run("snapshot", "purge", "target", "key")
+        default: break
+        }
+        try expectNoSecret(scene)
+        #expect(try scene.run("snapshot", "verify", "target").code == 0)
+        try apply(20)
+        try expectNoSecret(scene)
+    }
+
+    /// Killed at any of its renames, it leaves a whole history, and the same purge ends it.
+    @Test(.needs(.strace), arguments: 1...12) func aKilledPurgeIsEndedByTheSame(rename: Int) throws {
+        let scene = try secretScene()
+        func purge(under tracer: [String] = []) throws -> CommandRun {
+            try CommandRun(
+                ["snapshot", "purge", scene.target, "keys", "moved"], in: scene.directory.path, under: tracer)
+        }
+        let killed = try purge(under: [
+            "strace", "-f", "-qq", "-o", "/dev/null", "-e", "trace=renameat,renameat2", "-e",
+            "inject=renameat,renameat2:signal=KILL:when=\(rename)",
+        ])
+        let verified = try scene.run("snapshot", "verify", "target")
+        #expect(verified.code == 0, "\(verified.errors)")
+        if killed.code != 0 { #expect([0, 2].contains(try purge().code)) }
+        try expectNoSecret(scene)
+        #expect(try scene.run("snapshot", "verify", "target").code == 0)
+        let copy = try scene.run("snapshot", "restore", "target", "latest~4", "--to", "copy")
+        #expect(copy.code == 3 && copy.errors.contains("other: its content was purged"), "\(copy.errors)")
+    }
+
+    /// The next run sweeps what a killed purge had taken off the lists.
+    @Test(.needs(.strace), arguments: [5, 7, 9, 11]) func aKilledPurgeIsEndedByARun(rename: Int) throws {
+        let scene = try secretScene()
+        let killed = try CommandRun(
+            ["snapshot", "purge", scene.target, "keys", "moved"], in: scene.directory.path,
+            under: [
+                "strace", "-f", "-qq", "-o", "/dev/null", "-e", "trace=renameat,renameat2", "-e",
+                "inject=renameat,renameat2:signal=KILL:when=\(rename)",
+            ])
+        guard killed.code != 0 else { return }
+        try scene.build(.file("a3"), at: "source/a")
+        #expect(try scene.apply().code == 0)
+        #expect(try scene.run("snapshot", "verify", "target").code == 0)
+        #expect([0, 2].contains(try scene.run("snapshot", "purge", "target", "keys", "moved").code))
+        try expectNoSecret(scene)
+    }
+
+    // MARK: Numbers
+
+    /// A name goes, and another one keeps the content.
+    @Test func whatHasAnotherNameIsNotFree() throws {
+        let scene = try MirrorScene(["k": .file(String(repeating: "k", count: 5000)), "b": "b"])
+        try scene.link("source/l", to: "source/k")
+        try scene.mirror()
+        try scene.remove("source/k")
+        try scene.mirror()
+        #expect(try list(scene).number("bytes_held") == 0)
+        try scene.remove("source/l")
+        try scene.mirror()
+        #expect(try list(scene).number("bytes_held") == 0, "each record has one name")
+        try scene.build(.file("bb"), at: "source/b")
+        try scene.mirror()
+        let run = try scene.run("snapshot", "prune", "target", "--keep-last", "1", "--json").json()
+        #expect(run.number("bytes_freed") == 5000)
+    }
+
+    /// A run that changes something adds a snapshot, and its rule removes one more.
+    @Test func theOwnSnapshotOfARunCounts() throws {
+        let scene = try scene(12, "--keep-last", "20")
+        #expect(try scene.plan("--keep-last", "1").code == 0)
+        try scene.build(.file("changed"), at: "source/a")
+        let run = try scene.apply("--keep-last", "1")
+        #expect(run.code == 4 && run.errors.contains("would remove 11 snapshots ("), "\(run.errors)")
+        let allowed = try scene.apply("--keep-last", "1", "--allow-removal")
+        #expect(allowed.code == 0 && allowed.errors.contains("removed 11 snapshots ("), "\(allowed.errors)")
     }
 }
