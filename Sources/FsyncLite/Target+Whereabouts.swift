@@ -10,7 +10,9 @@ extension Target {
         guard selection.add(pattern: path.pattern) else { return nil }
         let snapshots = try names()
         let lacking = try SnapshotName.index(of: name, in: snapshots)
-        let found = try find(selection).found.filter { $0.file.path == path }.flatMap { finding in
+        let found = try find(selection).found.filter {
+            $0.file.path == path && !$0.file.omitted.contains(.purged)
+        }.flatMap { finding in
             finding.snapshots.compactMap { snapshot in
                 snapshots.firstIndex { $0.id == snapshot.id }.map { (index: $0, file: finding.file) }
             }
