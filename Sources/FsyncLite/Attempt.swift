@@ -127,7 +127,8 @@ struct Attempt {
     /// Completes the stage: the manifest and, on another thread, the history's record of the plan.
     private mutating func staged(isPrepared: Bool) throws -> StagedCommit {
         let numbers = try manifest.numbers(of: plan, in: state)
-        try History(state).forgetMeasures(of: plan.difference.emptiedTransactions)
+        let emptied = plan.difference.emptiedTransactions
+        if !emptied.isEmpty { try History(state).forgetMeasures(of: emptied) }
         func stageManifest() throws -> (ManifestHeader, note: String?) {
             try manifest.stage(
                 plan, graph, numbers, id: id, root: root, in: stage, over: state, isPrepared: isPrepared)

@@ -51,9 +51,10 @@ struct Tidying {
         }
         noting {
             guard let rules else { return try Retention(state).tidy() }
-            let labels = try Set(History(state).snapshots().compactMap(\.label))
+            let wanted = rules.policy.keepLabel ?? []
+            let labels = wanted.isEmpty ? [] : try Set(History(state).snapshots().compactMap(\.label))
             report.removed = try Retention(state).apply(rules.policy, after: id, began: scanned)
-            for label in rules.policy.keepLabel ?? [] where !(labels.isEmpty || labels.contains(label)) {
+            for label in wanted where !(labels.isEmpty || labels.contains(label)) {
                 report.notes.append(
                     "keep_label names \(escapedText(label.utf8)), which no snapshot has for a label")
             }

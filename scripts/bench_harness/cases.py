@@ -376,11 +376,43 @@ def exchange(bench: Bench) -> None:
         )
 
 
+def records(bench: Bench) -> None:
+    """what the record of runs costs a run with nothing to do, and the list of 500 snapshots"""
+    tree = bench.generated(1000)
+    # The record is durable, which costs nothing in memory.
+    kind = next(iter(bench.kinds()), bench.kind)
+    with bench.place(kind, 1 << 28) as folder:
+        target, state = os.path.join(folder, "target"), os.path.join(folder, "state")
+        command = [bench.tool, "apply", "--keep-last", "600", tree.root, target]
+        measure.run(command)
+        peers.settle(bench, command)
+        table = bench.contest(
+            f"a run with nothing to do, 1,000 files, {kind}",
+            [
+                Contender("fsync-lite apply, recorded", always("env", f"FSYNC_LITE_STATE={state}", *command)),
+                Contender("fsync-lite apply, not recorded", always("env", "FSYNC_LITE_STATE=", *command)),
+            ],
+            tree.entries,
+        )
+        recorded, plain = map(table.find, table.results)
+        difference = recorded and plain and (recorded.seconds - plain.seconds) * 1000
+        bench.goal(f"{table.title}: what the record costs", difference, 10, "ms")
+        for round in range(500):
+            tree.edit(1, seed=round)
+            measure.run(command)
+        shown = [bench.tool, "snapshot", "list", target]
+        table = bench.contest("a list of 500 snapshots", [Contender("fsync-lite snapshot list", always(*shown))], 500)
+        listed = table.find("fsync-lite snapshot list")
+        bench.goal(table.title, listed and listed.seconds * 1000, 100, "ms")
+    bench.remove(tree)
+
+
 # Those of the generated tree first: it goes before the others need the room.
 CASES = {
     "no-op": nothing_to_do,
     "changes": few_changes,
     "manifest": manifest,
+    "records": records,
     "first-copy": first_copy,
     "touched": some_touched,
     "rename": renamed,
