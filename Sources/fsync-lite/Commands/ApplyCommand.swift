@@ -163,7 +163,9 @@ extension SyncRun {
             }
             let isPrepared = report.outcome == .prepared
             let isGood = isPrepared || report.outcome == .committed || report.outcome == .unchanged
-            let totals = labelled(ActionText.totals(report.summary, isPrepared ? .planned : .done))
+            let totals =
+                restored(report)
+                ?? labelled(ActionText.totals(report.summary, isPrepared ? .planned : .done))
             if isGood, let id = report.transaction {
                 // The id alone is the output of `--prepare`.
                 try console.line(id)

@@ -171,6 +171,23 @@ struct SyncRun {
     var document: PlanDocument { PlanDocument(source, target: shownTarget, job: job?.name) }
     var actionText: ActionText { ActionText(listsAll: given.has(.all)) }
 
+    /// What a copy of a snapshot has brought, and where to; nil for another run, or where there was nothing to do.
+    func restored(_ report: Report) -> String? {
+        guard let restoration, restoration.destination != nil, report.outcome == .committed else {
+            return nil
+        }
+        let brought = report.actions.filter { $0.verb == .create || $0.verb == .update }
+        let files = brought.count { $0.type != FileType.directory.documentName }
+        guard !brought.isEmpty else { return nil }
+        let what = files > 0 ? Amount.of(files, "file") : Amount.of(brought.count, "directory", "directories")
+        let paths = restoration.paths
+        let place = paths.count == 1 ? (LocalFile(bytes: shownTarget) + paths[0].bytes).bytes : shownTarget
+        let rest = report.summary.unchanged > 0 ? "; \(report.summary.unchanged) unchanged" : ""
+        let bytes = report.summary.bytesToCopy
+        let size = bytes > 0 ? ", \(Amount.bytes(bytes))," : ""
+        return "restored \(what)\(size) to \(escapedText(place))\(rest)"
+    }
+
     /// Runs `body` with the synchronizer and shows its progress.
     func synchronizing<Result>(_ body: (Synchronizer) throws -> Result) throws -> Result {
         try monitoring { monitor in

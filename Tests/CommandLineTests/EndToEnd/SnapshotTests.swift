@@ -218,7 +218,7 @@ struct SnapshotTests {
         let (scene, trees) = try history()
         let run = try scene.run("snapshot", "restore", "target", "latest~2", "--to", "copy", "--link")
         #expect(run.code == 0, "\(run.errors)")
-        #expect(run.output == "7 created; 0 unchanged\n")
+        #expect(run.output == "restored 5 files to copy\n")
         try expectTree(scene, "copy", trees[2])
         // Displaced, moved, and with other permissions since.
         for (name, links) in [("a", 2), ("dir/y", 2), ("dir/x", 1)] {
