@@ -2,7 +2,9 @@ import FileStorage
 
 extension Service.Snapshots {
     /// Those of all targets, beneath a directory if there is one.
-    package static func beneath(_ served: ServedDirectory?) -> Self {
+    ///
+    /// - Parameter mayLock: other runs have to wait if the other machine says so. It could also just keep them waiting.
+    package static func beneath(_ served: ServedDirectory?, mayLock: Bool) -> Self {
         Self { asked, locks in
             var restoration = asked
             if let served {
@@ -11,7 +13,7 @@ extension Service.Snapshots {
             }
             let target = Target(path: restoration.target)
             restoration.paths = try asked.paths.flatMap { try target.paths(named: $0, in: asked.snapshot) }
-            return try open(restoration, locks)
+            return try open(restoration, locks && mayLock)
         }
     }
 

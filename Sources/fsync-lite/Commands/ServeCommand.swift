@@ -18,6 +18,9 @@ enum ServeCommand: Command {
     private static let mostFiles = 1024
     private static let mostProcesses = 32
 
+    /// Whether sshd runs it for a key that may do nothing else.
+    private static var isOfKey: Bool { HostProcess.environment("SSH_ORIGINAL_COMMAND") != nil }
+
     static let description = CommandDescription(
         "serve", summary: "Give a directory of this machine to an apply on another one, or be its target.",
         discussion: """
@@ -62,7 +65,7 @@ enum ServeCommand: Command {
             served: invocation.options.value(restrict).map { try ServedDirectory($0) })
         let order = try Service.greet(
             input: .standardInput(), output: .standardOutput(), beneath: limits.served,
-            .beneath(limits.served),
+            .beneath(limits.served, mayLock: !isOfKey),
             timeout: age.map { LineTimeout($0.duration) } ?? .usual, memory: Int(memory.rawCount),
             onSilence: { HostProcess.exit(ExitCode.unreachable.rawValue) })
         var say: @Sendable (String) -> Void = { Console.complain($0) }
