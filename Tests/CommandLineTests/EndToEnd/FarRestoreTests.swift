@@ -247,7 +247,7 @@ struct FarRestoreTests {
             FarMachine.relay(
                 back: """
                     if frame[4] == \(Self.data) and not os.path.exists("\(code)"):
-                        open("\(code)", "w").write(str(subprocess.call(\(words))))
+                        open("\(code)", "w").write(str(subprocess.call(\(words), stdout=subprocess.DEVNULL)))
                     """
             ).replacing("exec python3", with: "\(isOfKey ? "SSH_ORIGINAL_COMMAND=x " : "")exec python3"),
             has: .target)
