@@ -236,10 +236,20 @@ public struct FileDescriptor: ~Copyable, Sendable {
         _ = try retrying { fallocate(rawValue, flags, Int(range.lowerBound), Int(range.count)) }
     }
 
-    /// Takes the exclusive lock on the open object, or throws `wouldBlock` at once, unless it waits. The corresponding
-    /// C function is `flock`.
-    public func lock(waits: Bool = false) throws(Errno) {
-        _ = try retrying { flock(rawValue, waits ? LOCK_EX : LOCK_EX | LOCK_NB) }
+    /// Takes the exclusive lock on the open object, or throws `wouldBlock`. The corresponding C function is `flock`.
+    ///
+    /// - Parameter pause: how long another process may hold the lock.
+    public func lock(waiting pause: Duration = .zero) throws(Errno) {
+        let end = ContinuousClock.now + pause
+        while true {
+            do throws(Errno) {
+                _ = try retrying { flock(rawValue, LOCK_EX | LOCK_NB) }
+                return
+            } catch {
+                guard error == .wouldBlock, ContinuousClock.now < end else { throw error }
+            }
+            usleep(20_000)
+        }
     }
 
     /// Releases the lock. The corresponding C function is `flock`.

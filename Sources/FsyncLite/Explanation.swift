@@ -25,7 +25,7 @@ public struct Explanation: Sendable {
     public private(set) var text = ""
     /// The target's copy as it is now; of a target on another machine, as its manifest has it.
     public let copy: FileStatus?
-    /// The copy has the type, size and time of the source's entry; nil unless `mirrored`.
+    /// A plan leaves the copy as it is; nil unless `mirrored`. The time of a directory does not count.
     public private(set) var isUpToDate: Bool?
 
     /// Looks at the entry, the filters, the manifest and the copy.
@@ -44,7 +44,7 @@ public struct Explanation: Sendable {
             return
         }
         let recorded = try manifest.flatMap { try Explanation.record(of: path, in: $0) }
-        copy = try mirror.map { try PathResolver($0).status(of: path) } ?? recorded?.status
+        copy = try mirror.map { try PathResolver($0).status(of: path) } ?? recorded?.file.status
         let (resolver, found) = (PathResolver(root), Explanation.look(at: path, in: root))
         let status = try? found.get()
         let decision = try filters.decision(on: path, status ?? nil, or: copy?.type ?? .file, in: root)
@@ -68,7 +68,8 @@ public struct Explanation: Sendable {
             if let error = Explanation.obstacle(to: path, found, resolver) {
                 (verdict, text) = (.unreadable, "it cannot be read (\(error.errno))")
             } else {
-                compare(found, recorded, decision)
+                let sides = mirror.map { Sides(source: source, root: root, target: $0) }
+                try compare(found, recorded, sides, decision)
             }
         }
         if ![.mirrored, .new].contains(verdict), let copy {
@@ -76,7 +77,9 @@ public struct Explanation: Sendable {
         }
     }
 
-    private mutating func compare(_ found: FileStatus, _ recorded: File?, _ decision: FilterDecision) {
+    private mutating func compare(
+        _ found: FileStatus, _ recorded: Recorded?, _ sides: Sides?, _ decision: FilterDecision
+    ) throws {
         guard let recorded, let copy else {
             verdict = .new
             text =
@@ -89,24 +92,25 @@ public struct Explanation: Sendable {
         }
         // The time of a directory moves with what is in it.
         let parts: FileStatus.Differences = found.type == .directory ? .type : .content
-        let held = recorded.omitted.contains(.modified) ? parts.subtracting(.modified) : parts
-        let (isCurrent, isWhole) = (
-            found.equals(recorded.status, in: parts), copy.equals(recorded.status, in: held)
-        )
-        isUpToDate = isCurrent && isWhole
+        let isCurrent = found.equals(recorded.file.status, in: parts)
+        let change = try isCurrent ? sides?.change(of: recorded, found, copy) : .ofSource
+        isUpToDate = change == nil
         text =
-            !isCurrent
-            ? "it is mirrored, and has changed since: the copy is from \(copy.day)"
-            : isWhole
-                ? "it is mirrored, and the copy is up to date"
-                : "it is mirrored, and the copy was changed by hand"
+            switch change {
+            case nil: "it is mirrored, and the copy is up to date"
+            case .ofSource: "it is mirrored, and has changed since: the copy is from \(copy.day)"
+            case .ofTarget:
+                "it is mirrored, but the copy was changed in the target since; the next run brings it back"
+            }
         if case .rule? = decision.cause { text += "; \(decision)" }
     }
 
-    private static func record(of path: RelativePath, in manifest: Tree) throws -> File? {
+    private static func record(of path: RelativePath, in manifest: Tree) throws -> Recorded? {
         let stream = try manifest.stream()
         while try stream.advance() {
-            if stream.path == path { return stream.file }
+            guard stream.path == path else { continue }
+            return Recorded(
+                file: stream.file, base: BaseEntry(stream), header: try manifest.header(of: stream))
         }
         return nil
     }
@@ -139,6 +143,87 @@ public struct Explanation: Sendable {
         else { return false }
         let part = source.parts.first { $0.key.bytes.elementsEqual(names[0]) }?.value ?? source
         return try part.status().isMountRoot || depth == 0 && target?.status().isMountRoot == true
+    }
+}
+
+/// The entry of the manifest.
+private struct Recorded {
+    let file: File
+    let base: BaseEntry
+    let header: ManifestHeader?
+}
+
+/// Which entry is another one than the last run left.
+private enum Change {
+    case ofSource, ofTarget
+}
+
+/// The source and the target, which are compared as a plan compares them.
+private struct Sides {
+    let source: MirrorSource
+    let root: Directory
+    let target: Directory
+
+    /// What the next run would change of the copy, and why; nil for nothing.
+    func change(of recorded: Recorded, _ found: FileStatus, _ copy: FileStatus) throws -> Change? {
+        let tree = try LocalTree(source, scanned: .now(), root)
+        let policy = try policy(tree.facts, recorded)
+        guard found.type == copy.type, try !causes(tree, policy, recorded, found, copy).isEmpty else {
+            return found.type == copy.type ? nil : .ofTarget
+        }
+        let isEdited = recorded.base.differs(from: copy)
+        return isEdited || policy.isUnchanged(found, recorded.base.status) ? .ofTarget : .ofSource
+    }
+
+    private func causes(
+        _ tree: LocalTree, _ policy: ComparisonPolicy, _ recorded: Recorded, _ found: FileStatus,
+        _ copy: FileStatus
+    ) throws -> Causes {
+        let path = recorded.file.path
+        var match = Match(
+            source: try File(at: path, found, in: root), target: try File(at: path, copy, in: target),
+            base: recorded.base)
+        match.compare(by: policy)
+        if match.needsInspection {
+            let inspection = AttributeInspection(
+                source: tree, target: target, policy.attributes.extended, SilentMonitor())
+            let (own, other) = try inspection.attributes(of: match.source, and: match.target)
+            match.take(own, other, mirroring: policy.attributes)
+            match.compareExtended()
+        }
+        if match.needsContentComparison {
+            let comparer = FileComparer(tree, target, nil, SilentMonitor())
+            if try !comparer.value(of: FileComparer.Item(index: 0, match: match)).isSame {
+                match.causes.insert(.content)
+            }
+        }
+        return match.target.isDirectory ? match.causes.subtracting([.modified, .drift]) : match.causes
+    }
+
+    private func policy(_ source: SourceFacts, _ recorded: Recorded) throws -> ComparisonPolicy {
+        let opened = try TargetRoot(target.path)
+        var policy = ComparisonPolicy()
+        policy.attributes = recorded.header?.attributes ?? .all
+        policy.adapt(to: opened.capabilities)
+        policy.targetIsCopy = opened.isCopy(of: recorded.header)
+        policy.keepsIdentity = source.keepsIdentity.allSatisfy(\.self)
+        policy.replacesShared = true
+        if let header = recorded.header, let state = opened.state {
+            policy.commitSpans = try state.commitSpans(header)
+            policy.hasOldTrees = try state.has(.trees)
+        }
+        return policy
+    }
+}
+
+extension File {
+    /// An entry of a tree of this machine, without its extended attributes.
+    fileprivate init(at path: RelativePath, _ status: FileStatus, in root: Directory) throws(SystemError) {
+        var destination: [UInt8] = []
+        if status.type == .symlink, let (directory, name) = try PathResolver(root).location(of: path) {
+            destination = try directory.destination(of: name)
+        }
+        self.init(path: path, status: status, destination: destination)
     }
 }
 

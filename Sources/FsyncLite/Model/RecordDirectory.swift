@@ -26,11 +26,24 @@ enum RecordDirectory {
         }
     }
 
+    /// How long a run waits for the record. Runs that end at the same time write theirs one after the other.
+    private static let patience = Duration.seconds(2)
+
     /// Runs `body` while no other process changes the records. The lock is on a file that only its owner can open: anybody
     /// could hold one on the directory.
+    ///
+    /// - Throws: `SyncError` with code `locked` if another process holds the lock: no run waits long for a record.
     static func locked<Result>(_ directory: Directory, _ body: () throws -> Result) throws -> Result {
         let file = try directory.open(lock, [.readWrite, .create, .noFollow], permissions: 0o600)
-        try calling("flock", directory.path(of: lock)) { () throws(Errno) in try file.lock(waits: true) }
+        do throws(SystemError) {
+            try calling("flock", directory.path(of: lock)) { () throws(Errno) in
+                try file.lock(waiting: patience)
+            }
+        } catch {
+            guard error.errno == .wouldBlock else { throw error }
+            throw SyncError(
+                .locked, path: directory.path(of: lock), "another process has held this lock for \(patience)")
+        }
         defer { file.unlock() }
         return try body()
     }

@@ -31,6 +31,15 @@ public struct Timestamp: Hashable, Comparable, Sendable {
     /// The present time of the clock that stamps files.
     public static var now: Timestamp { Timestamp(.now) }
 
+    /// By how many seconds clocks of several machines may differ.
+    private static let slack: Int64 = 60
+
+    /// It is in the future by more than clocks differ: a clock was wrong, or is, and its age is unknown.
+    public func isAhead(of now: Timestamp = .now) -> Bool { self > now.advanced(bySeconds: Timestamp.slack) }
+
+    /// Its age is known, and is within a limit.
+    public func isYoung(by limit: TimeSpan) -> Bool { self >= limit.start && !isAhead() }
+
     /// The nearest `Date`, off by a fraction of a microsecond.
     public var date: Date {
         fileTime.date

@@ -49,6 +49,18 @@ package struct PlanDocument {
             error: report.error, on: report.fileSystem, to: &sink)
     }
 
+    /// Completes a report, also one that another machine wrote: a command of its job failed after the run.
+    ///
+    /// - Parameter failure: which command, and how it ended.
+    package static func add(failedCommand failure: String, exitCode: Int32, to report: inout [UInt8]) {
+        guard let end = report.lastIndex(of: UInt8(ascii: "}")) else { return }
+        var text = JSONText()
+        text.raw(",")
+        text.field("failed_command", failure)
+        text.field("exit_code", exitCode)
+        report.insert(contentsOf: text.bytes, at: end)
+    }
+
     private func begin(_ format: String, _ sources: [(name: String?, path: [UInt8])]) -> DocumentWriter {
         var document = DocumentWriter(format: format)
         if let job { document.text.field("job", job) }

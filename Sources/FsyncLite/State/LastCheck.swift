@@ -12,18 +12,47 @@ public struct LastCheck: Codable, Hashable, Sendable {
     public var parts = 1
     public var filesRead = 0
     public var filesWithoutDigest = 0
-    public var rotten = 0
+    /// In all parts, each by its last check.
+    public private(set) var rotten = 0
     /// Other differences between the tree and its manifest.
     public var otherDifferences = 0
-    public var damagedSnapshots = 0
+    /// As `rotten`.
+    public private(set) var damagedSnapshots = 0
+    /// Nothing where nothing was found, and in documents of earlier versions.
+    public private(set) var findings: [Finding]?
     /// The part that `--part auto` reads next, and of how many; nil where it was not given yet.
     public var nextPart: Int?
     public var autoParts: Int?
+
+    /// What was found in a part of the files. It holds until the part is read again.
+    public struct Finding: Codable, Hashable, Sendable {
+        public let part: Int
+        public let parts: Int
+        public let rotten: Int
+        /// The ids of the snapshots.
+        public let damaged: [String]
+    }
 
     public init(ended: Timestamp) { self.ended = ended.description }
 
     /// nil for a time that is none.
     public var time: Timestamp? { Timestamp(iso8601: ended) }
+
+    /// Adds what was found in this part, and what earlier checks found in parts that were not read now.
+    public mutating func find(rotten: Int, damaged: [String], after last: LastCheck?) {
+        var all = last?.findings?.filter { !covers($0) } ?? []
+        if rotten > 0 || !damaged.isEmpty {
+            all.append(Finding(part: part, parts: parts, rotten: rotten, damaged: damaged))
+        }
+        findings = all.isEmpty ? nil : all
+        self.rotten = all.reduce(0) { $0.saturatingAdd($1.rotten) }
+        damagedSnapshots = Set(all.flatMap(\.damaged)).count
+    }
+
+    /// All files of that part are in this one, by the rule of `Verification.Part`.
+    private func covers(_ other: Finding) -> Bool {
+        other.parts % parts == 0 && other.part % parts == part % parts
+    }
 
     /// The part that is next if there are so many.
     public func next(of count: Int) -> Int {
@@ -36,7 +65,7 @@ public struct LastCheck: Codable, Hashable, Sendable {
         let unread = Amount.of(filesWithoutDigest, "file has", "files have")
         let read =
             parts > 1
-            ? "part \(part) of \(parts) read"
+            ? "\(LastCheck.text(part, parts)) read"
             : filesWithoutDigest == 0 ? "all files read" : Amount.of(filesRead, "file") + " read"
         let faults = [
             "\(rotten) rotten",
@@ -44,7 +73,14 @@ public struct LastCheck: Codable, Hashable, Sendable {
             damagedSnapshots > 0 ? Amount.of(damagedSnapshots, "damaged snapshot") : nil,
             filesWithoutDigest > 0 ? "\(unread) no digest" : nil,
         ]
+        let places = findings?.map { LastCheck.text($0.part, $0.parts) } ?? []
+        let isHere = places.allSatisfy { $0 == LastCheck.text(part, parts) }
         return ([read] + faults.compactMap(\.self)).joined(separator: ", ")
+            + (isHere ? "" : "; found in \(places.joined(separator: ", "))")
+    }
+
+    private static func text(_ part: Int, _ parts: Int) -> String {
+        parts > 1 ? "part \(part) of \(parts)" : "all files"
     }
 }
 

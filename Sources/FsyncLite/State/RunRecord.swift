@@ -55,7 +55,7 @@ public struct RunRecord: Sendable {
 
     // MARK: Reading
 
-    /// The runs, the newest last, with the messages that this user may read.
+    /// The runs in the order in which they began, the newest last, with the messages that this user may read.
     public func all() -> [RecordedRun] {
         guard let holder = try? Directory.open(path: directory.bytes) else { return [] }
         return read(in: holder).runs.compactMap(\.run)
@@ -111,8 +111,12 @@ public struct RunRecord: Sendable {
         (ended.ended, ended.outcome, ended.process) = (.now, outcome, nil)
         ended.outcome?.message = outcome.message.map { String($0.prefix(RunRecord.longestMessage)) }
         try change { document in
-            document.runs.removeAll { $0.id == run.id }
-            document.runs.append(Row(ended))
+            // Where it began: a clock that was wrong tells nothing of the order of runs.
+            if let index = document.runs.firstIndex(where: { $0.id == run.id }) {
+                document.runs[index] = Row(ended)
+            } else {
+                document.runs.append(Row(ended))
+            }
         }
     }
 
@@ -122,7 +126,6 @@ public struct RunRecord: Sendable {
             var document = read(in: holder)
             let messages = Messages(of: document)
             body(&document)
-            document.runs.sort { $0.began < $1.began }
             let kept = document.runs.suffix(RunRecord.most)
             let good = document.runs.last { $0.run?.isGood ?? false }
             document.runs = (good.map { kept.contains($0) ? [] : [$0] } ?? []) + kept

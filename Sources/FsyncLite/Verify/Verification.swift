@@ -49,6 +49,9 @@ public struct Verification: Sendable {
             self.init(number: numbers[0], count: numbers[1])
         }
 
+        /// `part 3 of 30`; nil for all files.
+        public var text: String? { count > 1 ? "part \(number) of \(count)" : nil }
+
         /// By the checksum of the path's bytes.
         func contains(_ path: RelativePath) -> Bool {
             guard count > 1 else { return true }

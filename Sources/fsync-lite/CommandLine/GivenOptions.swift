@@ -15,6 +15,13 @@ struct GivenOptions: Sendable {
         list.removeAll { $0.name == option.name }
     }
 
+    /// These options on a command line.
+    ///
+    /// - Parameter known: their descriptions. Others are left out.
+    func words(of known: [OptionDescription]) -> [[UInt8]] {
+        list.flatMap { given in known.first { $0.name == given.name }?.words(given.value) ?? [] }
+    }
+
     func has(_ option: OptionDescription) -> Bool {
         list.contains { $0.name == option.name }
     }

@@ -21,13 +21,6 @@ struct Invocation: Sendable {
     /// Nothing may be written, not even a note.
     var isReadOnly = false
 
-    /// The words of the command line after the program's name, options last.
-    var words: [[UInt8]] {
-        let description = command.description
-        return description.words.map { Array($0.utf8) } + description.arguments.flatMap(values)
-            + options.list.flatMap { [Array($0.name.utf8)] + [$0.value].compactMap(\.self) }
-    }
-
     /// The value of a required argument.
     ///
     /// - Throws: only when the argument was left out, so never for one the description requires.

@@ -65,6 +65,12 @@ struct OptionDescription: Sendable {
         return values.isEmpty || values.count == 1 && choices.contains(where: values[0].spells)
     }
 
+    /// The option on a command line. The value of a flag is a part of its word, since it may have none.
+    func words(_ value: [UInt8]?) -> [[UInt8]] {
+        guard let value else { return [Array(name.utf8)] }
+        return takesValue ? [Array(name.utf8), value] : [Array("\(name)=".utf8) + value]
+    }
+
     /// nil for a flag.
     var valueKind: ValueKind? { placeholder.map { ValueKind(placeholder: $0, choices: choices) } }
 

@@ -88,7 +88,7 @@ enum ManifestVerifyCommand: Command {
         }
         var output = VerificationOutput(tree, given)
         let summary = try output.run(verification, repairs: repairs, &console)
-        try output.end(summary, to: &console)
+        try output.end(summary, of: verification.part, to: &console)
         return output.remaining > 0 ? .different : .done
     }
 

@@ -114,7 +114,7 @@ struct NextCommand {
             }
         }
         func text(_ options: [(name: String, value: [UInt8]?)]) -> [String] {
-            options.flatMap { [$0.name] + [$0.value].compactMap { $0.map(Shell.word) } }
+            GivenOptions(list: options).words(of: description.options).map(Shell.word)
         }
         let settings = OptionDescription.settingsFile.name
         let options =

@@ -108,24 +108,24 @@ enum RunCommand: Command {
                 report: HookReport(job, report, code), document: steps.document(report),
                 outcome: RecordedRun.Outcome(error))
         }
-        var code = ended.report.code
-        var outcome = ended.outcome
-        do {
-            func tell(_ failure: String) throws {
-                if outcome.message == nil { (outcome.reason, outcome.message) = ("command", failure) }
-                Console.complain(job.labelled(failure))
+        /// The other commands run also if the log cannot be written.
+        func tell(_ failure: String) {
+            Console.complain(job.labelled(failure))
+            do {
                 try steps.log("problem: \(failure)")
+            } catch {
+                Console.complain(job.labelled("\(error)"))
             }
-            if [.done, .committedWithOmissions].contains(code), let failure = job.run(.after, ended) {
-                code = .committedWithOmissions
-                try tell(failure)
-            }
-            if code != .done, let failure = job.run(.onFailure, ended) { try tell(failure) }
-        } catch {
-            Console.complain(job.labelled("\(error)"))
         }
-        outcome.exitCode = code.rawValue
-        return outcome
+        if [.done, .committedWithOmissions].contains(ended.code), let failure = job.run(.after, ended) {
+            ended.fail(failure, .committedWithOmissions)
+            tell(failure)
+        }
+        if ended.code != .done, let failure = job.run(.onFailure, ended) {
+            ended.note(failure)
+            tell(failure)
+        }
+        return ended.outcome
     }
 
     /// Tells of an error that ended a job, and writes its document where one is wanted. The report is for its commands.
@@ -153,10 +153,32 @@ enum RunCommand: Command {
 
 /// How a job's apply ended.
 private struct EndedRun {
-    let report: HookReport
+    private(set) var report: HookReport
     /// The same in JSON.
-    let document: [UInt8]
-    let outcome: RecordedRun.Outcome
+    private(set) var document: [UInt8]
+    /// The same for the record of runs.
+    private(set) var outcome: RecordedRun.Outcome
+
+    var code: ExitCode { report.code }
+
+    init(report: HookReport, document: [UInt8], outcome: RecordedRun.Outcome) {
+        (self.report, self.document, self.outcome) = (report, document, outcome)
+        self.outcome.exitCode = report.code.rawValue
+    }
+
+    /// A command of the job failed, and the job ends with this exit code.
+    mutating func fail(_ command: String, _ code: ExitCode) {
+        report.fail(command, code)
+        PlanDocument.add(failedCommand: command, exitCode: code.rawValue, to: &document)
+        outcome.exitCode = code.rawValue
+        note(command)
+    }
+
+    /// Records a command that failed, unless the run has another reason.
+    mutating func note(_ command: String) {
+        guard outcome.message == nil else { return }
+        (outcome.reason, outcome.message) = ("command", command)
+    }
 }
 
 extension Job {

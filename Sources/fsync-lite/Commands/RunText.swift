@@ -42,6 +42,6 @@ extension Timestamp {
 
     /// How long ago it was, or that it is to come: then a clock is wrong.
     func ageText(now: Timestamp = .now) -> String {
-        self > now ? "in the future: is the clock right?" : "\(ElapsedTime(since: self, now: now)) ago"
+        isAhead(of: now) ? "in the future: is the clock right?" : "\(ElapsedTime(since: self, now: now)) ago"
     }
 }

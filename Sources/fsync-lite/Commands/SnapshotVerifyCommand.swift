@@ -15,8 +15,11 @@ enum SnapshotVerifyCommand: Command {
     }
 
     /// Tells what was found.
+    ///
+    /// - Parameter part: of the files, which was read.
     static func report(
-        _ found: Target.HistoryCheck, isQuiet: Bool, _ console: inout Console
+        _ found: Target.HistoryCheck, of part: Verification.Part = .all, isQuiet: Bool,
+        _ console: inout Console
     ) throws -> ExitCode {
         let (faults, count, shared) = (found.faults, found.count, found.shared)
         for (snapshot, error) in faults {
@@ -32,7 +35,10 @@ enum SnapshotVerifyCommand: Command {
             )
         }
         if faults.isEmpty, !isQuiet {
-            try console.line(count == 1 ? "1 snapshot is whole" : "\(count) snapshots are whole")
+            let snapshots = Amount.of(count, "snapshot")
+            try console.line(
+                part.text.map { "\(snapshots): no damage in \($0)" }
+                    ?? "\(snapshots) \(count == 1 ? "is" : "are") whole")
             let inTree = shared.count - outside.count
             if inTree > 0 {
                 try console.line(

@@ -179,8 +179,11 @@ enum StatusCommand: Command {
             asked.complain("no run has mirrored anything here yet")
             return .different
         }
-        guard last.began < limit.start else { return .done }
-        asked.complain("the last run began \(ElapsedTime(since: last.began)) ago, at \(words(last))")
+        guard !last.began.isYoung(by: limit) else { return .done }
+        let isAhead = last.began.isAhead()
+        let age = isAhead ? "in the future" : "\(ElapsedTime(since: last.began)) ago"
+        asked.complain(
+            "the last run began \(age), at \(words(last))" + (isAhead ? ": is the clock right?" : ""))
         return .different
     }
 
@@ -189,8 +192,9 @@ enum StatusCommand: Command {
         var lines: [String] = []
         if let good = asked.lastGood {
             let problems = asked.lastRun?.problems ?? 0
-            let rest = problems > 0 ? ["\(Amount.entries(problems)) could not be mirrored"] : []
-            let told = [good.ageText()] + (asked.recordedGood?.work ?? []) + rest
+            let reason = asked.recordedGood?.outcome?.message.map { singleLine($0) }
+            let rest = problems > 0 ? "\(Amount.entries(problems)) could not be mirrored" : reason
+            let told = [good.ageText()] + (asked.recordedGood?.work ?? []) + [rest].compactMap(\.self)
             lines.append("last good run   \(good.localText)   \(told.joined(separator: ", "))")
         }
         if let failed = asked.failed {

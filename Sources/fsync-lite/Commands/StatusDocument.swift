@@ -131,7 +131,24 @@ extension JSONText {
             ] as [(StaticString, Int)] {
                 field(key, count)
             }
+            list(check.findings ?? [])
             endObject()
         }
+    }
+
+    /// The parts in which something was found; nothing for none.
+    private mutating func list(_ findings: [LastCheck.Finding]) {
+        guard !findings.isEmpty else { return }
+        key("findings")
+        beginArray()
+        for found in findings {
+            beginObject()
+            field("part", found.part)
+            field("parts", found.parts)
+            field("rotten", found.rotten)
+            field("damaged", found.damaged)
+            endObject()
+        }
+        endArray()
     }
 }

@@ -38,8 +38,11 @@ struct StatusMetrics {
             .ofLastRun("timestamp_seconds", "When the last run began that ended with exit code 0 or 3.") {
                 seconds($0.began.rawSeconds, $0.began.nanoseconds)
             },
-            .ofLastRun("age_seconds", "How long ago that was when this was written.") {
-                elapsed($0.began, now)
+            .ofLastRun(
+                "age_seconds",
+                "How long ago that was when this was written; +Inf if that time is in the future."
+            ) {
+                $0.began.isAhead(of: now) ? "+Inf" : elapsed($0.began, now)
             },
             .ofLastRun("duration_seconds", "How long it took.") { elapsed($0.began, $0.ended) },
             .ofLastRun("result", "Its exit code: 0, or 3 if something could not be mirrored.") {
@@ -60,7 +63,7 @@ struct StatusMetrics {
             Metric("last_check_timestamp_seconds", "When the last verify ended.") {
                 $1?.lastCheck?.time.map { seconds($0.rawSeconds, $0.nanoseconds) }
             },
-            Metric("last_check_rotten", "How many rotten files it found.") {
+            Metric("last_check_rotten", "How many rotten files were found, by the last check of each part.") {
                 $1?.lastCheck.map { "\($0.rotten)" }
             },
             .ofManifest("entries", "Entries that the target holds.") { "\($0.entries)" },

@@ -38,7 +38,7 @@ struct StatusNagios {
     private func state(of row: Row, now: Timestamp) -> State {
         guard !row.isPaused else { return .ok }
         guard let good = row.lastGood else { return row.failed == nil ? .unknown : .critical }
-        if good > now { return .unknown }
+        if good.isAhead(of: now) { return .unknown }
         if let critical, good < critical.start { return .critical }
         if let warning, good < warning.start { return .warning }
         return row.failed == nil ? .ok : .warning
@@ -50,8 +50,16 @@ struct StatusNagios {
         return "\(row.name): " + [good, failed].compactMap(\.self).joined(separator: "; ")
     }
 
+    private func words(running: Int, paused: Int) -> String {
+        let parts = [
+            running > 0 ? "\(Amount.of(running, "job")), all good runs are young enough" : nil,
+            paused > 0 ? "\(Amount.of(paused, "job is", "jobs are")) paused" : nil,
+        ]
+        return parts.compactMap(\.self).joined(separator: "; ")
+    }
+
     private func data(_ row: Row, now: Timestamp) -> String? {
-        guard let good = row.lastGood, good <= now, !row.isPaused else { return nil }
+        guard let good = row.lastGood, !good.isAhead(of: now), !row.isPaused else { return nil }
         let label = row.name.map {
             $0.isASCII && ($0.isLetter || $0.isNumber || "-.".contains($0)) ? $0 : "_"
         }
@@ -59,7 +67,7 @@ struct StatusNagios {
             span.map { "\(now.fileTime.seconds(since: $0.start.fileTime))" } ?? ""
         }
         return
-            "\(String(label))_age=\(now.fileTime.seconds(since: good.fileTime))s;\(seconds(warning));\(seconds(critical))"
+            "\(String(label))_age=\(ElapsedTime(since: good, now: now).seconds)s;\(seconds(warning));\(seconds(critical))"
     }
 
     /// Prints the line.
@@ -74,7 +82,7 @@ struct StatusNagios {
             rows.isEmpty
             ? "no run of any job is recorded"
             : bad.isEmpty
-                ? "\(Amount.of(rows.count, "job")), all good runs are young enough"
+                ? words(running: rows.count { !$0.isPaused }, paused: rows.count(where: \.isPaused))
                 : bad.map { words($0.row, now: now) }.joined(separator: "; ")
         let data = rows.compactMap { self.data($0, now: now) }
         return try StatusNagios.write(worst, text, data, to: &console)

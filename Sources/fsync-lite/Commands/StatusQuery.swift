@@ -50,8 +50,10 @@ struct StatusQuery {
     /// The last good run, as this machine remembers it; nil where the target knows of a later one.
     var recordedGood: RecordedRun? {
         guard let run = runs.lastGood else { return nil }
-        guard let last = lastRun, let ended = run.ended, last.began > ended else { return run }
-        return nil
+        guard let last = lastRun, let ended = run.ended else { return run }
+        // A clock that was ahead dated a run that is over.
+        let isLater = last.began > ended || run.began.isAhead() && !last.began.isAhead()
+        return isLater ? nil : run
     }
 
     /// As the target remembers it.
@@ -62,7 +64,9 @@ struct StatusQuery {
 
     /// The last run, if it was not good and does not go on.
     var failed: RecordedRun? {
-        runs.failed.flatMap { run in lastGood.map { $0 > run.began } ?? false ? nil : run }
+        guard let run = runs.failed else { return nil }
+        guard let last = lastRun?.began, last > run.began, !last.isAhead() else { return run }
+        return nil
     }
 
     func complain(_ text: String) { Console.complain(job?.labelled(text) ?? text) }
@@ -90,8 +94,7 @@ struct StatusQuery {
             if !last.isComplete {
                 return job?.command("\(PlanCommand.name) --job", [], given) ?? "fsync-lite plan"
             }
-            let isLate = limit.map { last.began < $0.start } ?? false
-            return isLate ? command() : nil
+            return limit.map(last.began.isYoung) ?? true ? nil : command()
         }
     }
 

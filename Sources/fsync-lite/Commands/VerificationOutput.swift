@@ -65,10 +65,11 @@ struct VerificationOutput {
 
     /// - Parameter history: what was found in the history; nil where it was not looked at.
     mutating func end(
-        _ summary: Verification.Summary, _ history: Target.HistoryCheck? = nil, to console: inout Console
+        _ summary: Verification.Summary, of part: Verification.Part, _ history: Target.HistoryCheck? = nil,
+        to console: inout Console
     ) throws {
         try document == nil
-            ? writeText(summary, to: &console) : writeDocument(summary, history, to: &console)
+            ? writeText(summary, part, to: &console) : writeDocument(summary, part, history, to: &console)
         guard !isQuiet else { return }
         if summary.withoutDigest > 0 {
             Console.complain(
@@ -83,17 +84,20 @@ struct VerificationOutput {
         }
     }
 
-    private func writeText(_ summary: Verification.Summary, to console: inout Console) throws {
+    private func writeText(
+        _ summary: Verification.Summary, _ part: Verification.Part, to console: inout Console
+    ) throws {
         guard !isQuiet || found > 0 else { return }
         let repaired = found > remaining ? "\(found - remaining) repaired, " : ""
         let read = "\(Amount.of(summary.filesRead, "file")) read (\(Amount.bytes(summary.bytesRead)))"
         try console.line(
-            "\(repaired)\(Amount.of(remaining, "differs", "differ")); \(Amount.entries(summary.entries)) looked at, \(read)"
+            "\(repaired)\(Amount.of(remaining, "differs", "differ")); \(Amount.entries(summary.entries)) looked at, \(read)\(part.text.map { ", \($0)" } ?? "")"
         )
     }
 
     private mutating func writeDocument(
-        _ summary: Verification.Summary, _ history: Target.HistoryCheck?, to console: inout Console
+        _ summary: Verification.Summary, _ part: Verification.Part, _ history: Target.HistoryCheck?,
+        to console: inout Console
     ) throws {
         document?.endArray()
         if let history {
@@ -108,7 +112,7 @@ struct VerificationOutput {
         for (key, count) in [
             ("entries", summary.entries), ("discrepancies", found), ("repaired", found - remaining),
             ("files_read", summary.filesRead), ("files_without_digest", summary.withoutDigest),
-            ("unlisted", summary.unlisted),
+            ("unlisted", summary.unlisted), ("part", part.number), ("parts", part.count),
         ] as [(StaticString, Int)] {
             document?.text.field(key, count)
         }

@@ -23,7 +23,8 @@ enum VerifyCommand: Command {
             status shows it. \(NamedTarget.rule)
             The content of a file is read if it has a digest: apply --digest records them, and later runs, too. With \
             --part auto each check reads the next part. A part that was cut short is read again. Differences of sizes and \
-            times, and missing files, are found by each check.
+            times, and missing files, are found by each check. What was found in a part is in status until that part is read \
+            again.
             A file is rotten if its content changed and its size and time did not.
             """,
         arguments: [NamedTarget.argument],
@@ -55,14 +56,15 @@ enum VerifyCommand: Command {
         var output = VerificationOutput(named.path, given)
         let summary = try output.run(verification, repairs: repairs, &console)
         let history = try target.verifyHistory(part: verification.part, monitor: monitor)
-        try output.end(summary, history, to: &console)
+        try output.end(summary, of: verification.part, history, to: &console)
         let code = try SnapshotVerifyCommand.report(
-            history, isQuiet: given.has(.quiet) || given.has(.json), &console)
+            history, of: verification.part, isQuiet: given.has(.quiet) || given.has(.json), &console)
         var check = LastCheck(ended: .now)
         (check.part, check.parts) = (verification.part.number, verification.part.count)
         (check.filesRead, check.filesWithoutDigest) = (summary.filesRead, summary.withoutDigest)
-        (check.rotten, check.otherDifferences) = (output.rotten, output.remaining - output.rotten)
-        check.damagedSnapshots = Set(history.faults.map(\.snapshot)).count
+        check.otherDifferences = output.remaining - output.rotten
+        let damaged = Set(history.faults.map(\.snapshot)).sorted()
+        check.find(rotten: output.rotten, damaged: damaged, after: last)
         (check.nextPart, check.autoParts) =
             isAuto ? (check.part % check.parts + 1, check.parts) : (last?.nextPart, last?.autoParts)
         do {

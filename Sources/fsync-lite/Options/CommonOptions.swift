@@ -74,7 +74,11 @@ struct TypedPath {
             sources.map { ($0.path, $0.name) }
             + [(try? LocalFile(bytes: target).absolute()).map { ($0, nil) }]
             .compactMap(\.self)
-        for (top, name) in places {
+        // A place that is a symlink has the path that it leads to as well. One that is gone has none.
+        let resolved = places.lazy.compactMap { place in
+            (try? Directory.open(path: place.0).presentPath()).map { ($0, place.1) }
+        }
+        for (top, name) in [AnySequence(places), AnySequence(resolved)].joined() {
             let prefix = top + (top.last == UInt8(ascii: "/") ? [] : [UInt8(ascii: "/")])
             guard prefix.count > 1, bytes.starts(with: prefix), bytes.count > prefix.count else { continue }
             bytes = (name.map { Array($0.utf8) + [UInt8(ascii: "/")] } ?? []) + bytes.dropFirst(prefix.count)

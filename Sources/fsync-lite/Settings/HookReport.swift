@@ -8,11 +8,13 @@ struct HookReport {
     private static let mostProblems = 20
 
     let job: Job
-    let code: ExitCode
+    private(set) var code: ExitCode
     private let outcome: Report.Outcome
     /// Why it did not mirror everything.
     private let reasons: [String]
     private let problems: [String]
+    /// The command of the job that failed after the run, and how it ended.
+    private var failedCommand: String?
     private var next: [String] = []
     private var totals: String?
     private var examples: [String] = []
@@ -24,7 +26,7 @@ struct HookReport {
         reasons = report.refusals.map(\.reason) + (report.error.map { ["\($0)"] } ?? [])
         problems = report.problems.map { "\($0.path): \($0.message)" }
         guard report.summary.actions > 0 || reasons.isEmpty else { return }
-        let isDone = outcome == .committed
+        let isDone = HookReport.done.contains(outcome)
         totals = ActionText.totals(report.summary, isDone ? .done : .planned)
         guard !isDone else { return }
         examples = report.actions.prefix(HookReport.mostExamples).map(ActionText.plain)
@@ -39,12 +41,22 @@ struct HookReport {
         problems = (report?.problems ?? []).map { "\($0.path ?? "?"): \($0.message)" }
     }
 
+    /// The outcomes after which nothing of the plan is left to do.
+    private static let done: [Report.Outcome] = [.committed, .unchanged]
+
+    /// The same run, after which a command of the job failed.
+    mutating func fail(_ command: String, _ code: ExitCode) {
+        (failedCommand, self.code) = (command, code)
+    }
+
     private var target: String { "\(LocalFile(bytes: job.target))" }
 
     private var result: String {
         switch code {
-        case .done: "was mirrored"
-        case .committedWithOmissions: "was mirrored, but not all of it"
+        case .done: outcome == .unchanged ? "was up to date" : "was mirrored"
+        case .committedWithOmissions:
+            problems.isEmpty && failedCommand != nil
+                ? "was mirrored, but a command of it failed" : "was mirrored, but not all of it"
         case .refused: "was not mirrored: the run was refused"
         case .interrupted, .terminated: "was stopped"
         default: "was not mirrored: the run failed"
@@ -57,11 +69,13 @@ struct HookReport {
             "Target: \(target)",
         ]
         func add(_ part: [String]) { if !part.isEmpty { lines += [""] + part } }
-        add(reasons + next)
+        add(reasons + [failedCommand].compactMap(\.self) + next)
         let shown = problems.prefix(HookReport.mostProblems)
         let more = problems.count - shown.count
         add(shown + (more > 0 ? ["... and \(more) more"] : []))
-        add([totals.map { outcome == .committed ? $0 : "Not done: \($0)" }].compactMap(\.self) + examples)
+        add(
+            [totals.map { HookReport.done.contains(outcome) ? $0 : "Not done: \($0)" }].compactMap(\.self)
+                + examples)
         if left > 0 { lines.append("... and \(left) more") }
         return Array((lines.map { singleLine($0) }.joined(separator: "\n") + "\n").utf8)
     }
@@ -71,7 +85,7 @@ struct HookReport {
         [
             "FSYNC_LITE_TARGET": target, "FSYNC_LITE_OUTCOME": outcome.rawValue,
             "FSYNC_LITE_EXIT_CODE": "\(code.rawValue)",
-            "FSYNC_LITE_MESSAGE": singleLine((reasons + problems).first ?? ""),
+            "FSYNC_LITE_MESSAGE": singleLine((reasons + problems).first ?? failedCommand ?? ""),
         ]
     }
 }

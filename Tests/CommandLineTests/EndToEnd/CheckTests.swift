@@ -121,6 +121,53 @@ struct CheckTests {
         #expect(try lastCheck(scene).number("part") == 1)
     }
 
+    /// A part that is good says nothing of the others.
+    @Test func whatWasFoundInAPartStaysUntilItIsReadAgain() throws {
+        let scene = try scene()
+        let held = try #require(try scene.wholeTarget().paths.first { $0.contains("/0/") })
+        try scene.editInSecret("target/\(held)", "rotte")
+        var bad: Int?
+        for part in [1, 2, 3] {
+            let run = try verify(scene, "target", "--part", "auto/3")
+            #expect(
+                run.output.contains(" read (") && run.output.contains("), part \(part) of 3\n"),
+                "\(run.output)")
+            #expect(!run.output.contains("whole"), "\(run.output)")
+            if run.code == 65 {
+                bad = part
+            } else {
+                #expect(
+                    run.output.contains("\n3 snapshots: no damage in part \(part) of 3\n"), "\(run.output)")
+            }
+        }
+        let part = try #require(bad)
+        let other = part % 3 + 1
+        try scene.rot("target/a", "rotten")
+        #expect(try verify(scene, "target", "--part", "\(other)/3").code != 65)
+        let found = try statusLine(scene)
+        #expect(
+            found.hasPrefix("part \(other) of 3 read, ") && found.contains(", 1 damaged snapshot"), "\(found)"
+        )
+        #expect(found.contains("; found in part \(part) of 3"), "\(found)")
+        #expect(try lastCheck(scene).number("damaged_snapshots") == 1)
+        let finding = try #require(lastCheck(scene).objects("findings").first)
+        #expect(finding.number("part") == part && finding.number("parts") == 3)
+        // Also if it is a part of another division, or all.
+        try scene.editInSecret("target/\(held)", "other")
+        for options in [["--part", "\(part)/3"], ["--part", "1/2"], ["--part", "2/2"]] {
+            _ = try scene.run(["verify", "target"] + options)
+        }
+        #expect(try statusLine(scene).contains("damaged") == false)
+        #expect(try !statusLine(scene).contains(", 0 rotten"))
+        try scene.editInSecret("target/a", "before")
+        try scene.mirror()
+        #expect(try verify(scene, "target").code == 0)
+        #expect(try statusLine(scene) == "all files read, 0 rotten")
+        #expect(
+            try verify(scene, "target", "--json", "--part", "2/3").json().object("summary")?.number("parts")
+                == 3)
+    }
+
     @Test func partsAreNamedWithOrWithoutZeros() throws {
         let scene = try scene()
         for (zeros, plain) in [("01/4", "1/4"), ("003/0004", "3/4")] {
@@ -223,7 +270,8 @@ struct CheckTests {
         for name in ["j", "far:\(scene.target)"] {
             let run = try there(name, "--part", "auto", by: far)
             #expect(
-                run.code == 0 && run.output.contains("3 snapshots are whole"), "\(run.output)\(run.errors)")
+                run.code == 0 && run.output.contains(" of 31\n3 snapshots: no damage in part "),
+                "\(run.output)\(run.errors)")
             let repair = try there(name, "--repair", by: far)
             #expect(
                 repair.code == 64 && repair.errors.contains("--repair does not go with"), "\(repair.errors)")

@@ -130,6 +130,46 @@ struct JobTests {
         #expect(report.objects("actions").count == 10 && report.number("actions_left_out") == 34)
     }
 
+    /// The mirror is complete, and the run is not: mail, variables and report say so alike.
+    @Test(arguments: ["text", "json"]) func aFailedCommandAfterTheRunIsTold(format: String) throws {
+        let scene = try scene(
+            #", "after": ["sh", "-c", "exit 9"], "report": "\#(format)""#
+                + #", "on_failure": ["sh", "-c", "cat > HERE/mail; env > HERE/env"]"#)
+        for (option, word) in [("--create-target", "committed"), ("--quiet", "unchanged")] {
+            let run = try run(scene, "run", "photos", option)
+            #expect(run.code == 3 && run.errors.contains("photos: after: sh: exit code 9"), "\(run.errors)")
+            let mail = try scene.text("mail")
+            if format == "text" {
+                let start = "The job photos was mirrored, but a command of it failed (exit code 3).\n"
+                #expect(
+                    mail.hasPrefix("\(start)Target: \(scene.target)\n\nafter: sh: exit code 9\n"), "\(mail)")
+                #expect(!mail.contains("Not done"), "\(mail)")
+            } else {
+                let report = try JSONObject(text: mail)
+                #expect(report.text("outcome") == word && report.number("exit_code") == 3)
+                #expect(report.text("failed_command") == "after: sh: exit code 9")
+            }
+            let variables = try scene.text("env").split(separator: "\n")
+            for line in ["EXIT_CODE=3", "MESSAGE=after: sh: exit code 9", "OUTCOME=\(word)"] {
+                #expect(variables.contains("FSYNC_LITE_\(line)"), "\(line)")
+            }
+        }
+    }
+
+    @Test func aRunWithNothingToDoIsToldAsOne() throws {
+        let scene = try scene(#", "after": ["sh", "-c", "cat > HERE/mail"]"#)
+        #expect(try run(scene, "run", "photos", "--create-target").code == 0)
+        #expect(try run(scene, "run", "photos").code == 0)
+        #expect(
+            try scene.text("mail") == """
+                The job photos was up to date (exit code 0).
+                Target: \(scene.target)
+
+                nothing to do; 3 unchanged
+
+                """)
+    }
+
     @Test func reportThatIsNoneIsAnErrorWithItsPlace() throws {
         let scene = try scene(#", "report": "xml""#)
         let run = try run(scene, "run", "photos")

@@ -144,6 +144,23 @@ struct RecordedRunTests {
         #expect(try texts() == before)
     }
 
+    /// The target was mirrored, and the run is not complete.
+    @Test func aFailedCommandAfterTheRunIsItsReason() throws {
+        let text = try String(contentsOfFile: scene.path("settings.json"), encoding: .utf8)
+        let hook = ", \"after\": [\"sh\", \"-c\", \"exit 9\"]"
+        try text.replacing("\(scene.path("t"))\"", with: "\(scene.path("t"))\"\(hook)")
+            .write(toFile: scene.path("settings.json"), atomically: true, encoding: .utf8)
+        for option in ["--create-target", "--quiet"] {
+            #expect(try run("run", "sys", option).code == 3)
+            let status = try run("status", "sys", "--json").json()
+            #expect(status.number("last_attempt_exit_code") == 3)
+            #expect(status.text("last_attempt_result") == "incomplete")
+            #expect(status.text("last_attempt_reason") == "command")
+            #expect(status.text("last_attempt_message") == "after: sh: exit code 9")
+            #expect(try run("status", "sys").output.contains(", after: sh: exit code 9\n"))
+        }
+    }
+
     // MARK: The record
 
     /// Names of files are in no document that everybody may read.
@@ -186,6 +203,23 @@ struct RecordedRunTests {
             "\(run.errors)")
         let quiet = try self.run("apply", "--quiet", "source", "t")
         #expect(quiet.code == 0 && quiet.errors.isEmpty, "\(quiet.errors)")
+    }
+
+    /// No run waits for a record.
+    @Test func recordThatIsLockedStopsNoRun() throws {
+        try begin()
+        let lock = open(scene.path("known/attempts/lock"), O_RDWR)
+        try #require(lock >= 0 && flock(lock, LOCK_EX) == 0)
+        defer { close(lock) }
+        let began = ContinuousClock.now
+        let run = try run("run", "sys")
+        #expect(run.code == 0 && ContinuousClock.now - began < .seconds(20), "\(run.errors)")
+        #expect(
+            run.errors.contains("note: this run is not recorded for 'status': ")
+                && run.errors.contains("known/attempts/lock: another process has held this lock"),
+            "\(run.errors)")
+        flock(lock, LOCK_UN)
+        #expect(try !self.run("run", "sys").errors.contains("recorded"))
     }
 
     @Test func recordIsBoundedAndKeepsTheLastGoodRun() throws {
@@ -255,6 +289,33 @@ struct RecordedRunTests {
             future.code == 3 && future.line.contains("in the future: is the clock right?"), "\(future.line)")
     }
 
+    /// The clock was a year ahead, and is not any more.
+    @Test func laterRunsTakeThePlaceOfOneFromTheFuture() throws {
+        try begin()
+        try age(byDays: -365)
+        #expect(try nagios("--max-age", "50h").code == 3)
+        for _ in 1...2 { #expect(try run("run", "--all").code == 0) }
+        #expect(try nagios("--max-age", "50h").code == 0)
+        let year = Date.now.formatted(.iso8601).prefix(4)
+        #expect(try run("status", "sys").output.hasPrefix("last good run   \(year)-"))
+        #expect(try run("status", "sys", "--json").json().text("last_good_run")?.hasPrefix(year) == true)
+        // A bad one is the last attempt, too.
+        try age(byDays: -365)
+        try emptySource()
+        #expect(try run("run", "sys").code == 4)
+        #expect(try run("status", "sys").output.contains("\nlast attempt    \(year)-"))
+        #expect(try nagios("sys").line.contains(" refused: the source is empty"))
+    }
+
+    /// The run of another machine is newer than a record whose clock was ahead.
+    @Test func aTargetsRunTakesThePlaceOfARecordFromTheFuture() throws {
+        try begin()
+        try age(byDays: -365)
+        let status = try run("status", "sys", "--max-age", "1h")
+        #expect(status.code == 0 && status.output.hasPrefix("last good run   "), "\(status.errors)")
+        #expect(status.output.contains(" s ago"), "\(status.output)")
+    }
+
     @Test func noErrorHasAnotherExitCode() throws {
         try begin()
         for words in [["nobody"], ["--warn", "soon"], ["--json"], ["--prometheus"]] {
@@ -292,5 +353,20 @@ struct RecordedRunTests {
         #expect(try run("status", "--prometheus").output.contains(/job_disabled\{job="sys",[^}]*\} 1\n/))
         try age(byDays: 9)
         #expect(try nagios("--max-age", "1d", "sys").code == 0)
+    }
+
+    @Test func pausedJobsAreCountedApart() throws {
+        let text = try String(contentsOfFile: scene.path("settings.json"), encoding: .utf8)
+        let paused = text.replacing("\(scene.path("t"))\"", with: "\(scene.path("t"))\", \"disabled\": true")
+        try paused.write(toFile: scene.path("settings.json"), atomically: true, encoding: .utf8)
+        let never = try nagios("sys")
+        #expect(never.code == 0 && never.line == "FSYNC-LITE OK: 1 job is paused\n", "\(never.line)")
+        #expect(try run("run", "home", "--create-target").code == 0)
+        let both = try nagios("sys", "home")
+        #expect(
+            both.code == 0
+                && both.line.hasPrefix(
+                    "FSYNC-LITE OK: 1 job, all good runs are young enough; 1 job is paused |"),
+            "\(both.line)")
     }
 }

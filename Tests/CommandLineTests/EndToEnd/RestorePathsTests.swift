@@ -27,6 +27,18 @@ struct RestorePathsTests {
         try scene.run(["snapshot", "restore", "target"] + arguments)
     }
 
+    /// A source that is a symlink has two paths.
+    @Test func aPathOfTheSourceMayBeTheOneItLeadsTo() throws {
+        let scene = try scene()
+        try scene.move("source", to: "real")
+        try scene.build(["source": .symlink("real")], at: ".")
+        for (number, source) in ["source", "real"].enumerated() {
+            let run = try restore(
+                scene, "latest~1", "\(scene.path(source))/docs/b", "--to", "new\(number)")
+            #expect(run.code == 0 && scene.exists("new\(number)/docs/b"), "\(run.errors)")
+        }
+    }
+
     /// A copy into another target, or an apply into its state, would go round its history.
     @Test func nothingIsWrittenIntoAnotherTarget() throws {
         let scene = try scene()

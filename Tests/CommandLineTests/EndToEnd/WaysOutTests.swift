@@ -40,6 +40,19 @@ struct WaysOutTests {
         })
     func goesOn(_ kind: Guard) throws { try tryScene(of: kind) }
 
+    /// The value of a flag that may have one is a part of its word.
+    @Test(arguments: ["--digest=none", "--digest=all", "--digest"])
+    func theCommandHasOptionsAsTheyAreParsed(option: String) throws {
+        let scene = try MirrorScene(["a": "a"], inMemory: true)
+        try scene.mirror("--digest")
+        try scene.remove("source/a")
+        let refused = try scene.apply(option)
+        let line = try #require(refused.errors.components(separatedBy: "next: fsync-lite ").last)
+        #expect(line == "apply source target \(option) --allow-empty-source\n", "\(refused.errors)")
+        let next = try scene.run(line.split(whereSeparator: \.isWhitespace).map(String.init))
+        #expect(next.code == 0, "\(next.errors)")
+    }
+
     private static let asRoot: Set<Guard> = [
         .locked, .stateNameTaken, .otherOwner, .unsafeFile, .unmarkedState,
     ]
