@@ -42,6 +42,11 @@ public struct FileDescriptor: ~Copyable, Sendable {
         try retrying { openat(directory, name, flags.rawValue | O_CLOEXEC, permissions) }
     }
 
+    /// The same file, opened once more at its beginning, also without a name.
+    public func reopened() throws(Errno) -> FileDescriptor {
+        FileDescriptor(owning: try FileDescriptor.open(AT_FDCWD, "/proc/self/fd/\(rawValue)", .read))
+    }
+
     /// A file in memory with this content, at its beginning. The corresponding C function is `memfd_create`.
     public static func inMemory(_ content: [UInt8]) throws(Errno) -> FileDescriptor {
         let file = FileDescriptor(owning: try retrying { memfd_create("fsync-lite", UInt32(MFD_CLOEXEC)) })

@@ -7,6 +7,8 @@ package struct Purged: Sendable {
         package let file: File
         /// Newest first.
         package fileprivate(set) var snapshots: [Snapshot] = []
+        /// All paths that it had.
+        package fileprivate(set) var names: Set<RelativePath> = []
     }
 
     /// In the order of their paths.
@@ -51,6 +53,7 @@ struct Purge {
             if version.snapshots.last?.id != snapshots[index].id {
                 version.snapshots.append(snapshots[index])
             }
+            version.names.insert(entry.path)
             found[entry.object] = version
         }
         if let damage { throw damage }
@@ -59,9 +62,9 @@ struct Purge {
             let list = try lists.document(index)
             places.add(list.stored, of: step.name)
             for layer in [list.step, list.hand] {
-                for case let entry? in layer.lines.values.lazy.map(\.entry)
-                where !entry.file.omitted.contains(.purged) && found[entry.object] != nil {
-                    unpurged.insert(entry.object)
+                for case let entry? in layer.lines.values.lazy.map(\.entry) where found[entry.object] != nil {
+                    found[entry.object]?.names.insert(entry.file.path)
+                    if !entry.file.omitted.contains(.purged) { unpurged.insert(entry.object) }
                 }
             }
         }

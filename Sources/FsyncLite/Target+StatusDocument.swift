@@ -43,6 +43,7 @@ private struct StatusDocument: Decodable {
     var lastRunProblems: Int?
     var lastCheck: LastCheck?
     var history: [Applied]?
+    var historyBytesHeld: ByteCount?
     /// Of an error in place of a status.
     var code: String?
     var message: String?
@@ -109,6 +110,7 @@ extension Target.Status {
             }
             activity = Activity(began: began, SyncProgress(phase))
         }
+        bytesHeld = document.historyBytesHeld ?? 0
         history = (document.history ?? []).map {
             Target.Applied(id: $0.id, shortID: $0.shortId, created: $0.created, bytesHeld: $0.bytesHeld)
         }

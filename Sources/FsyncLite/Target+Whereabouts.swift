@@ -2,16 +2,16 @@ import FileStorage
 import FileSystem
 
 extension Target {
-    /// Why a snapshot lacks a path that another one has.
+    /// Why a snapshot lacks a path, or a match of a pattern, that another one has.
     ///
     /// - Returns: nil if no snapshot has it.
     package func refusal(of path: RelativePath, lackedBy name: String) throws -> Refusal? {
         var selection = EntrySelection()
-        guard selection.add(pattern: path.pattern) else { return nil }
+        guard selection.add(pattern: path.isPattern ? path.bytes : path.pattern) else { return nil }
         let snapshots = try names()
         let lacking = try SnapshotName.index(of: name, in: snapshots)
         let found = try find(selection).found.filter {
-            $0.file.path == path && !$0.file.omitted.contains(.purged)
+            (path.isPattern || $0.file.path == path) && !$0.file.omitted.contains(.purged)
         }.flatMap { finding in
             finding.snapshots.compactMap { snapshot in
                 snapshots.firstIndex { $0.id == snapshot.id }.map { (index: $0, file: finding.file) }
@@ -21,19 +21,21 @@ extension Target {
         let newer = found.filter { $0.index < lacking }.max { $0.index < $1.index }
         guard let nearest = older ?? newer else { return nil }
         let run = snapshots[older == nil ? nearest.index : nearest.index - 1]
+        let fate = older == nil ? .broughtLater : try fate(of: nearest.file.path, in: run)
         return .notInSnapshot(
-            path, name, run.created, older == nil ? .broughtLater : try fate(of: path, in: run), nearest.file,
-            in: snapshots[nearest.index].shortID)
+            nearest.file.path, name, run.created, fate, nearest.file, in: snapshots[nearest.index].shortID)
     }
 
     /// An error of a restoration; one that a path is not in the snapshot tells where it is.
     package func explained(_ error: SyncError, _ restoration: Restoration) -> SyncError {
         guard error.code == .inputMissing,
-            let path = restoration.paths.first(where: { $0.bytes == error.path }),
-            // The search may fail for the same reason.
-            let refusal = try? refusal(of: path, lackedBy: restoration.snapshot)
+            let path = restoration.paths.first(where: { $0.bytes == error.path })
         else { return error }
-        return SyncError(refusal)
+        // The search may fail for the same reason.
+        if let refusal = try? refusal(of: path, lackedBy: restoration.snapshot) { return SyncError(refusal) }
+        return path.isPattern
+            ? SyncError(.noMatch, "no path of \(escapedText(restoration.snapshot.utf8)) matches \(path)")
+            : error
     }
 
     /// What a path as typed names in a snapshot: the paths that match it, if it is a pattern.
@@ -63,4 +65,9 @@ extension Target {
         return actions.contains { $0.verb == .delete && ($0.path == path || path.isBelow($0.path)) }
             ? .deleted : .gone
     }
+}
+
+extension SyncError.Code {
+    /// A pattern matches nothing.
+    public static let noMatch = SyncError.Code(rawValue: "no_match")
 }

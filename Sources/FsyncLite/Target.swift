@@ -33,7 +33,7 @@ public struct Target: Sendable {
         /// The applies that can be undone, newest first.
         public var history: [Applied]
         /// Bytes of content that the history holds.
-        public var bytesHeld: ByteCount { history.map(\.bytesHeld).sum() }
+        public var bytesHeld: ByteCount = 0
     }
 
     /// An apply whose displaced data is kept.
@@ -43,7 +43,7 @@ public struct Target: Sendable {
         public var shortID: String
         /// ISO 8601.
         public var created: String
-        /// Bytes of content that it displaced and that are kept.
+        /// Bytes of content that are free once the snapshot is removed, as `Snapshot.bytesHeld`.
         public var bytesHeld: ByteCount
     }
 
@@ -83,11 +83,15 @@ public struct Target: Sendable {
         }
         let history = try History(state)
         if let damage = history.damage { throw damage }
-        status.history = try zip(history.steps, history.snapshots()).map { step, snapshot in
+        // The record of an apply holds what the snapshot before it had.
+        let snapshots = try history.snapshots()
+        status.history = try history.steps.indices.map { index in
             Applied(
-                id: snapshot.id, shortID: snapshot.shortID, created: step.header.created,
-                bytesHeld: try history.bytesHeld(step))
+                id: snapshots[index].id, shortID: snapshots[index].shortID,
+                created: history.steps[index].header.created,
+                bytesHeld: index > 0 ? try history.bytesHeld(history.steps[index - 1]) : 0)
         }
+        status.bytesHeld = try history.steps.map(history.bytesHeld).sum()
         return status
     }
 

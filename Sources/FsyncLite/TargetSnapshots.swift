@@ -28,11 +28,13 @@ extension Service.Snapshots {
             return (try CopiedSnapshot(of: restoration), holder)
         } catch let error as SyncError {
             let found = Target(path: restoration.target).explained(error, restoration)
-            guard found.refusal == nil, let path = restoration.paths.first(where: { $0.bytes == found.path })
-            else { throw found }
             // At the other end a path in the tree alone would be one of this machine.
-            throw SyncError(
-                found.code, path: restoration.target + [UInt8(ascii: "/")] + path.bytes, found.message)
+            let isOfTree = restoration.paths.contains { $0.bytes == found.path }
+            guard found.refusal == nil, found.code != .noMatch, found.path == nil || isOfTree else {
+                throw found
+            }
+            let path = found.path.map { restoration.target + [UInt8(ascii: "/")] + $0 }
+            throw SyncError(found.code, path: path ?? restoration.target, found.message)
         }
     }
 }

@@ -97,7 +97,7 @@ class Line:
             data = data[os.write(self.descriptors[1], data) :]
 
     def greet(self) -> None:
-        self.send(frame(HELLO, b"fsync-lite\n" + number(2) + number(2)))
+        self.send(frame(HELLO, b"fsync-lite\n" + number(3) + number(3)))
 
     def frames(self) -> Iterator[tuple[int, bytes]]:
         while True:

@@ -5,16 +5,25 @@ import FileSystem
 package final class FetchedManifest: Sendable {
     private let file: FileDescriptor
 
-    package init() throws { file = try HostProcess.temporaryFile() }
+    private static let name = Array("a temporary file; TMPDIR names the directory for it".utf8)
+
+    package init() throws {
+        do {
+            file = try HostProcess.temporaryFile()
+        } catch {
+            throw SyncError(
+                .failed, path: error.path,
+                "no temporary file can be made there; TMPDIR names another directory",
+                errno: error.errno.rawValue)
+        }
+    }
 
     package func append(_ bytes: ArraySlice<UInt8>) throws {
-        try calling("write", Array("a temporary file".utf8)) { () throws(Errno) in
-            try file.write(Array(bytes))
-        }
+        try calling("write", FetchedManifest.name) { () throws(Errno) in try file.write(Array(bytes)) }
     }
 
     /// Opens it at its beginning, with a position of its own.
     func open() throws -> FileDescriptor {
-        try LocalFile("/proc/self/fd/\(file.rawValue)").openInput()
+        try calling("open", FetchedManifest.name) { () throws(Errno) in try file.reopened() }
     }
 }

@@ -235,8 +235,11 @@ extension Refusal {
         return Refusal(
             .notInSnapshot,
             "\(path) is not in \(escapedText(snapshot.utf8)): the run of \(time) \(what). The \(nearest) version \(size) "
-                + "\(file.modified.localText.prefix(16))", .argument("ID", Array(id.utf8)))
+                + "\(file.modified.localText.prefix(16))", .argument(Refusal.id, Array(id.utf8)))
     }
+
+    /// The argument that names a snapshot.
+    static let id = "ID"
 
     static func neededSnapshot(_ id: String, isPresent: Bool) -> Refusal {
         Refusal(

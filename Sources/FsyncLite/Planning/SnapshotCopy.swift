@@ -71,7 +71,9 @@ struct SnapshotCopy: PlanSource {
             switch refusal.kind {
             case .noParent: .noParent(parent)
             case .overlap, .insideState, .insideTarget:
-                holder.map { Refusal(refusal.kind, refusal.reason, .restoringBeside($0.path)) } ?? refusal
+                Refusal(
+                    refusal.kind, refusal.reason,
+                    holder.map { .restoringBeside($0.path) } ?? .restoringElsewhere)
             default: refusal
             }
         }

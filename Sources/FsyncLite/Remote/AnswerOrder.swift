@@ -102,15 +102,22 @@ struct AnswerOrder {
         let code = try reader.text()
         let known: [SyncError.Code] = [
             .inputMissing, .pending, .refused, .failed, .locked, .invalidDocument, .usage,
+            SyncError.Code(rawValue: "no_match"),
         ]
         let kind = Guard(rawValue: try reader.text())
+        // Another snapshot that has what is looked for.
+        let snapshot = try reader.bytes(upTo: 255)
         let path = try reader.bytes(upTo: WireFormat.longestPath)
         let message = singleLine(try reader.text())
         try reader.end()
+        // What the message names is in the tree.
+        let isOfTree = path.isEmpty && (kind == .notInSnapshot || code == "no_match")
         var error = SyncError(
             known.first { $0.rawValue == code } ?? .failed,
-            path: path.isEmpty ? endpoint.bytes : endpoint.location(of: path), message)
-        error.details = kind.map { Refusal($0, message, .none) }
+            path: isOfTree ? nil : path.isEmpty ? endpoint.bytes : endpoint.location(of: path), message)
+        error.details = kind.map {
+            Refusal($0, message, snapshot.isEmpty ? .none : .argument(Refusal.id, snapshot))
+        }
         return error
     }
 }

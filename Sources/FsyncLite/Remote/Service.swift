@@ -76,6 +76,7 @@ public final class Service {
         frame.number(id)
         frame.text(error.code.rawValue)
         frame.text(error.refusal?.kind.rawValue ?? "")
+        frame.bytes(error.refusal?.wayOut.arguments[Refusal.id] ?? [])
         frame.bytes((error.path ?? []).prefix(WireFormat.longestText))
         frame.text(error.message.shortened)
         return frame

@@ -79,7 +79,7 @@ final class ServiceLink: Sendable {
 
     /// Greets the far end, which is to carry out a command.
     convenience init(_ connection: FarProcess, _ output: any CommandOutput) throws {
-        try self.init(connection, {}, output: output, nil)
+        try self.init(connection, { connection.close() }, output: output, nil)
         try write(Greeting.frame())
         try flush()
     }
@@ -249,6 +249,15 @@ final class ServiceLink: Sendable {
         greeted.signal()
     }
 
+    /// Something between the ends may be there still and take nothing: then a write waits forever.
+    private func awaitWrites() {
+        let (began, pause) = (ContinuousClock.now, Semaphore())
+        while outgoing.withLockIfAvailable({ _ in }) == nil {
+            guard ContinuousClock.now - began < .seconds(WireFormat.patience) else { return onSilence() }
+            _ = pause.wait(atMost: .milliseconds(100))
+        }
+    }
+
     private func read(after welcome: Welcome?) {
         let reader = LineReader(
             connection: connection,
@@ -264,13 +273,14 @@ final class ServiceLink: Sendable {
             let reason = try reader.read(after: welcome?.parser)
             end(output == nil ? nil : reason)
         } catch let silence as LineReader.Silence {
-            onSilence()
             end(silence.reason)
+            return onSilence()
         } catch let error as WireError {
             end(output == nil ? error.reason : "what comes from there is not understood: \(error.reason)")
         } catch {
             end("reading from it failed: \(error)")
         }
+        awaitWrites()
     }
 
     /// Nothing is read any more.

@@ -229,6 +229,8 @@ final class StageWorker {
         } catch let obstacle as Unstageable {
             try parent.unlink(name)
             switch obstacle {
+            // Of an earlier tree, no later run looks again.
+            case .vanished where contents.isEarlier: return .failed(.lost(file.path, at: file.path))
             case .vanished: return .vanished
             case .failed(let problem): return .failed(problem)
             }

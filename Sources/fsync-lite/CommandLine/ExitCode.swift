@@ -89,6 +89,7 @@ enum ExitCode: Int32, CaseIterable {
         case .invalidDocument: self = .invalidDocument
         case .inputMissing: self = .inputMissing
         case .locked: self = .locked
+        case .noMatch: self = .different
         case .unreachable: self = .unreachable
         case .interrupted: self = .stopped
         default: self = .failed

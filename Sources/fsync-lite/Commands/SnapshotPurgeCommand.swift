@@ -63,7 +63,9 @@ enum SnapshotPurgeCommand: Command {
     /// Such as `- keys/secret.pem  1.7 kB  in 3f2a9c01, 8b1c22d0`.
     private static func line(_ version: Purged.Version) -> String {
         let size = version.file.isFile ? "  \(Amount.bytes(version.file.size))" : ""
-        return "- \(version.file.path)\(size)  in \(SnapshotText.names(version.snapshots))"
+        let others = version.names.subtracting([version.file.path]).sorted()
+        let also = others.isEmpty ? "" : ", also \(Amount.list(others.map(\.description), of: others.count))"
+        return "- \(version.file.path)\(size)  in \(SnapshotText.names(version.snapshots))\(also)"
     }
 
     private static func write(_ purged: Purged, _ target: Target, to console: inout Console) throws {
@@ -74,6 +76,7 @@ enum SnapshotPurgeCommand: Command {
         try document.array("purged", of: purged.versions, to: &console) { text, version in
             text.fields(of: version.file)
             text.field("snapshots", version.snapshots.map(\.id))
+            text.field("names", version.names.sorted().map(\.description))
         }
         try document.array("set_aside", of: purged.setAside, to: &console) { $0.path($1) }
         try document.array("present", of: purged.present, to: &console) { $0.path($1) }

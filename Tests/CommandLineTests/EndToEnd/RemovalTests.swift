@@ -57,6 +57,13 @@ struct RemovalTests {
             let held = try onDisk(scene, [id] + header.texts("holds"))
             #expect(older.number("bytes_held") == held, "\(id)", sourceLocation: sourceLocation)
         }
+        let status = try scene.run("status", "target", "--json").json()
+        #expect(
+            status.number("history_bytes_held") == list.number("bytes_held"), sourceLocation: sourceLocation)
+        for (told, listed) in zip(status.objects("history"), snapshots) {
+            #expect(told.text("id") == listed.text("id"), sourceLocation: sourceLocation)
+            #expect(told.number("bytes_held") == listed.number("bytes_held"), sourceLocation: sourceLocation)
+        }
     }
 
     // MARK: By rules
@@ -267,6 +274,7 @@ struct RemovalTests {
         let ids = try ids(scene)
         let dry = try scene.run("snapshot", "purge", "target", "key", "link", "--dry-run")
         #expect(dry.code == 0 && dry.output.contains("- keys/key  "), "\(dry.output)\(dry.errors)")
+        #expect(dry.output.contains(", also moved, other"), "\(dry.output)")
         #expect(try hasSecret(scene))
         let run = try scene.run("snapshot", "purge", "target", "key", "link", "moved")
         #expect(run.code == 0, "\(run.errors)")
