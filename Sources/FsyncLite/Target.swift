@@ -120,9 +120,13 @@ public struct Target: Sendable {
         try source(isHere: true)
     }
 
-    /// The sources of the last run that are on this machine.
+    /// The sources of the last run. Of one on another machine, the path there.
     package func sources() throws -> [ManifestHeader.Source] {
-        try open().1.manifest()?.header.sources.filter { !$0.isRemote } ?? []
+        try open().1.manifest()?.header.sources.map { source in
+            var source = source
+            if let endpoint = try? Endpoint(source.path) { source.path = endpoint.path }
+            return source
+        } ?? []
     }
 
     /// - Parameter isHere: it has to be on this machine.

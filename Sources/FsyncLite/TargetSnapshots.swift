@@ -3,23 +3,30 @@ import FileStorage
 extension Service.Snapshots {
     /// Those of all targets, beneath a directory if there is one.
     ///
-    /// - Parameter mayLock: other runs have to wait if the other machine says so. It could also just keep them waiting.
-    package static func beneath(_ served: ServedDirectory?, mayLock: Bool) -> Self {
-        Self { asked, locks in
-            var restoration = asked
+    /// - Parameters:
+    ///   - mayLock: other runs have to wait if the other machine says so. It could also just keep them waiting.
+    ///   - read: the path in the tree that a typed path is, for a target.
+    package static func beneath(
+        _ served: ServedDirectory?, mayLock: Bool,
+        _ read: @escaping @Sendable ([UInt8], _ target: [UInt8]) throws -> RelativePath
+    ) -> Self {
+        Self { asked in
+            var restoration = Restoration(target: asked.target, snapshot: asked.request.snapshot)
             if let served {
                 restoration.target = try served.confine(to: asked.target, isWriting: false)
                 try Target(path: restoration.target).checkMark()
             }
             let target = Target(path: restoration.target)
-            restoration.paths = try asked.paths.flatMap { try target.paths(named: $0, in: asked.snapshot) }
-            return try open(restoration, locks && mayLock)
+            restoration.paths = try asked.request.paths.flatMap {
+                try target.paths(named: read($0, restoration.target), in: restoration.snapshot)
+            }
+            return try open(restoration, asked.request.locks && mayLock)
         }
     }
 
     /// This one, whatever is asked for.
     package static func only(_ restoration: Restoration) -> Self {
-        Self { _, locks in try open(restoration, locks) }
+        Self { asked in try open(restoration, asked.request.locks) }
     }
 
     private static func open(_ restoration: Restoration, _ locks: Bool) throws -> Opened {

@@ -8,12 +8,12 @@ public final class FarSnapshot: Sendable {
     public struct Request: Sendable {
         /// An id or a prefix of one, `latest~1`, or a date.
         public var snapshot: String
-        /// Paths in the tree, or patterns; everything when empty.
-        public var paths: [RelativePath]
+        /// Paths as typed: in the tree, absolute ones in the target or its source, or patterns; everything when empty.
+        public var paths: [[UInt8]]
         /// Other runs have to wait until the copy is made.
         public var locks: Bool
 
-        public init(_ snapshot: String, paths: [RelativePath], locks: Bool) {
+        public init(_ snapshot: String, paths: [[UInt8]], locks: Bool) {
             (self.snapshot, self.paths, self.locks) = (snapshot, paths, locks)
         }
 
@@ -21,13 +21,22 @@ public final class FarSnapshot: Sendable {
         func names(_ found: [RelativePath]) -> Bool {
             found.isEmpty == paths.isEmpty
                 && found.allSatisfy { path in
-                    paths.contains { asked in
+                    paths.lazy.flatMap(Request.candidates).contains { asked in
                         var selection = EntrySelection()
                         return asked == path
                             || asked.isPattern && selection.add(pattern: asked.bytes)
                                 && [true, false].contains { selection.selects(path, $0) }
                     }
                 }
+        }
+
+        /// What a typed path may be in the tree. Only the other end knows where an absolute one enters it.
+        private static func candidates(_ typed: [UInt8]) -> [RelativePath] {
+            let names = typed.split(separator: UInt8(ascii: "/")).filter { !$0.elementsEqual(".".utf8) }
+            let isAbsolute = typed.first == UInt8(ascii: "/")
+            return names.indices.prefix(isAbsolute ? names.count : 1).compactMap { first in
+                RelativePath(Array(names[first...].joined(separator: [UInt8(ascii: "/")])))
+            }
         }
     }
 
@@ -79,7 +88,7 @@ public final class FarSnapshot: Sendable {
             frame.text(request.snapshot)
             frame.flag(request.locks)
             frame.number(UInt(request.paths.count))
-            for path in request.paths { frame.bytes(path.bytes) }
+            for path in request.paths { frame.bytes(path) }
         }
         let list = try FetchedManifest()
         tree = try link.reading {

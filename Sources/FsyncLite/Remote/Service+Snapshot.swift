@@ -9,8 +9,13 @@ extension Service {
         /// A tree, and the target that other runs have to leave alone meanwhile.
         typealias Opened = (CopiedSnapshot, TargetRoot?)
 
+        struct Asked: Sendable {
+            let target: [UInt8]
+            let request: FarSnapshot.Request
+        }
+
         /// Opens one.
-        let open: @Sendable (_ asked: Restoration, _ locks: Bool) throws -> Opened
+        let open: @Sendable (Asked) throws -> Opened
     }
 }
 
@@ -21,9 +26,9 @@ extension Service.Session {
     ) throws -> Service.Session {
         var reader = request.payload
         let path = try reader.bytes(upTo: WireFormat.longestPath)
-        var restoration = Restoration(target: path, snapshot: try reader.text())
-        let locks = try reader.flag()
-        for _ in 0..<(try reader.number()) { restoration.paths.append(try reader.path()) }
+        let (snapshot, locks) = (try reader.text(), try reader.flag())
+        var paths: [[UInt8]] = []
+        for _ in 0..<(try reader.number()) { paths.append(try reader.bytes(upTo: WireFormat.longestPath)) }
         try reader.end()
         guard !path.isEmpty, !path.contains(0) else { throw WireError("a path is none") }
         let snapshots =
@@ -32,8 +37,10 @@ extension Service.Session {
             case .snapshot(let own): own
             case .only, .digests, .nothing: throw SyncError(.notServed("there is no snapshot"))
             }
-        let (snapshot, holder) = try snapshots.open(restoration, locks)
-        return try Service.Session(link, access, snapshot, holder)
+        let asked = Service.Snapshots.Asked(
+            target: path, request: FarSnapshot.Request(snapshot, paths: paths, locks: locks))
+        let (tree, holder) = try snapshots.open(asked)
+        return try Service.Session(link, access, tree, holder)
     }
 
     /// Sends the list as a manifest.

@@ -5,11 +5,13 @@ import FsyncLite
 struct FarRestoration {
     private let invocation: Invocation
     private var restoration: Restoration
+    /// The paths, as typed.
+    private let words: [[UInt8]]
     /// The target, on another machine.
     private let target: Endpoint?
 
-    init(_ restoration: Restoration, _ invocation: Invocation) throws {
-        (self.restoration, self.invocation) = (restoration, invocation)
+    init(_ restoration: Restoration, _ words: [[UInt8]], _ invocation: Invocation) throws {
+        (self.restoration, self.words, self.invocation) = (restoration, words, invocation)
         target =
             try invocation.client == nil ? SyncRun.endpoint(restoration.target, SyncRun.target) : nil
     }
@@ -30,7 +32,7 @@ struct FarRestoration {
 
     private var request: FarSnapshot.Request {
         FarSnapshot.Request(
-            restoration.snapshot, paths: restoration.paths, locks: !invocation.options.has(.dryRun))
+            restoration.snapshot, paths: words, locks: !invocation.options.has(.dryRun))
     }
 
     /// Where a target of this machine is copied to; nil for a directory here.
@@ -75,10 +77,7 @@ struct FarRestoration {
     private func push(to destination: Endpoint, _ console: inout Console) throws -> ExitCode {
         try refuseLinks()
         var restoration = restoration
-        let target = Target(path: restoration.target)
-        restoration.paths = try restoration.paths.flatMap {
-            try target.paths(named: $0, in: restoration.snapshot)
-        }
+        restoration.paths = try SnapshotRestoreCommand.paths(words, in: restoration)
         return try RemoteInvocation(invocation, restoring: restoration, at: destination).run(&console)
     }
 

@@ -65,7 +65,7 @@ enum ServeCommand: Command {
             served: invocation.options.value(restrict).map { try ServedDirectory($0) })
         let order = try Service.greet(
             input: .standardInput(), output: .standardOutput(), beneath: limits.served,
-            .beneath(limits.served, mayLock: !isOfKey),
+            .beneath(limits.served, mayLock: !isOfKey) { try RelativePath(argument: $0, in: $1) },
             timeout: age.map { LineTimeout($0.duration) } ?? .usual, memory: Int(memory.rawCount),
             onSilence: { HostProcess.exit(ExitCode.unreachable.rawValue) })
         var say: @Sendable (String) -> Void = { Console.complain($0) }

@@ -61,19 +61,17 @@ enum SnapshotRestoreCommand: Command {
         }
         let target = try invocation.argument(.target)
         var restoration = Restoration(target: target, snapshot: try invocation.text(.snapshot))
-        restoration.paths = try invocation.values(path).map { try RelativePath(argument: $0, in: target) }
         restoration.destination = given.value(to)
         restoration.name = invocation.targetOfClient
         restoration.isToSource = given.has(toSource)
         restoration.linksFiles = given.has(link)
         restoration.overwrites = given.has(overwrite)
         try restoration.readExchange(given)
-        try check(restoration, isCopy: !given.has(inPlace))
-        if let code = try FarRestoration(restoration, invocation).run(&console) { return code }
+        let words = invocation.values(path)
+        try check(restoration, hasPaths: !words.isEmpty, isCopy: !given.has(inPlace))
+        if let code = try FarRestoration(restoration, words, invocation).run(&console) { return code }
         let there = Target(path: target, name: invocation.targetOfClient)
-        restoration.paths = try restoration.paths.flatMap {
-            try there.paths(named: $0, in: restoration.snapshot)
-        }
+        restoration.paths = try paths(words, in: restoration)
         if restoration.isToSource { restoration.destination = try there.source().path }
         do {
             return try run(SyncRun(invocation, restoration), invocation, &console)
@@ -82,11 +80,22 @@ enum SnapshotRestoreCommand: Command {
         }
     }
 
-    private static func check(_ restoration: Restoration, isCopy: Bool) throws(UsageError) {
+    /// What words name in a snapshot of a target here.
+    static func paths(_ words: [[UInt8]], in restoration: Restoration) throws -> [RelativePath] {
+        let target = Target(path: restoration.target)
+        return try words.flatMap { word in
+            try target.paths(
+                named: RelativePath(argument: word, in: target.path), in: restoration.snapshot)
+        }
+    }
+
+    private static func check(
+        _ restoration: Restoration, hasPaths: Bool, isCopy: Bool
+    ) throws(UsageError) {
         guard isCopy || !restoration.linksFiles else {
             throw UsageError("--link is for a copy", hint: "give --to DIR, or leave it out")
         }
-        guard !restoration.overwrites || isCopy && !restoration.paths.isEmpty else {
+        guard !restoration.overwrites || isCopy && hasPaths else {
             throw UsageError("--overwrite is for a copy of paths", hint: "name the paths, or leave it out")
         }
         guard restoration.exchanges == nil || !isCopy else {

@@ -111,6 +111,16 @@ struct FarRestoreTests {
         #expect(differences == [])
     }
 
+    @Test(arguments: Way.allCases) func aPathMayBeAbsolute(way: Way) throws {
+        let scene = try scene()
+        for path in [scene.path("target/docs/b"), scene.path("source/docs/b"), "./docs/b"] {
+            let far = try restore(scene, way, ["latest", path, "--overwrite"], to: "there")
+            #expect(far.code == 0 && scene.exists("there/docs/b"), "\(path): \(far.errors)")
+            try scene.remove("there")
+        }
+        #expect(try restore(scene, way, ["latest", "/no/such/place"], to: "there").code != 0)
+    }
+
     @Test(arguments: Way.allCases) func theReportNamesBothEnds(way: Way) throws {
         let scene = try scene()
         let report = try restore(scene, way, ["latest", "--json"], to: "there").json()
