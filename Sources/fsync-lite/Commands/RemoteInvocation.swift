@@ -126,6 +126,12 @@ struct RemoteInvocation {
         ] + SyncOptions.patterns
 
     func run(_ console: inout Console) throws -> ExitCode {
+        if command == UndoCommand.self, !options.has(.json), !options.has(.quiet),
+            let attempt = UndoCommand.attempt(on: endpoint.bytes, after: nil)
+        {
+            // The other machine does not know it.
+            Console.complain("note: \(attempt)")
+        }
         guard command == ApplyCommand.self, !given.has(.dryRun) else { return try carryOut(&console) }
         return try RunRecord.noting(
             endpoint.bytes, isQuiet: options.has(.quiet), { .init($0, nil) }

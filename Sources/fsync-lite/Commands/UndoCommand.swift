@@ -48,10 +48,17 @@ enum UndoCommand: Command {
             ? "the run of \(times[0])"
             : "the last \(times.count) runs, back to that of \(times[times.count - 1])"
         let text = "\(isDryRun ? "would take" : "takes") back \(what)"
+        return attempt(on: target, after: runs[0].created).map { "\(text); \($0)" } ?? text
+    }
+
+    /// The last attempt, as far as this machine has recorded it, if it changed nothing; nil otherwise.
+    ///
+    /// - Parameter run: when the last run began that changed something; nil where that is not known.
+    static func attempt(on target: [UInt8], after run: Timestamp?) -> String? {
         // A run that was cut short may have begun before the last good one, or may go on.
         guard let last = RunRecord.runs(on: target).last, let outcome = last.outcome, !last.isGood,
-            runs[0].created.map({ $0 < last.began }) ?? true, outcome.changes == 0
-        else { return text }
-        return "\(text); the attempt of \(last.began.nearText()) changed nothing"
+            run.map({ $0 < last.began }) ?? true, outcome.changes == 0
+        else { return nil }
+        return "the attempt of \(last.began.nearText()) changed nothing"
     }
 }

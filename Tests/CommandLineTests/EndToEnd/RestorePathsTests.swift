@@ -62,6 +62,39 @@ struct RestorePathsTests {
         #expect(try TreeSnapshot(scene.path("box")) == before)
     }
 
+    /// The failed restore has looked, and the command that it names works.
+    @Test func aPathThatIsGoneIsFound() throws {
+        let scene = try scene()
+        let lost = try restore(scene, "latest", "docs/b", "--to", "there")
+        #expect(lost.code == 66, "\(lost.errors)")
+        let text =
+            #/docs\/b is not in latest: the run of 20.* deleted it\. The newest version has 1 B, from 20/#
+        #expect(lost.errors.contains(text), "\(lost.errors)")
+        let next = try #require(lost.errors.firstMatch(of: #/next: fsync-lite (.*)/#))
+        let words = next.1.split(separator: " ").map { String($0).replacing("'", with: "") }
+        let found = try scene.run(words)
+        #expect(
+            found.code == 0 && found.output.hasPrefix("restored 1 file, 1 B, to there/docs/b"),
+            "\(found.output)")
+        let pattern = try restore(scene, "latest", "deep", "*.nope", "--to", "there")
+        #expect(pattern.code == 66 || pattern.code == 2, "\(pattern.errors)")
+        let nothing = try restore(scene, "latest", "*.nope", "--to", "there")
+        #expect(
+            nothing.code == 2 && nothing.errors.contains("no path of latest matches *.nope"),
+            "\(nothing.errors)")
+    }
+
+    @Test func aSnapshotHasTheNameOfItsDay() throws {
+        let scene = try scene()
+        let today = Date.now.formatted(
+            .dateTime.weekday(.wide).locale(Locale(identifier: "en_US_POSIX"))
+        ).lowercased()
+        let run = try CommandRun(
+            ["snapshot", "restore", "target", today, "same", "--to", "new"], in: scene.directory.path)
+        #expect(run.code == 0 && scene.exists("new/same"), "\(today): \(run.errors)")
+        #expect(try restore(scene, "someday", "same", "--to", "new").code == 66)
+    }
+
     @Test func pathsGoBesideOthers() throws {
         let scene = try scene()
         let mode = try TreeSnapshot(scene.path("there")).entries[Array("docs".utf8)]?.mode

@@ -432,6 +432,29 @@ struct UndoTests {
         }
     }
 
+    /// The attempts are recorded on the machine that began them.
+    @Test(arguments: [false, true]) func itSaysWhichRunItTakesBack(isThere: Bool) throws {
+        let scene = try MirrorScene(["a": "one"], inMemory: true)
+        let far = try FarMachine(has: .target)
+        let target = isThere ? "far:\(scene.target)" : scene.target
+        func run(_ words: String...) throws -> CommandRun {
+            try CommandRun(
+                words + far.options, in: scene.directory.path,
+                environment: ["FSYNC_LITE_STATE": scene.path("known")])
+        }
+        #expect(try run("apply", "source", target).code == 0)
+        try scene.append(", two", to: "source/a")
+        #expect(try run("apply", "source", target).code == 0)
+        try scene.remove("source/a")
+        #expect(try run("apply", "source", target).code == 4)
+        let undo = try run("undo", target)
+        #expect(undo.code == 0, "\(undo.errors)")
+        #expect(undo.output.hasPrefix("takes back the run of 20"), "\(undo.output)")
+        let told = isThere ? undo.errors : undo.output
+        #expect(told.contains(#/the attempt of today \d\d:\d\d changed nothing/#), "\(told)")
+        #expect(try scene.text("target/a") == "one")
+    }
+
     @Test func nothingToUndo() throws {
         let scene = try MirrorScene(["a": "a"])
         #expect(try scene.run("undo", "target").code == 66)
