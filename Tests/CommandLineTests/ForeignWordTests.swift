@@ -20,6 +20,14 @@ import Testing
         ("apply --bwlimit=5 a b", "--bandwidth RATE, such as --bandwidth 5M"),
         ("apply -x a b", "--one-file-system"),
         (
+            "apply --reflink a b",
+            "leave it out: an exchange links unchanged files into the new tree by itself, which uses no space"
+        ),
+        (
+            "plan --ignore-change-time a b",
+            "leave it out: if only the change time of a file moved, one comparison settles it"
+        ),
+        (
             "apply -z a nas:p",
             "leave it out: files are not compressed. To compress what goes to another machine: --ssh 'ssh -C'"
         ),
