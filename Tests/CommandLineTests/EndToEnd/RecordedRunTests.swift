@@ -19,6 +19,10 @@ struct RecordedRunTests {
 
     private func run(
         _ words: String..., under tracer: [String] = [], as identity: CommandRun.Identity = .current
+    ) throws -> CommandRun { try run(words, under: tracer, as: identity) }
+
+    private func run(
+        _ words: [String], under tracer: [String] = [], as identity: CommandRun.Identity = .current
     ) throws -> CommandRun {
         try CommandRun(
             words + (words[0] == "apply" ? [] : ["--settings", scene.path("settings.json")]), as: identity,
@@ -248,7 +252,9 @@ struct RecordedRunTests {
 
     // MARK: Nagios
 
-    private func nagios(_ words: String...) throws -> (code: Int32, line: String) {
+    private func nagios(_ words: String...) throws -> (code: Int32, line: String) { try nagios(words) }
+
+    private func nagios(_ words: [String]) throws -> (code: Int32, line: String) {
         let run = try CommandRun(
             ["status", "--nagios", "--settings", scene.path("settings.json")] + words,
             in: scene.directory.path,
@@ -318,13 +324,44 @@ struct RecordedRunTests {
 
     @Test func noErrorHasAnotherExitCode() throws {
         try begin()
-        for words in [["nobody"], ["--warn", "soon"], ["--json"], ["--prometheus"]] {
-            let run = try CommandRun(
-                ["status", "--nagios", "--settings", scene.path("settings.json")] + words,
-                in: scene.directory.path,
-                environment: ["FSYNC_LITE_STATE": scene.path("known")])
-            #expect(run.code == 3 && run.output.hasPrefix("FSYNC-LITE UNKNOWN: "), "\(words): \(run.output)")
+        for words in [
+            ["nobody"], ["--warn", "soon"], ["--json"], ["--prometheus"], ["--since", "7d"], ["--bogus"],
+            ["--all", "sys"], ["--warn"],
+        ] {
+            let asked = try nagios(words)
+            #expect(
+                asked.code == 3 && asked.line.hasPrefix("FSYNC-LITE UNKNOWN: "), "\(words): \(asked.line)")
         }
+        for words in [["--since", "7d", "--prometheus"], ["--json", "--prometheus", "sys"]] {
+            #expect(try run(["status"] + words).code == 64, "\(words)")
+        }
+    }
+
+    /// Jobs of damaged settings are unknown, also those whose runs are recorded.
+    @Test func settingsWithAnErrorAreUnknown() throws {
+        try begin()
+        for text in ["{", nil] {
+            try FileManager.default.removeItem(atPath: scene.path("settings.json"))
+            if let text { try scene.build(.file(text), at: "settings.json") }
+            for words in [[], ["sys"]] {
+                let asked = try nagios(words)
+                #expect(
+                    asked.code == 3 && asked.line.hasPrefix("FSYNC-LITE UNKNOWN: ")
+                        && asked.line.contains("settings.json"), "\(asked.line)")
+            }
+        }
+    }
+
+    /// As `status` takes it, with the same note.
+    @Test func aNameOfAJobAndATargetIsTheTarget() throws {
+        try begin()
+        #expect(try run("apply", "source", "sys").code == 0)
+        try emptySource()
+        #expect(try run("run", "sys").code == 4)
+        let asked = try run("status", "--nagios", "sys")
+        #expect(asked.code == 0 && asked.output.hasPrefix("FSYNC-LITE OK: "), "\(asked.output)")
+        #expect(asked.errors.contains("note: 'sys' is the target here, and not the job of this name"))
+        #expect(try run("status", "sys").errors == asked.errors.replacing(" --nagios", with: ""))
     }
 
     /// Ages and results are for everybody, the messages are not.
