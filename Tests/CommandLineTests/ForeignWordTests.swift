@@ -1,3 +1,4 @@
+import Foundation
 import TestSupport
 import Testing
 
@@ -98,6 +99,17 @@ import Testing
         for word in program.foreignCommands {
             for spelling in word.spellings { #expect(!commands.contains(spelling), "\(spelling)") }
         }
+    }
+
+    /// The page for users of other tools says what the program says.
+    @Test func checksAreVerifyOnThePageToo() throws {
+        let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent()
+        let page = root.appending(path: "Sources/FsyncLite/FsyncLite.docc/ComingFrom.md")
+        let lines = try String(contentsOf: page, encoding: .utf8).split(separator: "\n")
+        #expect(error("check m")?.hint == "that is: fsync-lite verify m")
+        #expect(lines.contains("| `check` | `check` | `verify JOB` or `verify TARGET` |"))
+        #expect(!lines.contains { $0.contains("`snapshot verify") || $0.contains("`manifest verify") })
     }
 
     @Test func helpOfAGroupIsItsCommands() throws {
