@@ -37,7 +37,7 @@ enum Execution {
                 ?? invocation.command.run(invocation, &console)
             try console.flush()
             return code
-        } catch where form == .nagios {
+        } catch  where form == .nagios {
             console.discard()
             do {
                 let code = try StatusNagios.write(error, to: &console)

@@ -4,7 +4,8 @@ import FsyncLite
 
 enum StatusCommand: Command {
     static var remoteTarget: ArgumentDescription? { targets }
-    static var remotePlaces: RemotePlaces { RemotePlaces(areReadFromHere: true) }
+    /// The record of runs is here, also those on a target of another machine.
+    static func decidesPlace(_ invocation: Invocation) -> Bool { true }
     static var isReading: Bool { true }
 
     private static let maxAge = OptionDescription.value(
@@ -150,21 +151,27 @@ enum StatusCommand: Command {
                 try StatusTable.write(asked, limit, known, to: &console)
             }
         } else {
-            // The target may be missing.
-            if !options.has(.json) {
-                for line in lines(asked[0]) { try console.line(line) }
-                try console.flush()
-            }
-            let status = try asked[0].status.get()
-            if options.has(.json) {
-                try StatusDocument.write(asked[0], status, to: &console)
-            } else {
-                try console.line("target     \(LocalFile(bytes: asked[0].shownTarget))")
-                try write(status, to: &console)
-            }
+            try show(asked[0], asDocument: options.has(.json), &console)
         }
         let codes = asked.filter { !isAll || $0.job?.disabled == nil }.map { code(of: $0, limit) }
         return codes.first { $0 != .done } ?? .done
+    }
+
+    /// Shows one target: first the runs that this machine remembers, for the target may be missing.
+    private static func show(
+        _ asked: StatusQuery, asDocument isJSON: Bool, _ console: inout Console
+    ) throws {
+        if !isJSON { for line in lines(asked) { try console.line(line) } }
+        switch asked.status {
+        case .failure(let error):
+            if isJSON { try StatusDocument.write(asked, error, to: &console) }
+            try console.flush()
+            throw error
+        case .success(let status):
+            if isJSON { return try StatusDocument.write(asked, status, to: &console) }
+            try console.line("target     \(LocalFile(bytes: asked.shownTarget))")
+            try write(status, to: &console)
+        }
     }
 
     /// The jobs to ask for; none is no error where there are known targets.

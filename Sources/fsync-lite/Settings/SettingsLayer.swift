@@ -55,7 +55,8 @@ struct SettingsLayer {
         for (key, value) in settings.sorted(by: { $0.key < $1.key }) where !others.contains(key) {
             if let removed = RemovedOption.all.first(where: { $0.key == key }) {
                 notes.append(
-                    "\(file.location(of: path + [key])): take \"\(key)\" out, it changes nothing: \(removed.reason)")
+                    "\(file.location(of: path + [key])): take \"\(key)\" out, it changes nothing: \(removed.reason)"
+                )
                 continue
             }
             guard let option = OptionDescription.settable.first(where: { $0.key == key }) else {

@@ -87,6 +87,10 @@ struct RecordedRunTests {
         #expect(document.number("last_attempt_exit_code") == 4)
         #expect(document.text("last_attempt_reason") == "empty_source")
         #expect((document.text("last_good_run") ?? "") < (document.text("last_attempt") ?? ""))
+        #expect(document.number("last_good_run_changes") == 2)
+        #expect(document.number("last_good_run_bytes_copied") == 6)
+        #expect(document.number("last_attempt_changes") == 0)
+        #expect(document.number("last_attempt_bytes_copied") == 0)
         let metrics = try run("status", "--prometheus").output
         #expect(metrics.contains("fsync_lite_last_attempt_exit_code{job=\"sys\""), "\(metrics)")
         #expect(metrics.contains(/last_attempt_exit_code\{job="sys",[^}]*\} 4\n/), "\(metrics)")
@@ -105,6 +109,15 @@ struct RecordedRunTests {
         let status = try run("status", "sys")
         #expect(status.code == 66 && status.output.contains("last good run   "), "\(status.output)")
         #expect(status.output.contains("   refused: "), "\(status.output)")
+        let asked = try run("status", "sys", "--json")
+        let document = try asked.json()
+        #expect(asked.code == 66 && asked.errors.contains("does not exist"), "\(asked.errors)")
+        #expect(document.text("format") == "fsync-lite-error")
+        #expect(document.text("code") == "input_missing" && document.number("exit_code") == 66)
+        #expect(document.text("job") == "sys" && document.text("target") == scene.path("t"))
+        #expect((document.text("last_good_run") ?? "") < (document.text("last_attempt") ?? ""))
+        #expect(document.number("last_good_run_changes") == 2)
+        #expect(document.text("last_attempt_result") == "refused", "\(asked.output)")
     }
 
     @Test(.needs(.strace)) func killedRunDidNotEnd() throws {
@@ -205,6 +218,13 @@ struct RecordedRunTests {
         #expect(
             run.code == 0 && run.errors.contains("note: this run is not recorded for 'status': "),
             "\(run.errors)")
+        for words in [["apply", "--json", "source", "t"], ["run", "--json", "home", "--create-target"]] {
+            let document = try self.run(words)
+            #expect(
+                document.output.contains(#""notes":["this run is not recorded for 'status': "#),
+                "\(document.output)")
+            #expect(document.errors.components(separatedBy: "not recorded").count == 2)
+        }
         let quiet = try self.run("apply", "--quiet", "source", "t")
         #expect(quiet.code == 0 && quiet.errors.isEmpty, "\(quiet.errors)")
     }
