@@ -20,6 +20,31 @@ private struct StatusDocument: Decodable {
         var bytes: ByteCount
     }
 
+    struct FileSystem: Decodable {
+        var name: String
+        var commit: String
+        var lacks: [String]
+        var doesNotHold: [String]
+        var nanosecondsBetweenTimes: Int64
+
+        var capabilities: FileSystemCapabilities {
+            var found = FileSystemCapabilities(name: singleLine(name))
+            found.isComplete = commit == "complete"
+            for path in FileSystemCapabilities.neededForCommits {
+                var other = FileSystemCapabilities(name: "")
+                other.isComplete = false
+                other[keyPath: path] = false
+                if Set(lacks).isSuperset(of: other.lacks) { found[keyPath: path] = false }
+            }
+            for bit in 0..<FileSystemCapabilities.Features.RawValue.bitWidth {
+                let feature = FileSystemCapabilities.Features(rawValue: 1 << bit)
+                if let word = feature.words.first, doesNotHold.contains(word) { found.held.remove(feature) }
+            }
+            found.timeStep = max(nanosecondsBetweenTimes, 1)
+            return found
+        }
+    }
+
     struct Applied: Decodable {
         var id: String
         var shortId: String
@@ -38,6 +63,15 @@ private struct StatusDocument: Decodable {
     var summary: Summary?
     var runningPhase: String?
     var runningSince: String?
+    var runningPhaseSince: String?
+    var runningProcess: Int32?
+    var runningEntries: Int?
+    var runningEntriesTotal: Int?
+    var runningBytes: ByteCount?
+    var runningBytesTotal: ByteCount?
+    var prepared: String?
+    var preparedSince: String?
+    var fileSystem: FileSystem?
     var lastRun: String?
     var lastRunEnded: String?
     var lastRunProblems: Int?
@@ -54,11 +88,18 @@ private struct StatusDocument: Decodable {
     }
 }
 
+extension FileSystemCapabilities {
+    /// Those that `lacks` has a word for.
+    fileprivate static let neededForCommits: [WritableKeyPath<FileSystemCapabilities, Bool> & Sendable] = [
+        \.exchangesNames, \.refusesToReplace, \.keepsInodes, \.syncsAsAWhole,
+    ]
+}
+
 extension Target.Status {
     /// The longest document.
     private static let limit = 64 << 20
 
-    /// Reads what another machine says of a target. What it says of its file system is left out.
+    /// Reads what another machine says of a target.
     ///
     /// - Throws: the error that it tells of; `unreachable` for what is no status.
     package init(document bytes: [UInt8], of endpoint: Endpoint, code: Int32) throws {
@@ -103,12 +144,22 @@ extension Target.Status {
         if let began = try time(document.lastRun), let ended = try time(document.lastRunEnded) {
             lastRun = LastRun(began: began, ended: ended, problems: max(document.lastRunProblems ?? 0, 0))
         }
+        if let id = document.prepared, let since = try time(document.preparedSince) {
+            prepared = (singleLine(id), since)
+        }
+        fileSystem = document.fileSystem?.capabilities
         lastCheck = document.lastCheck
         if let name = document.runningPhase, let began = try time(document.runningSince) {
             guard let phase = SyncProgress.Phase(rawValue: name) else {
                 throw fault("its run is in no phase")
             }
-            activity = Activity(began: began, SyncProgress(phase))
+            var progress = SyncProgress(phase)
+            progress.entries = document.runningEntries ?? 0
+            progress.totalEntries = document.runningEntriesTotal
+            (progress.bytes, progress.totalBytes) = (document.runningBytes ?? 0, document.runningBytesTotal)
+            activity = Activity(
+                began: began, phaseBegan: try time(document.runningPhaseSince) ?? began, progress,
+                process: document.runningProcess ?? 0)
         }
         bytesHeld = document.historyBytesHeld ?? 0
         history = (document.history ?? []).map {

@@ -39,7 +39,9 @@ extension ForeignWord {
             ).with([PlanCommand.name]),
             ForeignWord("-n", hint: "--dry-run shows what would be done, and so does fsync-lite plan").with(
                 mirroring + [UndoCommand.name, SnapshotRestoreCommand.name, SnapshotPruneCommand.name]),
-        ] + ofMirroring.map { $0.with(mirroring) }
+        ]
+        + (RemovedOption.all.map { ForeignWord($0.name, hint: "leave it out: \($0.reason)") } + ofMirroring)
+        .map { $0.with(mirroring) }
 
     private static let ofMirroring = [
         ForeignWord(

@@ -9,10 +9,7 @@ do {
 HostProcess.returnLargeBuffers()
 HostProcess.keepAccessToNewFiles()
 let arguments = HostProcess.arguments
-let wantsDocument = arguments.prefix { !$0.spells("--") }.contains {
-    $0.spells(OptionDescription.json.name)
-}
-let code = Execution.run(wantsDocument: wantsDocument) {
+let code = Execution.run(.init(arguments)) {
     try CommandLineParser(program: .fsyncLite).parse(arguments)
 }
 HostProcess.exit(code.rawValue)

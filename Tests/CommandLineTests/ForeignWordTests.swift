@@ -1,3 +1,4 @@
+import Foundation
 import TestSupport
 import Testing
 
@@ -19,6 +20,14 @@ import Testing
         ("plan --dry-run a b", "leave it out: plan only shows what fsync-lite apply would do"),
         ("apply --bwlimit=5 a b", "--bandwidth RATE, such as --bandwidth 5M"),
         ("apply -x a b", "--one-file-system"),
+        (
+            "apply --reflink a b",
+            "leave it out: an exchange links unchanged files into the new tree by itself, which uses no space"
+        ),
+        (
+            "plan --ignore-change-time a b",
+            "leave it out: if only the change time of a file moved, one comparison settles it"
+        ),
         (
             "apply -z a nas:p",
             "leave it out: files are not compressed. To compress what goes to another machine: --ssh 'ssh -C'"
@@ -90,6 +99,17 @@ import Testing
         for word in program.foreignCommands {
             for spelling in word.spellings { #expect(!commands.contains(spelling), "\(spelling)") }
         }
+    }
+
+    /// The page for users of other tools says what the program says.
+    @Test func checksAreVerifyOnThePageToo() throws {
+        let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent()
+        let page = root.appending(path: "Sources/FsyncLite/FsyncLite.docc/ComingFrom.md")
+        let lines = try String(contentsOf: page, encoding: .utf8).split(separator: "\n")
+        #expect(error("check m")?.hint == "that is: fsync-lite verify m")
+        #expect(lines.contains("| `check` | `check` | `verify JOB` or `verify TARGET` |"))
+        #expect(!lines.contains { $0.contains("`snapshot verify") || $0.contains("`manifest verify") })
     }
 
     @Test func helpOfAGroupIsItsCommands() throws {

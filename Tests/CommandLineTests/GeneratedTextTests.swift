@@ -57,9 +57,15 @@ struct GeneratedTextTests {
     @Test func settingsPageTellsOfEveryKey() throws {
         let page = SettingsManualPage(program: program).text
         let keys = OptionDescription.settable.map(\.key) + Hook.Moment.allCases.map(\.rawValue)
-        for key in keys + ["source", "target", Job.disabled, Job.comment] {
+        for key in keys + ["source", "target", Job.disabled, Job.comment, Job.report] {
             #expect(page.contains("\\fB\(key)\\fR"), "\(key)")
         }
+        #expect(page.contains("\\fBdigest\\fR: \\fItrue, false, \"all\" or \"none\"\\fR"), "\(page)")
+        #expect(page.contains("\\fBno_delete\\fR: \\fItrue or false\\fR"))
+        for variable in ["JOB", "TARGET", "OUTCOME", "EXIT_CODE", "MESSAGE"] {
+            #expect(page.contains("FSYNC_LITE_\(variable)"), "\(variable)")
+        }
+        #expect(!page.contains("the report in JSON"))
         #expect(try CommandRun(["help", "settings", "--man"]).output == page)
     }
 

@@ -30,13 +30,16 @@ package struct PlanDocument {
     /// The most actions in the report of a run that was refused.
     private static let mostRefused = 10
 
-    package func write(_ report: Report, to sink: inout some ByteSink & ~Copyable) throws {
+    package func write(
+        _ report: Report, listsActions: Bool = true, to sink: inout some ByteSink & ~Copyable
+    ) throws {
         var document = begin("fsync-lite-report", source.directories + report.sources)
         document.text.field("outcome", report.outcome.rawValue)
         if let transaction = report.transaction { document.text.field("transaction", transaction) }
         // What was not done can be many entries, and the summary counts them.
         let isRefused = report.outcome == .refused
-        let listed = isRefused ? report.actions.prefix(PlanDocument.mostRefused) : report.actions[...]
+        let most = !listsActions ? 0 : isRefused ? PlanDocument.mostRefused : report.actions.count
+        let listed = report.actions.prefix(most)
         try document.array("actions", of: listed, to: &sink) { $0.action($1) }
         try end(
             &document, report.summary, report.notes, report.problems, report.refusals,

@@ -20,8 +20,9 @@ public struct Activity: Hashable, Sendable {
     }
 
     /// Of a run on another machine.
-    init(began: Timestamp, _ progress: SyncProgress) {
-        (self.began, self.progress, phaseBegan, process, boot) = (began, progress, began, 0, "")
+    init(began: Timestamp, phaseBegan: Timestamp, _ progress: SyncProgress, process: Int32) {
+        (self.began, self.phaseBegan, self.progress) = (began, phaseBegan, progress)
+        (self.process, boot) = (process, "")
     }
 
     mutating func update(_ progress: SyncProgress) {

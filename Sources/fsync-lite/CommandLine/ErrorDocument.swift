@@ -3,8 +3,10 @@ import FsyncLite
 
 /// The JSON document of a command, or of a job, that an error ended before it had a result.
 enum ErrorDocument {
+    /// - Parameter rest: adds what is known in spite of the error.
     static func write(
-        _ error: any Error, _ code: ExitCode, job: String? = nil, to console: inout Console
+        _ error: any Error, _ code: ExitCode, job: String? = nil, to console: inout Console,
+        adding rest: (inout JSONText) -> Void = { _ in }
     ) throws {
         var document = DocumentWriter(format: "fsync-lite-error")
         if let job { document.text.field("job", job) }
@@ -23,6 +25,7 @@ enum ErrorDocument {
             document.text.field("code", SyncError.Code.failed.rawValue)
             document.text.field("message", "\(error)")
         }
+        rest(&document.text)
         try document.end(to: &console)
     }
 }

@@ -54,10 +54,13 @@ enum ApplyCommand: Command {
             return ExitCode(try run.plan(&console), run.options)
         }
         TerminationSignal.watch()
-        let report = try run.noted { try prepares ? run.prepare(&console) : run.apply(&console) }
+        let report = try run.noted { notes in
+            try prepares ? run.prepare(&console, notes) : run.apply(&console, notes)
+        }
         if let client = run.client, client.command.wantsReport {
             var document: [UInt8] = []
-            try run.document.write(report, to: &document)
+            // Only the commands of a job read the actions.
+            try run.document.write(report, listsActions: client.command.job != nil, to: &document)
             client.write(document, to: .document)
         }
         return ExitCode(report)
@@ -66,30 +69,36 @@ enum ApplyCommand: Command {
 
 extension SyncRun {
     /// Notes a run on this machine. That of a client is noted there.
-    fileprivate func noted(_ run: () throws -> Report) throws -> Report {
-        guard client == nil else { return try run() }
+    fileprivate func noted(_ run: (_ notes: [String]) throws -> Report) throws -> Report {
+        guard client == nil else { return try run([]) }
         return try RunRecord.noting(target, isQuiet: isQuiet, { .init($0, ExitCode($0)) }, run)
     }
 
     /// Applies, prints what was done and logs it.
-    func apply(_ console: inout Console) throws -> Report {
-        try telling(&console) { try synchronizing { try $0.apply(exactly: saved) } }
+    ///
+    /// - Parameter notes: for its report, and printed already.
+    func apply(_ console: inout Console, _ notes: [String] = []) throws -> Report {
+        try telling(&console, notes) { try synchronizing { try $0.apply(exactly: saved) } }
     }
 
     /// The same, without the commit.
-    func prepare(_ console: inout Console) throws -> Report {
-        try telling(&console) { try synchronizing { try $0.prepare(exactly: saved) } }
+    func prepare(_ console: inout Console, _ notes: [String]) throws -> Report {
+        try telling(&console, notes) { try synchronizing { try $0.prepare(exactly: saved) } }
     }
 
     /// Prints what a run did and logs it.
-    func telling(_ console: inout Console, _ run: () throws -> Report) throws -> Report {
-        let report: Report
+    func telling(
+        _ console: inout Console, _ notes: [String] = [], _ run: () throws -> Report
+    ) throws -> Report {
+        var report: Report
         do {
             report = try run()
         } catch {
             try log("failed: \(error)")
             throw error
         }
+        let ownNotes = report.notes
+        report.notes += notes
         do {
             try show(report, &console)
         } catch {
@@ -113,7 +122,7 @@ extension SyncRun {
         let removed = report.removed.text()
         if let removed, !isQuiet { complain(removed) }
         let ids = report.removed.ids.map { SnapshotName.short($0) }.joined(separator: ", ")
-        complain(notes: report.notes, problems: report.problems, refusals: report.refusals)
+        complain(notes: ownNotes, problems: report.problems, refusals: report.refusals)
         if report.outcome == .committed, TerminationSignal.signal != nil {
             complain("interrupted; the commit had begun and was finished: the new tree is there")
         }

@@ -3,15 +3,30 @@ import FsyncLite
 
 /// Runs a command and tells of its error.
 enum Execution {
-    /// - Parameters:
-    ///   - wantsDocument: standard output must have one JSON document, also after an error.
-    ///   - check: refuses what a client may not do here.
+    /// What standard output has after an error.
+    enum ErrorForm {
+        case nothing
+        /// One JSON document.
+        case document
+        /// The line of a monitoring plugin, and standard error nothing.
+        case nagios
+
+        /// - Parameter arguments: a command line, which may be invalid.
+        init(_ arguments: [[UInt8]]) {
+            let words = arguments.prefix { !$0.spells("--") }
+            func has(_ option: OptionDescription) -> Bool { words.contains { $0.spells(option.name) } }
+            let isStatus = words.first?.spells(StatusCommand.name) ?? false
+            self = isStatus && has(StatusCommand.nagios) ? .nagios : has(.json) ? .document : .nothing
+        }
+    }
+
+    /// - Parameter check: refuses what a client may not do here.
     static func run(
-        wantsDocument: Bool, _ invocation: () throws -> Invocation,
+        _ form: ErrorForm, _ invocation: () throws -> Invocation,
         checking check: (Invocation) throws -> Void = { _ in }
     ) -> ExitCode {
         var console = Console()
-        console.wantsDocument = wantsDocument
+        console.wantsDocument = form == .document
         var next: NextCommand?
         do {
             let invocation = try invocation().reading()
@@ -22,6 +37,16 @@ enum Execution {
                 ?? invocation.command.run(invocation, &console)
             try console.flush()
             return code
+        } catch  where form == .nagios {
+            console.discard()
+            do {
+                let code = try StatusNagios.write(error, to: &console)
+                try console.flush()
+                return code
+            } catch {
+                Console.complain("\(error)")
+                return .committedWithOmissions
+            }
         } catch {
             let code = ExitCode(reporting: error, advice: { next?.advice(after: [$0]) ?? [] })
             guard console.wantsDocument, !console.isBegun else { return code }

@@ -62,7 +62,9 @@ final class FarDocument: RemoteRun.Terminal {
             asked.options.append(option, invocation.options.value(option))
         }
         let document = FarDocument(showsErrors: showsErrors, take)
-        guard let code = try RemoteInvocation(asked)?.run(document) else { return .unreachable }
+        guard let code = try RemoteInvocation(asked, isDecided: true)?.run(document) else {
+            return .unreachable
+        }
         if let failure = document.state.withLock(\.failure) { throw failure }
         return ExitCode(rawValue: code) ?? .unreachable
     }

@@ -7,6 +7,8 @@ struct NamedTarget {
     let path: [UInt8]
     /// It is on another machine.
     let isRemote: Bool
+    /// It is neither a job of the settings nor a target here: the record of runs alone knows the job.
+    let isRecordedJob: Bool
 
     static let help = "a directory that fsync-lite writes to, or the name of a job"
     static let argument = ArgumentDescription("JOB|TARGET", help, kind: .directoryOrJob)
@@ -14,13 +16,20 @@ struct NamedTarget {
         "A name without a slash is a job's, if the settings have such a job, unless a target of that name is here."
 
     /// A target in the working directory keeps its name.
-    init(_ name: [UInt8], _ invocation: Invocation) throws {
-        (job, path) = try NamedTarget.find(name, invocation)
+    ///
+    /// - Parameter isRecorded: runs of a job of this name are recorded.
+    init(_ name: [UInt8], _ invocation: Invocation, isRecorded: Bool = false) throws {
+        let isHere = (try? Target(path: name).hasState()) == true
+        (job, path) = try NamedTarget.find(name, invocation, isHere: isHere, isRecorded: isRecorded)
+        isRecordedJob = isRecorded && !isHere && job == nil
         // That of a client is a path here, whatever is in it.
         isRemote = try invocation.client == nil && SyncRun.endpoint(path, SyncRun.target) != nil
     }
 
-    private static func find(_ name: [UInt8], _ invocation: Invocation) throws -> (Job?, [UInt8]) {
+    /// - Parameter isHere: a target has this name here.
+    private static func find(
+        _ name: [UInt8], _ invocation: Invocation, isHere: Bool, isRecorded: Bool
+    ) throws -> (Job?, [UInt8]) {
         func job(mustExist: Bool = false) throws -> Job? {
             guard !name.contains(UInt8(ascii: "/")) else { return nil }
             let settings = try SettingsSources(invocation)
@@ -32,10 +41,10 @@ struct NamedTarget {
             return job
         }
         // An error of the path is told when its state is asked for.
-        guard (try? Target(path: name).hasState()) == true else {
+        guard isHere else {
             let isNowhere =
                 try Endpoint(argument: name) == nil && (try? LocalFile(bytes: name).exists) == false
-            let job = try job(mustExist: isNowhere)
+            let job = try job(mustExist: isNowhere && !isRecorded)
             return (job, job?.target ?? name)
         }
         // Settings with an error matter to no directory.

@@ -20,10 +20,12 @@ struct RemoteInvocation {
     /// Completed by settings, but those of the target.
     let options: GivenOptions
 
-    /// nil for a target of this machine.
-    init?(_ invocation: Invocation) throws {
+    /// nil for a target of this machine, and for a command that runs here first.
+    ///
+    /// - Parameter isDecided: the command runs there.
+    init?(_ invocation: Invocation, isDecided: Bool = false) throws {
         guard invocation.client == nil, let argument = invocation.command.remoteTarget,
-            !invocation.command.decidesPlace(invocation)
+            isDecided || !invocation.command.decidesPlace(invocation)
         else { return nil }
         let given = invocation.options
         var arguments = invocation.command.description.arguments.flatMap(invocation.values)
@@ -134,8 +136,8 @@ struct RemoteInvocation {
         }
         guard command == ApplyCommand.self, !given.has(.dryRun) else { return try carryOut(&console) }
         return try RunRecord.noting(
-            endpoint.bytes, isQuiet: options.has(.quiet), { .init($0, nil) }
-        ) { try carryOut(&console) }
+            endpoint.bytes, isQuiet: options.has(.quiet), { .init($0, FarReport($1)) }
+        ) { _ in try run(&console, wantsReport: true) }.0
     }
 
     private func carryOut(_ console: inout Console) throws -> ExitCode {

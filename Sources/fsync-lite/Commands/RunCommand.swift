@@ -76,14 +76,16 @@ enum RunCommand: Command {
         _ job: Job, _ invocation: Invocation, _ settings: SettingsSources, _ console: inout Console
     ) -> ExitCode {
         let isQuiet = invocation.options.has(.quiet)
-        let noted = try? RunRecord.noting(job.target, job: job.name, isQuiet: isQuiet, \.self) {
-            run(job, invocation, settings, &console) as RecordedRun.Outcome
+        let noted = try? RunRecord.noting(job.target, job: job.name, isQuiet: isQuiet, \.self) { notes in
+            run(job, invocation, settings, notes, &console)
         }
         return noted.flatMap { ExitCode(rawValue: $0.exitCode) } ?? .failed
     }
 
+    /// - Parameter notes: for its report.
     private static func run(
-        _ job: Job, _ invocation: Invocation, _ settings: SettingsSources, _ console: inout Console
+        _ job: Job, _ invocation: Invocation, _ settings: SettingsSources, _ notes: [String],
+        _ console: inout Console
     ) -> RecordedRun.Outcome {
         let steps: Steps
         do {
@@ -101,7 +103,7 @@ enum RunCommand: Command {
                 try steps.log("failed: \(failure)")
                 throw SyncError(.failed, "\(failure); nothing was applied")
             }
-            ended = try steps.apply(job, &console)
+            ended = try steps.apply(job, &console, notes)
         } catch {
             let (report, code) = self.report(error, of: job, invocation, steps.given, &console)
             ended = EndedRun(
@@ -210,10 +212,11 @@ private enum Steps {
         }
     }
 
-    func apply(_ job: Job, _ console: inout Console) throws -> EndedRun {
+    /// - Parameter notes: for a report of this machine.
+    func apply(_ job: Job, _ console: inout Console, _ notes: [String]) throws -> EndedRun {
         switch self {
         case .here(let run):
-            let report = try run.apply(&console)
+            let report = try run.apply(&console, notes)
             let code = ExitCode(report)
             return EndedRun(
                 report: HookReport(job, report, code, next: run.advice(after: report)),

@@ -25,17 +25,21 @@ extension RunRecord {
 
     /// Notes a run from before its first scan to its end. The run goes on where that is not possible.
     ///
-    /// - Parameter outcome: how a run ended that gave this result.
+    /// - Parameters:
+    ///   - outcome: how a run ended that gave this result.
+    ///   - run: gets the notes for its report: why it is not recorded.
     static func noting<Result>(
         _ target: [UInt8], job: String? = nil, isQuiet: Bool, _ outcome: (Result) -> RecordedRun.Outcome,
-        _ run: () throws -> Result
+        _ run: (_ notes: [String]) throws -> Result
     ) throws -> Result {
+        var notes: [String] = []
         let record = RunRecord(of: target)
         func attempt<Value>(_ body: (RunRecord) throws -> Value) -> Value? {
             do {
                 return try record.map(body)
             } catch {
-                if !isQuiet { Console.complain("note: this run is not recorded for 'status': \(error)") }
+                notes.append("this run is not recorded for 'status': \(error)")
+                if !isQuiet { Console.complain("note: \(notes[notes.count - 1])") }
                 return nil
             }
         }
@@ -44,7 +48,7 @@ extension RunRecord {
             if let begun { _ = attempt { try $0.end(begun, outcome) } }
         }
         do {
-            let result = try run()
+            let result = try run(notes)
             end(outcome(result))
             return result
         } catch {

@@ -113,7 +113,7 @@ enum ServeCommand: Command {
         StandardStream.relay = ClientStreams(client: client)
         let json = OptionDescription.json.name
         let code = Execution.run(
-            wantsDocument: client.command.options.contains { $0.name == json },
+            client.command.options.contains { $0.name == json } ? .document : .nothing,
             { try Invocation(client, within: limits) }, checking: { try limits.check($0, client.command) })
         client.end(code.rawValue)
     }

@@ -4,7 +4,8 @@ import FsyncLite
 
 enum StatusCommand: Command {
     static var remoteTarget: ArgumentDescription? { targets }
-    static var remotePlaces: RemotePlaces { RemotePlaces(areReadFromHere: true) }
+    /// The record of runs is here, also those on a target of another machine.
+    static func decidesPlace(_ invocation: Invocation) -> Bool { true }
     static var isReading: Bool { true }
 
     private static let maxAge = OptionDescription.value(
@@ -16,7 +17,7 @@ enum StatusCommand: Command {
     .replacingArguments()
     private static let prometheus = OptionDescription.flag(
         "--prometheus", "as metrics, for a textfile collector; of every job, unless TARGET is given")
-    private static let nagios = OptionDescription.flag(
+    static let nagios = OptionDescription.flag(
         "--nagios",
         "one line for monitoring, with exit codes 0 to 3; of every job, unless TARGET is given. Everybody may ask"
     )
@@ -52,43 +53,62 @@ enum StatusCommand: Command {
         ])
 
     static func run(_ invocation: Invocation, _ console: inout Console) throws -> ExitCode {
-        guard invocation.options.has(nagios) else { return try show(invocation, &console) }
-        do {
-            return try monitor(invocation, &console)
-        } catch {
-            return try StatusNagios.write(error, to: &console)
+        try checkForm(invocation.options)
+        return try invocation.options.has(nagios)
+            ? monitor(invocation, &console) : show(invocation, &console)
+    }
+
+    /// There is one form of the output.
+    private static func checkForm(_ options: GivenOptions) throws {
+        func pair(_ forms: [OptionDescription]) -> (String, String)? {
+            let given = forms.filter(options.has).map(\.name)
+            return given.count > 1 ? (given[0], given[1]) : nil
+        }
+        // A period is a text or a document.
+        for forms in [[.json, prometheus, nagios], [since, prometheus, nagios]] {
+            guard let (one, other) = pair(forms) else { continue }
+            throw UsageError("\(one) and \(other) are two forms of the status", hint: "give one of them")
         }
     }
 
     /// The state of jobs and targets for a monitoring system.
     private static func monitor(_ invocation: Invocation, _ console: inout Console) throws -> ExitCode {
         let options = invocation.options
-        if let other = [OptionDescription.json, prometheus].first(where: options.has) {
-            throw UsageError("--nagios and \(other.name) are two formats", hint: "give one of them")
-        }
         func age(_ option: OptionDescription) throws -> TimeSpan? {
             try options.value(option, "give \(TimeSpan.forms)", { TimeSpan($0) })
         }
         let limits = StatusNagios(warning: try age(warn), critical: try age(maxAge))
         let recorded = RunRecord.ofJobs
-        // Who monitors may have no settings, and not those of who runs the jobs.
-        let jobs = (try? SettingsSources(invocation).jobs()) ?? []
-        func row(_ name: [UInt8]) throws -> StatusNagios.Row {
-            let job = jobs.first { $0.name.utf8.elementsEqual(name) }
+        /// - Parameter path: nil for a job that the record of runs alone knows.
+        func row(_ name: [UInt8], _ job: Job?, path: [UInt8]?) throws -> StatusNagios.Row {
+            let isJob = job != nil || path == nil
             let runs =
-                RunRecord.runs(on: job?.target ?? name).nonEmpty
-                ?? recorded.first { $0.job.utf8.elementsEqual(name) }?.runs
+                path.flatMap { RunRecord.runs(on: $0).nonEmpty }
+                ?? (isJob ? recorded.first { $0.job.utf8.elementsEqual(name) }?.runs : nil)
             if let runs {
-                let shown = job.map { escapedText($0.name.utf8) } ?? escapedText(name)
-                return StatusNagios.Row(shown, runs, isPaused: job?.disabled != nil)
+                return StatusNagios.Row(escapedText(name), runs, isPaused: job?.disabled != nil)
             }
-            let query = StatusQuery(job, path: job?.target ?? name, invocation)
+            let query = StatusQuery(job, path: path ?? name, invocation)
             if job == nil { _ = try query.status.get() }
             return StatusNagios.Row(query)
         }
-        let names = Set(jobs.map(\.name)).union(recorded.map(\.job)).sorted().map { Array($0.utf8) }
         let asked = invocation.values(targets)
-        return try limits.write(try (asked.isEmpty ? names : asked).map(row), to: &console)
+        guard asked.isEmpty else {
+            return try limits.write(
+                asked.map { name in
+                    // Who monitors may have no settings, and knows a job by its runs.
+                    let isRecorded = recorded.contains { $0.job.utf8.elementsEqual(name) }
+                    let named = try NamedTarget(name, invocation, isRecorded: isRecorded)
+                    return try row(name, named.job, path: named.isRecordedJob ? nil : named.path)
+                }, to: &console)
+        }
+        let jobs = try SettingsSources(invocation).jobs()
+        let names = Set(jobs.map(\.name)).union(recorded.map(\.job)).sorted()
+        return try limits.write(
+            names.map { name in
+                let job = jobs.first { $0.name == name }
+                return try row(Array(name.utf8), job, path: job?.target)
+            }, to: &console)
     }
 
     private static func show(_ invocation: Invocation, _ console: inout Console) throws -> ExitCode {
@@ -97,9 +117,6 @@ enum StatusCommand: Command {
             maxAge, "give \(TimeSpan.forms)", { TimeSpan($0) })
         let period = try options.value(since, "give \(TimeSpan.forms)", { TimeSpan($0) })
             .map { StatusPeriod(start: $0.start) }
-        guard !options.has(.json) || !options.has(prometheus) else {
-            throw UsageError("--json and --prometheus are two formats", hint: "give one of them")
-        }
         let names = invocation.values(targets)
         let isAll = options.has(all) || names.isEmpty && options.has(prometheus)
         guard isAll || !names.isEmpty else {
@@ -134,21 +151,27 @@ enum StatusCommand: Command {
                 try StatusTable.write(asked, limit, known, to: &console)
             }
         } else {
-            // The target may be missing.
-            if !options.has(.json) {
-                for line in lines(asked[0]) { try console.line(line) }
-                try console.flush()
-            }
-            let status = try asked[0].status.get()
-            if options.has(.json) {
-                try StatusDocument.write(asked[0], status, to: &console)
-            } else {
-                try console.line("target     \(LocalFile(bytes: asked[0].shownTarget))")
-                try write(status, to: &console)
-            }
+            try show(asked[0], asDocument: options.has(.json), &console)
         }
         let codes = asked.filter { !isAll || $0.job?.disabled == nil }.map { code(of: $0, limit) }
         return codes.first { $0 != .done } ?? .done
+    }
+
+    /// Shows one target: first the runs that this machine remembers, for the target may be missing.
+    private static func show(
+        _ asked: StatusQuery, asDocument isJSON: Bool, _ console: inout Console
+    ) throws {
+        if !isJSON { for line in lines(asked) { try console.line(line) } }
+        switch asked.status {
+        case .failure(let error):
+            if isJSON { try StatusDocument.write(asked, error, to: &console) }
+            try console.flush()
+            throw error
+        case .success(let status):
+            if isJSON { return try StatusDocument.write(asked, status, to: &console) }
+            try console.line("target     \(LocalFile(bytes: asked.shownTarget))")
+            try write(status, to: &console)
+        }
     }
 
     /// The jobs to ask for; none is no error where there are known targets.

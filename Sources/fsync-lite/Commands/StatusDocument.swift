@@ -19,6 +19,14 @@ enum StatusDocument {
         try document.end(to: &console)
     }
 
+    /// A target that cannot be read, with the runs that this machine remembers.
+    static func write(_ asked: StatusQuery, _ error: SyncError, to console: inout Console) throws {
+        try ErrorDocument.write(error, ExitCode(of: error), job: asked.job?.name, to: &console) { text in
+            text.field("target", "target_base64", asked.target.path[...])
+            text.runs(asked)
+        }
+    }
+
     /// Several targets, one per line.
     static func write(
         _ asked: [StatusQuery], _ limit: TimeSpan?, _ period: StatusPeriod?, _ known: [KnownTarget],
@@ -54,6 +62,10 @@ extension JSONText {
     fileprivate mutating func runs(_ asked: StatusQuery) {
         if asked.job?.disabled != nil { flag("disabled") }
         if let good = asked.lastGood { field("last_good_run", good) }
+        if let work = asked.recordedGood?.outcome {
+            field("last_good_run_changes", work.changes)
+            field("last_good_run_bytes_copied", work.copied)
+        }
         guard let run = asked.runs.last else { return }
         field("last_attempt", run.began)
         if let ended = run.ended { field("last_attempt_ended", ended) }
@@ -62,6 +74,8 @@ extension JSONText {
         field("last_attempt_exit_code", outcome.exitCode)
         if let reason = outcome.reason { field("last_attempt_reason", reason) }
         if let message = outcome.message { field("last_attempt_message", message) }
+        field("last_attempt_changes", outcome.changes)
+        field("last_attempt_bytes_copied", outcome.copied)
     }
 
     /// The runs of a time, the newest last.

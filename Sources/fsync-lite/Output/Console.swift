@@ -1,5 +1,6 @@
 import FileSystem
 import FsyncLite
+import Synchronization
 
 /// Standard output, buffered, and standard error. A failed write is an error like any other.
 struct Console: ByteSink {
@@ -36,6 +37,14 @@ struct Console: ByteSink {
     /// Prints to standard error, for people. Its own failure cannot be reported.
     static func complain(_ text: String) {
         _ = Result { try StandardStream.error.write(Array("fsync-lite: \(text)\n".utf8)) }
+    }
+
+    private static let told = Mutex<Set<String>>([])
+
+    /// The same, unless this process has printed it.
+    static func complainOnce(_ text: String) {
+        guard told.withLock({ $0.insert(text).inserted }) else { return }
+        complain(text)
     }
 
     /// Lists what could not be read or mirrored.

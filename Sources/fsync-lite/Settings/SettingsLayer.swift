@@ -14,7 +14,9 @@ extension SettingsFile {
 
 extension OptionDescription {
     /// The option's key in settings: `max_delete` for `--max-delete`.
-    var key: String { String(name.dropFirst(2)).replacing("-", with: "_") }
+    var key: String { OptionDescription.key(of: name) }
+
+    static func key(of name: String) -> String { String(name.dropFirst(2)).replacing("-", with: "_") }
 }
 
 /// The options of one part of the settings, checked like a command line.
@@ -38,6 +40,8 @@ struct SettingsLayer {
     let origin: Origin
     /// By long option name.
     private(set) var values: [String: Value] = [:]
+    /// Keys that change nothing any more.
+    private(set) var notes: [String] = []
 
     /// - Parameters:
     ///   - path: the keys that lead to the values in the file.
@@ -49,6 +53,12 @@ struct SettingsLayer {
     ) throws {
         self.origin = origin
         for (key, value) in settings.sorted(by: { $0.key < $1.key }) where !others.contains(key) {
+            if let removed = RemovedOption.all.first(where: { $0.key == key }) {
+                notes.append(
+                    "\(file.location(of: path + [key])): take \"\(key)\" out, it changes nothing: \(removed.reason)"
+                )
+                continue
+            }
             guard let option = OptionDescription.settable.first(where: { $0.key == key }) else {
                 let known = OptionDescription.settable.map(\.key) + others
                 let closest = EditDistance.closest(to: Array(key.utf8)[...], among: known)

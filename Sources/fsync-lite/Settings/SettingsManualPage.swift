@@ -37,9 +37,12 @@ struct SettingsManualPage: Sendable {
     }
 
     private func optionLines(_ option: OptionDescription) -> [String] {
+        let words = ["true", "false"] + option.choices.map { "\"\($0)\"" }
         let value =
             option.isRepeatable
-            ? "list of texts" : option.placeholder.map { $0 == "N" ? "number" : $0 } ?? "true or false"
+            ? "list of texts"
+            : option.placeholder.map { $0 == "N" ? "number" : $0 }
+                ?? "\(words.dropLast().joined(separator: ", ")) or \(words.last ?? "")"
         return ManualMarkup.item(
             "\\fB\(ManualMarkup.escaped(option.key))\\fR: \\fI\(ManualMarkup.escaped(value))\\fR",
             option.wholeHelp)
@@ -70,11 +73,19 @@ struct SettingsManualPage: Sendable {
         ),
         (Job.target, "the directory that becomes the mirror: a path from / or ~/, or host:path"),
         (Job.disabled, "true for a job that run leaves out"), (Job.comment, "a text, for people"),
+        (
+            Job.report,
+            "\"text\", the default, or \"json\": the form of the report that the hooks get on standard input. json is as apply --json writes it"
+        ),
     ]
 
     private static let hooks = """
         Commands of a job, each a word or a list of words such as ["mountpoint", "-q", "/mnt/backup"], found by the \
         PATH and run without a shell. A line for a shell is ["sh", "-c", "LINE"]. \(Hook.variable) is the job's name.
+        "after" and "on_failure" get the report on standard input: a text for a mail, or JSON with "\(Job.report)": "json". \
+        They have these variables, too. FSYNC_LITE_TARGET is the path of the target. FSYNC_LITE_OUTCOME is committed, \
+        unchanged, refused, failed or pending. FSYNC_LITE_EXIT_CODE is the exit code. FSYNC_LITE_MESSAGE says in one line \
+        why the exit code is not 0, else it is empty.
         """
 
     private static let hookKeys = [
@@ -84,12 +95,9 @@ struct SettingsManualPage: Sendable {
         ),
         (
             Hook.Moment.after.rawValue,
-            "after an apply that completed the mirror, with the report in JSON on standard input. If it fails, the exit code is 3"
+            "after an apply that completed the mirror. If it fails, the exit code is 3"
         ),
-        (
-            Hook.Moment.onFailure.rawValue,
-            "before any exit code other than 0, with the report in JSON on standard input"
-        ),
+        (Hook.Moment.onFailure.rawValue, "before any exit code other than 0"),
     ]
 
     private static let options = """

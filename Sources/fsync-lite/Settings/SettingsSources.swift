@@ -9,9 +9,11 @@ struct SettingsSources {
     let own: SettingsFile<UserSettings>?
     /// The user's settings for every run; empty without a file.
     private(set) var defaults: [SettingsLayer] = []
+    private let isQuiet: Bool
 
     /// - Throws: `SyncError` with code `inputMissing` if the file named by `--settings` does not exist.
     init(_ given: GivenOptions) throws {
+        isQuiet = given.has(.quiet)
         if let path = given.value(.settingsFile) {
             let file = LocalFile(bytes: path)
             try file.checkIsRoots()
@@ -26,7 +28,9 @@ struct SettingsSources {
             own = nil
         }
         if let own {
-            defaults = [try SettingsLayer(own.content.defaults, .defaults, at: ["defaults"], in: own)]
+            defaults = [
+                noted(try SettingsLayer(own.content.defaults, .defaults, at: ["defaults"], in: own))
+            ]
         }
     }
 
@@ -36,11 +40,20 @@ struct SettingsSources {
             try self.init(invocation.options)
             return
         }
-        self.init(own: nil, defaults: [try SettingsLayer(client.command.defaults, .defaults)])
+        self.init(
+            own: nil, defaults: [try SettingsLayer(client.command.defaults, .defaults)],
+            isQuiet: invocation.options.has(.quiet))
     }
 
-    private init(own: SettingsFile<UserSettings>?, defaults: [SettingsLayer]) {
-        (self.own, self.defaults) = (own, defaults)
+    private init(own: SettingsFile<UserSettings>?, defaults: [SettingsLayer], isQuiet: Bool) {
+        (self.own, self.defaults, self.isQuiet) = (own, defaults, isQuiet)
+    }
+
+    /// Tells the notes of a layer, each once: a command may read its settings again.
+    private func noted(_ layer: SettingsLayer) -> SettingsLayer {
+        guard !isQuiet else { return layer }
+        for note in layer.notes { Console.complainOnce("note: \(note)") }
+        return layer
     }
 
     /// `fsync-lite` in the user's configuration directory.
@@ -77,7 +90,7 @@ struct SettingsSources {
         var layers = defaults
         if let target, let file = try Target(path: target).settings() {
             layers.append(
-                try SettingsLayer(file.content.defaults ?? [:], .target, at: ["defaults"], in: file))
+                noted(try SettingsLayer(file.content.defaults ?? [:], .target, at: ["defaults"], in: file)))
         }
         if let job { layers.append(job.options) }
         return layers
@@ -86,7 +99,9 @@ struct SettingsSources {
     /// All jobs, in the order of their names.
     func jobs() throws -> [Job] {
         guard let own else { return [] }
-        return try own.content.jobs.sorted { $0.key < $1.key }.map { try Job($0.key, $0.value, in: own) }
+        let jobs = try own.content.jobs.sorted { $0.key < $1.key }.map { try Job($0.key, $0.value, in: own) }
+        for job in jobs { _ = noted(job.options) }
+        return jobs
     }
 
     /// The same.

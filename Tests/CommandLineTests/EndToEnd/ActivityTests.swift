@@ -47,6 +47,15 @@ struct ActivityTests {
         #expect(
             line.contains(/^running    since 20[-0-9]+ [0-9:]+: staging, [0-9.]+ [kM]B of 6.6 MB, .*\/s$/),
             "\(line)")
+        let machine = try FarMachine(has: .target)
+        let far = try withExtendedLifetime(machine) {
+            try CommandRun(
+                ["status", "far:\(scene.target)"] + machine.options, in: scene.directory.path)
+        }
+        #expect(
+            far.output.contains(
+                /\nrunning    since 20[-0-9]+ [0-9:]+: staging, [0-9.]+ [kM]B of 6.6 MB, .*\/s\n/),
+            "\(far.output)\(far.errors)")
         // It is kept current.
         let now = try self.status(of: scene, command, beyond: done).number("running_bytes")
         #expect(now ?? 0 > done)

@@ -281,6 +281,61 @@ struct FarCommandTests {
             "\(lost.output)\(lost.errors)")
     }
 
+    /// The record is of this machine, which asks the other one for the rest.
+    @Test func runsOnATargetOfAnotherMachineAreShown() throws {
+        let scene = try FarMachine(has: .target).scene(["a": "a", "b": ["c": "c"]])
+        let (far, target) = (try #require(scene.far), "far:\(scene.target)")
+        func run(_ words: String...) throws -> CommandRun {
+            try CommandRun(
+                words + far.options, in: scene.directory.path,
+                environment: ["FSYNC_LITE_STATE": scene.path("known")])
+        }
+        #expect(try run("apply", "source", target).code == 0)
+        let good = try run("status", target).output.split(separator: "\n")
+        #expect(good[0].hasSuffix(" s ago, 3 changes, 2 B copied"), "\(good)")
+        #expect(good.contains("target     \(target)"), "\(good)")
+        try scene.move("source", to: "away")
+        try scene.build([:], at: "source")
+        #expect(try run("apply", "source", target).code == 4)
+        let status = try run("status", target)
+        #expect(
+            status.code == 0
+                && status.output.contains(/\nlast attempt    \S+ \S+   refused: the source is empty/),
+            "\(status.output)\(status.errors)")
+        let document = try run("status", "--json", target).json()
+        #expect(document.text("last_attempt_reason") == "empty_source")
+        #expect(document.number("last_good_run_changes") == 3)
+        #expect(document.text("target") == target && document.text("state") == "committed")
+        let period = try run("status", "--since", "7d", target).output.split(separator: "\n")
+        #expect(period.count == 4 && period[1].contains("  1          1         3        2 B"), "\(period)")
+        let nagios = try run("status", "--nagios", target)
+        #expect(
+            nagios.code == 1 && nagios.output.contains("refused: the source is empty"), "\(nagios.output)")
+        try scene.move("target", to: "gone")
+        let missing = try run("status", "--json", target)
+        #expect(missing.code == 66, "\(missing.errors)")
+        #expect(try missing.json().text("last_attempt_result") == "refused")
+    }
+
+    @Test func whatWaitsThereIsShown() throws {
+        let scene = try scene()
+        #expect(try scene.run("apply", "--prepare", "source", "target").code == 0)
+        for words in [["status", "far:target"], ["status", "--json", "far:target"]] {
+            func run(_ target: String, _ options: [String] = []) throws -> CommandRun {
+                try CommandRun(
+                    words.map { $0.replacing("far:target", with: target) } + options,
+                    in: scene.directory.path, environment: ["FSYNC_LITE_STATE": ""])
+            }
+            let far = try run("far:\(scene.target)", #require(scene.far).options)
+            let here = try run(scene.target)
+            func text(_ run: CommandRun) -> String {
+                run.output.replacing(/\d+ s ago/, with: "ago").replacing("far:", with: "")
+            }
+            #expect(text(far) == text(here) && far.code == here.code)
+            #expect(here.output.contains("prepared"), "\(here.output)")
+        }
+    }
+
     @Test func aCommitThatHasNotEndedThereIsSeen() throws {
         let scene = try scene()
         try scene.build(["journal": "{}"], at: "target/.fsync-lite")

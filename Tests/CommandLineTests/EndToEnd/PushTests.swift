@@ -147,7 +147,7 @@ struct PushTests {
         let isNew = try now.differences(from: TreeSnapshot(scene.source)) == []
         let isOld = now.differences(from: before) == []
         #expect(isNew || isOld, "\(what): \(run.errors)")
-        #expect([0, 1, 7, 69].contains(run.code), "\(what): \(run.errors)")
+        #expect([0, 1, 6, 69].contains(run.code), "\(what): \(run.errors)")
         if run.code == 0 { #expect(isNew, "\(what)") }
         if run.errors.contains("the target is unchanged") { #expect(isOld, "\(what): \(run.errors)") }
         scene.far = try FarMachine(has: .target)

@@ -19,6 +19,10 @@ struct RecordedRunTests {
 
     private func run(
         _ words: String..., under tracer: [String] = [], as identity: CommandRun.Identity = .current
+    ) throws -> CommandRun { try run(words, under: tracer, as: identity) }
+
+    private func run(
+        _ words: [String], under tracer: [String] = [], as identity: CommandRun.Identity = .current
     ) throws -> CommandRun {
         try CommandRun(
             words + (words[0] == "apply" ? [] : ["--settings", scene.path("settings.json")]), as: identity,
@@ -83,6 +87,10 @@ struct RecordedRunTests {
         #expect(document.number("last_attempt_exit_code") == 4)
         #expect(document.text("last_attempt_reason") == "empty_source")
         #expect((document.text("last_good_run") ?? "") < (document.text("last_attempt") ?? ""))
+        #expect(document.number("last_good_run_changes") == 2)
+        #expect(document.number("last_good_run_bytes_copied") == 6)
+        #expect(document.number("last_attempt_changes") == 0)
+        #expect(document.number("last_attempt_bytes_copied") == 0)
         let metrics = try run("status", "--prometheus").output
         #expect(metrics.contains("fsync_lite_last_attempt_exit_code{job=\"sys\""), "\(metrics)")
         #expect(metrics.contains(/last_attempt_exit_code\{job="sys",[^}]*\} 4\n/), "\(metrics)")
@@ -101,6 +109,15 @@ struct RecordedRunTests {
         let status = try run("status", "sys")
         #expect(status.code == 66 && status.output.contains("last good run   "), "\(status.output)")
         #expect(status.output.contains("   refused: "), "\(status.output)")
+        let asked = try run("status", "sys", "--json")
+        let document = try asked.json()
+        #expect(asked.code == 66 && asked.errors.contains("does not exist"), "\(asked.errors)")
+        #expect(document.text("format") == "fsync-lite-error")
+        #expect(document.text("code") == "input_missing" && document.number("exit_code") == 66)
+        #expect(document.text("job") == "sys" && document.text("target") == scene.path("t"))
+        #expect((document.text("last_good_run") ?? "") < (document.text("last_attempt") ?? ""))
+        #expect(document.number("last_good_run_changes") == 2)
+        #expect(document.text("last_attempt_result") == "refused", "\(asked.output)")
     }
 
     @Test(.needs(.strace)) func killedRunDidNotEnd() throws {
@@ -201,6 +218,13 @@ struct RecordedRunTests {
         #expect(
             run.code == 0 && run.errors.contains("note: this run is not recorded for 'status': "),
             "\(run.errors)")
+        for words in [["apply", "--json", "source", "t"], ["run", "--json", "home", "--create-target"]] {
+            let document = try self.run(words)
+            #expect(
+                document.output.contains(#""notes":["this run is not recorded for 'status': "#),
+                "\(document.output)")
+            #expect(document.errors.components(separatedBy: "not recorded").count == 2)
+        }
         let quiet = try self.run("apply", "--quiet", "source", "t")
         #expect(quiet.code == 0 && quiet.errors.isEmpty, "\(quiet.errors)")
     }
@@ -248,7 +272,9 @@ struct RecordedRunTests {
 
     // MARK: Nagios
 
-    private func nagios(_ words: String...) throws -> (code: Int32, line: String) {
+    private func nagios(_ words: String...) throws -> (code: Int32, line: String) { try nagios(words) }
+
+    private func nagios(_ words: [String]) throws -> (code: Int32, line: String) {
         let run = try CommandRun(
             ["status", "--nagios", "--settings", scene.path("settings.json")] + words,
             in: scene.directory.path,
@@ -318,13 +344,44 @@ struct RecordedRunTests {
 
     @Test func noErrorHasAnotherExitCode() throws {
         try begin()
-        for words in [["nobody"], ["--warn", "soon"], ["--json"], ["--prometheus"]] {
-            let run = try CommandRun(
-                ["status", "--nagios", "--settings", scene.path("settings.json")] + words,
-                in: scene.directory.path,
-                environment: ["FSYNC_LITE_STATE": scene.path("known")])
-            #expect(run.code == 3 && run.output.hasPrefix("FSYNC-LITE UNKNOWN: "), "\(words): \(run.output)")
+        for words in [
+            ["nobody"], ["--warn", "soon"], ["--json"], ["--prometheus"], ["--since", "7d"], ["--bogus"],
+            ["--all", "sys"], ["--warn"],
+        ] {
+            let asked = try nagios(words)
+            #expect(
+                asked.code == 3 && asked.line.hasPrefix("FSYNC-LITE UNKNOWN: "), "\(words): \(asked.line)")
         }
+        for words in [["--since", "7d", "--prometheus"], ["--json", "--prometheus", "sys"]] {
+            #expect(try run(["status"] + words).code == 64, "\(words)")
+        }
+    }
+
+    /// Jobs of damaged settings are unknown, also those whose runs are recorded.
+    @Test func settingsWithAnErrorAreUnknown() throws {
+        try begin()
+        for text in ["{", nil] {
+            try FileManager.default.removeItem(atPath: scene.path("settings.json"))
+            if let text { try scene.build(.file(text), at: "settings.json") }
+            for words in [[], ["sys"]] {
+                let asked = try nagios(words)
+                #expect(
+                    asked.code == 3 && asked.line.hasPrefix("FSYNC-LITE UNKNOWN: ")
+                        && asked.line.contains("settings.json"), "\(asked.line)")
+            }
+        }
+    }
+
+    /// As `status` takes it, with the same note.
+    @Test func aNameOfAJobAndATargetIsTheTarget() throws {
+        try begin()
+        #expect(try run("apply", "source", "sys").code == 0)
+        try emptySource()
+        #expect(try run("run", "sys").code == 4)
+        let asked = try run("status", "--nagios", "sys")
+        #expect(asked.code == 0 && asked.output.hasPrefix("FSYNC-LITE OK: "), "\(asked.output)")
+        #expect(asked.errors.contains("note: 'sys' is the target here, and not the job of this name"))
+        #expect(try run("status", "sys").errors == asked.errors.replacing(" --nagios", with: ""))
     }
 
     /// Ages and results are for everybody, the messages are not.

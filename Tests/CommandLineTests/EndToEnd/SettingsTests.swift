@@ -94,6 +94,28 @@ struct SettingsTests {
         #expect(homeless.errors.contains("\(home)/source: the source does not exist"), "\(homeless.errors)")
     }
 
+    /// Settings of an earlier version.
+    @Test func keysOfRemovedOptionsChangeNothing() throws {
+        let scene = try scene(
+            #"{"defaults": {"ignore_change_time": true},"# + "\n"
+                + #""jobs": {"photos": {"source": "SOURCE", "target": "TARGET","# + "\n"
+                + #""reflink": true}}}"#)
+        let run = try run(scene, "photos", "--create-target")
+        #expect(run.code == 0, "\(run.errors)")
+        let notes = run.errors.split(separator: "\n")
+        #expect(notes.count == 2, "\(notes)")
+        #expect(
+            notes[0].hasPrefix(
+                #"fsync-lite: note: settings.json:1: take "ignore_change_time" out, it changes nothing: "#)
+                && notes[1].hasPrefix(#"fsync-lite: note: settings.json:3: take "reflink" out, "#),
+            "\(notes)")
+        #expect(try self.run(scene, "--quiet", "photos").errors == "")
+        try scene.build(
+            .file(#"{"defaults": {"reflink": false}}"#, mode: 0o600), at: "target/.fsync-lite/settings.json")
+        let apply = try scene.run("apply", "source", "target")
+        #expect(apply.code == 0 && apply.errors.contains("settings.json:1: take "), "\(apply.errors)")
+    }
+
     @Test func defaultsHoldForPlanAndApplyToo() throws {
         let scene = try scene(#"{"defaults": {"exclude": ["*.tmp"], "quiet": true}}"#)
         let run = try scene.run("apply", "source", "target", "--settings", "settings.json")

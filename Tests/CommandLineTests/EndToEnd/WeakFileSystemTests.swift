@@ -125,6 +125,19 @@ struct WeakFileSystemTests {
             #expect(try apply(scene).output.hasPrefix("nothing to do"))
             #expect(try scene.run("manifest", "verify", "target/m", "target/m").code == 0)
             #expect(try scene.run("status", "target/m").output.contains("commit     after a kill"))
+            // As another machine tells it.
+            let (path, far) = (scene.path("target/m"), try FarMachine(has: .target))
+            for options in [[], ["--json"]] {
+                func status(_ words: [String]) throws -> String {
+                    try CommandRun(
+                        ["status"] + options + words, in: scene.directory.path,
+                        environment: ["FSYNC_LITE_STATE": ""]
+                    ).output.replacing(/\d+ s ago/, with: "ago").replacing("far:", with: "")
+                }
+                let there = try withExtendedLifetime(far) { try status(["far:\(path)"] + far.options) }
+                let here = try status([path])
+                #expect(there == here, "\(there)\(here)")
+            }
         }
     }
 

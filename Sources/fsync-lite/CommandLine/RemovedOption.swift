@@ -1,0 +1,18 @@
+/// An option of earlier versions. On a command line it is an error with a hint; in settings it changes nothing, and a note
+/// says so.
+struct RemovedOption: Sendable {
+    let name: String
+    /// Why nobody needs it.
+    let reason: String
+
+    static let all = [
+        RemovedOption(
+            name: "--reflink",
+            reason: "an exchange links unchanged files into the new tree by itself, which uses no space"),
+        RemovedOption(
+            name: "--ignore-change-time",
+            reason: "if only the change time of a file moved, one comparison settles it"),
+    ]
+
+    var key: String { OptionDescription.key(of: name) }
+}
