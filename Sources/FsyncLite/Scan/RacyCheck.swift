@@ -60,7 +60,9 @@ package struct RacyCheck: Sendable {
 
     /// A window has passed since the entry was found racy.
     private func hasAged(_ source: FileStatus) -> Bool {
-        guard let previous, let elapsed = clock.milliseconds(since: previous.clock) else { return true }
+        // After a restore no scan is recorded, so the time of the entry decides alone.
+        guard let previous else { return !isYoung(source) }
+        guard let elapsed = clock.milliseconds(since: previous.clock) else { return true }
         if elapsed >= window.saturatingMultiply(1000) { return true }
         // The manifest may be younger than the mark. Then the time itself decides, unless a clock was set.
         let shown = scanned.seconds(since: previous.scanned).saturatingMultiply(1000)

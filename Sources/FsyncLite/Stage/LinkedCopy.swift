@@ -23,8 +23,8 @@ final class LinkedCopy {
     private var copier = FileCopier()
     /// The copies of files with several names, if those names are linked in the new tree too.
     private var copies: [UInt64: RelativePath] = [:]
-    /// Linked files with several names: each link adds a name and moves their change time.
-    private var linked: Set<UInt64> = []
+    /// Linked files with several names, with their change times: each link adds a name and moves that.
+    private var linked: [UInt64: FileTime] = [:]
     /// Objects of the new tree that changed after the scan began, or, without a scan, since they were recorded: they were not
     /// compared as they are now.
     private(set) var changed: Set<UInt64> = []
@@ -85,13 +85,14 @@ final class LinkedCopy {
         while let last = open.popLast() { try finish(last) }
     }
 
-    /// The scanned object may not be as it was compared. What has got another name here was looked at before that.
+    /// The scanned object may not be as it was compared. The first name may be one that nobody recorded, so each is asked.
     private func isEdited() throws -> Bool {
-        guard !linked.contains(scan.status.inode) else { return false }
-        if scan.status.changed >= scanned { return true }
+        var status = scan.status
+        if let before = linked[status.inode] { status.changed = before }
+        if status.changed >= scanned { return true }
         guard let recorded else { return false }
         while !isRecordRead, recorded.path < scan.path { isRecordRead = try !recorded.advance() }
-        return recorded.path == scan.path && !policy.hasKnownTime(scan.status, recorded.targetChanged)
+        return recorded.path == scan.path && !policy.hasKnownTime(status, recorded.targetChanged)
     }
 
     private func finish(_ path: RelativePath) throws {
@@ -122,7 +123,7 @@ final class LinkedCopy {
             return try directory.link(firstName, to: parent, name)
         }
         let hasManyNames = linkLimit.map { status.links > $0 / 2 } ?? false
-        guard !matches.changesAttributes(at: scan.path), !hasManyNames || linked.contains(status.inode)
+        guard !matches.changesAttributes(at: scan.path), !hasManyNames || linked[status.inode] != nil
         else { return try copy(name, from: holder, to: parent) }
         do throws(SystemError) {
             try holder.link(name, to: parent, name)
@@ -135,7 +136,7 @@ final class LinkedCopy {
             default: throw error
             }
         }
-        if isGroup { linked.insert(status.inode) }
+        if isGroup, linked[status.inode] == nil { linked[status.inode] = status.changed }
     }
 
     private func copy(_ name: FileName, from holder: Directory, to parent: Directory) throws {
