@@ -15,19 +15,21 @@ final class FarTerminal: RemoteRun.Terminal {
         var failure: (any Error)?
     }
 
-    private static let longestDocument = 1 << 30
+    /// In bytes: a plan or a report with all its actions, and a report without them.
+    static let (longestDocument, longestReport) = (1 << 30, 16 << 20)
     private static let longestLine = 64 << 10
 
     private let state = Mutex(State())
     private let log: LocalFile?
-    private let wantsDocument: Bool
+    private let documentLimit: Int
     private let isRaw: Bool
 
     /// - Parameters:
     ///   - log: nil if no log is wanted.
+    ///   - documentLimit: in bytes; 0 if no document is wanted.
     ///   - isRaw: standard output is for a program, which wants names as they are.
-    init(log: LocalFile?, wantsDocument: Bool, isRaw: Bool) {
-        (self.log, self.wantsDocument, self.isRaw) = (log, wantsDocument, isRaw)
+    init(log: LocalFile?, documentLimit: Int, isRaw: Bool) {
+        (self.log, self.documentLimit, self.isRaw) = (log, documentLimit, isRaw)
     }
 
     var signal: Int32? { TerminationSignal.signal }
@@ -57,8 +59,7 @@ final class FarTerminal: RemoteRun.Terminal {
                     state.log += rest
                     return state.log.count <= FarTerminal.longestLine
                 case .document:
-                    guard wantsDocument, state.document.count + bytes.count <= FarTerminal.longestDocument
-                    else { return false }
+                    guard state.document.count + bytes.count <= documentLimit else { return false }
                     state.document += bytes
                 }
             } catch {

@@ -217,7 +217,8 @@ struct RemoteInvocation {
         }
         let terminal = FarTerminal(
             log: options.value(.logFile).map { LocalFile(bytes: $0) },
-            wantsDocument: wantsReport || given.has(PlanCommand.out),
+            documentLimit: given.has(PlanCommand.out) || wantsReport && job != nil
+                ? FarTerminal.longestDocument : wantsReport ? FarTerminal.longestReport : 0,
             isRaw: given.has(ManifestListCommand.null) && !StandardStream.output.isTerminal)
         let result = Result { try run(terminal, wantsReport: wantsReport) }
         if terminal.hasWritten { console.begin() }
