@@ -376,7 +376,7 @@ struct RemovalTests {
         #expect(scene.exists("target/.fsync-lite/history/\(id)/conflicts/1/d/other"))
     }
 
-    @Test func extendedAttributesGoToo() throws {
+    @Test(.needs(.tool("setfattr", package: "attr"))) func extendedAttributesGoToo() throws {
         let scene = try MirrorScene(["a": "a", "d": ["key": "k"]])
         try HostCommand.run(
             "setfattr", "-n", "user.pw", "-v", RemovalTests.secret, scene.path("source/d/key"))
