@@ -66,8 +66,3 @@ extension Target {
             ? .deleted : .gone
     }
 }
-
-extension SyncError.Code {
-    /// A pattern matches nothing.
-    public static let noMatch = SyncError.Code(rawValue: "no_match")
-}

@@ -24,7 +24,7 @@ extension Service.Snapshots {
         }
     }
 
-    /// This one, whatever is asked for.
+    /// This one for every request.
     package static func only(_ restoration: Restoration) -> Self {
         Self { asked in try open(restoration, asked.request.locks) }
     }

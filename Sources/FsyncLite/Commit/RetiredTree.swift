@@ -28,9 +28,10 @@ enum RetiredTree {
     ///
     /// - Parameter transactions: those that are removed, or of which a part is. Only younger trees are without their objects.
     static func letGo(of transactions: Set<FileName>, in state: StateDirectory) throws {
-        guard let trees = try state.trees(), let history = try state.history() else { return }
+        guard let last = transactions.max(), let trees = try state.trees(), let history = try state.history()
+        else { return }
         let names = try DirectoryListing.names(in: trees).sorted()
-        guard let first = names.first, let last = transactions.max(), first <= last else { return }
+        guard let first = names.first, first <= last else { return }
         var inodes: Set<UInt64> = []
         for name in transactions where try history.status(of: name)?.type == .directory {
             let scan = try TreeScan(history.directory(name), TreeScan.Options(toleratesUnreadable: true))

@@ -148,8 +148,8 @@ struct History {
 
     /// Bytes of content that directories of transactions hold, by a look at those that are there.
     func measure(_ directories: Set<FileName>) throws -> ByteCount {
+        guard !directories.isEmpty, let history = try state.history() else { return 0 }
         var held = HeldBytes(hasOldTrees: try state.has(.trees))
-        guard let history = try state.history() else { return held.total }
         for name in directories where try history.status(of: name) != nil {
             let scan = try TreeScan(
                 history.directory(name), TreeScan.Options(toleratesUnreadable: true))

@@ -112,6 +112,8 @@ extension SyncError.Code {
     public static let pending = SyncError.Code(rawValue: "pending")
     /// Another process is running.
     public static let locked = SyncError.Code(rawValue: "locked")
+    /// A pattern matches nothing.
+    public static let noMatch = SyncError.Code(rawValue: "no_match")
     /// A signal or a cancellation ended the run.
     public static let interrupted = SyncError.Code(rawValue: "interrupted")
 }

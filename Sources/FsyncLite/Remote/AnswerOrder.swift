@@ -101,8 +101,7 @@ struct AnswerOrder {
     private func failure(_ reader: inout FrameReader) throws(WireError) -> SyncError {
         let code = try reader.text()
         let known: [SyncError.Code] = [
-            .inputMissing, .pending, .refused, .failed, .locked, .invalidDocument, .usage,
-            SyncError.Code(rawValue: "no_match"),
+            .inputMissing, .pending, .refused, .failed, .locked, .invalidDocument, .usage, .noMatch,
         ]
         let kind = Guard(rawValue: try reader.text())
         // Another snapshot that has what is looked for.
@@ -111,7 +110,7 @@ struct AnswerOrder {
         let message = singleLine(try reader.text())
         try reader.end()
         // What the message names is in the tree.
-        let isOfTree = path.isEmpty && (kind == .notInSnapshot || code == "no_match")
+        let isOfTree = path.isEmpty && (kind == .notInSnapshot || code == SyncError.Code.noMatch.rawValue)
         var error = SyncError(
             known.first { $0.rawValue == code } ?? .failed,
             path: isOfTree ? nil : path.isEmpty ? endpoint.bytes : endpoint.location(of: path), message)

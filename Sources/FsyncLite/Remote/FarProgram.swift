@@ -32,4 +32,13 @@ struct FarProgram {
         try Installation(endpoint, access, version).run()
         return try start(installed).link.get()
     }
+
+    /// Starts it to read what it has there.
+    func connectToRead(_ monitor: any Monitor) throws -> (link: RemoteLink, process: FarProcess) {
+        try connect(isReadOnly: true) { process in
+            let link = try RemoteLink(endpoint, process, greeted: nil)
+            try link.greet(monitor)
+            return (link, process)
+        }
+    }
 }

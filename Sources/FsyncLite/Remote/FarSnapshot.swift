@@ -61,12 +61,7 @@ public final class FarSnapshot: Sendable {
     public convenience init(
         _ request: Request, of target: Endpoint, _ access: RemoteAccess, _ monitor: any Monitor
     ) throws {
-        let program = FarProgram(endpoint: target, access: access)
-        let (link, process) = try program.connect(isReadOnly: true) { process in
-            let link = try RemoteLink(target, process, greeted: nil)
-            try link.greet(monitor)
-            return (link, process)
-        }
+        let (link, process) = try FarProgram(endpoint: target, access: access).connectToRead(monitor)
         try self.init(request, link, process, monitor)
     }
 

@@ -8,11 +8,7 @@ final class RemoteSource: Sendable {
 
     init(_ endpoint: Endpoint, _ access: RemoteAccess) {
         connecting = { monitor in
-            try FarProgram(endpoint: endpoint, access: access).connect(isReadOnly: true) { process in
-                let link = try RemoteLink(endpoint, process, greeted: nil)
-                try link.greet(monitor)
-                return link
-            }
+            try FarProgram(endpoint: endpoint, access: access).connectToRead(monitor).link
         }
     }
 

@@ -85,7 +85,7 @@ final class LinkedCopy {
         while let last = open.popLast() { try finish(last) }
     }
 
-    /// The scanned object may not be as it was compared. The first name may be one that nobody recorded, so each is asked.
+    /// The scanned object may not be as it was compared. The first name may be one without a record, so each is asked.
     private func isEdited() throws -> Bool {
         var status = scan.status
         if let before = linked[status.inode] { status.changed = before }

@@ -2,7 +2,7 @@
 /// says so.
 struct RemovedOption: Sendable {
     let name: String
-    /// Why nobody needs it.
+    /// Why it is not needed.
     let reason: String
 
     static let all = [

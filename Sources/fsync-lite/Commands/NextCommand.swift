@@ -19,8 +19,7 @@ struct NextCommand {
         (typed, self.job, self.saved) = (try invocation.asTyped(), job, saved)
         self.target = target ?? invocation.values(.target).first
         shownTarget = invocation.targetOfClient ?? self.target
-        let copy = invocation.client?.command.options.first { $0.name == SnapshotRestoreCommand.to.name }
-        let written = copy?.values?.first ?? shownTarget
+        let written = SnapshotRestoreCommand.copyOfClient(invocation) ?? shownTarget
         far = invocation.client == nil ? nil : try written.flatMap { try Endpoint($0) }
     }
 

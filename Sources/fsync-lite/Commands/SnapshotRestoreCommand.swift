@@ -80,6 +80,11 @@ enum SnapshotRestoreCommand: Command {
         }
     }
 
+    /// Where a client wants its copy, as `host:path`; nil for none.
+    static func copyOfClient(_ invocation: Invocation) -> [UInt8]? {
+        invocation.client?.command.options.first { $0.name == to.name }?.values?.first
+    }
+
     /// What words name in a snapshot of a target here.
     static func paths(_ words: [[UInt8]], in restoration: Restoration) throws -> [RelativePath] {
         let target = Target(path: restoration.target)

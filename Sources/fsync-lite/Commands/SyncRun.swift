@@ -43,9 +43,10 @@ struct SyncRun {
         (saved, job, client) = (nil, nil, invocation.client)
         let typed = try invocation.asTyped()
         (isQuietAsked, self.typed) = (invocation.options.has(.quiet), typed)
-        let to = SnapshotRestoreCommand.to
-        let sent = invocation.client?.command.options.first { $0.name == to.name }?.values?.first
-        let copy = restoration.destination.map { sent ?? typed.options.value(to) ?? $0 }
+        let copy = restoration.destination.map {
+            SnapshotRestoreCommand.copyOfClient(invocation) ?? typed.options.value(SnapshotRestoreCommand.to)
+                ?? $0
+        }
         shownTarget = copy ?? invocation.targetOfClient ?? target
         next = try NextCommand(invocation, target: target)
     }

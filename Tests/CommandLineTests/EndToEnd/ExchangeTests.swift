@@ -305,7 +305,7 @@ struct ExchangeTests {
         }
     }
 
-    /// The undo finds a name first that nobody recorded, and links it.
+    /// The undo finds a name without a record first, and links it.
     @Test func aSecretEditUnderANewNameIsCaughtAfterAnUndo() throws {
         let scene = try MirrorScene(["a": "one", "d": ["f": "stays"]], inMemory: true)
         try scene.link("source/d/h", to: "source/d/f")
