@@ -24,6 +24,8 @@ public struct Restoration: Hashable, Sendable {
     public var exchanges: Bool?
     /// What changed in the target since the last apply stays as it is, and is listed.
     public var keepsDrift = false
+    /// The IDs of the runs that an undo takes back, the newest first, for its report.
+    package var takesBack: [String] = []
 
     public init(target: [UInt8], snapshot: String, paths: [RelativePath] = [], destination: [UInt8]? = nil) {
         (self.target, self.snapshot, self.paths, self.destination) = (target, snapshot, paths, destination)

@@ -36,6 +36,9 @@ public struct Action: Hashable, Sendable {
     /// Bytes of the content that another one replaces; nil where none is replaced, or it is not known.
     public internal(set) var sizeBefore: ByteCount?
 
+    /// The content of the entry, or the content that another one replaces, was purged from the history.
+    public internal(set) var isPurged = false
+
     /// The content is copied.
     var isCopied = true
 
@@ -68,6 +71,7 @@ public struct Action: Hashable, Sendable {
         size = file.isFile ? file.size : nil
         self.entries = entries
         self.causes = causes
+        isPurged = file.omitted.contains(.purged)
     }
 }
 

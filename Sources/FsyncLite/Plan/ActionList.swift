@@ -180,6 +180,7 @@ public struct ActionList: RandomAccessCollection, Sendable {
                 .update, match.source, link: link(match.source),
                 causes: match.causes.subtracting([.renamed]))
             action.sizeBefore = match.target.isFile ? match.target.size : nil
+            if match.target.omitted.contains(.purged) { action.isPurged = true }
             return action
         case .attributes:
             let match = difference.matches[index]

@@ -7,15 +7,18 @@ package struct PlanDocument {
     private let target: [UInt8]
     /// The name of the job that is planned or run; nil without one.
     private let job: String?
+    private let takesBack: [String]
 
     package init(source: [UInt8], target: [UInt8], job: String? = nil) {
         self.init(.directory(source), target: target, job: job)
     }
 
-    package init(_ source: MirrorSource, target: [UInt8], job: String? = nil) {
+    /// - Parameter takesBack: the IDs of the runs that an undo takes back, the newest first.
+    package init(_ source: MirrorSource, target: [UInt8], job: String? = nil, takesBack: [String] = []) {
         self.source = source
         self.target = target
         self.job = job
+        self.takesBack = takesBack
     }
 
     package func write(_ plan: Plan, to sink: inout some ByteSink & ~Copyable) throws {
@@ -69,6 +72,7 @@ package struct PlanDocument {
         if let job { document.text.field("job", job) }
         document.text.sources(sources)
         document.text.field("target", "target_base64", target[...])
+        if !takesBack.isEmpty { document.text.field("takes_back", takesBack) }
         return document
     }
 
@@ -178,6 +182,7 @@ extension JSONText {
         if let link = action.link { field("link", "link_base64", link.bytes[...]) }
         if let entries = action.entries { field("entries", entries) }
         field("causes", action.causes.names)
+        if action.isPurged { flag("purged") }
     }
 
     /// What holds on a target.

@@ -7,6 +7,13 @@ struct ServiceLimits {
     let isAppendOnly: Bool
     let served: ServedDirectory?
 
+    /// What an append-only key does not take.
+    static let loosening =
+        SyncOptions.loosening + [
+            RecoverCommand.trustState, RecoverCommand.breakLock, RecoverCommand.claim,
+            SnapshotRestoreCommand.overwrite,
+        ]
+
     /// The path of a target from now on.
     ///
     /// - Throws: `SyncError` with code `refused`, also for a state that nobody here has vouched for.
@@ -47,12 +54,8 @@ struct ServiceLimits {
         if let rule = options.first(where: { option in rules.contains { $0.name == option.name } }) {
             throw SyncError(.keyForbids("\(rule.name) is a rule of retention", rule.name))
         }
-        let guards =
-            SyncOptions.loosening + [
-                RecoverCommand.trustState, RecoverCommand.breakLock, RecoverCommand.claim,
-            ]
         if let loose = (options + sent.defaults + planned).first(where: { option in
-            option.values != nil && guards.contains { $0.name == option.name }
+            option.values != nil && ServiceLimits.loosening.contains { $0.name == option.name }
         }) {
             throw SyncError(.keyForbids("\(loose.name) loosens a guard", loose.name))
         }

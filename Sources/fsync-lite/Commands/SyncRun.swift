@@ -33,6 +33,8 @@ struct SyncRun {
     private let job: Job?
     /// On the command line: settings do not silence what is asked for.
     private let isQuietAsked: Bool
+    /// The key of the client takes nothing that loosens a guard.
+    private let isAppendOnly: Bool
 
     /// - Parameter snapshot: of a target on another machine.
     init(_ invocation: Invocation, _ restoration: Restoration, from snapshot: FarSnapshot? = nil) throws {
@@ -43,6 +45,7 @@ struct SyncRun {
         (saved, job, client) = (nil, nil, invocation.client)
         let typed = try invocation.asTyped()
         (isQuietAsked, self.typed) = (invocation.options.has(.quiet), typed)
+        isAppendOnly = invocation.keepsHistory
         let copy = restoration.destination.map {
             SnapshotRestoreCommand.copyOfClient(invocation) ?? typed.options.value(SnapshotRestoreCommand.to)
                 ?? $0
@@ -58,6 +61,7 @@ struct SyncRun {
         (saved, job, restoration, client) = (nil, nil, nil, invocation.client)
         shownTarget = invocation.targetOfClient ?? target
         (isQuietAsked, typed) = (invocation.options.has(.quiet), try invocation.asTyped())
+        isAppendOnly = invocation.keepsHistory
         next = try NextCommand(invocation, target: target)
     }
 
@@ -70,6 +74,7 @@ struct SyncRun {
         (restoration, self.job, client) = (nil, job, invocation.client)
         typed = try invocation.asTyped()
         isQuietAsked = invocation.options.has(.quiet)
+        isAppendOnly = invocation.keepsHistory
         var given = invocation.options
         var settable = OptionDescription.mirroring + OptionDescription.output
         if let file = given.value(SyncRun.savedPlan), let saved = invocation.saved {
@@ -171,7 +176,10 @@ struct SyncRun {
     var isJSON: Bool { given.has(.json) }
     /// As on a command line.
     var trees: [[UInt8]] { source.directories.map(\.path) + [shownTarget] }
-    var document: PlanDocument { PlanDocument(source, target: shownTarget, job: job?.name) }
+    var document: PlanDocument {
+        PlanDocument(
+            source, target: shownTarget, job: job?.name, takesBack: restoration?.takesBack ?? [])
+    }
     var actionText: ActionText { ActionText(listsAll: given.has(.all)) }
 
     /// What a copy of a snapshot has brought, and where to; nil for another run, or where there was nothing to do.
@@ -238,10 +246,11 @@ struct SyncRun {
     }
 
     func advice(after refusals: [Refusal]) -> [String] {
-        let needed = refusals.flatMap(\.wayOut.adding)
         let isForbidden =
-            options.retention.keepsAll
-            && needed.contains { option in SyncOptions.loosening.contains { $0.name == option.name } }
+            isAppendOnly
+            && refusals.flatMap(\.wayOut.adding).contains { option in
+                ServiceLimits.loosening.contains { $0.name == option.name }
+            }
         return next.advice(
             after: refusals,
             instead: isForbidden ? "on that machine, or with another key; this one is append-only" : nil)

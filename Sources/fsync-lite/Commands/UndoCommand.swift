@@ -36,6 +36,7 @@ enum UndoCommand: Command {
         var restoration = Restoration(target: target, snapshot: snapshot)
         restoration.name = invocation.targetOfClient
         restoration.keepsDrift = true
+        restoration.takesBack = runs.map(\.id)
         try restoration.readExchange(invocation.options)
         return try SnapshotRestoreCommand.run(SyncRun(invocation, restoration), invocation, &console)
     }

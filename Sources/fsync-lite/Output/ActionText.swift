@@ -111,6 +111,7 @@ struct ActionText {
             text += "  \(before)\(Amount.bytes(size))"
         }
         text += "  (\(action.causes.names.joined(separator: ", ")))"
+        if action.isPurged { text += "  (purged)" }
         return isColoured ? "\u{1B}[\(colour)m\(text)\u{1B}[0m" : text
     }
 

@@ -316,6 +316,13 @@ struct FarRestoreTests {
         let run = try restore(scene, .push, ["latest~2"], to: "box/copy")
         #expect(run.code == 0, "\(run.errors)")
         #expect(try scene.text("box/copy/docs/deep/c") == "c")
+        try scene.append("!", to: "box/copy/docs/a")
+        let refused = try restore(scene, .push, ["latest~2", "docs/a"], to: "box/copy")
+        #expect(refused.code == 4, "\(refused.errors)")
+        // The key takes no --overwrite.
+        #expect(
+            refused.errors.contains(key == "--restrict" ? " --overwrite" : "next: on that machine, or with another key"),
+            "\(refused.errors)")
         let outside = try restore(scene, .push, ["latest~2"], to: "copy")
         #expect(outside.code == 4 && !scene.exists("copy"), "\(outside.errors)")
     }

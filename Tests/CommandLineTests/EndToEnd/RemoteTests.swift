@@ -104,6 +104,7 @@ struct RemoteTests {
     @Test func digestsAreThoseOfADirectoryHere() throws {
         let scene = try scene(FarMachine.tree)
         try scene.mirror()
+        ClockTick.pass()
         // Of files that are there already, both ends compute them.
         try scene.mirror("--digest", "--verify")
         try scene.build(["new": "new"], at: "source")

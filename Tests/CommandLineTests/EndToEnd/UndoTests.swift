@@ -453,6 +453,12 @@ struct UndoTests {
         let told = isThere ? undo.errors : undo.output
         #expect(told.contains(#/the attempt of today \d\d:\d\d changed nothing/#), "\(told)")
         #expect(try scene.text("target/a") == "one")
+        let ids = try scene.run(["snapshot", "list", target, "--json"] + far.options).json().objects("snapshots")
+        let dry = try run("undo", target, "--dry-run", "--json", "--steps", "2").json()
+        #expect(dry["takes_back"] as? [String] == ids.prefix(2).compactMap { $0["id"] as? String })
+        #expect(
+            try run("undo", target, "--json").json()["takes_back"] as? [String]
+                == ids.prefix(1).compactMap { $0["id"] as? String })
     }
 
     @Test func nothingToUndo() throws {

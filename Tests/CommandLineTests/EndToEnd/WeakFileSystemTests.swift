@@ -372,6 +372,7 @@ struct WeakFileSystemTests {
         try onDisk(.exfat) { scene in
             try scene.setTime(TreeTime(1_700_000_000), of: "source/edited")
             #expect(try apply(scene).code == 0)
+            ClockTick.pass()
             let run = try apply(scene, "--digest")
             #expect(run.code == 0 && !run.errors.contains("no digest"), "\(run.errors)")
             let verified = try scene.run("manifest", "verify", "--digest", "target/m", "target/m")
