@@ -321,7 +321,8 @@ struct FarRestoreTests {
         #expect(refused.code == 4, "\(refused.errors)")
         // The key takes no --overwrite.
         #expect(
-            refused.errors.contains(key == "--restrict" ? " --overwrite" : "next: on that machine, or with another key"),
+            refused.errors.contains(
+                key == "--restrict" ? " --overwrite" : "next: on that machine, or with another key"),
             "\(refused.errors)")
         let outside = try restore(scene, .push, ["latest~2"], to: "copy")
         #expect(outside.code == 4 && !scene.exists("copy"), "\(outside.errors)")

@@ -285,14 +285,14 @@ struct RemovalTests {
         #expect(try scene.run("snapshot", "verify", "target").code == 0)
         let found = try scene.run("snapshot", "find", "target", "key")
         #expect(found.code == 0 && found.output.contains("keys/key  (purged)"), "\(found.output)")
-        for words in [["log", "target", "key"], ["show", "target", "latest~1"]] {
+        for words in [["log", "target", "moved"], ["show", "target", "latest~1"]] {
             let told = try scene.run(["snapshot"] + words).output
-            let line = told.split(separator: "\n").first { $0.contains("- keys/key  ") }
+            let line = told.split(separator: "\n").first { $0.contains("- moved  ") }
             #expect(line?.hasSuffix("  (removed)  (purged)") ?? false, "\(told)")
         }
         let shown = try scene.run("snapshot", "show", "target", "latest~1", "--json").json()
-        let removed = try #require(shown.objects("actions").first { $0["path"] as? String == "keys/key" })
-        #expect(removed["purged"] as? Bool == true, "\(removed)")
+        let removed = try #require(shown.objects("actions").first { $0.text("path") == "moved" })
+        #expect(removed.number("purged") == 1, "\(removed)")
         // The rest comes back, and the purged files are listed.
         let copy = try scene.run("snapshot", "restore", "target", "latest~4", "--to", "copy")
         #expect(copy.code == 3 && copy.errors.contains("keys/key: its content was purged"), "\(copy.errors)")
