@@ -45,8 +45,7 @@ class Losses:
 class Kept:
     """A snapshot: the covered tree as its apply left it, and as later steps found it."""
 
-    def __init__(self, filters, versions, extra, anything=False):
-        self.anything = anything
+    def __init__(self, filters, versions, extra):
         # Paths that were edited by hand and not looked at by the run.
         self.uncertain = set()
         # Files of the history whose object was overwritten by a name in the target, size and time put back. Only a
@@ -83,14 +82,12 @@ class Kept:
                 path: entry for path, entry in tree.items() if any(path == top or below(path, top) for top in wanted)
             }
 
-        kept = Kept(self.filters, [part(tree) for tree in self.versions], self.extra, self.anything)
+        kept = Kept(self.filters, [part(tree) for tree in self.versions], self.extra)
         kept.uncertain, kept.overwritten = self.uncertain, self.overwritten
         return kept
 
     def compare(self, found, listed, losses, unseen, root=True):
         """In words, what is not explained by any version; what the tool lists as lost is."""
-        if self.anything:
-            return []
         words = []
         loose = {b"."} & self.uncertain
         for path in self.uncertain - {b"."}:
