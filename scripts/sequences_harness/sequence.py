@@ -172,7 +172,6 @@ class Sequence:
         if not self.can("keep-last"):
             self.retention = "settings"
         self.number_kept = rng.choice([3, 9, 50, 50])
-        self.present_walk = walk(self.target)
         if self.retention == "settings":
             self.number_kept = max(self.number_kept, 9)
             self.apply(rng, plain=True)
