@@ -10,7 +10,7 @@ import shutil
 import stat
 import struct
 
-from harness.trees import entries
+from harness.trees import entries, make
 
 NAMES = ["a", "b", "c", "d", "e", "f.x", "g.y", "h"]
 USERS = [0, 1, 33, 65534]
@@ -96,6 +96,15 @@ class Alterations:
                 FileNotFoundError,
             ) as error:
                 self.tell(f"# {kind}: {error.strerror}")
+
+    def fill(self, rng, count):
+        """So many files below one directory, beside those that meet."""
+        tree = {}
+        for number in range(count):
+            files = tree.setdefault(f"d{number // 12}", {})
+            files[f"n{number}"] = rng.randbytes(rng.choice([0, 1, 20, 100, 300, 2000]))
+        make(self.path("many"), tree)
+        self.tell(f"# {self.told('many')} has {count} files")
 
     # --- Choosing -----------------------------------------------------------------------------
 
@@ -297,14 +306,24 @@ class Alterations:
 
     def delete(self, path=None):
         path = path or self.anything()
+        if sum(len(names) + len(folders) for _, folders, names in os.walk(self.path(path))) > 12:
+            raise FileNotFoundError(2, "too much to delete")
+        self.remove(path)
+
+    def remove(self, path):
         whole = self.path(path)
         if os.path.isdir(whole) and not os.path.islink(whole):
-            if sum(len(names) + len(folders) for _, folders, names in os.walk(whole)) > 12:
-                raise FileNotFoundError(2, "too much to delete")
             shutil.rmtree(whole)
         else:
             os.unlink(whole)
         self.tell(f"rm -r {self.told(path)}")
+
+    def halve(self):
+        """A disaster: every second entry goes."""
+        self.list()
+        for path in sorted(self.others + self.directories[1:])[::2]:
+            if os.path.lexists(self.path(path)):
+                self.remove(path)
 
     def unlink_name(self):
         """One of several names."""

@@ -49,9 +49,11 @@ LAWS = {
     "snapshot": "every snapshot comes back as it was",
     "manifest": "the manifest says what the target holds",
     "undo": "undo brings back the tree and the record",
-    "vanished": "only apply and prune let snapshots go",
+    "vanished": "only apply and prune let snapshots go, and prune those that its rules name",
     "again": "a plan sees what differs, and nothing else",
 }
+# The label by which snapshots are kept.
+KEPT = "kept"
 ALL_GUARDS_OFF = [
     "--max-delete",
     "unlimited",
@@ -112,7 +114,7 @@ class Sequence:
         self.filters = Filters()
         self.rollbacks = []
         # By snapshot; in order, the newest first.
-        self.kept, self.ids = {}, []
+        self.kept, self.labels, self.ids = {}, {}, []
         # Paths that were changed behind the manifest's back and that no full run has seen.
         self.drift = set()
         self.losses = Losses()
@@ -167,6 +169,8 @@ class Sequence:
         )
         self.target_side = Alterations(self.target, "t", self.without | {"mapped"}, self.tell)
         self.source_side.some(rng, rng.choice([5, 12, 25]), "begin")
+        if self.options.files:
+            self.source_side.fill(rng, self.options.files)
         # How the retention is said: in the target's settings, with each command, or not at all.
         self.retention = rng.choice(["settings", "settings", "command", "command", "none"])
         if not self.can("keep-last"):
@@ -202,7 +206,8 @@ class Sequence:
 
     def one(self, rng):
         if rng.random() < 0.75:
-            self.source_side.some(rng, rng.choice([1, 1, 2, 3, 5]), f"s{self.step}")
+            count = rng.choice([1, 1, 2, 3, 5]) + self.options.files // 100
+            self.source_side.some(rng, count, f"s{self.step}")
         if self.can("rollback") and rng.random() < 0.15:
             self.roll_back_or_save(rng)
         if self.can("drift") and rng.random() < 0.12 and self.ids:
@@ -226,6 +231,11 @@ class Sequence:
     def end(self, rng):
         self.fsync_lite("recover", self.target)
         self.apply(rng, plain=True, must=True)
+        # A disaster is mirrored, undone, and done again.
+        self.source_side.halve()
+        self.apply(rng, plain=True, must=True)
+        for _ in range(2):
+            self.undo(rng)
         self.look(rng, everything=True)
 
     # --- Alterations --------------------------------------------------------------------------
@@ -563,19 +573,24 @@ class Sequence:
         self.undone_manifest = last["manifest"]
 
     def prune(self, rng, kill=None):
-        number = rng.choice([1, 2, 3, 5])
+        number = rng.choice([1, 2, 3, 5, 0, 0])
         before = walk(self.target)
-        rules = ["--keep-last", str(number)]
+        rules = ["--keep-last", str(number)] if number else ["--keep-label", KEPT]
+        # The present one and the one before it, which is always kept.
+        wanted = [name for place, name in enumerate(self.ids) if place < 2 or self.labels[name] == KEPT]
         code, _, errors = self.fsync_lite("snapshot", "prune", *rules, self.target, kill=kill)
         if kill and code == 137:
             return self.after_a_kill(before, None, None, None)
         expect_code("prune", code, errors)
         self.expect_unchanged(before, "prune")
         self.list_snapshots(may_vanish=True)
+        if not number and (set(self.ids) ^ set(wanted)) - {"initial"}:
+            raise Broken("vanished", f"prune {' '.join(rules)}: others are left", [f"{self.ids}, wanted {wanted}"])
 
     def label(self, rng):
         before = walk(self.target)
-        code, _, errors = self.fsync_lite("snapshot", "create", "--label", f"step-{self.step}", self.target)
+        label = rng.choice([KEPT, f"step-{self.step}"])
+        code, _, errors = self.fsync_lite("snapshot", "create", "--label", label, self.target)
         expect_code("label", code, errors)
         self.expect_unchanged(before, "a label")
         self.list_snapshots(may_vanish=False)
@@ -743,6 +758,7 @@ class Sequence:
         code, report, errors = self.fsync_lite("snapshot", "list", "--json", self.target)
         expect_code("snapshot list", code, errors)
         ids = [item["id"] for item in report["snapshots"]]
+        self.labels = {item["id"]: item.get("label") for item in report["snapshots"]}
         self.before_ids = self.ids
         gone = [snapshot for snapshot in self.ids if snapshot not in ids]
         if gone and not may_vanish and self.can("vanishing"):
@@ -866,6 +882,8 @@ class Sequence:
         if code == 3 and not report.get("problems"):
             raise Broken("exit", "restore: exit 3 and nothing is listed")
         found = walk(self.copy)
+        if os.path.lexists(os.path.join(self.copy, ".fsync-lite")):
+            raise Broken("snapshot", "the copy has a state")
         shutil.rmtree(self.copy, ignore_errors=True)
         self.tell("rm -r copy")
         unseen = self.unseen() if snapshot == self.ids[0] else set()
