@@ -21,6 +21,18 @@ GIGABYTE = 1 << 30
 # A larger tree is looked at as a whole only after the last round; before that, what was changed in
 # it.
 SMALL_TREE = 100_000
+# How each program tells its version.
+VERSIONS = {
+    "rsync": "--version",
+    "cp": "--version",
+    "rclone": "version",
+    "unison": "-version",
+    "restic": "version",
+    "borg": "--version",
+    "sha256sum": "--version",
+    "b3sum": "--version",
+    "xxhsum": "--version",
+}
 
 
 @dataclass
@@ -109,16 +121,6 @@ class Bench:
 
     # What there is to work with ---------------------------------------------------------------
 
-    def knows(self, verb: str, option: str | None = None) -> bool:
-        """Whether the command has a verb, and the verb an option."""
-        # Earlier versions have no --all.
-        helps = [
-            subprocess.run([self.tool, "help", *verb.split(), *more], capture_output=True, text=True)
-            for more in (["--all"], [])
-        ]
-        help = next((help for help in helps if help.returncode == 0), helps[-1])
-        return help.returncode == 0 and (option is None or option in help.stdout.replace(",", " ").split())
-
     def note(self, text: str) -> None:
         if text not in self.notes:
             self.notes.append(text)
@@ -203,9 +205,10 @@ class Bench:
 
     # Running ----------------------------------------------------------------------------------
 
-    def contest(self, title, contenders, units, before=lambda round: None, rounds=None, place=None):
+    def contest(self, title, contenders, units, before=lambda round: None, rounds=None, place=None, around=None):
         """All in turn, and again. Before the rounds that count is one that does not: it warms the
-        caches, and there the system calls are counted."""
+        caches, and there the system calls are counted. Not so with something `around` each run, in which it gets
+        nothing from the cache."""
         print(f"{title}: {', '.join(contender.name for contender in contenders)}", flush=True)
         table = Table(
             title,
@@ -213,13 +216,14 @@ class Bench:
             {contender.name: Result(contender.name) for contender in contenders},
             contenders[0].name,
         )
-        for round in range(-1, rounds or self.options.rounds):
+        for round in range(0 if around else -1, rounds or self.options.rounds):
             before(round)
             for contender in contenders:
                 result = table.results[contender.name]
                 if not result.wrong:
                     try:
-                        self._run(contender, result, round, place)
+                        with around() if around else contextlib.nullcontext():
+                            self._run(contender, result, round, place, around is not None)
                     except (Wrong, OSError) as error:
                         self.fault(f"{title}: {contender.name}", str(error), result)
         for contender in contenders:
@@ -233,14 +237,12 @@ class Bench:
         self.tables.append(table)
         self.tell()
 
-    def _run(self, contender, result, round, place):
+    def _run(self, contender, result, round, place, is_cold):
         contender.reset(round)
         if place:
             subprocess.run(["sync", "-f", place], check=True)
-        if self.options.cold:
-            os.sync()
-            with open("/proc/sys/vm/drop_caches", "w") as file:
-                file.write("3\n")
+        if self.options.cold or is_cold:
+            measure.drop_caches()
         command = [os.fspath(word) for word in contender.command(round)]
         if round < 0 and self.counter:
             result.calls, _ = measure.count_calls(self.counter, command, contender.directory, contender.environment)
@@ -271,27 +273,10 @@ class Bench:
             )
         with open("/proc/meminfo") as file:
             memory = int(file.readline().split()[1]) / (1 << 20)
-        programs = [
-            ([self.tool, "--version"], None),
-            (["rsync", "--version"], None),
-            (["cp", "--version"], None),
-            *[
-                ([name, option], name)
-                for name, option in [
-                    ("rclone", "version"),
-                    ("unison", "-version"),
-                    ("restic", "version"),
-                    ("borg", "--version"),
-                    ("sha256sum", "--version"),
-                    ("b3sum", "--version"),
-                    ("xxhsum", "--version"),
-                ]
-            ],
-        ]
         versions = []
-        for command, name in programs:
-            if not name or shutil.which(name):
-                done = subprocess.run(command, capture_output=True, text=True)
+        for name, option in {self.tool: "--version", **VERSIONS}.items():
+            if shutil.which(name):
+                done = subprocess.run([name, option], capture_output=True, text=True)
                 versions.append(((done.stdout or done.stderr).splitlines() or ["?"])[0].split("  protocol")[0].strip())
         cores = len(os.sched_getaffinity(0))
         machine = f"{cores} cores, {processor}, {memory:.0f} GB"

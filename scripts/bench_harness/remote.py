@@ -9,12 +9,12 @@ import statistics
 from collections.abc import Callable, Collection, Iterator
 from typing import NamedTuple
 
-from bench_harness import comparison, forest, measure, peers, secure_shell
+from bench_harness import comparison, forest, measure, peers
 from bench_harness.contest import Bench, Contender, Table, always, mirror_check
-from bench_harness.secure_shell import SecureShell
-from harness import trees
+from harness import secure_shell, trees
 from harness.line import NEEDS, Line, Traffic
 from harness.scratch import remove
+from harness.secure_shell import SecureShell
 
 PUSH, PULL = "fsync-lite, push", "fsync-lite, pull"
 RSYNC = "rsync -aHAX --delete"

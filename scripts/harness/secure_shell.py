@@ -49,7 +49,7 @@ class SecureShell:
         server = self._write(
             "server",
             *(f"Port {port}", "ListenAddress 127.0.0.1", f"HostKey {self._path('host')}", f"AuthorizedKeysFile {keys}"),
-            "SetEnv FSYNC_LITE_STATE=none",
+            *("SetEnv FSYNC_LITE_STATE=none", "Subsystem sftp internal-sftp"),
             *("PidFile none", "UsePAM no", "StrictModes no", "PermitRootLogin prohibit-password"),
         )
         self._write(

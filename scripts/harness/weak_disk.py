@@ -4,12 +4,12 @@ import contextlib
 import os
 import shutil
 import subprocess
-import time
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from harness import command
-from harness.disk import system
+from harness.disk import system, unmount
+from harness.secure_shell import SecureShell
 from harness.trees import Entry, Tree
 
 
@@ -82,11 +82,7 @@ def mounted(kind: Kind, folder: str, megabytes: int = 256) -> Iterator[str]:
         MOUNT[kind.name](place, back, megabytes, undo)
         yield place
     finally:
-        for _ in range(500):
-            # The killed process lets go of its descriptors a moment after it is gone.
-            if not os.path.ismount(place) or system("umount", place, check=False):
-                break
-            time.sleep(0.01)
+        unmount(place)
         for step in reversed(undo):
             step()
         subprocess.run(["rm", "-rf", "--", back, place], check=True)
@@ -115,24 +111,11 @@ def _ntfs(place: str, back: str, megabytes: int, undo: Undo) -> None:
 
 def _sshfs(place: str, back: str, megabytes: int, undo: Undo) -> None:
     """A server of our own on the loopback."""
-    files = {name: os.path.join(back, name) for name in ("key", "host", "settings", "root")}
-    os.makedirs(files["root"])
-    for name in ("key", "host"):
-        system("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", files[name])
-    with open(files["settings"], "w") as file:
-        file.write(
-            f"HostKey {files['host']}\nAuthorizedKeysFile {files['key']}.pub\nStrictModes no\nUsePAM no\n"
-            "PermitRootLogin yes\nSetEnv FSYNC_LITE_STATE=none\nSubsystem sftp internal-sftp\nPidFile none\n"
-        )
-    os.makedirs("/run/sshd", exist_ok=True)
-    server = f"/usr/bin/env {shutil.which('sshd')} -i -f {files['settings']}"
-    words = ["ssh", "-o", f"ProxyCommand={server}", "-o", f"IdentityFile={files['key']}"]
-    words += ["-o", "StrictHostKeyChecking=no", "-o", "UserKnownHostsFile=/dev/null", "-o", "LogLevel=ERROR"]
-    script = os.path.join(back, "ssh")
-    with open(script, "w") as file:
-        file.write("#!/bin/sh\nexec " + " ".join(f"'{word}'" for word in words) + ' "$@"\n')
-    os.chmod(script, 0o700)
-    system("sshfs", "-o", f"ssh_command={script}", f"root@loopback:{files['root']}", place)
+    root = os.path.join(back, "root")
+    os.makedirs(root)
+    shell = SecureShell(back).__enter__()
+    undo.append(lambda: shell.__exit__(None, None, None))
+    system("sshfs", "-F", shell.configuration, f"far:{root}", place)
 
 
 def _bindfs(place: str, back: str, megabytes: int, undo: Undo) -> None:
