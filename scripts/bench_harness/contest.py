@@ -99,19 +99,16 @@ class Goal:
     unit: str
 
     @property
-    def is_missed(self) -> bool:
-        """What was not measured is not missed."""
-        return self.value is not None and self.value > self.bound
-
-    @property
     def verdict(self) -> str:
-        return "missed" if self.is_missed else "met"
+        if self.value is None:
+            return "not measured"
+        return "missed" if self.value > self.bound else "met"
 
 
 class Bench:
     def __init__(self, tool: str, scratch: str, options: argparse.Namespace) -> None:
         self.tool, self.scratch, self.options = tool, scratch, options
-        self.counter = None if options.no_calls else measure.call_counter()
+        self.counter = measure.call_counter()
         mounts = subprocess.check_output(["findmnt", "-n", "-o", "FSTYPE", "-T", scratch], text=True)
         self.kind = mounts.split()[-1]
         self.tables, self.goals, self.notes, self.faults, self.plot = [], [], [], [], {}
@@ -241,7 +238,7 @@ class Bench:
         contender.reset(round)
         if place:
             subprocess.run(["sync", "-f", place], check=True)
-        if self.options.cold or is_cold:
+        if is_cold:
             measure.drop_caches()
         command = [os.fspath(word) for word in contender.command(round)]
         if round < 0 and self.counter:
@@ -285,10 +282,7 @@ class Bench:
             ("machine", f"{machine}; load {os.getloadavg()[0]:.1f} at the start"),
             ("system", f"Linux {platform.release()} {platform.machine()}"),
             ("scratch", f"{self.kind}; other file systems in loop-mounted images there"),
-            (
-                "caches",
-                "dropped before every run" if self.options.cold else "warm: one round before those that count",
-            ),
+            ("caches", "warm: one round before those that count"),
             ("rounds", f"{self.options.rounds}, in turn; medians"),
             ("user", "root" if os.geteuid() == 0 else "not root"),
             (

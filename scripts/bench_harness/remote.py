@@ -14,7 +14,6 @@ from bench_harness.contest import Bench, Contender, Table, always, mirror_check
 from harness import secure_shell, trees
 from harness.line import NEEDS, Line, Traffic
 from harness.scratch import remove
-from harness.secure_shell import SecureShell
 
 PUSH, PULL = "fsync-lite, push", "fsync-lite, pull"
 RSYNC = "rsync -aHAX --delete"
@@ -54,8 +53,8 @@ def ways(bench: Bench, line: Line) -> Iterator[list[Way]]:
         bench.note(f"{secure_shell.NEEDS} are not there: without encryption")
         yield [Way("at once", line.words()), delayed]
         return
-    with SecureShell(bench.scratch) as shell:
-        yield [Way("ssh", line.words(ssh=shell.words)), delayed]
+    with secure_shell.secure_shell(bench.scratch) as client:
+        yield [Way("ssh", line.words(ssh=["ssh", "-F", client])), delayed]
 
 
 class Remote:

@@ -1,11 +1,12 @@
 """An ssh server on a port of this machine, with keys made for it."""
 
+import contextlib
 import os
 import shutil
 import socket
 import subprocess
 import time
-from types import TracebackType
+from collections.abc import Iterator
 
 from harness.command import run
 
@@ -16,67 +17,59 @@ def is_possible() -> bool:
     return all(map(shutil.which, ("ssh", "sshd", "ssh-keygen")))
 
 
-class SecureShell:
-    """Reached as the host `far`."""
+@contextlib.contextmanager
+def secure_shell(folder: str) -> Iterator[str]:
+    """The configuration of a client, for which the server is the host `far`."""
+    place = os.path.join(folder, "ssh")
+    os.mkdir(place, 0o700)
 
-    def __init__(self, folder: str) -> None:
-        self.folder = os.path.join(folder, "ssh")
-        os.mkdir(self.folder, 0o700)
-        self.configuration = self._path("client")
+    def path(name: str) -> str:
+        return os.path.join(place, name)
 
-    @property
-    def words(self) -> list[str]:
-        return ["ssh", "-F", self.configuration]
-
-    def _path(self, name: str) -> str:
-        return os.path.join(self.folder, name)
-
-    def _write(self, name: str, *lines: str) -> str:
-        with open(self._path(name), "w") as file:
+    def write(name: str, *lines: str) -> str:
+        with open(path(name), "w") as file:
             file.writelines(line + "\n" for line in lines)
-        return self._path(name)
+        return path(name)
 
-    def _key(self, name: str) -> str:
-        run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", self._path(name)], check=True)
-        with open(self._path(name + ".pub")) as file:
+    def key(name: str) -> str:
+        run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", path(name)], check=True)
+        with open(path(name + ".pub")) as file:
             return file.read().strip()
 
-    def __enter__(self) -> "SecureShell":
-        with socket.create_server(("127.0.0.1", 0)) as free:
-            port = free.getsockname()[1]
-        known = self._write("known", f"[127.0.0.1]:{port} {self._key('host')}")
-        keys = self._write("keys", self._key("key"))
-        server = self._write(
-            "server",
-            *(f"Port {port}", "ListenAddress 127.0.0.1", f"HostKey {self._path('host')}", f"AuthorizedKeysFile {keys}"),
-            *("SetEnv FSYNC_LITE_STATE=none", "Subsystem sftp internal-sftp"),
-            *("PidFile none", "UsePAM no", "StrictModes no", "PermitRootLogin prohibit-password"),
-        )
-        self._write(
-            "client",
-            *("Host far", "HostName 127.0.0.1", f"Port {port}", f"IdentityFile {self._path('key')}"),
-            *(f"UserKnownHostsFile {known}", "BatchMode yes", "IdentitiesOnly yes", "LogLevel ERROR"),
-        )
-        if os.geteuid() == 0:
-            os.makedirs("/run/sshd", exist_ok=True)
-        # It starts itself anew for each connection, by its whole path.
-        self.server = subprocess.Popen([shutil.which("sshd"), "-D", "-f", server])
-        self._await(port)
-        return self
+    with socket.create_server(("127.0.0.1", 0)) as free:
+        port = free.getsockname()[1]
+    known = write("known", f"[127.0.0.1]:{port} {key('host')}")
+    keys = write("keys", key("key"))
+    server = write(
+        "server",
+        *(f"Port {port}", "ListenAddress 127.0.0.1", f"HostKey {path('host')}", f"AuthorizedKeysFile {keys}"),
+        *("SetEnv FSYNC_LITE_STATE=none", "Subsystem sftp internal-sftp"),
+        *("PidFile none", "UsePAM no", "StrictModes no", "PermitRootLogin prohibit-password"),
+    )
+    client = write(
+        "client",
+        *("Host far", "HostName 127.0.0.1", f"Port {port}", f"IdentityFile {path('key')}"),
+        *(f"UserKnownHostsFile {known}", "BatchMode yes", "IdentitiesOnly yes", "LogLevel ERROR"),
+    )
+    if os.geteuid() == 0:
+        os.makedirs("/run/sshd", exist_ok=True)
+    # It starts itself anew for each connection, by its whole path.
+    process = subprocess.Popen([shutil.which("sshd"), "-D", "-f", server])
+    try:
+        await_port(port, process)
+        yield client
+    finally:
+        process.terminate()
+        process.wait()
+        shutil.rmtree(place)
 
-    def _await(self, port: int) -> None:
-        for last in [False] * 500 + [True]:
-            try:
-                socket.create_connection(("127.0.0.1", port)).close()
-                return
-            except ConnectionRefusedError:
-                if last or self.server.poll() is not None:
-                    raise
-                time.sleep(0.01)
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.server.terminate()
-        self.server.wait()
-        shutil.rmtree(self.folder)
+def await_port(port: int, server: subprocess.Popen) -> None:
+    for last in [False] * 500 + [True]:
+        try:
+            socket.create_connection(("127.0.0.1", port)).close()
+            return
+        except ConnectionRefusedError:
+            if last or server.poll() is not None:
+                raise
+            time.sleep(0.01)

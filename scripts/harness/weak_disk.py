@@ -3,13 +3,13 @@
 import contextlib
 import os
 import shutil
-import subprocess
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from harness import command
 from harness.disk import system, unmount
-from harness.secure_shell import SecureShell
+from harness.scratch import remove
+from harness.secure_shell import secure_shell
 from harness.trees import Entry, Tree
 
 
@@ -77,52 +77,45 @@ def mounted(kind: Kind, folder: str, megabytes: int = 256) -> Iterator[str]:
     back = os.path.join(folder, f"{kind.name}.back")
     for path in (place, back):
         os.makedirs(path)
-    undo: list[Callable[[], object]] = []
-    try:
+    with contextlib.ExitStack() as undo:
+        undo.callback(remove, back)
+        undo.callback(remove, place)
         MOUNT[kind.name](place, back, megabytes, undo)
+        undo.callback(unmount, place)
         yield place
-    finally:
-        unmount(place)
-        for step in reversed(undo):
-            step()
-        subprocess.run(["rm", "-rf", "--", back, place], check=True)
 
 
-Undo = list[Callable[[], object]]
-
-
-def _image(place: str, back: str, megabytes: int, undo: Undo, make: list[str], mount: str) -> None:
+def _image(place: str, back: str, megabytes: int, undo: contextlib.ExitStack, make: list[str], mount: str) -> None:
     image = os.path.join(back, "image")
     with open(image, "wb") as file:
         file.truncate(megabytes << 20)
     system(*make, image)
     device = command.run(["losetup", "-f", "--show", image], check=True).output.decode().strip()
-    undo.append(lambda: system("losetup", "-d", device, check=False))
+    undo.callback(system, "losetup", "-d", device, check=False)
     system(mount, device, place)
 
 
-def _exfat(place: str, back: str, megabytes: int, undo: Undo) -> None:
+def _exfat(place: str, back: str, megabytes: int, undo: contextlib.ExitStack) -> None:
     _image(place, back, megabytes, undo, ["mkfs.exfat"], "mount.exfat-fuse")
 
 
-def _ntfs(place: str, back: str, megabytes: int, undo: Undo) -> None:
+def _ntfs(place: str, back: str, megabytes: int, undo: contextlib.ExitStack) -> None:
     _image(place, back, megabytes, undo, ["mkntfs", "-Q", "-F"], "mount.ntfs-3g")
 
 
-def _sshfs(place: str, back: str, megabytes: int, undo: Undo) -> None:
+def _sshfs(place: str, back: str, megabytes: int, undo: contextlib.ExitStack) -> None:
     """A server of our own on the loopback."""
     root = os.path.join(back, "root")
     os.makedirs(root)
-    shell = SecureShell(back).__enter__()
-    undo.append(lambda: shell.__exit__(None, None, None))
-    system("sshfs", "-F", shell.configuration, f"far:{root}", place)
+    client = undo.enter_context(secure_shell(back))
+    system("sshfs", "-F", client, f"far:{root}", place)
 
 
-def _bindfs(place: str, back: str, megabytes: int, undo: Undo) -> None:
+def _bindfs(place: str, back: str, megabytes: int, undo: contextlib.ExitStack) -> None:
     system("bindfs", back, place)
 
 
-def _overlay(place: str, back: str, megabytes: int, undo: Undo) -> None:
+def _overlay(place: str, back: str, megabytes: int, undo: contextlib.ExitStack) -> None:
     layers = [os.path.join(back, name) for name in ("lower", "upper", "work")]
     for layer in layers:
         os.makedirs(layer)
