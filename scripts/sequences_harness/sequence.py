@@ -241,16 +241,9 @@ class Sequence:
     # --- Alterations --------------------------------------------------------------------------
 
     def alter_target(self, rng):
-        before, history = walk(self.target), walk(self.state())
+        before = walk(self.target)
         self.target_side.some(rng, rng.choice([1, 1, 2, 3]), f"t{self.step}")
         after = walk(self.target)
-        overwritten = {
-            history[path].inode
-            for path, entry in walk(self.state()).items()
-            if entry.data != history[path].data and entry.modified == history[path].modified
-        }
-        for kept in self.kept.values():
-            kept.was_overwritten(overwritten)
         touched = {path for path in before.keys() | after.keys() if before.get(path) != after.get(path)}
         self.losses.note(before, after, touched)
         self.drift |= touched
