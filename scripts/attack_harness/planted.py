@@ -4,7 +4,7 @@ import os
 import socket
 from collections.abc import Iterator
 
-from attack_harness.scene import TOKEN, Scene, remove, told, write
+from attack_harness.scene import TOKEN, Scene, remove, write
 from attack_harness.table import Row
 from harness.trees import content
 
@@ -16,7 +16,7 @@ COMMANDS = [["apply"], ["plan"], ["status"], ["recover"], ["manifest", "list"]]
 NOBODY = 65534
 
 
-def run(tool: str, scratch: str, short: bool, verbose: bool) -> list[Row]:
+def run(tool: str, scratch: str, short: bool) -> list[Row]:
     rows = []
     for name in FILES + DIRECTORIES:
         rows.append(row := Row(f"planted {name}"))
@@ -25,7 +25,7 @@ def run(tool: str, scratch: str, short: bool, verbose: bool) -> list[Row]:
                 scene = Scene(tool, scratch, "plant")
                 scene.step()
                 plant_in_state(scene, name, kind)
-                try_command(scene, row, f"{name} as {kind}", command, verbose)
+                try_command(scene, row, f"{name} as {kind}", command)
     return rows
 
 
@@ -36,7 +36,7 @@ def kinds(name: str) -> Iterator[str]:
             yield kind
 
 
-def try_command(scene: Scene, row: Row, what: str, command: list[str], verbose: bool) -> None:
+def try_command(scene: Scene, row: Row, what: str, command: list[str]) -> None:
     scene.canaries.arm()
     applies = command == ["apply"]
     operands = [scene.source] if command[0] in ("apply", "plan") else []
@@ -55,9 +55,6 @@ def try_command(scene: Scene, row: Row, what: str, command: list[str], verbose: 
         row.failures.append(f"{case}: exit {run.code} without a word")
     if run and run.code == 0 and applies and (why := scene.mirror_difference()):
         row.failures.append(f"{case}, and the tree is not the source's: {why}")
-    if verbose:
-        lines = words.splitlines()[: 1 if run and run.code == 0 else None]
-        print(f"    {case}: {told(run).split(':')[0]}: {' | '.join(lines)}", flush=True)
 
 
 def plant_in_state(scene: Scene, name: str, kind: str) -> None:

@@ -127,12 +127,12 @@ def chosen(races: list[Race], words: list[str] | None, short: bool) -> list[Race
     ]
 
 
-def run(races: list[Race], tool: str, scratch: str, seconds: float, rng: random.Random, verbose: bool) -> list[Row]:
+def run(races: list[Race], tool: str, scratch: str, seconds: float, rng: random.Random) -> list[Row]:
     program = os.path.join(scratch, "swapper")
     source = os.path.join(os.path.dirname(os.path.abspath(__file__)), "swapper.c")
     if not command.compiled(source, program):
         sys.exit("scripts/attack: no C compiler: cc, clang or gcc")
-    attack = Attack(tool, scratch, program, rng, verbose)
+    attack = Attack(tool, scratch, program, rng)
     rows = []
     for race in races:
         rows.append(row := Row(race.name))
@@ -165,7 +165,6 @@ class Attack:
     scratch: str
     program: str
     rng: random.Random
-    verbose: bool
 
     def run_against_tool(self, race: Race, row: Row, seconds: float) -> None:
         scene = race.scene(self.tool, self.scratch, "race")
@@ -180,8 +179,6 @@ class Attack:
             said = run.output + run.errors if run else b""
             if found := scene.escapes(said, race.ignoring):
                 row.escapes.append(found)
-                if self.verbose:
-                    print(f"    exit {run and run.code}: {found[:4]}")
                 scene = race.scene(self.tool, self.scratch, "race")
                 pairs = race.pairs(scene)
         if race.fresh and os.path.islink(scene.target):

@@ -46,7 +46,7 @@ class ServedScene(Scene):
         return [*words, *operands, "--ssh", self.ssh]
 
 
-def paths(tool: str, scratch: str, verbose: bool) -> list[Row]:
+def paths(tool: str, scratch: str) -> list[Row]:
     """Paths that lead outside, or would if they were taken literally."""
     rows = []
     for way in (PUSH, PULL):
@@ -54,7 +54,7 @@ def paths(tool: str, scratch: str, verbose: bool) -> list[Row]:
         for words in COMMANDS if way == PUSH else COMMANDS[:1]:
             scene = prepared(tool, scratch, way)
             for path in hostile(scene):
-                try_path(scene, row, words, path, verbose)
+                try_path(scene, row, words, path)
     return rows
 
 
@@ -90,7 +90,7 @@ def hostile(scene: ServedScene) -> list[str]:
     ]
 
 
-def try_path(scene: ServedScene, row: Row, words: list[str], path: str, verbose: bool) -> None:
+def try_path(scene: ServedScene, row: Row, words: list[str], path: str) -> None:
     if scene.way == PULL:
         remove(scene.target)
     scene.canaries.arm()
@@ -104,5 +104,3 @@ def try_path(scene: ServedScene, row: Row, words: list[str], path: str, verbose:
     # A source may be what is served itself, and what a symlink within it leads to.
     if run and run.code == 0 and scene.way == PUSH:
         row.failures.append(f"{case}: it was carried out")
-    if verbose:
-        print(f"    {case}: exit {run and run.code}: {run and run.message}", flush=True)

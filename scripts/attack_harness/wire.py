@@ -373,7 +373,7 @@ class Fuzz:
 START, EACH = (1.0, 100 << 20), (20e-6, 100)
 
 
-def fuzz(tool: str, scratch: str, row: Row, wanted: int, verbose: bool) -> None:
+def fuzz(tool: str, scratch: str, row: Row, wanted: int) -> None:
     """Both ends; time and memory at most linear in what was received."""
     folder = fresh(scratch)
     source, target = os.path.join(folder, "source"), os.path.join(folder, "served", "t")
@@ -467,15 +467,13 @@ def watched(words: list[str], limit: float, attack: Callable[[Line], None] | Non
     return Victim(child.returncode, output, errors, seconds, usage.ru_maxrss << 10)
 
 
-def judge(row: Row, case: str, victim: Victim | None, bound: Bound, verbose: bool) -> None:
+def judge(row: Row, case: str, victim: Victim | None, bound: Bound) -> None:
     row.runs += 1
     row.exits["hang" if victim is None else victim.code] += 1
     if victim is None:
         row.failures.append(f"{case}: it does not end")
         return
     said = victim.errors.decode(errors="replace").strip()
-    if verbose:
-        print(f"    {case}: exit {victim.code}, {victim.seconds:.1f} s, {victim.memory >> 20} MiB: {said[:300]}")
     if victim.code not in bound.codes:
         row.failures.append(f"{case}: exit {victim.code}: {said[-300:]}")
     if bound.says not in said:
@@ -506,7 +504,7 @@ BOUNDS = {
 OTHERS = ("clock at -2^63", "clock at 2^63-1", "20,000 nested")
 
 
-def run(tool: str, scratch: str, short: bool, verbose: bool) -> list[Row]:
+def run(tool: str, scratch: str, short: bool) -> list[Row]:
     rows = {name: Row(name) for name in ("a hostile source", "a hostile target", "a hostile client of serve")}
     for case, bound in BOUNDS.items():
         if short and case in OTHERS:
@@ -520,16 +518,16 @@ def run(tool: str, scratch: str, short: bool, verbose: bool) -> list[Row]:
         places = ["far:/src", "target"] if case in SOURCES else ["source", "far:/t"]
         words = [tool, "apply", *(os.path.join(folder, p) if ":" not in p else p for p in places), "--ssh", ssh]
         victim = watched(words, 60)
-        judge(row, case, victim, bound, verbose)
+        judge(row, case, victim, bound)
         if case == "controls of terminals" and victim:
             shown = victim.output.decode(errors="replace")
             if any(0x7F <= ord(c) <= 0x9F or c in "\u202e\ufffd" for c in shown) or "\x1b[8m" in shown:
                 row.failures.append(f"{case}: {shown!r}")
             if "\x1b[32m+ a\x1b[0m\n" not in shown:
                 row.failures.append(f"{case}: the colours are gone: {shown!r}")
-    served(tool, scratch, rows["a hostile client of serve"], verbose)
+    served(tool, scratch, rows["a hostile client of serve"])
     rows["fuzz"] = Row("messages by chance, both ends")
-    fuzz(tool, scratch, rows["fuzz"], 20_000 if short else 1_000_000, verbose)
+    fuzz(tool, scratch, rows["fuzz"], 20_000 if short else 1_000_000)
     return list(rows.values())
 
 
@@ -543,7 +541,7 @@ def fresh(scratch: str) -> str:
     return folder
 
 
-def served(tool: str, scratch: str, row: Row, verbose: bool) -> None:
+def served(tool: str, scratch: str, row: Row) -> None:
     folder = fresh(scratch)
     source, target = os.path.join(folder, "source"), os.path.join(folder, "served", "t")
 
@@ -573,7 +571,7 @@ def served(tool: str, scratch: str, row: Row, verbose: bool) -> None:
         ("too much memory", serve("--max-memory", "40M"), apply({SCAN: floods}), much),
     ]
     for case, words, attack, bound in cases:
-        judge(row, case, watched(words, 60, attack), bound, verbose)
+        judge(row, case, watched(words, 60, attack), bound)
         after = subprocess.run([tool, "apply", "--adopt", source, target], capture_output=True, check=False)
         if after.returncode != 0:
             row.failures.append(f"{case}: the next run: exit {after.returncode}: {after.stderr.decode()}")
@@ -585,7 +583,7 @@ def served(tool: str, scratch: str, row: Row, verbose: bool) -> None:
             # It has counted once it greets.
             os.read(process.stdout.fileno(), 1)
         victim = watched(serve(), 20, lambda line: line.pings())
-        judge(row, "a process too many", victim, Bound((71,), "already"), verbose)
+        judge(row, "a process too many", victim, Bound((71,), "already"))
 
 
 if __name__ == "__main__":

@@ -1,13 +1,12 @@
 """The cases. Each sets up its trees, lets the tools work in turn, and says which figures count."""
 
-import dataclasses
 import json
 import os
 import subprocess
 
 from bench_harness import comparison, forest, measure, peers
 from bench_harness.cold import cold
-from bench_harness.contest import Bench, Contender, Result, Table, always, mirror_check
+from bench_harness.contest import VERSIONS, Bench, Contender, Result, Table, always, mirror_check
 from bench_harness.memory import memory
 from bench_harness.peers import CALLS, OURS, RSYNC, TRUSTING
 from bench_harness.remote import remote
@@ -127,24 +126,15 @@ def large_files(bench: Bench) -> None:
         size = bench.large_size()
         with bench.place(kind, 4 * size * 5 // 2) as folder:
             tree = forest.large(os.path.join(folder, "large"), 4, size)
-            contenders = [
-                contender for contender in peers.copies(bench, tree, folder, kind) if "rclone" not in contender.name
-            ]
-            if kind in ("xfs", "btrfs"):
-                target = os.path.join(folder, "target")
-                copying = 'cp -a --reflink=never "$0" "$1" && sync -f "$1"'
-                plain = dataclasses.replace(
-                    contenders[2],
-                    name="cp -a --reflink=never; sync -f",
-                    command=always("sh", "-c", copying, tree.root, target),
-                )
-                contenders.append(plain)
+            clones = kind in ("xfs", "btrfs")
+            every = peers.copies(bench, tree, folder, kind, [peers.UNCLONED] * clones)
+            contenders = [contender for contender in every if "rclone" not in contender.name]
             title = f"4 files of {tree.bytes >> 22:,} MB, {kind}"
             table = bench.contest(title, contenders, tree.entries, place=folder)
         for result in table.results.values():
             if result.counts:
                 result.more["GB/s"] = f"{tree.bytes / result.seconds / 1e9:.2f}"
-        if kind in ("xfs", "btrfs"):
+        if clones:
             ours = table.find(OURS)
             bench.goal(f"{title}, cloned", ours and ours.seconds, 0.5, "s")
         else:
@@ -158,20 +148,15 @@ def start(bench: Bench) -> None:
         "fsync-lite --version": [bench.tool, "--version"],
         "rsync --version": ["rsync", "--version"],
     }
-    for name, option in [
-        ("rclone", "version"),
-        ("restic", "version"),
-        ("borg", "--version"),
-        ("unison", "-version"),
-    ]:
+    for name in ("rclone", "restic", "borg", "unison"):
         if bench.has(name):
-            commands[f"{name} {option}"] = [name, option]
+            commands[f"{name} {VERSIONS[name]}"] = [name, VERSIONS[name]]
     print(f"start: {', '.join(commands)}", flush=True)
     table = Table("start", 0, {name: Result(name) for name in commands}, next(iter(commands)))
     times = {name: [] for name in commands}
     for _ in range(10 * bench.options.rounds):
         for name, command in commands.items():
-            times[name] += measure.start(command, 1)
+            times[name].append(measure.start(command))
     for name, command in commands.items():
         once = measure.run(command)
         table.results[name].samples = [once._replace(seconds=seconds) for seconds in times[name]]
@@ -210,24 +195,11 @@ def space(bench: Bench) -> None:
             rounds=days - 1,
         )
         used = {name: blocks(os.path.join(folder, name.split()[0])) for name in table.results}
-        if bench.knows("snapshot restore"):
-            # The oldest that counted, as both have it.
-            there, oldest = os.path.join(folder, "restored"), f"latest~{days - 2}"
-            measure.run(
-                [
-                    bench.tool,
-                    "snapshot",
-                    "restore",
-                    os.path.join(folder, "fsync-lite"),
-                    oldest,
-                    "--to",
-                    there,
-                ]
-            )
-            if difference := comparison.difference(os.path.join(folder, "rsync", "day-2"), there):
-                bench.fault(f"{table.title}: {oldest}", difference, table.results[OURS])
-        else:
-            bench.note("snapshot restore is not there yet: of the snapshots by fsync-lite only the last was compared")
+        # The oldest that counted, as both have it.
+        there, oldest = os.path.join(folder, "restored"), f"latest~{days - 2}"
+        measure.run([bench.tool, "snapshot", "restore", os.path.join(folder, "fsync-lite"), oldest, "--to", there])
+        if difference := comparison.difference(os.path.join(folder, "rsync", "day-2"), there):
+            bench.fault(f"{table.title}: {oldest}", difference, table.results[OURS])
     source = blocks(tree.root)[0]
     for name, (bytes, inodes) in used.items():
         table.results[name].more.update(
@@ -304,11 +276,6 @@ def digests(bench: Bench) -> None:
             "b3sum": ["b3sum", f"--num-threads={len(os.sched_getaffinity(0))}"],
             "xxhsum": ["xxhsum", "-H64"],
         }
-        contenders = [
-            Contender(" ".join(command), always(*command, *files))
-            for name, command in commands.items()
-            if bench.has(name)
-        ]
 
         def recorded(_):
             lines = subprocess.check_output(["sha256sum", *files], text=True).splitlines()
@@ -316,18 +283,15 @@ def digests(bench: Bench) -> None:
                 text = file.read()
             return next((f"no {line}" for line in lines if line.split()[0] not in text), None)
 
-        if bench.knows("manifest create", "--digest"):
-            contenders.insert(
-                0,
-                Contender(
-                    "manifest create --digest",
-                    always(bench.tool, "manifest", "create", "--digest", tree.root, "-o", path),
-                    recorded,
-                    reset=lambda round: remove(path),
-                ),
-            )
-        else:
-            bench.note("manifest create --digest is not there yet")
+        creating = always(bench.tool, "manifest", "create", "--digest", tree.root, "-o", path)
+        contenders = [
+            Contender("manifest create --digest", creating, recorded, reset=lambda round: remove(path)),
+            *(
+                Contender(" ".join(command), always(*command, *files))
+                for name, command in commands.items()
+                if bench.has(name)
+            ),
+        ]
         table = bench.contest(f"digests of 4 files of {tree.bytes >> 22:,} MB", contenders, tree.entries)
     for result in table.results.values():
         if result.counts:
@@ -336,9 +300,6 @@ def digests(bench: Bench) -> None:
 
 def exchange(bench: Bench) -> None:
     """apply --exchange with 10 changes in the Linux source, beside copies of hard links"""
-    if not bench.knows("apply", "--exchange"):
-        bench.note("apply --exchange is not there yet")
-        return
     tree = bench.real()
     with bench.place() as folder:
         ours, copy, new = (os.path.join(folder, name) for name in ("ours", "copy", "new"))

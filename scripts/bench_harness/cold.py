@@ -3,9 +3,11 @@
 import contextlib
 import os
 import time
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from bench_harness import comparison, measure, slow_disk
-from bench_harness.contest import Bench, Result, Table
+from bench_harness.contest import Bench, Contender, Table, always
 from bench_harness.forest import Tree
 from bench_harness.peers import OURS, RSYNC, TRUSTING
 from bench_harness.slow_disk import SlowDisk
@@ -37,43 +39,47 @@ def cold(bench: Bench) -> None:
             measure.run([bench.tool, "apply", root, ours])
             for disk in (source, target):
                 disk.unmount()
-            commands = {
-                OURS: [bench.tool, "apply", root, ours],
-                TRUSTING: [bench.tool, "apply", "--trust-manifest", root, ours],
-                RSYNC: ["rsync", "-a", "--delete", root + "/", theirs + "/"],
-            }
             copy = os.path.join(folder, "copy")
-            copies = {
-                OURS: [bench.tool, "apply", root, copy],
-                RSYNC_FIRST: ["rsync", "-a", root + "/", copy + "/"],
-                "cp -a": ["cp", "-a", root, copy],
-            }
+
+            def contender(name: str, *command: str, **more) -> Contender:
+                return Contender(name, always(*command), **more)
+
+            def compared(_: int) -> str | None:
+                return comparison.difference(root, copy, sample=max(1, len(tree.files) // 100))
+
+            def contest(title: str, contenders: list[Contender], disks: Sequence[SlowDisk], kind: str) -> Table:
+                """The disks are mounted anew for each run."""
+                return bench.contest(title, contenders, tree.entries, around=lambda: slow(disks, kind))
+
+            mirrors = [
+                contender(OURS, bench.tool, "apply", root, ours),
+                contender(TRUSTING, bench.tool, "apply", "--trust-manifest", root, ours),
+                contender(RSYNC, "rsync", "-a", "--delete", root + "/", theirs + "/"),
+            ]
+            clean = {"reset": lambda _: remove(copy), "check": compared}
+            copies = [
+                contender(OURS, bench.tool, "apply", root, copy, **clean),
+                contender(RSYNC_FIRST, "rsync", "-a", root + "/", copy + "/", **clean),
+                contender("cp -a", "cp", "-a", root, copy, **clean),
+            ]
+            young = [
+                replace(mirror, reset=lambda _: renew(root, mirrors[0].command(0))) if mirror.name != RSYNC else mirror
+                for mirror in mirrors
+            ]
             for kind, waits in slow_disk.KINDS.items():
                 entries = f"{tree.entries:,} entries, {kind} disk ({waits})"
-                table = run(bench, f"cold no-op, {entries}", tree.entries, commands, (source, target), kind)
+                table = contest(f"cold no-op, {entries}", mirrors, (source, target), kind)
                 check_nothing_done(bench, table)
                 bound = 0.33 if kind == "flash" else 0.5
                 bench.goal(f"cold no-op, {kind} disk: time / rsync", table.ratio(OURS, RSYNC), bound)
-
                 if kind == "flash":
-                    title = f"cold no-op, {entries}, right after"
-                    table = run(
-                        bench, title, tree.entries, commands, (source, target), kind,
-                        made=lambda command: command[0] == bench.tool and renew(root, commands[OURS]),
-                    )  # fmt: skip
+                    table = contest(f"cold no-op, {entries}, right after", young, (source, target), kind)
                     check_nothing_done(bench, table)
-                    bench.goal(f"{title}: time / rsync", table.ratio(OURS, RSYNC), 0.33)
-
-                def reset() -> None:
-                    remove(copy)
-
-                def compared() -> str | None:
-                    return comparison.difference(root, copy, sample=max(1, len(tree.files) // 100))
-
-                title = f"cold first copy, {entries}, to memory"
-                table = run(bench, title, tree.entries, copies, (source,), kind, reset, compared)
+                    bench.goal(f"{table.title}: time / rsync", table.ratio(OURS, RSYNC), 0.33)
+                table = contest(f"cold first copy, {entries}, to memory", copies, (source,), kind)
                 bound = 0.25 if kind == "flash" else 0.5
                 bench.goal(f"cold first copy, {kind} disk: time / rsync", table.ratio(OURS, RSYNC_FIRST), bound)
+            remove(copy)
             # What `mounted` expects to find at its end.
             for disk in (source, target):
                 disk.mount()
@@ -93,38 +99,12 @@ def renew(root: str, command: list[str]) -> None:
     measure.run(command)
 
 
-def run(
-    bench, title, units, commands, disks, kind, reset=lambda: None, check=lambda: None, made=lambda command: None
-) -> Table:
-    """All in turn, and again; the disks are mounted anew for each run, so all rounds count."""
-    print(f"{title}: {', '.join(commands)}", flush=True)
-    table = Table(title, units, {name: Result(name) for name in commands}, next(iter(commands)))
-    for _ in range(bench.options.rounds):
-        for name, command in commands.items():
-            result = table.results[name]
-            if result.wrong:
-                continue
-            reset()
-            with contextlib.ExitStack() as mounted:
-                for disk in disks:
-                    mounted.enter_context(disk.slow(kind))
-                try:
-                    made(command)
-                    drop_caches()
-                    result.samples.append(measure.run(command))
-                    if difference := check():
-                        raise measure.Wrong(difference)
-                except (measure.Wrong, OSError) as error:
-                    bench.fault(f"{title}: {name}", str(error), result)
-    reset()
-    bench.add(table)
-    return table
-
-
-def drop_caches() -> None:
-    os.sync()
-    with open("/proc/sys/vm/drop_caches", "w") as file:
-        file.write("3\n")
+@contextlib.contextmanager
+def slow(disks: Sequence[SlowDisk], kind: str) -> Iterator[None]:
+    with contextlib.ExitStack() as mounted:
+        for disk in disks:
+            mounted.enter_context(disk.slow(kind))
+        yield
 
 
 def check_nothing_done(bench: Bench, table: Table) -> None:

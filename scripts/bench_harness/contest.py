@@ -21,6 +21,18 @@ GIGABYTE = 1 << 30
 # A larger tree is looked at as a whole only after the last round; before that, what was changed in
 # it.
 SMALL_TREE = 100_000
+# How each program tells its version.
+VERSIONS = {
+    "rsync": "--version",
+    "cp": "--version",
+    "rclone": "version",
+    "unison": "-version",
+    "restic": "version",
+    "borg": "--version",
+    "sha256sum": "--version",
+    "b3sum": "--version",
+    "xxhsum": "--version",
+}
 
 
 @dataclass
@@ -87,19 +99,16 @@ class Goal:
     unit: str
 
     @property
-    def is_missed(self) -> bool:
-        """What was not measured is not missed."""
-        return self.value is not None and self.value > self.bound
-
-    @property
     def verdict(self) -> str:
-        return "missed" if self.is_missed else "met"
+        if self.value is None:
+            return "not measured"
+        return "missed" if self.value > self.bound else "met"
 
 
 class Bench:
     def __init__(self, tool: str, scratch: str, options: argparse.Namespace) -> None:
         self.tool, self.scratch, self.options = tool, scratch, options
-        self.counter = None if options.no_calls else measure.call_counter()
+        self.counter = measure.call_counter()
         mounts = subprocess.check_output(["findmnt", "-n", "-o", "FSTYPE", "-T", scratch], text=True)
         self.kind = mounts.split()[-1]
         self.tables, self.goals, self.notes, self.faults, self.plot = [], [], [], [], {}
@@ -108,16 +117,6 @@ class Bench:
         self.tell: Callable[[], None] = lambda: None
 
     # What there is to work with ---------------------------------------------------------------
-
-    def knows(self, verb: str, option: str | None = None) -> bool:
-        """Whether the command has a verb, and the verb an option."""
-        # Earlier versions have no --all.
-        helps = [
-            subprocess.run([self.tool, "help", *verb.split(), *more], capture_output=True, text=True)
-            for more in (["--all"], [])
-        ]
-        help = next((help for help in helps if help.returncode == 0), helps[-1])
-        return help.returncode == 0 and (option is None or option in help.stdout.replace(",", " ").split())
 
     def note(self, text: str) -> None:
         if text not in self.notes:
@@ -203,9 +202,10 @@ class Bench:
 
     # Running ----------------------------------------------------------------------------------
 
-    def contest(self, title, contenders, units, before=lambda round: None, rounds=None, place=None):
+    def contest(self, title, contenders, units, before=lambda round: None, rounds=None, place=None, around=None):
         """All in turn, and again. Before the rounds that count is one that does not: it warms the
-        caches, and there the system calls are counted."""
+        caches, and there the system calls are counted. Not so with something `around` each run, in which it gets
+        nothing from the cache."""
         print(f"{title}: {', '.join(contender.name for contender in contenders)}", flush=True)
         table = Table(
             title,
@@ -213,13 +213,14 @@ class Bench:
             {contender.name: Result(contender.name) for contender in contenders},
             contenders[0].name,
         )
-        for round in range(-1, rounds or self.options.rounds):
+        for round in range(0 if around else -1, rounds or self.options.rounds):
             before(round)
             for contender in contenders:
                 result = table.results[contender.name]
                 if not result.wrong:
                     try:
-                        self._run(contender, result, round, place)
+                        with around() if around else contextlib.nullcontext():
+                            self._run(contender, result, round, place, around is not None)
                     except (Wrong, OSError) as error:
                         self.fault(f"{title}: {contender.name}", str(error), result)
         for contender in contenders:
@@ -233,14 +234,12 @@ class Bench:
         self.tables.append(table)
         self.tell()
 
-    def _run(self, contender, result, round, place):
+    def _run(self, contender, result, round, place, is_cold):
         contender.reset(round)
         if place:
             subprocess.run(["sync", "-f", place], check=True)
-        if self.options.cold:
-            os.sync()
-            with open("/proc/sys/vm/drop_caches", "w") as file:
-                file.write("3\n")
+        if is_cold:
+            measure.drop_caches()
         command = [os.fspath(word) for word in contender.command(round)]
         if round < 0 and self.counter:
             result.calls, _ = measure.count_calls(self.counter, command, contender.directory, contender.environment)
@@ -271,27 +270,10 @@ class Bench:
             )
         with open("/proc/meminfo") as file:
             memory = int(file.readline().split()[1]) / (1 << 20)
-        programs = [
-            ([self.tool, "--version"], None),
-            (["rsync", "--version"], None),
-            (["cp", "--version"], None),
-            *[
-                ([name, option], name)
-                for name, option in [
-                    ("rclone", "version"),
-                    ("unison", "-version"),
-                    ("restic", "version"),
-                    ("borg", "--version"),
-                    ("sha256sum", "--version"),
-                    ("b3sum", "--version"),
-                    ("xxhsum", "--version"),
-                ]
-            ],
-        ]
         versions = []
-        for command, name in programs:
-            if not name or shutil.which(name):
-                done = subprocess.run(command, capture_output=True, text=True)
+        for name, option in {self.tool: "--version", **VERSIONS}.items():
+            if shutil.which(name):
+                done = subprocess.run([name, option], capture_output=True, text=True)
                 versions.append(((done.stdout or done.stderr).splitlines() or ["?"])[0].split("  protocol")[0].strip())
         cores = len(os.sched_getaffinity(0))
         machine = f"{cores} cores, {processor}, {memory:.0f} GB"
@@ -300,10 +282,7 @@ class Bench:
             ("machine", f"{machine}; load {os.getloadavg()[0]:.1f} at the start"),
             ("system", f"Linux {platform.release()} {platform.machine()}"),
             ("scratch", f"{self.kind}; other file systems in loop-mounted images there"),
-            (
-                "caches",
-                "dropped before every run" if self.options.cold else "warm: one round before those that count",
-            ),
+            ("caches", "warm: one round before those that count"),
             ("rounds", f"{self.options.rounds}, in turn; medians"),
             ("user", "root" if os.geteuid() == 0 else "not root"),
             (

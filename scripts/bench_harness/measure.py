@@ -73,25 +73,29 @@ def adopt_orphans() -> None:
         raise OSError(ctypes.get_errno(), "PR_SET_CHILD_SUBREAPER")
 
 
-def start(command: list[str], times: int) -> list[float]:
-    """The seconds of many starts, each without a shell in between."""
-    seconds = []
-    for _ in range(times):
-        began = time.perf_counter()
-        process = os.posix_spawnp(
-            command[0],
-            command,
-            os.environ,
-            file_actions=[
-                (os.POSIX_SPAWN_OPEN, 1, os.devnull, os.O_WRONLY, 0),
-                (os.POSIX_SPAWN_OPEN, 2, os.devnull, os.O_WRONLY, 0),
-            ],
-        )
-        _, status = os.waitpid(process, 0)
-        seconds.append(time.perf_counter() - began)
-        if status:
-            raise Wrong(f"{command} ended with {os.waitstatus_to_exitcode(status)}")
+def start(command: list[str]) -> float:
+    """The seconds of a start, without a shell in between."""
+    began = time.perf_counter()
+    process = os.posix_spawnp(
+        command[0],
+        command,
+        os.environ,
+        file_actions=[
+            (os.POSIX_SPAWN_OPEN, 1, os.devnull, os.O_WRONLY, 0),
+            (os.POSIX_SPAWN_OPEN, 2, os.devnull, os.O_WRONLY, 0),
+        ],
+    )
+    _, status = os.waitpid(process, 0)
+    seconds = time.perf_counter() - began
+    if status:
+        raise Wrong(f"{command} ended with {os.waitstatus_to_exitcode(status)}")
     return seconds
+
+
+def drop_caches() -> None:
+    os.sync()
+    with open("/proc/sys/vm/drop_caches", "w") as file:
+        file.write("3\n")
 
 
 def call_counter() -> str | None:

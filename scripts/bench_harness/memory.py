@@ -1,11 +1,12 @@
 """Peak memory for each changed entry."""
 
 import os
-from collections.abc import Iterator
+import stat
 
 from bench_harness import measure
 from bench_harness.contest import Bench, Result, Table
 from harness.scratch import remove
+from harness.trees import entries
 
 FILES_PER_DIRECTORY = 100
 GOAL = 250
@@ -58,8 +59,8 @@ def measure_all(bench: Bench, folder: str, files: int) -> None:
     plan("touched")
     apply("touched")
     undo("touched")
-    for path in list(paths(source)):
-        os.rename(path, path + ".new")
+    for path in paths(source):
+        os.rename(path, path + b".new")
     plan("renamed")
     apply("renamed")
     undo("renamed")
@@ -81,7 +82,5 @@ def make(root: str, files: int) -> None:
         os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o644))
 
 
-def paths(root: str) -> Iterator[str]:
-    for directory, _, names in os.walk(root):
-        for name in names:
-            yield os.path.join(directory, name)
+def paths(root: str) -> list[bytes]:
+    return [path for path, _, status in entries(root) if stat.S_ISREG(status.st_mode)]

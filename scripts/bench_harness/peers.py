@@ -1,8 +1,9 @@
 """How each tool makes a mirror or a snapshot."""
 
 import os
-import subprocess
+import shlex
 from collections.abc import Callable, Collection, Sequence
+from typing import NamedTuple
 
 from bench_harness import comparison, measure
 from bench_harness.contest import Bench, Contender, Table, always, mirror_check
@@ -10,6 +11,7 @@ from bench_harness.forest import Tree
 from bench_harness.report import seconds
 from harness.command import compiled, run
 from harness.scratch import remove
+from harness.trees import write
 
 OURS = "fsync-lite apply"
 TRUSTING = "fsync-lite apply --trust-manifest"
@@ -68,6 +70,52 @@ def calls(bench: Bench, name: str, *words: str, **more) -> list[Contender]:
     return [Contender(name, always(program, *words), **more)]
 
 
+class Peer(NamedTuple):
+    """A command that mirrors SOURCE to TARGET, as a shell would be told; `fsync-lite` is the one that is measured."""
+
+    name: str
+    told: str
+    aspects: Collection[str] = comparison.EVERYTHING
+    # In the folder of the targets.
+    archives: str = ""
+
+    def words(self, bench: Bench, source: str, target: str) -> list[str]:
+        words = [word.replace("SOURCE", source).replace("TARGET", target) for word in shlex.split(self.told)]
+        return [bench.tool, *words[1:]] if words[0] == "fsync-lite" else words
+
+    def is_there(self, bench: Bench) -> bool:
+        program = self.told.split()[0]
+        return program == "fsync-lite" or bench.has(program)
+
+
+RCLONE = "rclone --config /dev/null {} --links --create-empty-src-dirs --quiet{} SOURCE TARGET"
+RENAMES = " --track-renames"
+UNISON = "unison SOURCE TARGET -batch -silent -times -force SOURCE -confirmbigdel=false"
+
+# Each with a target of its own, by the name of its directory.
+MIRRORS = {
+    "ours": Peer(OURS, "fsync-lite apply SOURCE TARGET"),
+    "trusting": Peer(TRUSTING, "fsync-lite apply --trust-manifest SOURCE TARGET"),
+    "rsync": Peer(RSYNC, "rsync -a --delete SOURCE/ TARGET/"),
+    "rclone": Peer("rclone sync", RCLONE.format("sync", ""), LOOSE),
+    "unison": Peer("unison", UNISON, LOOSE - {"nanoseconds"}, "unison-archives"),
+}
+COPIES = [
+    Peer(OURS, "fsync-lite apply SOURCE TARGET"),
+    Peer("rsync -a", "rsync -a SOURCE/ TARGET/"),
+    Peer("cp -a", "cp -a SOURCE TARGET"),
+]
+# Which file systems tell what is durable from what is not.
+DURABLE = [
+    Peer("rsync -a --fsync", "rsync -a --fsync SOURCE/ TARGET/"),
+    Peer("cp -a; sync -f", 'sh -c \'cp -a "$0" "$1" && sync -f "$1"\' SOURCE TARGET'),
+]
+VOLATILE = [Peer("rclone copy", RCLONE.format("copy", ""), LOOSE)]
+UNCLONED = Peer(
+    "cp -a --reflink=never; sync -f", 'sh -c \'cp -a --reflink=never "$0" "$1" && sync -f "$1"\' SOURCE TARGET'
+)
+
+
 def mirrors(
     bench: Bench,
     tree: Tree,
@@ -75,120 +123,44 @@ def mirrors(
     changed: Callable[[], Collection[bytes]] = lambda: (),
     tracks_renames: bool = False,
 ) -> list[Contender]:
-    """Each with a target of its own, which is a mirror already."""
-    source = tree.root
-
-    def target(name):
-        return os.path.join(folder, name)
-
-    def mirror(name, command, place, aspects=comparison.EVERYTHING, environment=None):
+    """Each has made its mirror already."""
+    peers, found = dict(MIRRORS), []
+    if tree.entries > MANY:
+        bench.note(f"rclone and unison take part up to {MANY:,} entries")
+        del peers["rclone"], peers["unison"]
+    elif tracks_renames:
+        told = RCLONE.format("sync", f"{RENAMES} --track-renames-strategy modtime")
+        peers["rclone"] = Peer("rclone sync" + RENAMES, told, LOOSE)
+    for name, peer in peers.items():
+        if not peer.is_there(bench):
+            continue
+        target = os.path.join(folder, name)
+        environment = {"UNISON": os.path.join(folder, peer.archives)} if peer.archives else None
+        if peer.archives:
+            os.makedirs(target)
+        command = peer.words(bench, tree.root, target)
         measure.run(command, environment=environment)
         if command[0] == bench.tool:
             settle(bench, command)
-        return Contender(
-            name,
-            always(*command),
-            **mirror_check(tree, place, aspects, changed),
-            environment=environment,
-        )
-
-    found = [mirror(OURS, [bench.tool, "apply", source, target("ours")], target("ours"))]
-    if bench.knows("apply", "--trust-manifest"):
-        place = target("trusting")
-        measure.run([bench.tool, "apply", source, place])
-        found.append(mirror(TRUSTING, [bench.tool, "apply", "--trust-manifest", source, place], place))
-    else:
-        bench.note("apply --trust-manifest is not there yet")
-    found.append(mirror(RSYNC, ["rsync", "-a", "--delete", source + "/", target("rsync") + "/"], target("rsync")))
-    if tree.entries > MANY:
-        bench.note(f"rclone and unison take part up to {MANY:,} entries")
-        return found
-    if bench.has("rclone"):
-        renames = ["--track-renames", "--track-renames-strategy", "modtime"] if tracks_renames else []
-        found.append(
-            mirror(
-                "rclone sync" + (" --track-renames" if renames else ""),
-                [
-                    "rclone",
-                    "--config",
-                    "/dev/null",
-                    "sync",
-                    "--links",
-                    "--create-empty-src-dirs",
-                    "--quiet",
-                    *renames,
-                    source,
-                    target("rclone"),
-                ],
-                target("rclone"),
-                LOOSE,
-            )
-        )
-    if bench.has("unison"):
-        os.makedirs(target("unison"))
-        found.append(
-            mirror(
-                "unison",
-                [
-                    "unison",
-                    source,
-                    target("unison"),
-                    "-batch",
-                    "-silent",
-                    "-times",
-                    "-force",
-                    source,
-                    "-confirmbigdel=false",
-                ],
-                target("unison"),
-                LOOSE - {"nanoseconds"},
-                {"UNISON": os.path.join(folder, "unison-archives")},
-            )
-        )
+        checks = mirror_check(tree, target, peer.aspects, changed)
+        found.append(Contender(peer.name, always(*command), **checks, environment=environment))
     return found
 
 
-def copies(bench: Bench, tree: Tree, folder: str, kind: str) -> list[Contender]:
+def copies(bench: Bench, tree: Tree, folder: str, kind: str, more: Sequence[Peer] = ()) -> list[Contender]:
     """Each makes a first copy, at the same place."""
     source, target = tree.root, os.path.join(folder, "target")
 
-    def copy(name, command, aspects=comparison.EVERYTHING):
-        def content(_):
+    def copy(peer: Peer) -> Contender:
+        def content(_: int) -> str | None:
             # A seventh of the files each round, another seventh the next time.
-            return comparison.difference(source, target, aspects, sample=max(1, min(7, len(tree.files) // 100)))
+            return comparison.difference(source, target, peer.aspects, sample=max(1, min(7, len(tree.files) // 100)))
 
-        return Contender(name, always(*command), content, reset=lambda round: remove(target))
+        command = always(*peer.words(bench, source, target))
+        return Contender(peer.name, command, content, reset=lambda round: remove(target))
 
-    found = [
-        copy(OURS, [bench.tool, "apply", source, target]),
-        copy("rsync -a", ["rsync", "-a", source + "/", target + "/"]),
-        copy("cp -a", ["cp", "-a", source, target]),
-    ]
-    if kind != "tmpfs":
-        if "--fsync" in subprocess.run(["rsync", "--help"], capture_output=True, text=True).stdout:
-            found.append(copy("rsync -a --fsync", ["rsync", "-a", "--fsync", source + "/", target + "/"]))
-        else:
-            bench.note("this rsync does not know --fsync")
-        found.append(copy("cp -a; sync -f", ["sh", "-c", 'cp -a "$0" "$1" && sync -f "$1"', source, target]))
-    elif bench.has("rclone"):
-        found.append(
-            copy(
-                "rclone copy",
-                [
-                    "rclone",
-                    "--config",
-                    "/dev/null",
-                    "copy",
-                    "--links",
-                    "--create-empty-src-dirs",
-                    "--quiet",
-                    source,
-                    target,
-                ],
-                LOOSE,
-            )
-        )
-    return found
+    peers = [*COPIES, *(VOLATILE if kind == "tmpfs" else DURABLE), *more]
+    return [copy(peer) for peer in peers if peer.is_there(bench)]
 
 
 def snapshots(bench: Bench, tree: Tree, folder: str) -> list[Contender]:
@@ -198,9 +170,7 @@ def snapshots(bench: Bench, tree: Tree, folder: str) -> list[Contender]:
     ours, dated = os.path.join(folder, "fsync-lite"), os.path.join(folder, "rsync")
     applying = [bench.tool, "apply", source, ours]
     measure.run(applying)
-    settings = os.open(os.path.join(ours, ".fsync-lite", "settings.json"), os.O_CREAT | os.O_WRONLY, 0o600)
-    os.write(settings, b'{"keep_last": 1000}\n')
-    os.close(settings)
+    write(os.path.join(ours, ".fsync-lite", "settings.json"), b'{"keep_last": 1000}\n')
     settle(bench, applying)
     found = [Contender(OURS, always(*applying), **mirror_check(tree, ours))]
 
@@ -212,82 +182,55 @@ def snapshots(bench: Bench, tree: Tree, folder: str) -> list[Contender]:
     found.append(
         Contender(
             "rsync --link-dest",
-            lambda round: [
-                "rsync",
-                "-a",
-                "--delete",
-                "--link-dest",
-                day(round - 1),
-                source + "/",
-                day(round) + "/",
-            ],
+            lambda round: [*RSYNC.split(), "--link-dest", day(round - 1), source + "/", day(round) + "/"],
             lambda round: comparison.difference(source, day(round), sample=max(1, len(tree.files) // 500)),
         )
     )
 
-    if bench.has("restic"):
-        repository = os.path.join(folder, "restic")
-        found.append(
-            repository_contender(
-                tree,
-                folder,
-                "restic backup",
-                ["restic", "init"],
-                always("restic", "backup", "--quiet", source),
-                ["restic", "restore", "latest", "--target", "."],
-                {
-                    "RESTIC_REPOSITORY": repository,
-                    "RESTIC_PASSWORD": "x",
-                    "RESTIC_CACHE_DIR": repository + "-cache",
-                },
-            )
-        )
-    if bench.has("borg"):
-        repository = os.path.join(folder, "borg")
-        found.append(
-            repository_contender(
-                tree,
-                folder,
-                "borg create",
-                ["borg", "init", "-e", "none"],
-                lambda round: ["borg", "create", f"::day-{round + 2}", source],
-                ["borg", "extract", "::day-{last}"],
-                {
-                    "BORG_REPO": repository,
-                    "BORG_BASE_DIR": repository + "-base",
-                    "BORG_UNKNOWN_UNENCRYPTED_REPO_ACCESS_IS_OK": "yes",
-                },
-            )
-        )
-    return found
+    return found + [repository(tree, folder, *row) for row in REPOSITORIES if bench.has(row[0].split()[0])]
 
 
-def repository_contender(
-    tree: Tree,
-    folder: str,
-    name: str,
-    make: list[str],
-    command: Callable[[int], list[str]],
-    restore: list[str],
-    environment: dict[str, str],
-) -> Contender:
+# The name; what makes the repository, a snapshot of SOURCE in it, and restores the one of DAY; and the environment.
+REPOSITORIES = [
+    (
+        "restic backup",
+        "restic init",
+        "restic backup --quiet SOURCE",
+        "restic restore latest --target .",
+        {"RESTIC_REPOSITORY": "PLACE", "RESTIC_PASSWORD": "x", "RESTIC_CACHE_DIR": "PLACE-cache"},
+    ),
+    (
+        "borg create",
+        "borg init -e none",
+        "borg create ::day-DAY SOURCE",
+        "borg extract ::day-DAY",
+        {"BORG_REPO": "PLACE", "BORG_BASE_DIR": "PLACE-base", "BORG_UNKNOWN_UNENCRYPTED_REPO_ACCESS_IS_OK": "yes"},
+    ),
+]
+
+
+def repository(tree: Tree, folder: str, name: str, make: str, save: str, restore: str, variables: dict) -> Contender:
     """A tool with a repository of its own kind: at the end its last snapshot is restored and
     compared."""
-    measure.run(make, environment=environment)
-    measure.run(command(-2), environment=environment)
-    last = -2
+    place, last = os.path.join(folder, name.split()[0]), -2
+    environment = {key: value.replace("PLACE", place) for key, value in variables.items()}
 
-    def numbered(round):
+    def words(told: str) -> list[str]:
+        return [word.replace("SOURCE", tree.root).replace("DAY", str(last + 2)) for word in told.split()]
+
+    def numbered(round: int) -> list[str]:
         nonlocal last
         last = round
-        return command(round)
+        return words(save)
 
-    def at_end():
+    def at_end() -> str | None:
         there = os.path.join(folder, "restored")
         os.makedirs(there)
-        measure.run([word.replace("{last}", str(last + 2)) for word in restore], there, environment)
+        measure.run(words(restore), there, environment)
         found = comparison.difference(tree.root, there + tree.root, sample=max(1, len(tree.files) // 500))
         remove(there)
         return found
 
+    measure.run(words(make), environment=environment)
+    measure.run(words(save), environment=environment)
     return Contender(name, numbered, at_end=at_end, environment=environment)

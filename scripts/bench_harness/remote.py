@@ -9,10 +9,9 @@ import statistics
 from collections.abc import Callable, Collection, Iterator
 from typing import NamedTuple
 
-from bench_harness import comparison, forest, measure, peers, secure_shell
+from bench_harness import comparison, forest, measure, peers
 from bench_harness.contest import Bench, Contender, Table, always, mirror_check
-from bench_harness.secure_shell import SecureShell
-from harness import trees
+from harness import secure_shell, trees
 from harness.line import NEEDS, Line, Traffic
 from harness.scratch import remove
 
@@ -54,8 +53,8 @@ def ways(bench: Bench, line: Line) -> Iterator[list[Way]]:
         bench.note(f"{secure_shell.NEEDS} are not there: without encryption")
         yield [Way("at once", line.words()), delayed]
         return
-    with SecureShell(bench.scratch) as shell:
-        yield [Way("ssh", line.words(ssh=shell.words)), delayed]
+    with secure_shell.secure_shell(bench.scratch) as client:
+        yield [Way("ssh", line.words(ssh=["ssh", "-F", client])), delayed]
 
 
 class Remote:

@@ -59,7 +59,7 @@ def rows(table: Table) -> list[list[str]]:
 
 def goal_rows(bench: Bench) -> list[list[str]]:
     def verdict(goal: Goal) -> str:
-        return "not measured" if goal.value is None else "small" if bench.options.quick else goal.verdict
+        return "small" if bench.options.quick and goal.value is not None else goal.verdict
 
     return [["", "goal", "value", ""]] + [
         [

@@ -1,5 +1,5 @@
 // slow_disk IMAGE MOUNT_POINT KIND: a file `disk` that is IMAGE, with the waiting times of a disk. A file system on a
-// loop device over it waits as one on that disk does. The file `reads` has the number of reads so far.
+// loop device over it waits as one on that disk does.
 //
 // KIND flash: 0.1 ms a read, any number at once. KIND rotating: one read at a time; 4 ms if it is far from the last one,
 // 0.2 ms if it is within 256 KiB, 10 us if it follows it.
@@ -9,7 +9,6 @@
 #include <fcntl.h>
 #include <fuse.h>
 #include <pthread.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +18,6 @@
 
 static int image;
 static int rotates;
-static atomic_long reads;
 static pthread_mutex_t head = PTHREAD_MUTEX_INITIALIZER;
 static off_t position;
 
@@ -53,7 +51,7 @@ static int get_status(const char *path, struct stat *status, struct fuse_file_in
     if (fstat(image, &backing)) return -errno;
     status->st_mode = S_IFREG | 0644;
     status->st_nlink = 1;
-    status->st_size = strcmp(path, "/disk") == 0 ? backing.st_size : 32;
+    status->st_size = backing.st_size;
     return 0;
 }
 
@@ -63,9 +61,7 @@ static int open_file(const char *path, struct fuse_file_info *file) {
 }
 
 static int read_file(const char *path, char *buffer, size_t size, off_t offset, struct fuse_file_info *file) {
-    (void)file;
-    if (strcmp(path, "/reads") == 0) return offset ? 0 : snprintf(buffer, size, "%ld\n", (long)reads);
-    reads++;
+    (void)path, (void)file;
     seek_to(offset, size);
     ssize_t count = pread(image, buffer, size, offset);
     return count < 0 ? -errno : (int)count;

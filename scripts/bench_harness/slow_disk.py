@@ -7,7 +7,7 @@ import subprocess
 import time
 from collections.abc import Iterator
 
-from harness.disk import Disk, system
+from harness.disk import Disk, system, unmount
 
 KINDS = {"flash": "0.1 ms a read", "rotating": "4 ms a seek"}
 NEEDS = "it needs root, loop devices, /dev/fuse, a C compiler and libfuse3-dev"
@@ -65,8 +65,5 @@ class SlowDisk(Disk):
             if device:
                 system("losetup", "-d", device, check=False)
             # The loop device lets go of the file a moment later.
-            for _ in range(500):
-                if system("umount", self.front, check=False):
-                    break
-                time.sleep(0.01)
+            unmount(self.front)
             server.wait()

@@ -1,77 +1,47 @@
-"""Test builds with a part of the protocol taken out. Each has to be noticed, or the harness proves
-nothing.
+"""The mutants with a part of the protocol taken out. Each has to be noticed, or the harness proves nothing.
 
-A patch in `ablations/` begins with two lines: `Why:`, what the part is for, and `Try:`, the classes
-that may notice. It is applied to a copy of the sources, which share one build directory.
+They are those of `mutants.txt` that name classes, all in one test build.
 """
 
-import glob
 import os
 import random
-import subprocess
 from collections.abc import Callable
 
 from crash_harness.results import Noticed, Results
 from crash_harness.trial import Trial
-from harness import command
-from harness.command import ROOT
+from mutants_harness.package import COPY, SWITCH, Mutant, build, read_list
 
-FOLDER = os.path.join(os.path.dirname(os.path.abspath(__file__)), "ablations")
 # How long and on what a class looks for it.
 WORKLOADS = ["bulk", "mixed changes"]
 POWER_CUTS = 18
-
-PATCH = ["patch", "-p1", "--force", "--fuzz=0", "--no-backup-if-mismatch", "-r", "-", "-i"]
 
 # The name, what came of it in each class, and whether that is right.
 Row = tuple[str, dict[str, str], bool]
 
 
-class Builds:
-    """The test builds, each as a binary of its own, and the classes that try them."""
+class Ablations:
+    """The test build, and the classes that try it."""
 
-    def __init__(self, classes: dict[str, Callable], scratch: str, seed: str) -> None:
+    def __init__(self, classes: dict[str, Callable], scratch: str, seed: str, mutants: list[Mutant]) -> None:
         self.classes, self.scratch, self.seed = classes, scratch, seed
-        self.copy = os.path.join(scratch, "altered")
-        os.makedirs(self.copy)
-        files = ["git", "ls-files", "-z", "Package.swift", "Sources", "Tests"]
-        listed = command.run(files, cwd=ROOT, check=True).output
-        copying = ["rsync", "-a", "--from0", "--files-from=-", ROOT + "/", self.copy]
-        command.run(copying, input=listed, check=True)
+        build(mutants, "--product", "fsync-lite")
+        self.tool = os.path.join(COPY, ".build", "debug", "fsync-lite")
 
-    def build(self, patch: str | None) -> str:
-        """Builds the sources, altered or not, and puts them back as they were."""
-        if patch:
-            self._call(*PATCH, patch, "--dry-run")
-            self._call(*PATCH, patch)
-        try:
-            self._call("swift", "build", "--product", "fsync-lite")
-        finally:
-            if patch:
-                self._call(*PATCH, patch, "--reverse")
-        # The next build replaces it.
-        tool = os.path.join(self.copy, "altered-" + stem(patch or "not"))
-        os.link(os.path.join(self.copy, ".build", "debug", "fsync-lite"), tool)
-        return tool
-
-    def _call(self, *words: str) -> None:
-        merged = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True}
-        subprocess.run(words, cwd=self.copy, check=True, **merged)
-
-    def attempts(self, name: str, words: list[str], tool: str) -> dict[str, str]:
+    def attempts(self, name: str, words: list[str], mutant: Mutant | None = None) -> dict[str, str]:
+        os.environ[SWITCH] = str(mutant.number) if mutant else ""
         outcome = {}
         for word in words:
-            outcome[word] = self.attempt(word, tool)
+            outcome[word] = self.attempt(word)
             print(f"ablation: {name}: {word}: {outcome[word]}", flush=True)
         return outcome
 
-    def attempt(self, name: str, tool: str) -> str:
+    def attempt(self, name: str) -> str:
         """Runs one class until it notices something."""
         results = Results(stops_at_first=True)
         try:
             for workload in WORKLOADS:
                 rng = random.Random(f"{self.seed} {name} {workload}")
-                trial = Trial(tool, self.scratch, workload, results, rng, short=True)
+                trial = Trial(self.tool, self.scratch, workload, results, rng, short=True)
                 if name == "power":
                     self.classes[name](trial, cuts=POWER_CUTS)
                 else:
@@ -84,62 +54,27 @@ class Builds:
 
 
 def run(classes: dict[str, Callable], scratch: str, names: list[str] | None, seed: str, results: Results) -> list[Row]:
-    wanted = [path for path in patches() if not names or stem(path) in names]
+    mutants = read_list()
+    wanted = [mutant for mutant in mutants if mutant.classes and (not names or mutant.name in names)]
     if not wanted:
         raise SystemExit("no such ablation")
-    builds = Builds(classes, scratch, seed)
-    rows = [try_patch(builds, path, results) for path in wanted]
-    return rows if names else [control(builds, wanted, results), *rows]
-
-
-def try_patch(builds: Builds, path: str, results: Results) -> Row:
-    name = stem(path)
-    try:
-        tool = builds.build(path)
-    except subprocess.CalledProcessError as error:
-        # A part that has moved is no longer proven: the patch has to follow it.
-        what = "does not apply" if error.cmd[0] == "patch" else "does not compile"
-        results.failures.append(f"ablation {name}: {what}\n{error.stdout[-2000:]}")
-        print(f"ablation: {name}: {what}", flush=True)
-        return name, {}, False
-    outcome = builds.attempts(name, classes_of(path), tool)
-    if not is_noticed(outcome):
-        results.failures.append(f"ablation {name}: not noticed")
-    return name, outcome, is_noticed(outcome)
-
-
-def control(builds: Builds, paths: list[str], results: Results) -> Row:
-    """What is whole must not be noticed."""
-    words = list(dict.fromkeys(word for path in paths for word in classes_of(path)))
-    outcome = builds.attempts("unaltered", words, builds.build(None))
-    if is_noticed(outcome):
-        results.failures.append("ablation: something was noticed where nothing was taken out")
-    return "unaltered", outcome, not is_noticed(outcome)
-
-
-def check(results: Results) -> None:
-    """Whether every patch still applies: all that there is time for in the short form."""
-    for path in patches():
-        applied = command.run([*PATCH, path, "--dry-run"], cwd=ROOT)
-        if applied.code != 0:
-            results.failures.append(f"ablation {stem(path)}: does not apply\n{applied.message}")
-
-
-def patches() -> list[str]:
-    return sorted(glob.glob(os.path.join(FOLDER, "*.patch")))
-
-
-def classes_of(path: str) -> list[str]:
-    with open(path) as file:
-        return next(line for line in file if line.startswith("Try: ")).split()[1:]
+    ablations = Ablations(classes, scratch, seed, mutants)
+    rows = []
+    if not names:
+        # What is whole must not be noticed.
+        words = list(dict.fromkeys(word for mutant in wanted for word in mutant.classes))
+        outcome = ablations.attempts("unaltered", words)
+        rows.append(("unaltered", outcome, not is_noticed(outcome)))
+    for mutant in wanted:
+        outcome = ablations.attempts(mutant.name, mutant.classes, mutant)
+        rows.append((mutant.name, outcome, is_noticed(outcome)))
+    wrong = [name for name, _, is_right in rows if not is_right]
+    results.failures += [f"ablation {name}: {'' if name == 'unaltered' else 'not '}noticed" for name in wrong]
+    return rows
 
 
 def is_noticed(outcome: dict[str, str]) -> bool:
     return any(text.startswith("case") for text in outcome.values())
-
-
-def stem(path: str) -> str:
-    return os.path.basename(path).removesuffix(".patch")
 
 
 def summarize(table: list[Row]) -> None:

@@ -54,8 +54,6 @@ def succeeds(options: argparse.Namespace) -> bool:
     classes = [name for name in chosen_classes(options) if name not in options.without]
     chosen = seed(options)
     results, table = Results(), []
-    if options.short:
-        ablations.check(results)
     # Thousands of cases, each with its syncs.
     with scratch("crash", options.scratch or memory(2 << 30)) as folder:
         named = [name for name in classes if name in CLASSES]
@@ -67,7 +65,7 @@ def succeeds(options: argparse.Namespace) -> bool:
         if "order" in named and not options.workloads:
             demand_proofs(results)
         if "ablation" in classes:
-            table = ablations.run(CLASSES, folder, options.patches, chosen, results)
+            table = ablations.run(CLASSES, folder, options.mutants, chosen, results)
     summarize(results, table)
     return not results.failures
 

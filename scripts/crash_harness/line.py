@@ -12,7 +12,6 @@ from collections.abc import Iterable
 from typing import Any
 
 from crash_harness.history import Undo
-from crash_harness.results import Results
 from crash_harness.trial import CHANGING, READING, Trial
 from crash_harness.verdict import Verdict
 from harness import command, trace, trees
@@ -41,13 +40,15 @@ def line(trial: Trial) -> None:
         trial.results.skip("line", NEEDS)
         return
     for way in ("push", "pull"):
-        Apply(FarTrial(trial, line, way)).run()
+        far = FarTrial(trial, line, way)
+        Breaking(far, far).run()
     if trial.name == "mixed changes":
-        FarUndo(FarTrial(trial, line, "push")).run()
+        far = FarTrial(trial, line, "push")
+        Breaking(far, FarUndo(far)).run()
 
 
 class FarTrial(Trial):
-    """Its source, or its target, is on another machine."""
+    """Its source, or its target, is on another machine. What is broken is its apply."""
 
     def __init__(self, trial: Trial, line: Line, way: str) -> None:
         super().__init__(trial.tool, trial.scratch, trial.name, trial.results, trial.rng, trial.short)
@@ -55,6 +56,7 @@ class FarTrial(Trial):
         self.far_tool = os.path.join(trial.scratch, "far-fsync-lite")
         # The bytes of content of each run.
         self.sent: list[int] = []
+        self.title, self.pending = f"line {self.name} {way}", 0
 
     def reset(self, target: str | None = None) -> None:
         if self.is_first_copy() and os.path.exists(self.target):
@@ -72,6 +74,14 @@ class FarTrial(Trial):
     @property
     def apply(self) -> list[str]:
         return self.over(super().apply)
+
+    @property
+    def command(self) -> list[str]:
+        return self.apply
+
+    def settle(self, case: str, code: int) -> None:
+        self.pending += self.is_pending()
+        Verdict(self, case).settle(code, how=HOWS[self.pending % len(HOWS)])
 
     def over(self, words: list[str], *options: str) -> list[str]:
         """A command over the line; of its operands that one is far that this is about."""
@@ -117,40 +127,36 @@ class FarTrial(Trial):
         return None if shown.get("state") == "pending" else shown.get("manifest") or ""
 
 
-class Apply:
-    """An apply, and what is wrong after it."""
+class FarUndo(Undo):
+    """An undo over the line, of a target with a history."""
 
     def __init__(self, trial: FarTrial) -> None:
-        self.trial, self.pending = trial, 0
-        # The most bytes of content that were sent once more, by what was done.
-        self.again: Counter = Counter()
-        self.title = f"line {trial.name} {trial.way}"
+        super().__init__(trial)
+        self.title = f"line {trial.name} undo"
 
     @property
     def command(self) -> list[str]:
-        return self.trial.apply
-
-    def reset(self) -> None:
-        self.trial.reset()
-
-    @property
-    def old(self) -> trees.Tree:
-        return self.trial.old
+        return self.trial.over(super().command)
 
     @property
     def new(self) -> trees.Tree:
-        return self.trial.new
+        return self.trees[self.goes_to]
 
-    @property
-    def results(self) -> Results:
-        return self.trial.results
+
+class Breaking:
+    """What may be wrong after a command whose line, or whose far end, is lost."""
+
+    def __init__(self, trial: FarTrial, broken: FarTrial | FarUndo) -> None:
+        self.trial, self.broken, self.results = trial, broken, trial.results
+        # The most bytes of content that were sent once more, by what was done.
+        self.again: Counter = Counter()
 
     # --- Breaking -----------------------------------------------------------------------------
 
     def run(self) -> None:
         trial, count = self.trial, FEW_POINTS if self.trial.short else POINTS
-        self.reset()
-        trial.run(self.command, check=True)
+        self.broken.reset()
+        trial.run(self.broken.command, check=True)
         self.whole, traffic = trial.sent[-1], trial.traffic
         for option, total in (("-t", traffic.there), ("-b", traffic.back)):
             for number in spread(total, count, trial.rng):
@@ -159,28 +165,28 @@ class Apply:
         if not trial.short and self.whole > 10 * SLOWLY:
             self.cut_slowly()
         most = ", ".join(f"{again:,} after {what}" for what, again in sorted(self.again.items()))
-        print(f"  {self.title}: of {self.whole:,} bytes of content at most {most} were sent again", flush=True)
+        print(f"  {self.broken.title}: of {self.whole:,} bytes of content at most {most} were sent again", flush=True)
 
     def cut(self, option: str, number: int, *others: str, may_send_again: int = WINDOW) -> None:
         trial = self.trial
         self.begin()
-        run = trial.run([*trial.cut(self.command, option, str(number), *others[:1]), *others[1:]])
+        run = trial.run([*trial.cut(self.broken.command, option, str(number), *others[:1]), *others[1:]])
         passed = trial.traffic.there if option == "-t" else trial.traffic.back
         self.results.count("line", passed == number)
-        case = f"{self.title} {option} {number} {' '.join(others)}".strip()
+        case = f"{self.broken.title} {option} {number} {' '.join(others)}".strip()
         self.judge("a slow kill" if others else "a cut", case, run, may_send_again)
 
     def kill(self, count: int) -> None:
         """The far end is killed. That of a pull only gives: it is killed at what it reads, and the target is not."""
         trial = self.trial
-        self.reset()
+        self.broken.reset()
         calls, may_send_again = (CHANGING, self.whole) if trial.way == "push" else (CHANGING + READING, WINDOW)
-        every = list(points(trial.count(self.command, calls), calls, None, trial.rng))
+        every = list(points(trial.count(self.broken.command, calls), calls, None, trial.rng))
         for call, number in sorted(trial.rng.sample(every, min(count, len(every)))):
             self.begin()
-            run = trial.run(self.command, killing(call, number))
+            run = trial.run(self.broken.command, killing(call, number))
             self.results.count("line", b"the connection was lost" in run.errors)
-            self.judge("a kill", f"{self.title} kill {call} {number}", run, may_send_again)
+            self.judge("a kill", f"{self.broken.title} kill {call} {number}", run, may_send_again)
 
     def cut_slowly(self) -> None:
         """The far end is killed when it has copied for longer than until the next note of what it has."""
@@ -193,7 +199,7 @@ class Apply:
     # --- Judging ------------------------------------------------------------------------------
 
     def begin(self) -> None:
-        self.reset()
+        self.broken.reset()
         self.before = self.trial.manifest()
         self.trial.sent.clear()
 
@@ -201,7 +207,7 @@ class Apply:
         trial, (passed,) = self.trial, self.trial.sent
         self.judge_answer(case, run)
         trial.sent.clear()
-        self.settle(case, run.code)
+        self.broken.settle(case, run.code)
         again = passed + sum(trial.sent) - self.whole
         self.again[what] = max(self.again[what], again)
         if again > may_send_again + HEADS:
@@ -215,50 +221,13 @@ class Apply:
 
         if run.code not in OUTCOMES:
             fail("no outcome of a lost line")
-        if run.code in UNCHANGED and (trial.is_pending() or not same(found, self.old)):
-            fail(f"the target changed, {difference(found, self.old)}")
+        if run.code in UNCHANGED and (trial.is_pending() or not same(found, self.broken.old)):
+            fail(f"the target changed, {difference(found, self.broken.old)}")
         manifest = trial.manifest()
         if (manifest is None) != trial.is_pending():
             fail("status does not tell of the commit")
-        elif manifest is not None and not same(found, self.old if manifest == self.before else self.new):
+        elif manifest is not None and not same(found, self.broken.old if manifest == self.before else self.broken.new):
             fail(f"status says {'old' if manifest == self.before else 'new'}")
-
-    def settle(self, case: str, code: int) -> None:
-        self.pending += self.trial.is_pending()
-        Verdict(self.trial, case).settle(code, how=HOWS[self.pending % len(HOWS)])
-
-
-class FarUndo(Apply):
-    """An undo over the line, of a target with a history."""
-
-    def __init__(self, trial: FarTrial) -> None:
-        super().__init__(trial)
-        self.title = f"line {trial.name} undo"
-        self.undo = LineUndo(trial)
-
-    @property
-    def command(self) -> list[str]:
-        return self.undo.command
-
-    def reset(self) -> None:
-        self.undo.reset()
-
-    @property
-    def old(self) -> trees.Tree:
-        return self.undo.old
-
-    @property
-    def new(self) -> trees.Tree:
-        return self.undo.trees[1]
-
-    def settle(self, case: str, code: int) -> None:
-        self.undo.settle(case, code)
-
-
-class LineUndo(Undo):
-    @property
-    def command(self) -> list[str]:
-        return self.trial.over(super().command)
 
 
 def spread(total: int, count: int, rng: random.Random) -> list[int]:

@@ -50,35 +50,23 @@ static ssize_t part(int descriptor, size_t count) {
 
 #define NEXT(name) ((__typeof__(&name))dlsym(RTLD_NEXT, #name))
 
-ssize_t read(int fd, void *buffer, size_t count) {
-    ssize_t some = part(fd, count);
-    return some < 0 ? -1 : NEXT(read)(fd, buffer, (size_t)some);
-}
+#define AT_POSITION(name, content)                                   \
+    ssize_t name(int fd, content *buffer, size_t count) {            \
+        ssize_t some = part(fd, count);                              \
+        return some < 0 ? -1 : NEXT(name)(fd, buffer, (size_t)some); \
+    }
+#define AT_OFFSET(name, content, type)                                       \
+    ssize_t name(int fd, content *buffer, size_t count, type offset) {       \
+        ssize_t some = part(fd, count);                                      \
+        return some < 0 ? -1 : NEXT(name)(fd, buffer, (size_t)some, offset); \
+    }
 
-ssize_t write(int fd, const void *buffer, size_t count) {
-    ssize_t some = part(fd, count);
-    return some < 0 ? -1 : NEXT(write)(fd, buffer, (size_t)some);
-}
-
-ssize_t pread(int fd, void *buffer, size_t count, off_t offset) {
-    ssize_t some = part(fd, count);
-    return some < 0 ? -1 : NEXT(pread)(fd, buffer, (size_t)some, offset);
-}
-
-ssize_t pread64(int fd, void *buffer, size_t count, off64_t offset) {
-    ssize_t some = part(fd, count);
-    return some < 0 ? -1 : NEXT(pread64)(fd, buffer, (size_t)some, offset);
-}
-
-ssize_t pwrite(int fd, const void *buffer, size_t count, off_t offset) {
-    ssize_t some = part(fd, count);
-    return some < 0 ? -1 : NEXT(pwrite)(fd, buffer, (size_t)some, offset);
-}
-
-ssize_t pwrite64(int fd, const void *buffer, size_t count, off64_t offset) {
-    ssize_t some = part(fd, count);
-    return some < 0 ? -1 : NEXT(pwrite64)(fd, buffer, (size_t)some, offset);
-}
+AT_POSITION(read, void)
+AT_POSITION(write, const void)
+AT_OFFSET(pread, void, off_t)
+AT_OFFSET(pread64, void, off64_t)
+AT_OFFSET(pwrite, const void, off_t)
+AT_OFFSET(pwrite64, const void, off64_t)
 
 ssize_t copy_file_range(int from, off64_t *start, int to, off64_t *goal, size_t count, unsigned flags) {
     ssize_t some = part(to, count);

@@ -59,6 +59,18 @@ def _control(directory: str, request: int, argument: bytearray) -> None:
         os.close(descriptor)
 
 
+def unmount(place: str) -> None:
+    """The killed process lets go of its descriptors a moment after it is gone."""
+    for _ in range(500):
+        # Not `os.path.ismount`: one that was shut down does not even tell its status.
+        with open("/proc/self/mounts") as file:
+            is_mounted = any(line.split()[1] == place for line in file)
+        if not is_mounted or system("umount", place, check=False):
+            return
+        time.sleep(0.01)
+    raise SystemExit(f"{place} cannot be unmounted")
+
+
 AnyDisk = TypeVar("AnyDisk", bound="Disk")
 
 
@@ -106,17 +118,7 @@ class Disk:
         return system("mount", "-o", f"remount,{options}", self.mount_point, check=False)
 
     def unmount(self) -> None:
-        """The killed process lets go of its descriptors a moment after it is gone."""
-        for _ in range(500):
-            if not self.is_mounted() or system("umount", self.mount_point, check=False):
-                return
-            time.sleep(0.01)
-        raise SystemExit(f"{self.mount_point} cannot be unmounted")
-
-    def is_mounted(self) -> bool:
-        # Not `os.path.ismount`: one that was shut down does not even tell its status.
-        with open("/proc/self/mounts") as file:
-            return any(line.split()[1] == self.mount_point for line in file)
+        unmount(self.mount_point)
 
     def sync(self) -> None:
         system("sync", "-f", self.mount_point)

@@ -3,13 +3,13 @@
 import contextlib
 import os
 import shutil
-import subprocess
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from harness import command
-from harness.disk import system
+from harness.disk import system, unmount
+from harness.scratch import remove
+from harness.secure_shell import secure_shell
 from harness.trees import Entry, Tree
 
 
@@ -77,69 +77,45 @@ def mounted(kind: Kind, folder: str, megabytes: int = 256) -> Iterator[str]:
     back = os.path.join(folder, f"{kind.name}.back")
     for path in (place, back):
         os.makedirs(path)
-    undo: list[Callable[[], object]] = []
-    try:
+    with contextlib.ExitStack() as undo:
+        undo.callback(remove, back)
+        undo.callback(remove, place)
         MOUNT[kind.name](place, back, megabytes, undo)
+        undo.callback(unmount, place)
         yield place
-    finally:
-        for _ in range(500):
-            # The killed process lets go of its descriptors a moment after it is gone.
-            if not os.path.ismount(place) or system("umount", place, check=False):
-                break
-            time.sleep(0.01)
-        for step in reversed(undo):
-            step()
-        subprocess.run(["rm", "-rf", "--", back, place], check=True)
 
 
-Undo = list[Callable[[], object]]
-
-
-def _image(place: str, back: str, megabytes: int, undo: Undo, make: list[str], mount: str) -> None:
+def _image(place: str, back: str, megabytes: int, undo: contextlib.ExitStack, make: list[str], mount: str) -> None:
     image = os.path.join(back, "image")
     with open(image, "wb") as file:
         file.truncate(megabytes << 20)
     system(*make, image)
     device = command.run(["losetup", "-f", "--show", image], check=True).output.decode().strip()
-    undo.append(lambda: system("losetup", "-d", device, check=False))
+    undo.callback(system, "losetup", "-d", device, check=False)
     system(mount, device, place)
 
 
-def _exfat(place: str, back: str, megabytes: int, undo: Undo) -> None:
+def _exfat(place: str, back: str, megabytes: int, undo: contextlib.ExitStack) -> None:
     _image(place, back, megabytes, undo, ["mkfs.exfat"], "mount.exfat-fuse")
 
 
-def _ntfs(place: str, back: str, megabytes: int, undo: Undo) -> None:
+def _ntfs(place: str, back: str, megabytes: int, undo: contextlib.ExitStack) -> None:
     _image(place, back, megabytes, undo, ["mkntfs", "-Q", "-F"], "mount.ntfs-3g")
 
 
-def _sshfs(place: str, back: str, megabytes: int, undo: Undo) -> None:
+def _sshfs(place: str, back: str, megabytes: int, undo: contextlib.ExitStack) -> None:
     """A server of our own on the loopback."""
-    files = {name: os.path.join(back, name) for name in ("key", "host", "settings", "root")}
-    os.makedirs(files["root"])
-    for name in ("key", "host"):
-        system("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", files[name])
-    with open(files["settings"], "w") as file:
-        file.write(
-            f"HostKey {files['host']}\nAuthorizedKeysFile {files['key']}.pub\nStrictModes no\nUsePAM no\n"
-            "PermitRootLogin yes\nSetEnv FSYNC_LITE_STATE=none\nSubsystem sftp internal-sftp\nPidFile none\n"
-        )
-    os.makedirs("/run/sshd", exist_ok=True)
-    server = f"/usr/bin/env {shutil.which('sshd')} -i -f {files['settings']}"
-    words = ["ssh", "-o", f"ProxyCommand={server}", "-o", f"IdentityFile={files['key']}"]
-    words += ["-o", "StrictHostKeyChecking=no", "-o", "UserKnownHostsFile=/dev/null", "-o", "LogLevel=ERROR"]
-    script = os.path.join(back, "ssh")
-    with open(script, "w") as file:
-        file.write("#!/bin/sh\nexec " + " ".join(f"'{word}'" for word in words) + ' "$@"\n')
-    os.chmod(script, 0o700)
-    system("sshfs", "-o", f"ssh_command={script}", f"root@loopback:{files['root']}", place)
+    root = os.path.join(back, "root")
+    os.makedirs(root)
+    client = undo.enter_context(secure_shell(back))
+    system("sshfs", "-F", client, f"far:{root}", place)
 
 
-def _bindfs(place: str, back: str, megabytes: int, undo: Undo) -> None:
+def _bindfs(place: str, back: str, megabytes: int, undo: contextlib.ExitStack) -> None:
     system("bindfs", back, place)
 
 
-def _overlay(place: str, back: str, megabytes: int, undo: Undo) -> None:
+def _overlay(place: str, back: str, megabytes: int, undo: contextlib.ExitStack) -> None:
     layers = [os.path.join(back, name) for name in ("lower", "upper", "work")]
     for layer in layers:
         os.makedirs(layer)

@@ -10,67 +10,39 @@ import shutil
 import stat
 import struct
 
-from harness.trees import entries
+from harness.trees import entries, make
 
 NAMES = ["a", "b", "c", "d", "e", "f.x", "g.y", "h"]
 USERS = [0, 1, 33, 65534]
 
-# What an alteration is about, for `--without`.
+# What an alteration is about, for `--without`; what makes it, and how often.
 KINDS = {
-    "create": "make",
-    "directory": "make_directory",
-    "deep": "make_deep",
-    "symlinks": "make_symlink",
-    "fifos": "make_fifo",
-    "devices": "make_device",
-    "links": "link",
-    "special-links": "link_special",
-    "append": "append",
-    "rewrite": "rewrite",
-    "replace": "replace",
-    "hidden": "hidden",
-    "move": "move",
-    "move-directory": "move_directory",
-    "swaps": "swap",
-    "inside-out": "inside_out",
-    "delete": "delete",
-    "types": "change_type",
-    "modes": "chmod",
-    "owners": "chown",
-    "times": "touch",
-    "xattrs": "xattr",
-    "acls": "acl",
-    "unlink-name": "unlink_name",
-    "copy": "copy",
-    "mapped": "store",
-}
-WEIGHTS = {
-    "create": 4,
-    "directory": 2,
-    "deep": 1,
-    "symlinks": 1,
-    "fifos": 0.6,
-    "devices": 0.3,
-    "links": 2.5,
-    "special-links": 0.8,
-    "append": 1.5,
-    "rewrite": 2,
-    "replace": 1,
-    "hidden": 2,
-    "move": 3,
-    "move-directory": 3,
-    "swaps": 1.5,
-    "inside-out": 0.7,
-    "delete": 2.5,
-    "types": 1,
-    "modes": 1.5,
-    "owners": 0.8,
-    "times": 1,
-    "xattrs": 2,
-    "acls": 2,
-    "unlink-name": 1,
-    "copy": 0.5,
-    "mapped": 6,
+    "create": ("make", 4),
+    "directory": ("make_directory", 2),
+    "deep": ("make_deep", 1),
+    "symlinks": ("make_symlink", 1),
+    "fifos": ("make_fifo", 0.6),
+    "devices": ("make_device", 0.3),
+    "links": ("link", 2.5),
+    "special-links": ("link_special", 0.8),
+    "append": ("append", 1.5),
+    "rewrite": ("rewrite", 2),
+    "replace": ("replace", 1),
+    "hidden": ("hidden", 2),
+    "move": ("move", 3),
+    "move-directory": ("move_directory", 3),
+    "swaps": ("swap", 1.5),
+    "inside-out": ("inside_out", 0.7),
+    "delete": ("delete", 2.5),
+    "types": ("change_type", 1),
+    "modes": ("chmod", 1.5),
+    "owners": ("chown", 0.8),
+    "times": ("touch", 1),
+    "xattrs": ("xattr", 2),
+    "acls": ("acl", 2),
+    "unlink-name": ("unlink_name", 1),
+    "copy": ("copy", 0.5),
+    "mapped": ("store", 6),
 }
 LIBC = ctypes.CDLL(None, use_errno=True)
 LIBC.mmap.restype = ctypes.c_void_p
@@ -112,11 +84,11 @@ class Alterations:
         """`serial` makes each content its own."""
         for number in range(count):
             self.rng, self.serial = rng, f"{serial}.{number}"
-            kind = rng.choices(self.kinds, [WEIGHTS[kind] for kind in self.kinds])[0]
+            kind = rng.choices(self.kinds, [KINDS[kind][1] for kind in self.kinds])[0]
             self.list()
             # What does not fit, such as a name that is taken, is no alteration.
             try:
-                getattr(self, KINDS[kind])()
+                getattr(self, KINDS[kind][0])()
             except (
                 FileExistsError,
                 NotADirectoryError,
@@ -124,6 +96,15 @@ class Alterations:
                 FileNotFoundError,
             ) as error:
                 self.tell(f"# {kind}: {error.strerror}")
+
+    def fill(self, rng, count):
+        """So many files below one directory, beside those that meet."""
+        tree = {}
+        for number in range(count):
+            files = tree.setdefault(f"d{number // 12}", {})
+            files[f"n{number}"] = rng.randbytes(rng.choice([0, 1, 20, 100, 300, 2000]))
+        make(self.path("many"), tree)
+        self.tell(f"# {self.told('many')} has {count} files")
 
     # --- Choosing -----------------------------------------------------------------------------
 
@@ -325,14 +306,24 @@ class Alterations:
 
     def delete(self, path=None):
         path = path or self.anything()
+        if sum(len(names) + len(folders) for _, folders, names in os.walk(self.path(path))) > 12:
+            raise FileNotFoundError(2, "too much to delete")
+        self.remove(path)
+
+    def remove(self, path):
         whole = self.path(path)
         if os.path.isdir(whole) and not os.path.islink(whole):
-            if sum(len(names) + len(folders) for _, folders, names in os.walk(whole)) > 12:
-                raise FileNotFoundError(2, "too much to delete")
             shutil.rmtree(whole)
         else:
             os.unlink(whole)
         self.tell(f"rm -r {self.told(path)}")
+
+    def halve(self):
+        """A disaster: every second entry goes."""
+        self.list()
+        for path in sorted(self.others + self.directories[1:])[::2]:
+            if os.path.lexists(self.path(path)):
+                self.remove(path)
 
     def unlink_name(self):
         """One of several names."""

@@ -45,34 +45,19 @@ class Losses:
 class Kept:
     """A snapshot: the covered tree as its apply left it, and as later steps found it."""
 
-    def __init__(self, filters, versions, extra, anything=False):
-        self.anything = anything
+    def __init__(self, filters, versions, extra):
         # Paths that were edited by hand and not looked at by the run.
         self.uncertain = set()
-        # Files of the history whose object was overwritten by a name in the target, size and time put back. Only a
-        # digest shows that.
-        self.overwritten = set()
         self.filters, self.versions, self.extra = filters, versions, set(extra)
 
     def was_found(self, tree, uncertain=()):
         self.uncertain |= set(uncertain)
-        covered, _ = self.filters.split(tree)
-        if covered not in self.versions:
-            self.versions.append(covered)
-
-    def was_overwritten(self, inodes):
-        self.overwritten |= {path for tree in self.versions for path, entry in tree.items() if entry.inode in inodes}
+        self.also(tree, self.filters)
 
     def also(self, tree, filters):
         covered, _ = filters.split(tree)
         if covered not in self.versions:
             self.versions.append(covered)
-
-    def under_other_names(self, path):
-        """The file as a later step found it under its other names: an edit in place reaches them all."""
-        inodes = {tree[path].inode for tree in self.versions if path in tree and not tree[path].is_directory}
-        names = {name for tree in self.versions for name, entry in tree.items() if entry.inode in inodes}
-        return [tree[name] for tree in self.versions for name in names - {path} if name in tree]
 
     def of(self, paths):
         """Only these, each at the top, with all below."""
@@ -83,14 +68,12 @@ class Kept:
                 path: entry for path, entry in tree.items() if any(path == top or below(path, top) for top in wanted)
             }
 
-        kept = Kept(self.filters, [part(tree) for tree in self.versions], self.extra, self.anything)
-        kept.uncertain, kept.overwritten = self.uncertain, self.overwritten
+        kept = Kept(self.filters, [part(tree) for tree in self.versions], self.extra)
+        kept.uncertain = self.uncertain
         return kept
 
     def compare(self, found, listed, losses, unseen, root=True):
         """In words, what is not explained by any version; what the tool lists as lost is."""
-        if self.anything:
-            return []
         words = []
         loose = {b"."} & self.uncertain
         for path in self.uncertain - {b"."}:
@@ -123,10 +106,6 @@ class Kept:
                 continue
             for name in ATTRIBUTES:
                 if any(getattr(entry, name) == getattr(version, name) for version in wanted):
-                    continue
-                if name == "data" and path in self.overwritten:
-                    continue
-                if any(getattr(entry, name) == getattr(other, name) for other in self.under_other_names(path)):
                     continue
                 if name in ("data", "modified", "mode", "owner", "group", "xattrs") and any(
                     losses.concerns(version) and (name != "data" or losses.explains(entry, version))

@@ -49,9 +49,11 @@ LAWS = {
     "snapshot": "every snapshot comes back as it was",
     "manifest": "the manifest says what the target holds",
     "undo": "undo brings back the tree and the record",
-    "vanished": "only apply and prune let snapshots go",
+    "vanished": "only apply and prune let snapshots go, and prune those that its rules name",
     "again": "a plan sees what differs, and nothing else",
 }
+# The label by which snapshots are kept.
+KEPT = "kept"
 ALL_GUARDS_OFF = [
     "--max-delete",
     "unlimited",
@@ -78,8 +80,16 @@ class Broken(Exception):
         return f"{self.law}: " + re.sub(r"\d{3,}|\(\(.*", "…", text)[:100]
 
 
-class Ignored(Exception):
-    """A law does not hold that is not looked at."""
+def expect_nothing(law, text, found):
+    """`found` is what should not be, in words."""
+    if found:
+        raise Broken(law, text, found)
+
+
+def expect_code(what, code, errors, expected=(0,), law=None):
+    if code not in expected:
+        law = law or ("document" if code == 65 else "exit")
+        raise Broken(law, f"{what}: exit {code}: {first_line(errors)}", errors.splitlines())
 
 
 class Sequence:
@@ -104,7 +114,7 @@ class Sequence:
         self.filters = Filters()
         self.rollbacks = []
         # By snapshot; in order, the newest first.
-        self.kept, self.ids = {}, []
+        self.kept, self.labels, self.ids = {}, {}, []
         # Paths that were changed behind the manifest's back and that no full run has seen.
         self.drift = set()
         self.losses = Losses()
@@ -121,12 +131,6 @@ class Sequence:
         self.log.append(line)
         self.say(line)
 
-    def broken(self, law, text, details=()):
-        if law in self.options.laws:
-            return Broken(law, text, details)
-        self.tell(f"# not looked at: {law}: {text}")
-        return Ignored()
-
     def can(self, *features):
         return not self.without.intersection(features)
 
@@ -140,26 +144,11 @@ class Sequence:
             for self.step in steps:
                 rng = random.Random(f"{self.seed} {self.step}")
                 self.tell(f"# step {self.step}")
-                self.attempt(self.one, rng)
+                self.one(rng)
             self.step = "end"
-            self.attempt(self.end, random.Random(f"{self.seed} end"))
+            self.end(random.Random(f"{self.seed} end"))
         finally:
             self.source_side.release()
-
-    def attempt(self, step, rng):
-        """After a law that is not looked at the model knows of nothing that it did not know
-        before."""
-        try:
-            step(rng)
-        except Ignored:
-            self.drifted, self.last = True, None
-            shutil.rmtree(self.copy, ignore_errors=True)
-            code, report, _ = self.fsync_lite("snapshot", "list", "--json", self.target)
-            self.before_ids = self.ids
-            self.ids = [item["id"] for item in report["snapshots"]] if code == 0 and report else self.ids
-            for snapshot in self.ids:
-                self.kept[snapshot] = Kept(self.filters, [walk(self.target)], set(), anything=True)
-            self.drift |= set(walk(self.target))
 
     def begin(self, rng):
         self.step = "start"
@@ -180,15 +169,16 @@ class Sequence:
         )
         self.target_side = Alterations(self.target, "t", self.without | {"mapped"}, self.tell)
         self.source_side.some(rng, rng.choice([5, 12, 25]), "begin")
+        if self.options.files:
+            self.source_side.fill(rng, self.options.files)
         # How the retention is said: in the target's settings, with each command, or not at all.
         self.retention = rng.choice(["settings", "settings", "command", "command", "none"])
         if not self.can("keep-last"):
             self.retention = "settings"
         self.number_kept = rng.choice([3, 9, 50, 50])
-        self.present_walk = walk(self.target)
         if self.retention == "settings":
             self.number_kept = max(self.number_kept, 9)
-            self.attempt(lambda rng: self.apply(rng, plain=True), rng)
+            self.apply(rng, plain=True)
             self.write_settings()
 
     def make_root(self, path, name, subvolume):
@@ -216,7 +206,8 @@ class Sequence:
 
     def one(self, rng):
         if rng.random() < 0.75:
-            self.source_side.some(rng, rng.choice([1, 1, 2, 3, 5]), f"s{self.step}")
+            count = rng.choice([1, 1, 2, 3, 5]) + self.options.files // 100
+            self.source_side.some(rng, count, f"s{self.step}")
         if self.can("rollback") and rng.random() < 0.15:
             self.roll_back_or_save(rng)
         if self.can("drift") and rng.random() < 0.12 and self.ids:
@@ -240,21 +231,19 @@ class Sequence:
     def end(self, rng):
         self.fsync_lite("recover", self.target)
         self.apply(rng, plain=True, must=True)
+        # A disaster is mirrored, undone, and done again.
+        self.source_side.halve()
+        self.apply(rng, plain=True, must=True)
+        for _ in range(2):
+            self.undo(rng)
         self.look(rng, everything=True)
 
     # --- Alterations --------------------------------------------------------------------------
 
     def alter_target(self, rng):
-        before, history = walk(self.target), walk(self.state())
+        before = walk(self.target)
         self.target_side.some(rng, rng.choice([1, 1, 2, 3]), f"t{self.step}")
         after = walk(self.target)
-        overwritten = {
-            history[path].inode
-            for path, entry in walk(self.state()).items()
-            if entry.data != history[path].data and entry.modified == history[path].modified
-        }
-        for kept in self.kept.values():
-            kept.was_overwritten(overwritten)
         touched = {path for path in before.keys() | after.keys() if before.get(path) != after.get(path)}
         self.losses.note(before, after, touched)
         self.drift |= touched
@@ -346,21 +335,14 @@ class Sequence:
         )
         if kill and code == 137:
             return self.after_a_kill(before, words, filters)
-        expected = {0, 4} if not must else {0}
         if code == 4 and not must:
             self.refused(before, words, filters, errors)
             return
-        if code not in expected:
-            raise self.broken(
-                "stuck" if must else "exit",
-                f"apply: exit {code}: {first_line(errors)}",
-                errors.splitlines(),
-            )
+        expect_code("apply", code, errors, law="stuck" if must else "exit")
         self.applied(before, manifest, words, filters)
 
     def refused(self, before, words, filters, errors):
         self.expect_unchanged(before, "a refused apply")
-        reason = first_line(errors)
         others = [word for word in words if word != "--exchange"]
         if not set(ALL_GUARDS_OFF) <= set(words):
             self.run_apply([word for word in words if word not in ALL_GUARDS_OFF] + ALL_GUARDS_OFF, filters)
@@ -370,7 +352,7 @@ class Sequence:
                 filters if "--no-delete" not in others else Filters(),
             )
         else:
-            raise self.broken("exit", f"apply: exit 4 with all guards off: {reason}", errors.splitlines())
+            expect_code("apply with all guards off", 4, errors)
 
     def keep(self, words):
         return ["--keep-last", str(self.number_kept)] if "--keep-last" in words else []
@@ -411,7 +393,7 @@ class Sequence:
             wanted = self.promised or 3
         wanted = min(wanted + 1, len(self.before_ids) + (self.ids[0] not in self.before_ids))
         if len(self.ids) < wanted and self.can("vanishing"):
-            raise self.broken(
+            raise Broken(
                 "vanished",
                 f"of {len(self.before_ids)} snapshots {len(self.ids)} are left, {wanted} were to stay",
             )
@@ -515,10 +497,9 @@ class Sequence:
             for path, entry in kept.versions[0].items()
             if path not in kept.extra and value(before.get(path)) == value(entry)
         }
-        if code not in (0, 3) or (code == 3 and not self.drifted and not strangers):
-            raise self.broken("exit", f"{what}: exit {code}: {first_line(errors)}", errors.splitlines())
+        expect_code(what, code, errors, (0, 3) if self.drifted or strangers else (0,))
         if code == 3 and not (report.get("problems") or errors.strip()):
-            raise self.broken("exit", f"{what}: exit 3 and nothing is listed")
+            raise Broken("exit", f"{what}: exit 3 and nothing is listed")
         after = walk(self.target)
         inodes = {before[path].inode for path in strangers if path in before}
         carried = {path for path, entry in after.items() if entry.inode in inodes}
@@ -571,8 +552,7 @@ class Sequence:
         # What only the target had, after `--no-delete`, may count as brought by no apply.
         listed = listed | self.kept[self.ids[0]].extra
         words = kept.compare(found, listed, self.losses, unseen)
-        if words:
-            raise self.broken("snapshot" if what != "undo" else "undo", f"{what}", words)
+        expect_nothing("snapshot" if what != "undo" else "undo", what, words)
 
     def staying(self, covered, rest):
         """Directories that can only be there for what the filters leave out."""
@@ -582,27 +562,29 @@ class Sequence:
         # What took no part is not kept as names of one object: one of them may have been changed
         # meanwhile.
         words = differences(after, last["before"], unlinked=kept.filters.split(last["before"])[1])
-        if words:
-            raise self.broken("undo", "the tree is not as before", words)
+        expect_nothing("undo", "the tree is not as before", words)
         self.undone_manifest = last["manifest"]
 
     def prune(self, rng, kill=None):
-        number = rng.choice([1, 2, 3, 5])
+        number = rng.choice([1, 2, 3, 5, 0, 0])
         before = walk(self.target)
-        rules = ["--keep-last", str(number)]
+        rules = ["--keep-last", str(number)] if number else ["--keep-label", KEPT]
+        # The present one and the one before it, which is always kept.
+        wanted = [name for place, name in enumerate(self.ids) if place < 2 or self.labels[name] == KEPT]
         code, _, errors = self.fsync_lite("snapshot", "prune", *rules, self.target, kill=kill)
         if kill and code == 137:
             return self.after_a_kill(before, None, None, None)
-        if code != 0:
-            raise self.broken("exit", f"prune: exit {code}: {first_line(errors)}", errors.splitlines())
+        expect_code("prune", code, errors)
         self.expect_unchanged(before, "prune")
         self.list_snapshots(may_vanish=True)
+        if not number and (set(self.ids) ^ set(wanted)) - {"initial"}:
+            raise Broken("vanished", f"prune {' '.join(rules)}: others are left", [f"{self.ids}, wanted {wanted}"])
 
     def label(self, rng):
         before = walk(self.target)
-        code, _, errors = self.fsync_lite("snapshot", "create", "--label", f"step-{self.step}", self.target)
-        if code != 0:
-            raise self.broken("exit", f"label: exit {code}: {first_line(errors)}", errors.splitlines())
+        label = rng.choice([KEPT, f"step-{self.step}"])
+        code, _, errors = self.fsync_lite("snapshot", "create", "--label", label, self.target)
+        expect_code("label", code, errors)
         self.expect_unchanged(before, "a label")
         self.list_snapshots(may_vanish=False)
 
@@ -640,8 +622,7 @@ class Sequence:
             # The next apply recovers by itself; what it finds is one or the other.
             self.after_kill = ["recover"]
         code, _, errors = self.fsync_lite(*self.after_kill, self.target)
-        if code != 0:
-            raise self.broken("stuck", f"recover: exit {code}: {first_line(errors)}", errors.splitlines())
+        expect_code("recover", code, errors, law="stuck")
         after = walk(self.target)
         self.last = None
         # A state that is moved into the target moves the root's time, which the next apply puts
@@ -653,22 +634,16 @@ class Sequence:
         ):
             self.drift.add(b".")
         old = not differences({**after, b".": before[b"."]} if b"." in self.drift else after, before)
-        if words is not None:
-            try:
+        new, why = words is not None or kept is not None, []
+        try:
+            if words is not None:
                 self.check_mirror(before, after, words, filters, set())
-                new, why = True, []
-            except (Broken, Ignored) as broken:
-                new, why = False, getattr(broken, "details", [])
-        elif kept:
-            try:
+            elif kept:
                 self.check_back("restore", kept, before, after, set(lost))
-                new, why = True, []
-            except (Broken, Ignored) as broken:
-                new, why = False, getattr(broken, "details", [])
-        else:
-            new, why = False, []
+        except Broken as broken:
+            new, why = False, broken.details
         if not old and not new:
-            raise self.broken(
+            raise Broken(
                 "mixture",
                 "neither the old tree nor the new one",
                 ["old: " + line for line in differences(after, before)] + ["new: " + line for line in why],
@@ -702,12 +677,11 @@ class Sequence:
                 for path, entry in covered.items()
                 if path not in wanted and (value(entry) in known or entry.inode in known)
             }
-        if "--delete-excluded" in words and rest:
-            raise self.broken("mirror", "--delete-excluded leaves what is excluded", map(show, sorted(rest)))
         found = differences(covered, wanted, ignored=staying | unseen)
-        if found:
-            raise self.broken("mirror", "the target is not the mirror", found)
-        if "--delete-excluded" not in words:
+        expect_nothing("mirror", "the target is not the mirror", found)
+        if "--delete-excluded" in words:
+            expect_nothing("mirror", "--delete-excluded leaves what is excluded", list(map(show, sorted(rest))))
+        else:
             # What is not deleted, also for what it holds, may move along to where it is left out.
             holders = {above: before[above] for path in before_rest for above in parents(path)}
             known = before if "--no-delete" in words else {**holders, **before_rest}
@@ -736,21 +710,17 @@ class Sequence:
             places = there.get((top.rsplit(b"/")[-1], image(before, top)))
             if not places:
                 missing.append(f"{show(top)}: uncovered, and not as it was")
-        if missing:
-            raise self.broken("uncovered", "what is left out has changed", missing)
+        expect_nothing("uncovered", "what is left out has changed", missing)
         known = {value(entry) for entry in known.values()}
         new = [
             f"{show(path)}: new, and uncovered"
             for path, entry in rest.items()
             if path not in before and value(entry) not in known
         ]
-        if new:
-            raise self.broken("uncovered", "what is left out was copied", new)
+        expect_nothing("uncovered", "what is left out was copied", new)
 
     def expect_unchanged(self, before, what):
-        words = differences(walk(self.target), before)
-        if words:
-            raise self.broken("unchanged", f"{what} has changed the target", words)
+        expect_nothing("unchanged", f"{what} has changed the target", differences(walk(self.target), before))
 
     def note_step(self, before, manifest, after, filters, may_vanish, drifted, versions, extra, looked=False):
         """`looked`: the run has looked at all of the target, and found what was edited there."""
@@ -764,12 +734,9 @@ class Sequence:
         if not stepped:
             if self.ids:
                 self.kept[self.ids[0]].also(after, filters)
-            if not drifted and differences(after, before):
-                raise self.broken(
-                    "snapshot",
-                    "the target has changed and there is no new snapshot",
-                    differences(after, before),
-                )
+            if not drifted:
+                words = differences(after, before)
+                expect_nothing("snapshot", "the target has changed and there is no new snapshot", words)
             return
         self.remember(after, filters, versions, extra)
         self.kept[self.ids[0]].uncertain |= uncertain
@@ -782,22 +749,19 @@ class Sequence:
 
     def list_snapshots(self, may_vanish, check=True):
         code, report, errors = self.fsync_lite("snapshot", "list", "--json", self.target)
-        if code != 0:
-            raise self.broken(
-                "document" if code == 65 else "exit",
-                f"snapshot list: exit {code}: {first_line(errors)}",
-            )
+        expect_code("snapshot list", code, errors)
         ids = [item["id"] for item in report["snapshots"]]
+        self.labels = {item["id"]: item.get("label") for item in report["snapshots"]}
         self.before_ids = self.ids
         gone = [snapshot for snapshot in self.ids if snapshot not in ids]
         if gone and not may_vanish and self.can("vanishing"):
-            raise self.broken("vanished", f"{len(gone)} of {len(self.ids)} snapshots are gone", gone)
+            raise Broken("vanished", f"{len(gone)} of {len(self.ids)} snapshots are gone", gone)
         if "initial" in ids and "initial" not in self.kept:
             self.kept["initial"] = Kept(Filters(), [{}], set())
         if check:
             for snapshot in ids:
                 if snapshot not in self.kept:
-                    raise self.broken("snapshot", f"a new snapshot of no step: {snapshot}")
+                    raise Broken("snapshot", f"a new snapshot of no step: {snapshot}")
         self.ids = ids
 
     def manifest_if_there(self):
@@ -807,16 +771,14 @@ class Sequence:
     def check_manifest(self, after, filters, unseen, undone=False):
         manifest = self.manifest_if_there()
         if manifest is None:
-            raise self.broken("manifest", "there is none")
+            raise Broken("manifest", "there is none")
         covered, rest = filters.split(after)
         words = manifest.compare(covered, self.staying(covered, rest), unseen, self.kept[self.ids[0]].extra)
-        if words:
-            raise self.broken("manifest", "it is not what the target holds", words)
+        expect_nothing("manifest", "it is not what the target holds", words)
         if undone and self.undone_manifest:
             words = manifest.differences(self.undone_manifest)
             self.undone_manifest = None
-            if words:
-                raise self.broken("undo", "the record is not as before", words)
+            expect_nothing("undo", "the record is not as before", words)
 
     def look(self, rng, everything=False):
         self.read_documents(rng)
@@ -842,12 +804,7 @@ class Sequence:
             # What was edited by hand may have names in the history.
             allowed = codes + ((2, 3, 65) if command[1] == "verify" and self.drifted else ())
             code, _, errors = self.fsync_lite(*command)
-            if code not in allowed:
-                raise self.broken(
-                    "document" if code == 65 else "exit",
-                    f"{' '.join(command[:2])}: exit {code}: {first_line(errors)}",
-                    errors.splitlines(),
-                )
+            expect_code(" ".join(command[:2]), code, errors, allowed)
 
     def plan(self, rng):
         """Says what differs, by this walker, and nothing else."""
@@ -862,24 +819,16 @@ class Sequence:
         code, report, errors = self.fsync_lite(*words)
         if code == 4:
             return
-        if code != 0:
-            raise self.broken(
-                "document" if code == 65 else "exit",
-                f"plan: exit {code}: {first_line(errors)}",
-                errors.splitlines(),
-            )
+        expect_code("plan", code, errors)
         wanted, _ = self.filters.split(walk(self.source))
         covered, rest = self.filters.split(walk(self.target))
         staying = {path for path in self.staying(covered, rest) if path not in wanted}
         found = differences(covered, wanted, ignored=staying)
-        if found and not report["actions"]:
-            raise self.broken("again", "the plan sees nothing of what differs", found)
-        if report["actions"] and not found and not self.are_exchanged(report["actions"]):
-            raise self.broken(
-                "again",
-                "the plan has actions, and nothing differs",
-                [json.dumps(action) for action in report["actions"]],
-            )
+        actions = report["actions"]
+        if not actions:
+            expect_nothing("again", "the plan sees nothing of what differs", found)
+        elif not found and not self.are_exchanged(actions):
+            raise Broken("again", "the plan has actions, and nothing differs", map(json.dumps, actions))
 
     def are_exchanged(self, actions):
         """Whether these only follow directories that are, with equal content, where the manifest has others."""
@@ -922,28 +871,20 @@ class Sequence:
             return
         if code in (2, 66) and paths and self.drifted:
             return
-        if code not in (0, 3) or (code == 3 and not self.drifted):
-            raise self.broken(
-                "document" if code == 65 else "exit",
-                f"restore: exit {code}: {first_line(errors)}",
-                errors.splitlines(),
-            )
+        expect_code("restore", code, errors, (0, 3) if self.drifted else (0,))
         if code == 3 and not report.get("problems"):
-            raise self.broken("exit", "restore: exit 3 and nothing is listed")
+            raise Broken("exit", "restore: exit 3 and nothing is listed")
         found = walk(self.copy)
+        if os.path.lexists(os.path.join(self.copy, ".fsync-lite")):
+            raise Broken("snapshot", "the copy has a state")
         shutil.rmtree(self.copy, ignore_errors=True)
         self.tell("rm -r copy")
         unseen = self.unseen() if snapshot == self.ids[0] else set()
         words = (kept.of(paths) if paths else kept).compare(
             found, self.listed(report), self.losses, unseen, root=not paths
         )
-        if words:
-            position = self.ids.index(snapshot)
-            raise self.broken(
-                "snapshot",
-                f"latest~{position} is not as it was{' (linked)' if link else ''}",
-                words,
-            )
+        linked = " (linked)" if link else ""
+        expect_nothing("snapshot", f"latest~{self.ids.index(snapshot)} is not as it was{linked}", words)
 
     # --- Running ------------------------------------------------------------------------------
 
@@ -980,18 +921,18 @@ class Sequence:
         try:
             run = run_command(command, seconds=60, cwd=self.target_folder, env=self.environment)
         except subprocess.TimeoutExpired:
-            raise self.broken("exit", f"{arguments[0]} does not end") from None
+            raise Broken("exit", f"{arguments[0]} does not end") from None
         code = 137 if run.was_killed else run.code
         self.tell(f"{told}  # exit {code}")
         errors = run.errors.decode(errors="replace")
         if code < 0 or code in (134, 139):
-            raise self.broken("exit", f"{arguments[0]} crashes: {code}", errors.splitlines()[-20:])
+            raise Broken("exit", f"{arguments[0]} crashes: {code}", errors.splitlines()[-20:])
         report = {}
         if run.output.startswith(b"{") and "list" not in arguments[:1] and code != 137:
             try:
                 report = json.loads(run.output)
             except ValueError:
-                raise self.broken(
+                raise Broken(
                     "document",
                     f"{' '.join(arguments[:2])}: no JSON",
                     [run.output[:300].decode(errors="replace")],

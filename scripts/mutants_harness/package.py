@@ -1,0 +1,146 @@
+"""One small thing of the code is another: the list of the mutants, and a copy of the package that has them all."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from harness.command import ROOT, run
+
+LIST = os.path.join(ROOT, "scripts", "mutants_harness", "mutants.txt")
+COPY = os.path.join(ROOT, ".build", "mutants")
+SWITCH = "FSYNC_LITE_MUTANT"
+# In the target that every other one imports.
+SWITCH_CODE = f"""
+import Glibc
+
+package enum Mutant {{
+    package static let active = getenv("{SWITCH}").flatMap {{ Int(String(cString: $0)) }}
+}}
+"""
+SWITCH_FILE = "Sources/FileSystem/Mutant.swift"
+
+
+class Edit(NamedTuple):
+    """The code around a part in ⟦brackets⟧, and what stands there instead."""
+
+    code: str
+    replacement: str
+
+    def applied(self, number: int, part: str) -> str:
+        condition = f"Mutant.active == {number}"
+        if self.replacement and not self.replacement.startswith("{"):
+            return f"({condition} ? ({self.replacement}) : ({part}))"
+        return f"if {condition} {self.replacement or '{}'} else {{ {part} }}"
+
+    def place(self, path: str, text: str) -> tuple[int, int]:
+        """Where the changed part stands; line breaks and indentation of the list need not be those of the file."""
+        pieces = (re.sub(r"(?:\\?\s)+", r"\\s+", re.escape(code)) for code in re.split("[⟦⟧]", self.code))
+        before, part, after = pieces
+        found = list(re.finditer(f"{before}({part}){after}", text))
+        if len(found) != 1:
+            sys.exit(f"scripts/mutants: this stands {len(found)} times in {path}: {self.code}")
+        return found[0].span(1)
+
+
+@dataclass
+class Mutant:
+    name: str
+    path: str
+    # Those that are asked first; none for one that no test is asked about.
+    tests: str
+    number: int
+    edits: list[Edit] = field(default_factory=list)
+    # The classes of scripts/crash that may notice it.
+    classes: list[str] = field(default_factory=list)
+    equivalent: str = ""
+
+
+def read_list() -> list[Mutant]:
+    mutants: list[Mutant] = []
+    code: list[str] = []
+    with open(LIST, encoding="utf-8") as file:
+        for line in file.read().split("\n"):
+            text = line.strip()
+            if not text or text.startswith("#"):
+                continue
+            if not line.startswith(" "):
+                name, path, tests = text.split()
+                mutants.append(Mutant(name, os.path.join("Sources", path), tests.strip("-"), len(mutants)))
+            elif text.startswith("=>"):
+                mutants[-1].edits.append(Edit("\n".join(code), text[2:].strip()))
+                code = []
+            elif text.startswith("= "):
+                mutants[-1].equivalent = text[2:]
+            elif text.startswith("crash: "):
+                mutants[-1].classes = text.split()[1:]
+            else:
+                code.append(text)
+    names = [mutant.name for mutant in mutants]
+    for name in {name for name in names if names.count(name) > 1}:
+        sys.exit(f"scripts/mutants: {name} is listed twice")
+    return mutants
+
+
+def mutated(path: str, mutants: list[Mutant]) -> str:
+    """The file with all its mutants. Of those that share a part each wraps the one before it."""
+    with open(os.path.join(ROOT, path), encoding="utf-8") as file:
+        text = file.read()
+    changed: dict[tuple[int, int], str] = {}
+    for mutant in mutants:
+        for edit in mutant.edits:
+            span = edit.place(path, text)
+            changed[span] = edit.applied(mutant.number, changed.get(span, text[span[0] : span[1]]))
+    last = len(text)
+    for (start, end), part in sorted(changed.items(), reverse=True):
+        if end > last:
+            sys.exit(f"scripts/mutants: two mutants overlap in {path}: {text[start:end]}")
+        text, last = text[:start] + part + text[end:], start
+    return text if "import FileSystem" in text else "import FileSystem\n" + text
+
+
+def write(path: str, data: bytes) -> None:
+    """Writes a file of the copy where it differs, so that only what changed is built again."""
+    goal = os.path.join(COPY, path)
+    os.makedirs(os.path.dirname(goal), exist_ok=True)
+    try:
+        with open(goal, "rb") as file:
+            if file.read() == data:
+                return
+    except FileNotFoundError:
+        pass
+    with open(goal, "wb") as file:
+        file.write(data)
+    if os.path.exists(os.path.join(ROOT, path)):
+        shutil.copymode(os.path.join(ROOT, path), goal)
+
+
+def copy_package(mutants: list[Mutant]) -> None:
+    words = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
+    listed = run(words, cwd=ROOT, check=True).output.decode().split("\0")
+    paths = {path for path in listed if os.path.isfile(os.path.join(ROOT, path))}
+    by_path: dict[str, list[Mutant]] = {}
+    for mutant in mutants:
+        by_path.setdefault(mutant.path, []).append(mutant)
+    for path in sorted(paths):
+        if path in by_path:
+            write(path, mutated(path, by_path[path]).encode())
+        else:
+            with open(os.path.join(ROOT, path), "rb") as file:
+                write(path, file.read())
+    write(SWITCH_FILE, SWITCH_CODE.encode())
+    for folder, _, names in os.walk(COPY):
+        if ".build" in folder.split(os.sep)[len(COPY.split(os.sep)) :]:
+            continue
+        for name in names:
+            path = os.path.relpath(os.path.join(folder, name), COPY)
+            if path not in paths and path != SWITCH_FILE and path.split(os.sep)[0] in ("Sources", "Tests"):
+                os.remove(os.path.join(COPY, path))
+
+
+def build(mutants: list[Mutant], *options: str) -> None:
+    copy_package(mutants)
+    subprocess.run(["swift", "build", *options], cwd=COPY, check=True, stdout=sys.stderr)
