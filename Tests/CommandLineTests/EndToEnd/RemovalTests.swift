@@ -291,8 +291,8 @@ struct RemovalTests {
             #expect(line?.hasSuffix("  (removed)  (purged)") ?? false, "\(told)")
         }
         let shown = try scene.run("snapshot", "show", "target", "latest~1", "--json").json()
-        let removed = try #require(shown.objects("actions").first { $0["path"] as? String == "keys/key" })
-        #expect(removed["purged"] as? Bool == true, "\(removed)")
+        let removed = try #require(shown.objects("actions").first { $0.text("path") == "keys/key" })
+        #expect(removed.number("purged") == 1, "\(removed)")
         // The rest comes back, and the purged files are listed.
         let copy = try scene.run("snapshot", "restore", "target", "latest~4", "--to", "copy")
         #expect(copy.code == 3 && copy.errors.contains("keys/key: its content was purged"), "\(copy.errors)")

@@ -455,10 +455,10 @@ struct UndoTests {
         #expect(try scene.text("target/a") == "one")
         let ids = try scene.run(["snapshot", "list", target, "--json"] + far.options).json().objects("snapshots")
         let dry = try run("undo", target, "--dry-run", "--json", "--steps", "2").json()
-        #expect(dry["takes_back"] as? [String] == ids.prefix(2).compactMap { $0["id"] as? String })
+        #expect(dry.texts("takes_back") == ids.prefix(2).compactMap { $0.text("id") })
         #expect(
-            try run("undo", target, "--json").json()["takes_back"] as? [String]
-                == ids.prefix(1).compactMap { $0["id"] as? String })
+            try run("undo", target, "--json").json().texts("takes_back")
+                == ids.prefix(1).compactMap { $0.text("id") })
     }
 
     @Test func nothingToUndo() throws {
