@@ -22,8 +22,7 @@ struct AnswerTests {
     func jsonIsOneDocumentWhateverHappens(index: Int) throws {
         let (words, code, format) = AnswerTests.exits[index]
         let scene = try MirrorScene(["a": "1"], inMemory: true)
-        let run = try scene.run(words + ["--json"])
-        #expect(run.code == code, "\(run.errors)")
+        let run = try scene.run(words + ["--json"]).expect(code)
         let document = try run.json()
         #expect(document.text("format") == format)
         guard format == "fsync-lite-error" else { return }
@@ -43,7 +42,7 @@ struct AnswerTests {
             ), at: "settings.json")
         for (options, format) in [(["--dry-run"], "fsync-lite-plan"), ([], "fsync-lite-report")] {
             let run = try scene.run(["run", "--all", "--json", "--settings", "settings.json"] + options)
-            #expect(run.code == 66)
+                .expect(66)
             let documents = try run.output.split(separator: "{\"format\":").map {
                 try JSONObject(text: "{\"format\":\($0)")
             }
@@ -150,10 +149,7 @@ struct AnswerTests {
         let scene = try MirrorScene(["a": .file(String(repeating: "x", count: 2 << 20))], inMemory: true)
         try scene.build([:], at: "target")
         try TestDisk.tmpfs(options: "size=1m").mounted(at: scene.target) {
-            let run = try scene.plan("--json")
-            #expect(
-                run.code == 4 && run.errors.contains("2.2 MB are needed and 1.0 MB are free"), "\(run.errors)"
-            )
+            let run = try scene.plan("--json").expect(4, says: "2.2 MB are needed and 1.0 MB are free")
             let refusal = try run.json().objects("refusals").first
             #expect(
                 (refusal?.number("bytes_needed") ?? 0) > 2 << 20 && refusal?.number("bytes_free") == 1 << 20)

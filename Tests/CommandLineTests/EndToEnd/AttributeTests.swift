@@ -279,12 +279,10 @@ struct AttributeTests {
         #expect(try AttributeSnapshot(scene.path("copy")).differences(from: wanted) == [])
         let present = try AttributeSnapshot(scene.target)
         for _ in 1...2 {
-            let undo = try scene.run("undo", "target")
-            #expect(undo.code == 0, "\(undo.errors)")
+            try scene.run("undo", "target").expect(0)
         }
         #expect(try AttributeSnapshot(scene.target).differences(from: present) == [])
-        let back = try scene.run("snapshot", "restore", "target", "latest~4", "--in-place")
-        #expect(back.code == 0, "\(back.errors)")
+        try scene.run("snapshot", "restore", "target", "latest~4", "--in-place").expect(0)
         #expect(try AttributeSnapshot(scene.target).differences(from: wanted) == [])
     }
 

@@ -8,9 +8,7 @@ struct BadInputTests {
     @Test func missingSourceIs66AndMakesNothing() throws {
         let scene = try MirrorScene(["a": "1"])
         for command in ["plan", "apply"] {
-            let run = try scene.run(command, "nowhere", "target")
-            #expect(run.code == 66)
-            #expect(run.errors.contains("nowhere"))
+            let run = try scene.run(command, "nowhere", "target").expect(66, says: "nowhere")
             #expect(run.output.isEmpty)
         }
         #expect(!scene.exists("target"))
@@ -30,13 +28,11 @@ struct BadInputTests {
 
     @Test func missingParentIsRefusedWithTheWayOutThatWorks() throws {
         let scene = try MirrorScene(["a": "1"])
-        let run = try scene.run("apply", "source", "some/new place/target")
-        #expect(run.code == 4)
+        let run = try scene.run("apply", "source", "some/new place/target").expect(4)
         #expect(!scene.exists("some"))
         let hint = "fsync-lite apply source 'some/new place/target' --create-parents"
         #expect(run.errors.contains(hint) || run.errors.contains(hint.replacing("'", with: "\"")))
-        let again = try scene.run("apply", "source", "some/new place/target", "--create-parents")
-        #expect(again.code == 0, "\(again.errors)")
+        try scene.run("apply", "source", "some/new place/target", "--create-parents").expect(0)
         #expect(
             try TreeSnapshot(scene.path("some/new place/target")).differences(
                 from: TreeSnapshot(scene.source)) == [])
@@ -70,10 +66,7 @@ struct BadInputTests {
             (["apply", "--kep-going", "source", "target"], "'--keep-going'"),
             (["manifest", "lst", "source"], "list"), (["plan", "--jsn", "source", "target"], "'--json'"),
         ] {
-            let run = try scene.run(arguments)
-            #expect(run.code == 64)
-            #expect(run.errors.contains("did you mean"), "\(run.errors)")
-            #expect(run.errors.contains(suggestion), "\(run.errors)")
+            try scene.run(arguments).expect(64, says: "did you mean", suggestion)
         }
         #expect(!scene.exists("target"))
     }
@@ -86,8 +79,7 @@ struct BadInputTests {
     ])
     func commandLineWithoutSenseIs64(arguments: [String]) throws {
         let scene = try MirrorScene(["a": "1"])
-        let run = try scene.run(arguments)
-        #expect(run.code == 64)
+        let run = try scene.run(arguments).expect(64)
         #expect(!run.errors.isEmpty)
         #expect(!scene.exists("target"))
     }
@@ -96,13 +88,10 @@ struct BadInputTests {
     func noPathThereIs64(arguments: [String]) throws {
         let scene = try MirrorScene(["a": "1"])
         for command in ["plan", "apply"] {
-            let run = try scene.run([command] + arguments)
-            #expect(run.code == 64)
-            #expect(run.errors.contains("./"))
+            try scene.run([command] + arguments).expect(64, says: "./")
         }
         #expect(!scene.exists("target"))
-        let local = try scene.run("apply", "source", "./host:dir")
-        #expect(local.code == 0, "\(local.errors)")
+        try scene.run("apply", "source", "./host:dir").expect(0)
         #expect(scene.exists("host:dir/a"))
     }
 
@@ -114,9 +103,7 @@ struct BadInputTests {
         let descriptor = open(scene.target, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         try #require(descriptor >= 0 && flock(descriptor, LOCK_EX | LOCK_NB) == 0)
         for arguments in [["apply", "source", "target"], ["recover", "target"]] {
-            let run = try scene.run(arguments)
-            #expect(run.code == 75)
-            #expect(run.errors.contains("target"))
+            try scene.run(arguments).expect(75, says: "target")
         }
         #expect(try scene.plan().code == 0)
         #expect(try scene.run("status", "target").code == 0)
@@ -136,9 +123,7 @@ struct BadInputTests {
         try scene.setMode(0o700, of: "target/.fsync-lite")
         let before = try scene.wholeTarget()
         for command in ["plan", "apply"] {
-            let run = try scene.run(command, "source", "target")
-            #expect(run.code == 65, "\(command) \(run.code) \(run.errors)")
-            #expect(run.errors.contains("settings.json"))
+            try scene.run(command, "source", "target").expect(65, says: "settings.json")
         }
         #expect(try scene.wholeTarget().touched(since: before) == [])
     }
@@ -201,8 +186,7 @@ struct DamagedManifestTests {
             ["apply", "source", "target"], ["plan", "source", "target"], ["status", "target"],
             ["manifest", "list", "target"], ["manifest", "show", "target/.fsync-lite/manifest.json"],
         ] {
-            let run = try scene.run(arguments)
-            #expect(run.code == 65, "\(arguments): \(run.errors)")
+            let run = try scene.run(arguments).expect(65)
             let place = damage.line.map { "manifest.json: line \($0): " } ?? "manifest.json: line "
             #expect(run.errors.contains(place), "\(arguments): \(run.errors)")
         }

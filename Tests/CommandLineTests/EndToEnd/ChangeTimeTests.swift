@@ -13,10 +13,10 @@ struct ChangeTimeTests {
     /// The files of the source that a run opens.
     private func opened(_ scene: MirrorScene, by arguments: [String]) throws -> [String] {
         let log = scene.path("calls")
-        let run = try CommandRun(
+        try CommandRun(
             arguments, in: scene.directory.path,
-            under: ["strace", "-f", "-qq", "-e", "trace=openat", "-o", log])
-        #expect(run.code == 0, "\(run.errors)")
+            under: ["strace", "-f", "-qq", "-e", "trace=openat", "-o", log]
+        ).expect(0)
         return try scene.text("calls").split(separator: "\n").map(String.init)
             .filter { $0.contains("\"file ") }
     }
@@ -109,10 +109,9 @@ struct ChangeTimeTests {
         try scene.settle()
         try scene.append("more", to: "source/b")
         try scene.append("still more", to: "source/b")
-        let run = try PausedCommand.run(
+        try PausedCommand.run(
             ["apply", "source", "target"], in: scene.directory.path, at: .after("syncfs")
-        ) { try scene.editInSecret("target/a", "drift") }
-        #expect(run.code == 0, "\(run.errors)")
+        ) { try scene.editInSecret("target/a", "drift") }.expect(0)
         #expect(try scene.text("target/a") == "drift")
         try scene.mirror()
         #expect(try scene.text("target/a") == "first")
@@ -125,10 +124,9 @@ struct ChangeTimeTests {
         try scene.mirror()
         try scene.settle()
         try scene.append("more", to: "source/b")
-        let run = try PausedCommand.run(
+        try PausedCommand.run(
             ["apply", "source", "target", "--exchange"], in: scene.directory.path, at: .after("syncfs")
-        ) { try scene.editInSecret("target/a", "drift") }
-        #expect(run.code == 0, "\(run.errors)")
+        ) { try scene.editInSecret("target/a", "drift") }.expect(0)
         #expect(try scene.text("target/a") == "drift")
         try scene.mirror()
         #expect(try scene.text("target/a") == "first")

@@ -9,9 +9,9 @@ struct ComposedHistoryTests {
     private func expectTree(
         _ scene: MirrorScene, _ snapshot: String, _ wanted: AttributeSnapshot, inPlace: Bool = false
     ) throws {
-        let run = try scene.run(
-            ["snapshot", "restore", "target", snapshot] + (inPlace ? ["--in-place"] : ["--to", "copy"]))
-        #expect(run.code == 0, "\(run.errors)")
+        try scene.run(
+            ["snapshot", "restore", "target", snapshot] + (inPlace ? ["--in-place"] : ["--to", "copy"])
+        ).expect(0)
         let found = try AttributeSnapshot(scene.path(inPlace ? "target" : "copy"))
         #expect(found.differences(from: wanted) == [])
     }
@@ -82,8 +82,7 @@ struct ComposedHistoryTests {
         try scene.build(["new": [:]], at: "source/d")
         try scene.mirror()
         #expect(try scene.apply("--exclude", "/d").code == 0)
-        let run = try scene.run("snapshot", "restore", "target", "latest~2", "--to", "copy")
-        #expect(run.code == 0, "\(run.errors)")
+        try scene.run("snapshot", "restore", "target", "latest~2", "--to", "copy").expect(0)
         #expect(!scene.exists("copy/d"))
     }
 
@@ -96,8 +95,7 @@ struct ComposedHistoryTests {
         try scene.mirror()
         try scene.move("target/h/h", to: "target/h/b")
         try scene.mirror()
-        let run = try scene.run("snapshot", "restore", "target", "latest~2", "--in-place")
-        #expect(run.code == 0, "\(run.errors)")
+        try scene.run("snapshot", "restore", "target", "latest~2", "--in-place").expect(0)
         #expect(try scene.text("target/h/h/x") == "1")
     }
 
@@ -109,8 +107,7 @@ struct ComposedHistoryTests {
         #expect(try scene.apply("--exclude", "/g").code == 0)
         #expect(try scene.apply("--no-delete").code == 0)
         try scene.mirror()
-        let run = try scene.run("snapshot", "restore", "target", "latest~3", "--in-place")
-        #expect(run.code == 0, "\(run.errors)")
+        try scene.run("snapshot", "restore", "target", "latest~3", "--in-place").expect(0)
         #expect(try TreeSnapshot(scene.target).paths == ["e"])
     }
 
@@ -170,8 +167,7 @@ struct ComposedHistoryTests {
         #expect(try scene.apply("--exclude", "f").code == 0)
         try scene.remove("target/e/f")
         try scene.build(["f": "edited"], at: "target/e")
-        let run = try scene.run("undo", "target")
-        #expect(run.code == 3, "\(run.errors)")
+        try scene.run("undo", "target").expect(3)
         #expect(try scene.text("target/d/f") == "edited")
         #expect(try covered(scene) == ["d"])
     }
@@ -184,8 +180,7 @@ struct ComposedHistoryTests {
         try scene.move("target/d/e", to: "target/moved")
         try scene.remove("target/d")
         try scene.build(["d": "edited"], at: "target")
-        let run = try scene.run("undo", "target")
-        #expect(run.code == 3, "\(run.errors)")
+        try scene.run("undo", "target").expect(3)
         #expect(try covered(scene) == ["z"])
     }
 
@@ -199,8 +194,7 @@ struct ComposedHistoryTests {
         #expect(try scene.apply("--exclude", "/d").code == 0)
         try scene.remove("target/d")
         try scene.build(["d": "edited"], at: "target")
-        let run = try scene.run("snapshot", "restore", "target", "latest~2", "--in-place")
-        #expect(run.code == 3, "\(run.errors)")
+        try scene.run("snapshot", "restore", "target", "latest~2", "--in-place").expect(3)
         #expect(try covered(scene) == ["z"])
     }
 
@@ -229,8 +223,7 @@ struct ComposedHistoryTests {
         try scene.move("source/n", to: "source/d")
         try scene.remove("source/d/f")
         try scene.build(["f": "new"], at: "source/d")
-        #expect(
-            try scene.run(["apply", "source", "target", "--max-delete", "unlimited"] + options).code == 0)
+        try scene.run(["apply", "source", "target", "--max-delete", "unlimited"] + options).expect(0)
         try expectTree(scene, "latest~1", wanted)
         #expect(try scene.text("copy/d/f") == "of d")
         #expect(try scene.run("undo", "target").code == 0)
@@ -271,8 +264,7 @@ struct ComposedHistoryTests {
         #expect(try scene.apply("--exchange", "--exclude", "l").code == 0)
         #expect(try scene.run("snapshot", "restore", "target", "latest~5", "--in-place").code == 0)
         #expect(try AttributeSnapshot(scene.target).differences(from: wanted) == [])
-        let verify = try scene.run("snapshot", "verify", "target")
-        #expect(verify.code == 0, "\(verify.errors)")
+        try scene.run("snapshot", "verify", "target").expect(0)
     }
 
     /// A file moves out of a directory that goes, with other content: what it held goes with the directory.
@@ -377,8 +369,7 @@ struct ComposedHistoryTests {
         try scene.move("source/f", to: "source/d/f")
         try scene.mirror("--max-delete", "unlimited")
         #expect(try scene.apply("--exclude", "/d").code == 0)
-        let run = try scene.run("snapshot", "restore", "target", "latest~3", "--in-place")
-        #expect(run.code == 0, "\(run.errors)")
+        try scene.run("snapshot", "restore", "target", "latest~3", "--in-place").expect(0)
         #expect(try scene.text("target/d/f/x") == "x")
         #expect(try scene.text("target/d/g/y") == "y")
         #expect(try scene.run("snapshot", "verify", "target").code == 0)
@@ -411,8 +402,7 @@ struct ComposedHistoryTests {
             try scene.swap("target/a", "target/b")
             try scene.append("3", to: "source/other")
             #expect(try scene.apply("--exchange", "--exclude", "?").code == 0)
-            let run = try scene.run("snapshot", "restore", "target", "latest~2", "--in-place")
-            #expect(run.code == 3, "\(run.errors)")
+            try scene.run("snapshot", "restore", "target", "latest~2", "--in-place").expect(3)
             #expect(try scene.text("target/a") == "2")
         }
     }
@@ -429,9 +419,8 @@ struct ComposedHistoryTests {
         try scene.remove("target/a")
         try scene.build(["a": .symlink("x")], at: "target")
         #expect(try scene.run("snapshot", "restore", "target", "latest~3", "--in-place").code == 0)
-        let run = try scene.run("snapshot", "restore", "target", "latest~2", "--to", "copy")
-        #expect(run.code == 3)
-        #expect(run.errors.contains("a: what it held is lost"), "\(run.errors)")
+        try scene.run("snapshot", "restore", "target", "latest~2", "--to", "copy").expect(
+            3, says: "a: what it held is lost")
     }
 
     /// Somebody makes a symlink point elsewhere before it is left out.
@@ -483,8 +472,7 @@ struct ComposedHistoryTests {
         try scene.move("source/p/h", to: "source/k")
         try scene.mirror()
         #expect(try scene.apply("--exclude", "/k").code == 0)
-        let run = try scene.run("snapshot", "restore", "target", "latest~3", "--in-place")
-        #expect(run.code == 0, "\(run.errors)")
+        try scene.run("snapshot", "restore", "target", "latest~3", "--in-place").expect(0)
         #expect(try TreeSnapshot(scene.target).paths == ["k", "k/y", "p", "p/h", "p/h/x"])
         #expect(try covered(scene) == ["p"])
     }
@@ -500,12 +488,8 @@ struct ComposedHistoryTests {
         #expect(try scene.run("snapshot", "restore", "target", "latest~2", "--in-place").code == 0)
         #expect(try scene.run("undo", "target").code == 0)
         try scene.move("target/p", to: "target/b")
-        let run = try scene.run("undo", "target")
-        #expect(run.code == 3, "\(run.errors)")
-        #expect(
-            run.errors.contains(
-                "p/h/a: its directory was removed from the target since; it stays in the history"),
-            "\(run.errors)")
+        try scene.run("undo", "target").expect(
+            3, says: "p/h/a: its directory was removed from the target since; it stays in the history")
         #expect(try scene.run("snapshot", "verify", "target").code == 0)
         try scene.mirror()
     }
@@ -520,8 +504,7 @@ struct ComposedHistoryTests {
         try scene.move("source/p", to: "source/q")
         try scene.mirror()
         #expect(try scene.apply("--exclude", "/q/h").code == 0)
-        let run = try scene.run("snapshot", "restore", "target", "latest~3", "--in-place")
-        #expect(run.code == 0, "\(run.errors)")
+        try scene.run("snapshot", "restore", "target", "latest~3", "--in-place").expect(0)
         let wanted = try TreeSnapshot(scene.target)
         #expect(wanted.paths == ["p", "p/h", "p/h/x", "p/h/y"])
         #expect(try covered(scene) == ["p"])
@@ -541,8 +524,7 @@ struct ComposedHistoryTests {
         try scene.settle()
         #expect(try scene.run("undo", "target").code == 0)
         try scene.mirror()
-        let run = try scene.run("manifest", "verify", "target", "target")
-        #expect(run.code == 0, "\(run.output)\(run.errors)")
+        try scene.run("manifest", "verify", "target", "target").expect(0)
     }
 
     /// Somebody makes a directory where one took no part, whose content comes back into it; then filters let it in.
@@ -590,8 +572,7 @@ struct ComposedHistoryTests {
         try scene.build(["c": ["x": "2"]], at: "target")
         #expect(try scene.apply("--max-delete", "unlimited").code == 0)
         #expect(!scene.exists("target/c"))
-        let run = try scene.run("snapshot", "restore", "target", "latest~3", "--in-place")
-        #expect(run.code == 0, "\(run.errors)")
+        try scene.run("snapshot", "restore", "target", "latest~3", "--in-place").expect(0)
         #expect(try TreeSnapshot(scene.target).differences(from: wanted) == [])
     }
 
@@ -620,8 +601,7 @@ struct ComposedHistoryTests {
         if isLeftOut { #expect(try scene.apply("--exclude", "?").code == 0) }
         let snapshot = isLeftOut ? "latest~1" : "latest"
         try scene.swap("target/a", "target/b")
-        let run = try scene.run("snapshot", "restore", "target", snapshot, "--to", "copy")
-        #expect(run.code == 3)
+        let run = try scene.run("snapshot", "restore", "target", snapshot, "--to", "copy").expect(3)
         for name in ["a", "b"] {
             #expect(
                 run.errors.contains(
@@ -649,8 +629,7 @@ struct ComposedHistoryTests {
         #expect(try scene.text("target/d/s/b") == "2")
         #expect(!scene.exists("target/d/n"))
         for way in [["latest~2", "--to", "copy"], ["latest~2", "--in-place"]] {
-            let run = try scene.run(["snapshot", "restore", "target"] + way)
-            #expect(run.code == 0, "\(run.errors)")
+            try scene.run(["snapshot", "restore", "target"] + way).expect(0)
         }
         for tree in ["copy", "target"] {
             #expect(try scene.text("\(tree)/d/n") == "3")
@@ -667,8 +646,7 @@ struct ComposedHistoryTests {
         try scene.mirror()
         try scene.move("source/d", to: "source/moved")
         try scene.mirror()
-        let run = try scene.run("snapshot", "restore", "target", "latest~2", "--to", "copy")
-        #expect(run.code == 0, "\(run.errors)")
+        try scene.run("snapshot", "restore", "target", "latest~2", "--to", "copy").expect(0)
         #expect(try scene.status("copy/d/a").st_ino == scene.status("copy/d/b").st_ino)
     }
 
@@ -686,9 +664,8 @@ struct ComposedHistoryTests {
             try scene.move("target/new", to: "target/b")
         }
         try scene.mirror()
-        let run = try scene.run("snapshot", "restore", "target", "latest~2", "--to", "copy")
-        #expect(run.code == 3)
-        #expect(run.errors.contains("a: what it held is lost"), "\(run.errors)")
+        try scene.run("snapshot", "restore", "target", "latest~2", "--to", "copy").expect(
+            3, says: "a: what it held is lost")
         #expect(!scene.exists("copy/a"))
         #expect(try scene.text("copy/other") == "3")
         #expect(try scene.run("snapshot", "verify", "target").code == 65)
@@ -704,7 +681,7 @@ struct ComposedHistoryTests {
         try scene.mirror()
         for name in ["moved", "b"] { try scene.editInSecret("target/\(name)", "rot") }
         let run = try scene.run(["snapshot", "restore", "target", "latest~1", "--to", "copy"] + options)
-        #expect(run.code == 3)
+            .expect(3)
         for name in ["a", "b"] {
             #expect(run.errors.contains("\(name): what it held is lost"), "\(run.errors)")
             #expect(!scene.exists("copy/\(name)"))

@@ -16,10 +16,10 @@ struct CopyTests {
     private func copy(
         _ scene: MirrorScene, _ options: String..., change: () throws -> Void
     ) throws {
-        let run = try PausedCommand.run(
+        try PausedCommand.run(
             ["apply", "source", "target"] + options, in: scene.directory.path,
-            at: .after("copy_file_range", of: "source/large"), change)
-        #expect(run.code == 0, "\(run.errors)")
+            at: .after("copy_file_range", of: "source/large"), change
+        ).expect(0)
         try scene.expectMirrored()
     }
 
@@ -61,11 +61,10 @@ struct CopyTests {
     @Test(.needs(.strace))
     func fileThatIsLinkedWhileItIsCopiedIsMirroredByTheNextRun() throws {
         let scene = try largeScene()
-        let run = try PausedCommand.run(
+        try PausedCommand.run(
             ["apply", "source", "target"], in: scene.directory.path,
             at: .after("copy_file_range", of: "source/large")
-        ) { try scene.link("source/c", to: "source/large") }
-        #expect(run.code == 0, "\(run.errors)")
+        ) { try scene.link("source/c", to: "source/large") }.expect(0)
         try scene.mirrorAll()
     }
 
@@ -107,9 +106,7 @@ struct CopyTests {
     @Test(.needs(.file("/proc/sys/kernel/random")))
     func filesThatTheKernelMakesUpAreNamed() throws {
         let scene = try MirrorScene([:])
-        let run = try scene.run("apply", "/proc/sys/kernel/random", "target")
-        #expect(run.code == 1, "\(run.code) \(run.errors)")
-        #expect(run.errors.contains("uuid"), "\(run.errors)")
+        try scene.run("apply", "/proc/sys/kernel/random", "target").expect(1, says: "uuid")
         #expect(!scene.exists("target"))
     }
 }

@@ -84,9 +84,7 @@ struct DigestTests {
         let target = try MappedFile(scene.path("target/a"))
         try scene.settle()
         target.store("rotten")
-        let run = try scene.apply("--digest")
-        #expect(run.code == 0)
-        #expect(run.errors.contains("a: it differs from the source's"), "\(run.errors)")
+        try scene.apply("--digest").expect(0, says: "a: it differs from the source's")
         try expectDigests(scene, of: "b")
     }
 
@@ -113,8 +111,7 @@ struct DigestTests {
 
     @Test func createRecordsThemOnDemand() throws {
         let scene = try MirrorScene(["a": "one", "d": ["b": "two"], "l": .symlink("a")])
-        let run = try scene.run("manifest", "create", "--digest", "source")
-        #expect(run.code == 0, "\(run.errors)")
+        let run = try scene.run("manifest", "create", "--digest", "source").expect(0)
         let entries = try run.json().objects("entries")
         #expect(
             entries.map { $0.text("digest") } == [
@@ -127,8 +124,7 @@ struct DigestTests {
         #expect(try scene.run("manifest", "create", "--digest", "source", "-o", "old").code == 0)
         try scene.editInSecret("source/a", "after.")
         #expect(try scene.run("manifest", "create", "--digest", "source", "-o", "new").code == 0)
-        let run = try scene.run("manifest", "diff", "--json", "old", "new")
-        #expect(run.code == 2)
+        let run = try scene.run("manifest", "diff", "--json", "old", "new").expect(2)
         #expect(try run.json().actionLines == ["update a (content)"])
         #expect(try scene.run("manifest", "diff", "new", "new").code == 0)
     }

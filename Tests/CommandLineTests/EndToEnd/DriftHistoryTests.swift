@@ -7,8 +7,7 @@ import Testing
 struct DriftHistoryTests {
     private func restored(_ scene: MirrorScene, _ snapshot: String) throws -> String {
         let copy = "copy of \(snapshot)"
-        let run = try scene.run("snapshot", "restore", "target", snapshot, "--to", copy)
-        #expect(run.code == 0, "\(run.errors)")
+        try scene.run("snapshot", "restore", "target", snapshot, "--to", copy).expect(0)
         return scene.path(copy)
     }
 
@@ -153,8 +152,7 @@ struct DriftHistoryTests {
         try scene.mirror()
         #expect(try scene.text("target/c") == "new")
         for step in 1...2 {
-            let run = try scene.run("snapshot", "restore", "target", "latest~\(step)", "--to", "copy\(step)")
-            #expect(run.code == 0, "\(run.errors)")
+            try scene.run("snapshot", "restore", "target", "latest~\(step)", "--to", "copy\(step)").expect(0)
             #expect(try scene.text("copy\(step)/c") == "old")
         }
     }
@@ -172,8 +170,7 @@ struct DriftHistoryTests {
         try scene.mirror()
         #expect(try scene.text("target/a") == "new")
         for (step, text) in [(1, "old"), (2, "new"), (3, "old")] {
-            let run = try scene.run("snapshot", "restore", "target", "latest~\(step)", "--to", "copy\(step)")
-            #expect(run.code == 0, "\(run.errors)")
+            try scene.run("snapshot", "restore", "target", "latest~\(step)", "--to", "copy\(step)").expect(0)
             #expect(try scene.text("copy\(step)/a") == text)
         }
     }
@@ -202,11 +199,8 @@ struct DriftHistoryTests {
         try scene.build(["b": "b"], at: "source/d")
         try scene.mirror()
         try scene.remove("target/d")
-        let undo = try scene.run("undo", "target")
-        #expect(undo.code == 3)
-        #expect(
-            undo.errors.contains("d/a: it was removed from the target since, and is not brought back (drift)")
-        )
+        try scene.run("undo", "target").expect(
+            3, says: "d/a: it was removed from the target since, and is not brought back (drift)")
         #expect(try scene.run("manifest", "verify", "target", "target").code == 0)
         for step in 0...2 {
             let copy = "copy\(step)"
@@ -241,10 +235,8 @@ struct DriftHistoryTests {
         try scene.mirror()
         try scene.remove("target/a")
         try scene.build(["a": "edit"], at: "target")
-        let undo = try scene.run("undo", "target")
-        #expect(undo.code == 3)
-        #expect(
-            undo.errors.contains("a: it was changed in the target since; it goes to the history (drift)"))
+        try scene.run("undo", "target").expect(
+            3, says: "a: it was changed in the target since; it goes to the history (drift)")
         #expect(try scene.text("target/a/gone") == "1")
         #expect(try scene.historyKeeps("edit"))
         try scene.mirror()
@@ -277,9 +269,8 @@ struct DriftHistoryTests {
         try scene.append(" edited", to: "target/f")
         let snapshots = try scene.run("snapshot", "list", "--json", "target").output
         for _ in 0..<2 {
-            let undo = try scene.run("undo", "target")
-            #expect(undo.code == 3)
-            #expect(undo.errors.contains("f: it was changed in the target since; it stays (drift)"))
+            try scene.run("undo", "target").expect(
+                3, says: "f: it was changed in the target since; it stays (drift)")
         }
         #expect(try scene.run("snapshot", "list", "--json", "target").output == snapshots)
         #expect(try scene.text("target/f") == "12 edited")
@@ -316,8 +307,8 @@ struct DriftHistoryTests {
         try scene.mirror()
         for (paths, isNamed) in [(["f"], true), (["g"], false), ([], true)] {
             let run = try scene.run(
-                ["snapshot", "restore", "target", "latest~1"] + paths + ["--to", "copy"])
-            #expect(run.code == 0)
+                ["snapshot", "restore", "target", "latest~1"] + paths + ["--to", "copy"]
+            ).expect(0)
             #expect(
                 run.errors.contains(
                     "changed in the target after this snapshot was made, and restored as the next run found it: f\n"
@@ -337,8 +328,7 @@ struct DriftHistoryTests {
         try scene.mirror()
         #expect(!scene.exists("target/x"))
         for (path, copy) in [("x/y", "one"), ("x", "other")] {
-            let run = try scene.run("snapshot", "restore", "target", "latest~1", path, "--to", copy)
-            #expect(run.code == 0, "\(run.errors)")
+            try scene.run("snapshot", "restore", "target", "latest~1", path, "--to", copy).expect(0)
             #expect(try scene.text("\(copy)/x/y") == "precious")
         }
         #expect(try scene.run("snapshot", "restore", "target", "latest~1", "--to", "whole").code == 0)

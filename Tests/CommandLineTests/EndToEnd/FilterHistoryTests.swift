@@ -10,8 +10,7 @@ struct FilterHistoryTests {
     }
 
     private func undo(_ scene: MirrorScene, code: Int32 = 0) throws {
-        let run = try scene.run("undo", "target")
-        #expect(run.code == code, "\(run.errors)")
+        try scene.run("undo", "target").expect(code)
     }
 
     /// What older records say of an entry stays true when a run covers it no more.
@@ -29,8 +28,7 @@ struct FilterHistoryTests {
         #expect(try TreeSnapshot(scene.target) == tree)
         try scene.mirror()
         for age in 0..<4 {
-            let run = try scene.run("snapshot", "restore", "target", "latest~\(age)", "--to", "copy \(age)")
-            #expect(run.code == 0, "\(run.errors)")
+            try scene.run("snapshot", "restore", "target", "latest~\(age)", "--to", "copy \(age)").expect(0)
         }
         #expect(!scene.exists("copy 1/a"))
         #expect(scene.exists("copy 2/a/e/n"))
@@ -59,8 +57,8 @@ struct FilterHistoryTests {
         #expect(try scene.apply("--exclude", "d", "--allow-empty-source").code == 0)
         try scene.setAttribute("user.x", "by hand", of: "target/d")
         try scene.setMode(0o700, of: "target/d")
-        let run = try scene.run("snapshot", "restore", "target", "latest~1", "--in-place")
-        #expect(run.code == 3 && run.errors.contains("d: this was changed while no run covered it"))
+        try scene.run("snapshot", "restore", "target", "latest~1", "--in-place").expect(
+            3, says: "d: this was changed while no run covered it")
         #expect(try scene.run("manifest", "verify", "target/.fsync-lite/manifest.json", "target").code == 0)
     }
 
@@ -108,9 +106,8 @@ struct FilterHistoryTests {
         #expect(try scene.run("snapshot", "restore", "target", "latest~4", "--in-place").code == 0)
         #expect(!scene.exists("target/c/f/g/b"))
         try scene.move("target/c/f", to: "target/moved")
-        let run = try scene.run("undo", "target")
-        #expect(run.code == 3, "\(run.errors)")
-        #expect(run.errors.contains("c/f/g/b: its directory was removed from the target since"))
+        try scene.run("undo", "target").expect(
+            3, says: "c/f/g/b: its directory was removed from the target since")
         #expect(scene.exists("target/moved/g"))
     }
 
@@ -178,8 +175,7 @@ struct FilterHistoryTests {
         try scene.move("source/b/f.x", to: "source/a")
         try scene.build(["f.x": [:]], at: "source")
         try scene.move("source/b", to: "source/f.x/b")
-        let run = try scene.apply("--exclude", "**/f.x/left")
-        #expect(run.code == 0, "\(run.errors)")
+        try scene.apply("--exclude", "**/f.x/left").expect(0)
         #expect(try scene.text("target/a/left") == "1")
         #expect(try scene.text("target/b/f.x/left") == "1")
         #expect(scene.exists("target/f.x/b") && !scene.exists("target/b/f.x/h"))
@@ -236,8 +232,7 @@ struct FilterHistoryTests {
         try undo(scene)
         try scene.build(["x": "other"], at: "source")
         try scene.mirror()
-        let copy = try scene.run("snapshot", "restore", "target", "latest~4", "--to", "copy")
-        #expect(copy.code == 0, "\(copy.errors)")
+        try scene.run("snapshot", "restore", "target", "latest~4", "--to", "copy").expect(0)
         #expect(try scene.text("copy/x") == "precious")
         #expect(try scene.run("snapshot", "restore", "target", "latest~4", "--in-place").code == 0)
         #expect(try scene.text("target/x") == "precious")
@@ -249,8 +244,7 @@ struct FilterHistoryTests {
         try FileManager.default.linkItem(atPath: scene.path("source/a"), toPath: scene.path("source/b"))
         try scene.mirror()
         #expect(try scene.apply("--no-hard-links").code == 0)
-        let run = try scene.run("snapshot", "restore", "target", "latest~1", "--to", "copy")
-        #expect(run.code == 0, "\(run.errors)")
+        try scene.run("snapshot", "restore", "target", "latest~1", "--to", "copy").expect(0)
         #expect(try AttributeSnapshot(scene.path("copy")).entries.values.count { $0.group != nil } == 2)
     }
 
@@ -262,8 +256,7 @@ struct FilterHistoryTests {
         try scene.remove("source/b/in")
         try scene.build(["in": ["x": "3"]], at: "source/b")
         let before = try TreeSnapshot(scene.target)
-        let run = try scene.apply("--exclude", "left")
-        #expect(run.code == 4, "\(run.output) \(run.errors)")
+        try scene.apply("--exclude", "left").expect(4)
         #expect(try TreeSnapshot(scene.target) == before)
         #expect(try scene.apply("--exclude", "left", "--delete-excluded").code == 0)
         #expect(try scene.text("target/b/in/x") == "3")

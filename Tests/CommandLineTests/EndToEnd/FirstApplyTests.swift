@@ -70,8 +70,7 @@ struct FirstApplyTests {
     @Test func followsASymlinkGivenAsSource() throws {
         let scene = try MirrorScene(["a": "1"])
         #expect(symlink("source", scene.path("alias")) == 0)
-        let run = try scene.run("apply", "alias", "target")
-        #expect(run.code == 0, "\(run.errors)")
+        try scene.run("apply", "alias", "target").expect(0)
         try scene.expectMirrored()
     }
 
@@ -100,9 +99,7 @@ struct FirstApplyTests {
             }
         }
         try #require(isBound)
-        let run = try scene.apply()
-        #expect(run.code == 0)
-        #expect(run.errors.contains("socket"))
+        try scene.apply().expect(0, says: "socket")
         #expect(!scene.exists("target/s"))
         #expect(try scene.apply().output.contains("nothing to do"))
     }

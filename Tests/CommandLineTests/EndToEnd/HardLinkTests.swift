@@ -229,8 +229,7 @@ struct HardLinkTests {
         try scene.link("source/not me", to: "source/one")
         let arguments = ["apply", "source", "target", "--exclude", "not me"]
         func expectWithout() throws {
-            let run = try scene.run(arguments)
-            #expect(run.code == 0, "\(run.errors)")
+            try scene.run(arguments).expect(0)
             #expect(
                 try TreeSnapshot(scene.target, leavingOut: ["not me"]).differences(
                     from: TreeSnapshot(scene.source, leavingOut: ["not me"])) == [])
@@ -260,8 +259,7 @@ struct HardLinkTests {
         try scene.mirrorAll()
         try scene.link("source/two", to: "source/dir/one")
         try scene.move("source/dir", to: "source/moved")
-        let run = try scene.apply("--exclude", "dir/stays", "--max-delete", "unlimited")
-        #expect(run.code == 0, "\(run.errors)")
+        try scene.apply("--exclude", "dir/stays", "--max-delete", "unlimited").expect(0)
         #expect(try scene.status("target/two").st_ino == scene.status("target/moved/one").st_ino)
         #expect(try scene.status("target/two").st_nlink == 2)
         #expect(scene.exists("target/dir/stays") && !scene.exists("target/dir/one"))

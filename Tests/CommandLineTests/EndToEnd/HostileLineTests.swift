@@ -29,8 +29,7 @@ struct HostileLineTests {
             if frame[4] == \(Frame.output):
                 return struct.pack("<I", 7) + bytes([\(Frame.output), \(stream)]) + b"xxxxxx"
             """
-        let run = try status(scene(FarMachine.relay(back: back)))
-        #expect(run.code == 69 && run.errors.contains("output that was not asked for"), "\(run.errors)")
+        try status(scene(FarMachine.relay(back: back))).expect(69, says: "output that was not asked for")
     }
 
     @Test func aLineOfTheLogIsBounded() throws {
@@ -59,14 +58,12 @@ struct HostileLineTests {
         let run = try scene.apply()
         // Nothing is locked.
         scene.far = usual
-        let next = try scene.apply()
-        #expect(next.code == 0, "\(next.errors)")
+        try scene.apply().expect(0)
         return run
     }
 
     @Test func aClientThatOnlySaysThatItIsThereIsGivenUp() throws {
-        let run = try ended(by: "--timeout 1s")
-        #expect(run.code == 69, "\(run.code) \(run.errors)")
+        try ended(by: "--timeout 1s").expect(69)
     }
 
     @Test func aRunThatNeedsTooMuchMemoryEnds() throws {

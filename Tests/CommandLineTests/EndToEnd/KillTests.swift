@@ -63,8 +63,8 @@ struct KillTests {
                 #expect(try scene.run("status", "target").code == 6)
             }
             let goesBack = round.isMultiple(of: 4)
-            let recovery = try scene.run(["recover", "target"] + (goesBack ? ["--back"] : []))
-            #expect(recovery.code == 0, "round \(round): \(recovery.errors)")
+            try scene.run(["recover", "target"] + (goesBack ? ["--back"] : [])).expect(
+                0, of: "round \(round)")
             let found = try TreeSnapshot(scene.target)
             if found == before { old += 1 } else { new += 1 }
             let wanted = isPending ? [goesBack ? before : after] : [before, after]
@@ -106,8 +106,7 @@ struct KillTests {
                 Int.random(in: 0...Int(first / .microseconds(1)), using: &random))
             _ = try killedApply(scene, after: delay)
             if scene.exists("target"), scene.exists("target/.fsync-lite") {
-                let recovery = try scene.run("recover", "target")
-                #expect(recovery.code == 0, "round \(round): \(recovery.errors)")
+                try scene.run("recover", "target").expect(0, of: "round \(round)")
                 let found = try TreeSnapshot(scene.target)
                 #expect(found.paths.isEmpty || found == whole, "round \(round): \(found.paths.prefix(9))")
             }
@@ -132,11 +131,9 @@ struct KillTests {
         try scene.remove("target/edited")
         var run = try scene.run("recover", "target")
         while run.code == 75 { run = try scene.run("recover", "target") }
-        #expect(run.code == 6, "\(run.errors)")
-        #expect(run.errors.contains("--displace"))
+        run.expect(6, says: "--displace")
         run = try scene.run("recover", "target", "--displace")
-        #expect(run.code == 3, "\(run.errors)")
-        #expect(run.errors.contains("edited") && run.errors.contains("missing"), "\(run.errors)")
+        run.expect(3, says: "edited", "missing")
         #expect(try scene.text("target/new") == "n")
         try scene.mirrorAll()
     }

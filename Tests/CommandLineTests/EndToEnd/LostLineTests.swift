@@ -34,8 +34,7 @@ struct LostLineTests {
     }
 
     private func expectUnknown(_ run: CommandRun, _ target: String) {
-        #expect(run.code == 6, "\(run.code) \(run.errors)")
-        #expect(run.errors.contains("run again: fsync-lite recover 'far:\(target)'"), "\(run.errors)")
+        run.expect(6, says: "run again: fsync-lite recover 'far:\(target)'")
     }
 
     @Test func howACommitEndedIsNotKnownHere() throws {
@@ -48,8 +47,7 @@ struct LostLineTests {
     }
 
     @Test func itsDocumentSaysSo() throws {
-        let run = try scene(Self.lostAnswer).apply("--json")
-        #expect(run.code == 6, "\(run.errors)")
+        let run = try scene(Self.lostAnswer).apply("--json").expect(6)
         #expect(try run.json().text("message")?.contains("how is not known from here") == true)
     }
 
@@ -99,7 +97,6 @@ struct LostLineTests {
 
     @Test func aLineThatIsLostBeforeLeavesTheOldTree() throws {
         let scene = try scene(FarMachine.relay(back: "if frame[4] == \(Frame.ready): os._exit(1)"))
-        let run = try scene.apply()
-        #expect(run.code == 69 && run.errors.contains("the target is unchanged"), "\(run.errors)")
+        try scene.apply().expect(69, says: "the target is unchanged")
     }
 }

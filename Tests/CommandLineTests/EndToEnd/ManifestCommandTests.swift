@@ -20,8 +20,7 @@ struct ManifestCommandTests {
     @Test func createWritesToStandardOutputAndNothingElse() throws {
         let scene = try MirrorScene(tree)
         let before = try TreeSnapshot(scene.source, withState: true)
-        let run = try scene.run("manifest", "create", "source")
-        #expect(run.code == 0)
+        let run = try scene.run("manifest", "create", "source").expect(0)
         let manifest = try run.json()
         #expect(manifest.text("format") == "fsync-lite-manifest")
         #expect(manifest.objects("entries").count == 6)
@@ -33,8 +32,7 @@ struct ManifestCommandTests {
     @Test func createWritesTheSameBytesToAFile() throws {
         let scene = try MirrorScene(tree)
         let printed = try scene.run("manifest", "create", "source")
-        let run = try scene.run("manifest", "create", "source", "-o", "m.json")
-        #expect(run.code == 0, "\(run.errors)")
+        let run = try scene.run("manifest", "create", "source", "-o", "m.json").expect(0)
         #expect(run.output.isEmpty)
         #expect(Self.lasting(printed.output) == Self.lasting(try scene.text("m.json")))
     }
@@ -125,15 +123,12 @@ struct ManifestCommandTests {
         try scene.mirror()
         #expect(try scene.run("manifest", "create", "source", "-o", "old.json").code == 0)
         for other in ["source", "target"] {
-            let run = try scene.run("manifest", "diff", "old.json", other)
-            #expect(run.code == 0, "\(other): \(run.output)")
+            try scene.run("manifest", "diff", "old.json", other).expect(0)
         }
         try scene.append("!", to: "source/a")
         try scene.move("source/d/x", to: "source/z")
-        let run = try scene.run("manifest", "diff", "old.json", "source")
-        #expect(run.code == 2)
-        #expect(run.output.contains("~ a"))
-        #expect(run.output.contains("> d/x -> z"))
+        try scene.run("manifest", "diff", "old.json", "source").expect(
+            2, prints: "~ a", "> d/x -> z")
         let lines = try scene.run("manifest", "diff", "--json", "old.json", "source").json()
             .actionLinesButTimes
         #expect(lines == ["update a (size, modified)", "move d/x -> z (renamed)"])
@@ -202,15 +197,12 @@ struct ManifestCommandTests {
 
     @Test func helpAndVersionGoToStandardOutput() throws {
         let scene = try MirrorScene([:])
-        let version = try scene.run("--version")
-        #expect(version.code == 0)
+        let version = try scene.run("--version").expect(0)
         #expect(version.output.hasPrefix("fsync-lite "))
         for arguments in [
             ["--help"], ["help"], ["help", "apply"], ["apply", "--help"], ["manifest", "diff", "--help"],
         ] {
-            let help = try scene.run(arguments)
-            #expect(help.code == 0)
-            #expect(help.output.contains("fsync-lite"))
+            let help = try scene.run(arguments).expect(0, prints: "fsync-lite")
             #expect(help.errors.isEmpty)
         }
     }

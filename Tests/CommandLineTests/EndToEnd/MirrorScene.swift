@@ -70,8 +70,7 @@ final class MirrorScene {
     @discardableResult
     func mirror(_ options: String..., sourceLocation: SourceLocation = #_sourceLocation) throws -> CommandRun
     {
-        let run = try run(["apply", "source", "target"] + options)
-        #expect(run.code == 0, "\(run.errors)", sourceLocation: sourceLocation)
+        let run = try run(["apply", "source", "target"] + options).expect(0, sourceLocation: sourceLocation)
         try expectMirrored(sourceLocation: sourceLocation)
         return run
     }
@@ -86,17 +85,15 @@ final class MirrorScene {
         // The next run begins in a later tick of the clock than the last change, however fast this one is.
         ClockTick.pass()
         let arguments = ["apply", "source", "target"] + options
-        let run = try CommandRun(
+        try CommandRun(
             far?.reaching(arguments, in: directory.path) ?? arguments, in: directory.path,
-            under: LaterRun.prefix(minutes: 10 * settled))
-        #expect(run.code == 0, "\(run.errors)", sourceLocation: sourceLocation)
-        #expect(run.output.contains("nothing to do"), sourceLocation: sourceLocation)
+            under: LaterRun.prefix(minutes: 10 * settled)
+        ).expect(0, prints: "nothing to do", sourceLocation: sourceLocation)
     }
 
     /// What `plan --json` says now.
     func planned(sourceLocation: SourceLocation = #_sourceLocation) throws -> JSONObject {
-        let run = try plan("--json")
-        #expect(run.code == 0, "\(run.errors)", sourceLocation: sourceLocation)
+        let run = try plan("--json").expect(0, sourceLocation: sourceLocation)
         return try run.json()
     }
 

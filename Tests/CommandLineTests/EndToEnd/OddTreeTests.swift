@@ -106,8 +106,7 @@ struct OddTreeTests {
         try scene.mirrorDeep(depth)
         #expect(try DeepTree.text(at: scene.target, depth: depth) == "deepest")
         try scene.move("source/d", to: "source/e")
-        let run = try scene.apply("--json")
-        #expect(run.code == 0, "\(run.errors)")
+        let run = try scene.apply("--json").expect(0)
         #expect(try run.json().object("summary")?.number("move") == 1)
         try scene.move("source/e", to: "source/d")
         try scene.mirrorDeep(depth)
@@ -152,8 +151,7 @@ struct OddTreeTests {
         #expect(problems.first?.text("message")?.contains("8192 bytes") == true)
         #expect(plan.object("summary")?.number("create") == Self.mostLong + 3)
         for _ in 0..<2 {
-            let run = try scene.apply()
-            #expect(run.code == 3 && run.errors.contains("8192 bytes"), "\(run.code) \(run.errors)")
+            try scene.apply().expect(3, says: "8192 bytes")
             #expect(DeepTree.depth(at: scene.target, name: Self.longName) == Self.mostLong)
             #expect(try DeepTree.text(at: scene.target, depth: 20, name: Self.longName) == "in reach")
         }
@@ -161,11 +159,9 @@ struct OddTreeTests {
         // The tree that remains is that of the manifest.
         #expect(try scene.run("manifest", "verify", "target", "target").code == 0)
         #expect(try scene.run("manifest", "create", "source", "-o", "m.json").code == 3)
-        let diff = try scene.run("manifest", "diff", "m.json", "target")
-        #expect(diff.code == 0, "\(diff.output)")
+        try scene.run("manifest", "diff", "m.json", "target").expect(0)
         // Excluded, it is no problem.
-        let excluded = try scene.apply("--exclude", "/\(Self.longName)", "--max-delete", "unlimited")
-        #expect(excluded.code == 0, "\(excluded.errors)")
+        try scene.apply("--exclude", "/\(Self.longName)", "--max-delete", "unlimited").expect(0)
     }
 
     /// From another machine, and among several sources, whose names are a part of the paths.
@@ -174,8 +170,7 @@ struct OddTreeTests {
         defer { removeDeep(scene) }
         scene.far = try FarMachine()
         for _ in 0..<2 {
-            let run = try scene.apply()
-            #expect(run.code == 3 && run.errors.contains("8192 bytes"), "\(run.code) \(run.errors)")
+            try scene.apply().expect(3, says: "8192 bytes")
             #expect(DeepTree.depth(at: scene.target, name: Self.longName) == Self.mostLong)
         }
         scene.far = nil
@@ -211,19 +206,15 @@ struct OddTreeTests {
         }
         let longest = Array(repeating: Self.longName, count: Self.mostLong + 1).joined(separator: "/")
         #expect(try !scene.text("target/.fsync-lite/manifest.json").contains(longest))
-        let verification = try scene.run("manifest", "verify", "target", "target")
-        #expect(verification.code == 2 && verification.output.contains("8192 bytes"), "\(verification)")
+        try scene.run("manifest", "verify", "target", "target").expect(2, prints: "8192 bytes")
         // It goes and comes back with its directory.
         try scene.move("source/\(Self.longName)", to: "gone")
-        let run = try scene.apply("--max-delete", "unlimited")
-        #expect(run.code == 3, "\(run.output)")
+        try scene.apply("--max-delete", "unlimited").expect(3)
         #expect(DeepTree.depth(at: scene.target, name: Self.longName) == 0)
-        let undone = try scene.run("undo", "target")
-        #expect(undone.code == 0, "\(undone)")
+        try scene.run("undo", "target").expect(0)
         #expect(DeepTree.depth(at: scene.target, name: Self.longName) == Self.mostLong + 1)
         // The removal of what is deeper than the limit works as before.
-        let removal = try scene.apply("--max-delete", "unlimited", "--keep-last", "0")
-        #expect(removal.code == 3, "\(removal)")
+        try scene.apply("--max-delete", "unlimited", "--keep-last", "0").expect(3)
         #expect(try HostCommand.output("find", scene.target, "-name", "n*").isEmpty)
         #expect(try scene.apply("--max-delete", "unlimited").code == 0)
         _ = HostCommand.works("rm", "-rf", scene.path("gone"))
@@ -422,8 +413,7 @@ struct OddTreeTests {
             try scene.build([:], at: "d")
             let before = try scene.text("source/a")
             try scene.append("+", to: "source/a")
-            let run = try scene.run("apply", source, target)
-            #expect(run.code == 0, "\(source) \(target): \(run.errors)")
+            try scene.run("apply", source, target).expect(0)
             #expect(try scene.text("target/a") == before + "+")
             try scene.expectMirrored()
             #expect(try scene.run("apply", source, target).output.contains("nothing to do"))
@@ -434,8 +424,7 @@ struct OddTreeTests {
             ("source/d", ["..", "../../target/"]),
         ] {
             try scene.append("+", to: "source/d/b")
-            let run = try CommandRun(["apply"] + arguments, in: scene.path(directory))
-            #expect(run.code == 0, "\(arguments): \(run.errors)")
+            try CommandRun(["apply"] + arguments, in: scene.path(directory)).expect(0)
             try scene.expectMirrored()
         }
     }
@@ -457,8 +446,7 @@ struct OddTreeTests {
             for arguments in [
                 ["source", "again"], ["again", "source"], ["source", "again/d"], ["again/d", "source"],
             ] {
-                let run = try scene.run(["apply"] + arguments + ["--adopt"])
-                #expect(run.code == 4, "\(arguments): \(run.errors)")
+                try scene.run(["apply"] + arguments + ["--adopt"]).expect(4)
             }
         }
         #expect(!scene.exists("source/.fsync-lite"))
@@ -469,16 +457,14 @@ struct OddTreeTests {
         try scene.mirror()
         // A chain: the mirror is the source of another.
         for round in 0..<2 {
-            let run = try scene.run("apply", "target", "second")
-            #expect(run.code == 0, "\(run.errors)")
+            let run = try scene.run("apply", "target", "second").expect(0)
             #expect(run.errors.contains(".fsync-lite") == (round == 0), "\(run.errors)")
             #expect(
                 try TreeSnapshot(scene.path("second")).differences(from: TreeSnapshot(scene.source)) == [])
             try scene.append("+", to: "source/a")
             try scene.mirror()
         }
-        let run = try scene.run("apply", "target", "second")
-        #expect(run.code == 0)
+        try scene.run("apply", "target", "second").expect(0)
         #expect(try scene.run("apply", "target", "second").output.contains("nothing to do"))
     }
 
@@ -523,8 +509,7 @@ struct OddTreeTests {
                 "security.capability", [1, 0, 0, 2, 0, 0x20] + Array(repeating: 0, count: 14), of: "source/b")
         }
         try scene.setAttribute("user.x", "2", of: "source/a")
-        let run = try scene.apply()
-        #expect(run.code == 0, "\(run.errors)")
+        try scene.apply().expect(0)
         #expect(
             try AttributeSnapshot(scene.target)["a"]?.attributes == [Array("user.x".utf8): Array("2".utf8)])
         #expect(try scene.apply().output.contains("nothing to do"))
@@ -555,8 +540,7 @@ extension TreeLiteral {
 extension MirrorScene {
     /// Applies; the target then has so many levels as well, and nothing is left to do.
     fileprivate func mirrorDeep(_ depth: Int) throws {
-        let run = try apply()
-        #expect(run.code == 0, "\(run.errors)")
+        try apply().expect(0)
         #expect(try apply().output.contains("nothing to do; \(depth + 2) unchanged"))
         #expect(try DeepTree.text(at: target, depth: depth) == DeepTree.text(at: source, depth: depth))
     }

@@ -95,8 +95,7 @@ struct OtherLinkTests {
         try scene.mirror()
         try scene.remove("target/K")
         try scene.mirror()
-        let restored = try scene.run("snapshot", "restore", "target", "latest~2", "--in-place")
-        #expect(restored.code == 0, "\(restored.errors)")
+        try scene.run("snapshot", "restore", "target", "latest~2", "--in-place").expect(0)
         var (name, other) = (stat(), stat())
         try #require(
             lstat(scene.path("target/K"), &name) == 0 && lstat(scene.path("target/e"), &other) == 0)
@@ -130,11 +129,10 @@ struct OtherLinkTests {
         let before = try scene.wholeState()
         try change.make(scene, kind)
         try scene.mirrorAll()
-        let restored = try scene.run("snapshot", "restore", "target", "latest~1", "--to", "restored")
-        #expect(restored.code == 0, "\(restored.errors)")
+        try scene.run("snapshot", "restore", "target", "latest~1", "--to", "restored").expect(
+            0)
         #expect(try scene.wholeState("restored").differences(from: before) == [])
-        let undone = try scene.run("undo", "target")
-        #expect(undone.code == 0, "\(undone.errors)")
+        try scene.run("undo", "target").expect(0)
         #expect(try scene.wholeState().differences(from: before) == [])
         try scene.mirrorAll()
     }

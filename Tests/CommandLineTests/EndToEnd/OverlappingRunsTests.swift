@@ -42,8 +42,7 @@ struct OverlappingRunsTests {
             let runs = try all.map { try $0.finish() }
             #expect(runs.contains { $0.code == 0 && !$0.output.contains("nothing to do") })
             for run in runs where run.code != 0 {
-                #expect(run.code == 75, "\(run.errors)")
-                #expect(run.errors.contains("target"))
+                run.expect(75, says: "target")
             }
             try scene.expectMirrored()
             #expect(try scene.mirror().output.contains("nothing to do"))
@@ -80,7 +79,7 @@ struct OverlappingRunsTests {
         arguments: points)
     func whileOneStandsStillAllOthersAre75AndTouchNothing(point: PausedCommand.Point) throws {
         let scene = try changingScene()
-        let run = try PausedCommand.run(
+        try PausedCommand.run(
             ["apply", "source", "target"], in: scene.directory.path, at: point
         ) {
             let before = try scene.wholeTarget()
@@ -88,12 +87,10 @@ struct OverlappingRunsTests {
                 ["apply", "source", "target"], ["recover", "target"], ["recover", "--back", "target"],
                 ["recover", "--displace", "target"],
             ] {
-                let other = try scene.run(arguments)
-                #expect(other.code == 75, "\(arguments): \(other.code) \(other.errors)")
+                try scene.run(arguments).expect(75)
             }
             #expect(try scene.wholeTarget().touched(since: before) == [])
-        }
-        #expect(run.code == 0, "\(run.errors)")
+        }.expect(0)
         try scene.expectMirrored()
         #expect(try scene.mirror().output.contains("nothing to do"))
     }
@@ -101,12 +98,11 @@ struct OverlappingRunsTests {
     @Test(.needs(.strace))
     func targetThatAnotherRunMadeMeanwhileIsNotWrittenTwice() throws {
         let scene = try MirrorScene(["d": files(20, "one")], inMemory: true)
-        let run = try PausedCommand.run(
+        try PausedCommand.run(
             ["apply", "source", "target"], in: scene.directory.path, at: .after("mkdirat", of: "target")
         ) {
             try scene.mirror()
-        }
-        #expect(run.code == 75, "\(run.code): \(run.errors)")
+        }.expect(75)
         try scene.expectMirrored()
         #expect(try scene.mirror().output.contains("nothing to do"))
     }
@@ -114,15 +110,12 @@ struct OverlappingRunsTests {
     /// Its lock is that of the old one.
     @Test(.needs(.strace)) func targetThatIsReplacedAtTheLockIsNotWrittenTo() throws {
         let scene = try changingScene()
-        let run = try PausedCommand.run(
+        try PausedCommand.run(
             ["apply", "source", "target"], in: scene.directory.path, at: .after("flock")
         ) {
             try scene.move("target", to: "was")
             try scene.build([:], at: "target")
-        }
-        #expect(
-            run.code == 75 && run.errors.contains("another directory has just taken this path"),
-            "\(run.errors)")
+        }.expect(75, says: "another directory has just taken this path")
         #expect(try TreeSnapshot(scene.target, withState: true).paths == [])
     }
 
@@ -151,7 +144,7 @@ struct OverlappingRunsTests {
     func readersTellOldOrNewOrThatACommitIsPending(point: PausedCommand.Point) throws {
         let scene = try changingScene()
         let old = try answers(scene)
-        let run = try PausedCommand.run(
+        try PausedCommand.run(
             ["apply", "source", "target"], in: scene.directory.path, at: point
         ) {
             if scene.exists("target/.fsync-lite/journal") {
@@ -159,8 +152,7 @@ struct OverlappingRunsTests {
                     ["plan", "source", "target"], ["status", "target"], ["manifest", "list", "target"],
                     ["manifest", "show", "target"],
                 ] {
-                    let reader = try scene.run(arguments)
-                    #expect(reader.code == 6, "\(arguments): \(reader.code) \(reader.errors)")
+                    let reader = try scene.run(arguments).expect(6)
                     #expect(reader.errors.contains("recover") || reader.output.contains("recover"))
                 }
             } else {
@@ -168,8 +160,7 @@ struct OverlappingRunsTests {
                 #expect(now == old || now.plan == [])
                 #expect(try scene.run("status", "target").code == 0)
             }
-        }
-        #expect(run.code == 0, "\(run.errors)")
+        }.expect(0)
     }
 
     /// The other way round: the reader stands still at each of its calls, and a whole apply goes by.
@@ -235,9 +226,7 @@ struct OverlappingRunsTests {
             at: .after(words[0], of: words[1]))
         #expect(try command.waitForPause())
         try scene.mirror()
-        let run = try command.finish()
-        #expect(run.code == 6, "\(run.errors)")
-        #expect(run.errors.contains("target@latest~1: an apply has changed it meanwhile"), "\(run.errors)")
+        try command.finish().expect(6, says: "target@latest~1: an apply has changed it meanwhile")
     }
 
     /// A directory is read, and has another name when it is looked at again.
@@ -254,8 +243,7 @@ struct OverlappingRunsTests {
             ["apply", "source", "target"], in: scene.directory.path,
             at: .after("renameat2", of: "elsewhere"))
         #expect(try apply.waitForPause())
-        let run = try plan.finish()
-        #expect(run.code == 6, "\(run.code): \(run.errors)")
+        try plan.finish().expect(6)
         #expect(try apply.finish().code == 0)
         try scene.expectMirrored()
     }

@@ -10,9 +10,7 @@ struct PermissionTests {
         let scene = try MirrorScene(["a": "a"])
         try scene.mirror()
         try HostCommand.run("chown", "-R", "5", scene.target)
-        let run = try scene.apply()
-        #expect(run.code == 4)
-        #expect(run.errors.contains("take it back: chown -R 0 target/.fsync-lite"), "\(run.errors)")
+        try scene.apply().expect(4, says: "take it back: chown -R 0 target/.fsync-lite")
         try HostCommand.run("chown", "-R", "0", scene.path("target/.fsync-lite"))
         try scene.mirror()
         #expect(try scene.status("target/a").st_uid == 0)
@@ -56,8 +54,7 @@ struct PermissionTests {
     @Test func unreadablePathsAreAllListedAndNothingIsChanged() throws {
         let scene = try closedScene()
         let before = try scene.wholeTarget()
-        let run = try scene.apply()
-        #expect(run.code == 1)
+        let run = try scene.apply().expect(1)
         for name in unreadable {
             #expect(run.errors.contains("\(name): "), "\(name) is not in: \(run.errors)")
         }
@@ -72,8 +69,7 @@ struct PermissionTests {
 
     @Test func planListsWhatCannotBeRead() throws {
         let scene = try closedScene()
-        let run = try scene.plan("--json")
-        #expect(run.code == 1)
+        let run = try scene.plan("--json").expect(1)
         #expect(try run.json().objects("problems").compactMap { $0.text("path") } == unreadable)
         #expect(try scene.plan("--keep-going").code == 0)
     }
@@ -103,16 +99,14 @@ struct PermissionTests {
     @Test func firstApplyFromAnUnreadableSourceLeavesNothing() throws {
         let scene = try MirrorScene(["a": "1", "secret": "2", "shut": ["x": "x"]], as: .ordinary)
         for name in ["secret", "shut"] { try scene.setMode(0, of: "source/\(name)") }
-        let run = try scene.apply()
-        #expect(run.code == 1)
+        let run = try scene.apply().expect(1)
         for name in ["secret", "shut"] { #expect(run.errors.contains("\(name): "), "\(run.errors)") }
         #expect(!scene.exists("target"))
     }
 
     @Test func keepGoingCommitsTheRestAndDeletesNothingBelowAnUnreadableDirectory() throws {
         let scene = try closedScene()
-        let run = try scene.apply("--keep-going", "--json")
-        #expect(run.code == 3, "\(run.errors)")
+        let run = try scene.apply("--keep-going", "--json").expect(3)
         let report = try run.json()
         #expect(report.text("outcome") == "committed")
         #expect(report.objects("problems").compactMap { $0.text("path") } == unreadable)
@@ -249,8 +243,7 @@ struct PermissionTests {
     @Test func aReadOnlyTreeIsCopiedOut() throws {
         let scene = try MirrorScene(.directory(["a": "1"], mode: 0o555), as: .ordinary)
         try scene.mirror()
-        let run = try scene.run("snapshot", "restore", "target", "latest", "--to", "copy")
-        #expect(run.code == 0, "\(run.errors)")
+        try scene.run("snapshot", "restore", "target", "latest", "--to", "copy").expect(0)
         #expect(try TreeSnapshot(scene.path("copy")).differences(from: TreeSnapshot(scene.target)) == [])
         #expect(!scene.exists("copy/.fsync-lite"))
     }
@@ -299,17 +292,14 @@ struct PermissionTests {
         let scene = try MirrorScene(["d": ["x": "x"]], as: .ordinary)
         try scene.mirror()
         try scene.setMode(0o300, of: "target/d")
-        let plan = try scene.plan()
-        #expect(plan.code == 1 && plan.errors.contains("target/d") && plan.errors.contains("run apply"))
+        try scene.plan().expect(1, says: "target/d", "run apply")
         try scene.mirror()
         #expect(try scene.status("target/d").st_mode & 0o777 == 0o755)
-        let undo = try scene.run("undo", "target")
-        #expect(undo.code == 0, "\(undo.errors)")
+        try scene.run("undo", "target").expect(0)
         #expect(try scene.status("target/d").st_mode & 0o777 == 0o300)
         try scene.mirror()
         try scene.setMode(0, of: "target")
-        let shut = try scene.apply()
-        #expect(shut.code == 1 && shut.errors.contains("chmod u+rwx"), "\(shut.errors)")
+        try scene.apply().expect(1, says: "chmod u+rwx")
         try scene.setMode(0o755, of: "target")
     }
 
@@ -329,18 +319,14 @@ struct PermissionTests {
                 try scene.setMode(name == "/a" || name == "/d/x" ? 0o040 : 0o070, of: path)
             }
         }
-        let first = try scene.apply()
-        #expect(
-            first.code == 0 && first.errors.contains("the mirror's owner may read . and 4 more"),
-            "\(first.errors)")
+        try scene.apply().expect(0, says: "the mirror's owner may read . and 4 more")
         for name in names {
             let isFile = name == "/a" || name == "/d/x"
             #expect(
                 try scene.status("target\(name)").st_mode & 0o700 == (isFile ? 0o400 : 0o500), "\(name)")
         }
         for _ in 0..<2 {
-            let next = try scene.apply()
-            #expect(next.code == 0 && next.output.contains("nothing to do"), "\(next.output)\(next.errors)")
+            try scene.apply().expect(0, prints: "nothing to do")
         }
         let checked = try scene.apply("--checksum")
         #expect(checked.output.contains("nothing to do"), "\(checked.output)\(checked.errors)")
@@ -354,8 +340,7 @@ struct PermissionTests {
             ["snapshot", "restore", "target", "latest", "--to", "copy"], ["undo", "target"],
             ["apply", "source", "target", "--exchange"], ["manifest", "verify", "target", "target"],
         ] {
-            let run = try scene.run(words)
-            #expect(run.code == 0, "\(words): \(run.code) \(run.output)\(run.errors)")
+            try scene.run(words).expect(0)
         }
         #expect(try scene.text("copy/d/x") == "x2" && scene.text("target/d/e/new") == "n")
     }
@@ -377,9 +362,7 @@ struct PermissionTests {
 
     @Test func ownersAreLeftAloneWithANote() throws {
         let scene = try MirrorScene(["a": "1"], as: .ordinary)
-        let run = try scene.apply()
-        #expect(run.code == 0)
-        #expect(run.errors.contains("owner"))
+        try scene.apply().expect(0, says: "owner")
         #expect(try scene.apply("--quiet").errors.isEmpty)
     }
     /// Directories that may be searched and not read lead to the target.
@@ -389,11 +372,9 @@ struct PermissionTests {
         try scene.setOwner(0, 0, of: ".")
         try scene.setMode(0o711, of: ".")
         defer { try? scene.setMode(0o755, of: ".") }
-        let run = try scene.run("apply", "\(me)/s", "\(me)/t")
-        #expect(run.code == 0, "\(run.errors)")
+        try scene.run("apply", "\(me)/s", "\(me)/t").expect(0)
         #expect(try scene.run("apply", "\(me)/s", "\(me)/new/t", "--create-parents").code == 0)
-        let copy = try scene.run("snapshot", "restore", "\(me)/t", "latest", "--to", "\(me)/copy")
-        #expect(copy.code == 0, "\(copy.errors)")
+        try scene.run("snapshot", "restore", "\(me)/t", "latest", "--to", "\(me)/copy").expect(0)
         #expect(try scene.text("source/copy/f") == "1")
         // Its names could tell of a state with another name.
         try scene.build(["own": "o"], at: "other")

@@ -33,8 +33,7 @@ struct PlanAgreementTests {
     @Test func agreesActionForActionOnMixedChanges() throws {
         let scene = try changedScene()
         let plan = try scene.planned()
-        let run = try scene.apply("--json")
-        #expect(run.code == 0, "\(run.errors)")
+        let run = try scene.apply("--json").expect(0)
         let report = try run.json()
         #expect(plan.text("format") == "fsync-lite-plan")
         #expect(report.text("format") == "fsync-lite-report")

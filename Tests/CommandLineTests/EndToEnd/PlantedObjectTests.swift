@@ -28,8 +28,7 @@ struct PlantedObjectTests {
         if scene.exists(place) { try scene.remove(place) }
         try #require(link(scene.path("outside/file"), scene.path(place)) == 0)
         let before = try outside(scene)
-        let run = try scene.apply()
-        #expect(run.code == 4, "\(run.errors)")
+        try scene.apply().expect(4)
         #expect(try outside(scene).touched(since: before, except: ["."]) == [])
         #expect(try outside(scene).differences(from: before) == [])
     }
@@ -48,8 +47,7 @@ struct PlantedObjectTests {
             ["plan", "source", "target"], ["status", "target"], ["manifest", "list", "target"],
             ["recover", "target"], ["apply", "source", "target"],
         ] {
-            let run = try scene.run(arguments)
-            #expect(run.code == 4, "\(arguments): \(run.code) \(run.errors)")
+            try scene.run(arguments).expect(4)
         }
         #expect(try outside(scene).touched(since: before) == [])
     }
@@ -93,9 +91,7 @@ struct PlantedObjectTests {
         try scene.setMode(0o600, of: "outside/file")
         if kind != "symlink" { try scene.setMode(isDirectory ? 0o600 : 0o700, of: place) }
         let before = try scene.wholeTarget()
-        let run = try scene.apply()
-        #expect(run.code == 4, "\(run.code) \(run.errors)")
-        #expect(run.errors.contains(name), "\(run.errors)")
+        try scene.apply().expect(4, says: name)
         #expect(try scene.plan().code == 4)
         #expect(try scene.wholeTarget().touched(since: before) == [])
         let (now, then) = (try scene.wholeState("outside"), outside)

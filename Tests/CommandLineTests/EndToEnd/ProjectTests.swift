@@ -30,8 +30,8 @@ struct ProjectTests {
     ) throws {
         let before = scene.exists("target") ? try scene.wholeTarget() : nil
         for command in ["plan", "apply"] {
-            let run = try scene.run([command, "source", "target"] + options)
-            #expect(run.code == 4, "\(command): \(run.code) \(run.errors)", sourceLocation: sourceLocation)
+            let run = try scene.run([command, "source", "target"] + options).expect(
+                4, sourceLocation: sourceLocation)
             for text in texts {
                 #expect(run.errors.contains(text), "\(run.errors)", sourceLocation: sourceLocation)
             }
@@ -94,8 +94,7 @@ struct ProjectTests {
             try scene.move("source/dir", to: "source/sub/dir")
             try scene.mirror()
             #expect(try Project.of(scene.path("target/sub/dir/x")) == 7)
-            let restored = try scene.run("snapshot", "restore", "target", "latest~1", "--in-place")
-            #expect(restored.code == 0, "\(restored.errors)")
+            try scene.run("snapshot", "restore", "target", "latest~1", "--in-place").expect(0)
             #expect(try scene.mirror().code == 0)
         }
     }

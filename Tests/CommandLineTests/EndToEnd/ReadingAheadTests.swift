@@ -49,10 +49,10 @@ import Testing
         for _ in 0..<100 { inner = ["d": inner, "e": ["f": "f"]] }
         try scene.build(inner, at: "source/deep")
         for options in [["--threads", "8"], [], ["--threads", "8", "--checksum"], ["--digest"]] {
-            let run = try CommandRun(
+            try CommandRun(
                 ["apply", "source", "target"] + options, in: scene.directory.path,
-                under: ["prlimit", "--nofile=64:64"])
-            #expect(run.code == 0, "\(options): \(run.errors)")
+                under: ["prlimit", "--nofile=64:64"]
+            ).expect(0)
         }
         try scene.expectMirrored()
     }
@@ -74,12 +74,10 @@ import Testing
     @Test("Digests are those of sha256sum, in the order of the paths")
     func digestsInOrder() throws {
         let scene = try MirrorScene(contents(), inMemory: true)
-        let exported = try scene.run("manifest", "export", "source", "--format", "sha256sum")
-        #expect(exported.code == 0, "\(exported.errors)")
+        let exported = try scene.run("manifest", "export", "source", "--format", "sha256sum").expect(0)
         let sums = try HostCommand.output("sh", "-c", "cd '\(scene.source)' && sha256sum ./d/*")
         #expect(exported.output == sums)
-        let created = try scene.run("manifest", "create", "source", "--digest", "--output", "m.json")
-        #expect(created.code == 0, "\(created.errors)")
+        try scene.run("manifest", "create", "source", "--digest", "--output", "m.json").expect(0)
         let again = try scene.run("manifest", "export", "m.json", "--format", "sha256sum")
         #expect(again.output == sums)
     }

@@ -23,8 +23,7 @@ struct RecordedSourceTests {
     ) throws -> (MirrorScene, WireRecording) {
         let recording = try WireRecording(has: side)
         let scene = try recording.far.scene(tree)
-        let run = try scene.run(["apply", "source", "target"] + options)
-        #expect(run.code == 0, "\(run.errors)")
+        try scene.run(["apply", "source", "target"] + options).expect(0)
         try scene.settle(options)
         return (scene, recording)
     }

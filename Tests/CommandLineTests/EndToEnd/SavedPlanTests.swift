@@ -18,8 +18,7 @@ struct SavedPlanTests {
     }
 
     private func save(_ scene: MirrorScene, _ options: String...) throws {
-        let run = try scene.run(["plan", "source", "target", "--out", "plan"] + options)
-        #expect(run.code == 0, "\(run.errors)")
+        try scene.run(["plan", "source", "target", "--out", "plan"] + options).expect(0)
     }
 
     /// Refused as stale, with each of these paths, and nothing is written.
@@ -27,15 +26,14 @@ struct SavedPlanTests {
         _ scene: MirrorScene, _ paths: [String], sourceLocation: SourceLocation = #_sourceLocation
     ) throws {
         let before = try scene.wholeTarget()
-        let run = try scene.run("apply", "--plan", "plan")
-        #expect(run.code == 5, "\(run.code) \(run.errors)", sourceLocation: sourceLocation)
+        let run = try scene.run("apply", "--plan", "plan").expect(5, sourceLocation: sourceLocation)
         for path in paths {
             #expect(
                 run.errors.contains("refused: \(path): "), "\(run.errors)", sourceLocation: sourceLocation)
         }
         #expect(try scene.wholeTarget().touched(since: before) == [], sourceLocation: sourceLocation)
-        let report = try scene.run("apply", "--plan", "plan", "--json")
-        #expect(report.code == 5, sourceLocation: sourceLocation)
+        let report = try scene.run("apply", "--plan", "plan", "--json").expect(
+            5, sourceLocation: sourceLocation)
         #expect(try report.json().text("outcome") == "refused", sourceLocation: sourceLocation)
     }
 
@@ -44,8 +42,8 @@ struct SavedPlanTests {
         let planned = try scene.planned()
         try save(scene)
         let run = try CommandRun(
-            ["apply", "--json", "--plan", scene.path("plan")], in: scene.directory.path + "/source")
-        #expect(run.code == 0, "\(run.errors)")
+            ["apply", "--json", "--plan", scene.path("plan")], in: scene.directory.path + "/source"
+        ).expect(0)
         #expect(try run.json().actionLines == planned.actionLines)
         try scene.expectMirrored()
         // Done is done.
@@ -138,9 +136,7 @@ struct SavedPlanTests {
         try save(scene, "--max-delete", "9")
         try scene.setMode(0o600, of: "source/stays")
         #expect(try scene.apply("--no-delete", "--exclude", "/*", "--include", "/stays").code == 0)
-        let run = try scene.run("apply", "--plan", "plan")
-        #expect(run.code == 5)
-        #expect(run.errors.contains("manifest"), "\(run.errors)")
+        let run = try scene.run("apply", "--plan", "plan").expect(5, says: "manifest")
         let again =
             "next: fsync-lite plan \(scene.source) \(scene.target) --max-delete=9 --out plan\n"
         #expect(run.errors.contains(again), "\(run.errors)")
@@ -160,13 +156,11 @@ struct SavedPlanTests {
         let scene = try scene()
         try save(scene)
         let before = try TreeSnapshot(scene.target)
-        let run = try PausedCommand.run(
+        try PausedCommand.run(
             ["apply", "--plan", "plan"], in: scene.directory.path, at: .after("mkdirat", of: "stage")
         ) {
             try scene.append("late", to: "source/new")
-        }
-        #expect(run.code == 5, "\(run.code) \(run.errors)")
-        #expect(run.errors.contains("new"))
+        }.expect(5, says: "new")
         #expect(try TreeSnapshot(scene.target).differences(from: before) == [])
     }
 
@@ -209,9 +203,7 @@ struct SavedPlanTests {
         let scene = try MirrorScene(["a": "1"], inMemory: true)
         try scene.build(.file(text), at: "plan")
         for arguments in [["apply", "--plan", "plan"], ["plan", "--show", "plan"]] {
-            let run = try scene.run(arguments)
-            #expect(run.code == 65)
-            #expect(run.errors.contains("plan: line 1: "), "\(run.errors)")
+            try scene.run(arguments).expect(65, says: "plan: line 1: ")
         }
     }
 
@@ -226,8 +218,7 @@ struct SavedPlanTests {
     @Test func showsWhatItIs() throws {
         let scene = try scene()
         try save(scene, "--max-delete", "7")
-        let run = try scene.run("plan", "--show", "plan", "--all")
-        #expect(run.code == 0)
+        let run = try scene.run("plan", "--show", "plan", "--all").expect(0)
         for text in [
             scene.source, scene.target, "--max-delete=7", " ago", "> d -> moved/", "- gone",
             "1 to create, 1 to update",

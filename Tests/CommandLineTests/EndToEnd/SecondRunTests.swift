@@ -140,10 +140,10 @@ struct SecondRunTests {
             scene.path("boot"),
         ]
         func opened(under prefix: [String]) throws -> Bool {
-            let run = try CommandRun(
+            try CommandRun(
                 ["apply", scene.source, scene.target], in: scene.directory.path,
-                under: prefix + ["strace", "-f", "-e", "trace=openat", "-o", scene.path("calls")])
-            #expect(run.code == 0, "\(run.errors)")
+                under: prefix + ["strace", "-f", "-e", "trace=openat", "-o", scene.path("calls")]
+            ).expect(0)
             return try scene.text("calls").contains("\"a\", O_RDONLY")
         }
         _ = try opened(under: before)
@@ -181,8 +181,7 @@ struct SecondRunTests {
         mapped.store("A")
         try scene.mirror("--digest", "--trust-source")
         #expect(try scene.text("target/a") == "A")
-        let restored = try scene.run("snapshot", "restore", "target", "latest~2", "--to", "copy")
-        #expect(restored.code == 0, "\(restored.errors)")
+        try scene.run("snapshot", "restore", "target", "latest~2", "--to", "copy").expect(0)
         #expect(try scene.text("copy/a") == before)
     }
 }

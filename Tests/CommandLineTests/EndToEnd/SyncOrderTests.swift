@@ -8,12 +8,12 @@ struct SyncOrderTests {
     /// The calls on the state's own names and the syncs, in order, such as `fsync`, `renameat2 journal`.
     private func calls(_ arguments: [String], in scene: MirrorScene) throws -> [String] {
         let log = scene.path("calls")
-        let run = try CommandRun(
+        try CommandRun(
             arguments, in: scene.directory.path,
             under: [
                 "strace", "-f", "-qq", "-e", "trace=fsync,fdatasync,syncfs,renameat2,unlinkat", "-o", log,
-            ])
-        #expect(run.code == 0, "\(run.errors)")
+            ]
+        ).expect(0)
         return try scene.text("calls").split(separator: "\n").compactMap { line in
             let call = line.drop { !$0.isLetter }.prefix { $0 != "(" }
             if call.hasSuffix("sync") || call == "syncfs" { return String(call) }
@@ -60,14 +60,14 @@ struct SyncOrderTests {
             modified: nil)
         let scene = try MirrorScene(["d": files])
         let log = scene.path("calls")
-        let run = try CommandRun(
+        try CommandRun(
             ["apply", "source", "target"], in: scene.directory.path,
             under: [
                 "strace", "-f", "-y", "-qq", "-o", log,
                 "-e", "trace=write,pwrite64,copy_file_range,ioctl,syncfs,fsync,utimensat",
                 "-e", "inject=utimensat:signal=INT:when=20",
-            ])
-        #expect(run.code == 130, "\(run.errors)")
+            ]
+        ).expect(130)
         let calls = try scene.text("calls").split(separator: "\n").map { $0.drop { !$0.isLetter } }
         func isOnLog(_ call: Substring) -> Bool {
             call.contains("/.fsync-lite/stage/") && call.contains("/log>")

@@ -63,8 +63,7 @@ struct UndoTests {
         let before = try TreeSnapshot(scene.target)
         try scene.remove("source/mirror")
         try scene.mirror("--max-delete", "unlimited")
-        let undo = try scene.run("undo", "target")
-        #expect(undo.code == 0, "\(undo.errors)")
+        try scene.run("undo", "target").expect(0)
         #expect(try TreeSnapshot(scene.target).differences(from: before) == [])
     }
 
@@ -76,8 +75,7 @@ struct UndoTests {
         try scene.mirror()
         try scene.remove("source/mirror")
         try scene.mirror("--max-delete", "unlimited")
-        let restore = try scene.run("snapshot", "restore", "target", "latest~2", "--in-place")
-        #expect(restore.code == 0, "\(restore.errors)")
+        try scene.run("snapshot", "restore", "target", "latest~2", "--in-place").expect(0)
         #expect(try TreeSnapshot(scene.target).differences(from: before) == [])
     }
 
@@ -87,11 +85,10 @@ struct UndoTests {
         try scene.append(" by hand", to: "target/keep")
         try scene.build(["mine": "mine"], at: "target")
         #expect(try scene.run("undo", "--dry-run", "target").code == 3)
-        let undo = try scene.run("undo", "target")
-        #expect(undo.code == 3)
-        #expect(undo.errors.contains("f: it was changed in the target since; it stays (drift)"))
-        #expect(undo.errors.contains("keep: it was changed in the target since; it stays (drift)"))
-        #expect(undo.errors.contains("what filters left out, or no apply brought here, stays: mine"))
+        try scene.run("undo", "target").expect(
+            3, says: "f: it was changed in the target since; it stays (drift)",
+            "keep: it was changed in the target since; it stays (drift)",
+            "what filters left out, or no apply brought here, stays: mine")
         #expect(try scene.text("target/f") == "f! by hand")
         #expect(try scene.text("target/keep") == "keep by hand")
         #expect(try scene.text("target/mine") == "mine")
@@ -133,8 +130,7 @@ struct UndoTests {
         let dryRun = try scene.run("undo", "--dry-run", "target")
         let undo = try scene.run("undo", "target")
         for run in [dryRun, undo] {
-            #expect(run.code == 3)
-            #expect(run.errors.contains("old/a: it was changed in the target since; it stays (drift)"))
+            run.expect(3, says: "old/a: it was changed in the target since; it stays (drift)")
         }
         try time.set(on: scene.path("target/old"))
         #expect(try TreeSnapshot(scene.path("target/old")).differences(from: changed) == [])
@@ -183,8 +179,7 @@ struct UndoTests {
         throws -> CommandRun
     {
         let dryRun = try scene.run("undo", "--dry-run", "target")
-        let undo = try scene.run("undo", "target")
-        #expect(undo.code == code, "\(undo.errors)", sourceLocation: sourceLocation)
+        let undo = try scene.run("undo", "target").expect(code, sourceLocation: sourceLocation)
         // The dry run has said it.
         #expect(dryRun.code == code && dryRun.errors == undo.errors, sourceLocation: sourceLocation)
         return undo
@@ -367,8 +362,7 @@ struct UndoTests {
         #expect(try scene.run(["apply", "source", "target"] + options).code == 0)
         try scene.link("outside", to: "target/d/a")
         try scene.remove("source/d")
-        #expect(
-            try scene.run(["apply", "source", "target", "--max-delete", "unlimited"] + options).code == 0)
+        try scene.run(["apply", "source", "target", "--max-delete", "unlimited"] + options).expect(0)
         let after = try TreeSnapshot(scene.target)
         try scene.append(" written", to: "outside")
         #expect(try undo(scene, 3).errors.contains("d/a: what it held is lost"))
@@ -385,9 +379,8 @@ struct UndoTests {
         try scene.remove("source/a/k")
         try scene.mirror()
         try scene.build(["k": "by hand"], at: "target/a")
-        let run = try scene.run("snapshot", "restore", "target", "latest~1", "--in-place")
-        #expect(run.code == 0)
-        #expect(run.errors.contains("or no apply brought here, goes to the history: a/k"))
+        try scene.run("snapshot", "restore", "target", "latest~1", "--in-place").expect(
+            0, says: "or no apply brought here, goes to the history: a/k")
         #expect(try scene.historyKeeps("by hand"))
     }
 
@@ -447,13 +440,13 @@ struct UndoTests {
         #expect(try run("apply", "source", target).code == 0)
         try scene.remove("source/a")
         #expect(try run("apply", "source", target).code == 4)
-        let undo = try run("undo", target)
-        #expect(undo.code == 0, "\(undo.errors)")
+        let undo = try run("undo", target).expect(0)
         #expect(undo.output.hasPrefix("takes back the run of 20"), "\(undo.output)")
         let told = isThere ? undo.errors : undo.output
         #expect(told.contains(#/the attempt of today \d\d:\d\d changed nothing/#), "\(told)")
         #expect(try scene.text("target/a") == "one")
-        let ids = try scene.run(["snapshot", "list", target, "--json"] + far.options).json().objects("snapshots")
+        let ids = try scene.run(["snapshot", "list", target, "--json"] + far.options).json().objects(
+            "snapshots")
         let dry = try run("undo", target, "--dry-run", "--json", "--steps", "2").json()
         #expect(dry.texts("takes_back") == ids.prefix(2).compactMap { $0.text("id") })
         #expect(
@@ -468,9 +461,7 @@ struct UndoTests {
         try scene.build(["settings.json": "{\"keep_last\": 0}"], at: "target/.fsync-lite")
         try scene.setMode(0o600, of: "target/.fsync-lite/settings.json")
         #expect(try scene.apply().code == 0)
-        let undo = try scene.run("undo", "target")
-        #expect(undo.code == 66)
-        #expect(undo.errors.contains("keep_last 0 turns the history off"))
+        try scene.run("undo", "target").expect(66, says: "keep_last 0 turns the history off")
     }
 
     // MARK: Several steps
@@ -500,11 +491,8 @@ struct UndoTests {
         try scene.build(["hand": "made"], at: "target")
         try scene.build(["a": "2", "hand": "made"], at: "source")
         try scene.mirror()
-        let undo = try scene.run("undo", "--steps", "2", "target")
-        #expect(undo.code == 0)
-        #expect(
-            undo.errors.contains("changed in the target between these applies")
-                && undo.errors.contains("hand"))
+        try scene.run("undo", "--steps", "2", "target").expect(
+            0, says: "changed in the target between these applies", "hand")
         #expect(try scene.text("target/a") == "0")
         #expect(!scene.exists("target/hand"))
         #expect(try scene.run("undo", "target").code == 0)
@@ -516,9 +504,8 @@ struct UndoTests {
         try scene.mirror()
         try scene.build(["a": "1"], at: "source")
         try scene.mirror()
-        let undo = try scene.run("undo", "--steps", "3", "target")
-        #expect(undo.code == 4)
-        #expect(undo.errors.contains("only 2 applies can be taken back: fsync-lite undo --steps 2 target"))
+        try scene.run("undo", "--steps", "3", "target").expect(
+            4, says: "only 2 applies can be taken back: fsync-lite undo --steps 2 target")
         try scene.expectMirrored()
         for steps in ["0", "-1", "x", "99999999999999999999"] {
             #expect(try scene.run("undo", "--steps", steps, "target").code == 64)
