@@ -96,9 +96,8 @@ struct AnswerTests {
                 (0..<100).map { (TreeName(Array("f\($0)".utf8)), .file("1")) }, mode: 0o755, modified: nil),
             inMemory: true)
         try scene.build(["theirs": "1"], at: "target")
-        let run = try CommandRun(
-            ["plan", "source", "target"], in: scene.directory.path,
-            under: ["sh", "-c", "exec \"$@\" 2>&1", "sh"])
+        let run = try scene.here(
+            ["plan", "source", "target"], under: ["sh", "-c", "exec \"$@\" 2>&1", "sh"])
         let lines = run.output.split(separator: "\n")
         // The times of the roots may differ, which is a line more.
         try #require([104, 105].contains(lines.count), "\(lines.count)")
@@ -107,8 +106,7 @@ struct AnswerTests {
     }
 
     @Test func driftThatIsTakenBackIsTold() throws {
-        let scene = try MirrorScene(["a": "1", "b": "2", "d": ["x": "x"]], inMemory: true)
-        try scene.mirror()
+        let scene = try MirrorScene(["a": "1", "b": "2", "d": ["x": "x"]], inMemory: true).mirrored()
         try scene.append("!", to: "target/a")
         let run = try scene.mirror()
         #expect(
@@ -132,8 +130,7 @@ struct AnswerTests {
 
     @Test(.needs(.otherUser))
     func whatCannotBeReadIsNotUnchanged() throws {
-        let scene = try MirrorScene(["a": "1", "b": "2", "c": "3", "d": ["x": "x"]], as: .ordinary)
-        try scene.mirror()
+        let scene = try MirrorScene(["a": "1", "b": "2", "c": "3", "d": ["x": "x"]], as: .ordinary).mirrored()
         for name in ["a", "b"] { try scene.append("!", to: "source/\(name)") }
         for name in ["a", "d"] { try scene.setMode(0, of: "source/\(name)") }
         let plan = try scene.plan("--keep-going")

@@ -18,8 +18,7 @@ struct BadInputTests {
         [], ["--keep-going", "--allow-empty-source", "--change-source", "--max-delete", "unlimited"],
     ])
     func vanishedSourceIs66WhateverTheOptionsAndTouchesNothing(options: [String]) throws {
-        let scene = try MirrorScene(["a": "1"])
-        try scene.mirror()
+        let scene = try MirrorScene(["a": "1"]).mirrored()
         try scene.move("source", to: "unplugged")
         let before = try scene.wholeTarget()
         #expect(try scene.run(["apply", "source", "target"] + options).code == 66)
@@ -96,8 +95,7 @@ struct BadInputTests {
     }
 
     @Test func secondApplyIs75WhileOneHoldsTheTarget() throws {
-        let scene = try MirrorScene(["a": "1"])
-        try scene.mirror()
+        let scene = try MirrorScene(["a": "1"]).mirrored()
         try scene.append("2", to: "source/a")
         let before = try scene.wholeTarget()
         let descriptor = open(scene.target, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
@@ -116,8 +114,7 @@ struct BadInputTests {
 
     @Test(arguments: ["{", "[]", "{\"retention\":7}", "\u{0}", "nonsense"])
     func damagedSettingsAre65(text: String) throws {
-        let scene = try MirrorScene(["a": "1"])
-        try scene.mirror()
+        let scene = try MirrorScene(["a": "1"]).mirrored()
         try scene.append("2", to: "source/a")
         try scene.build(["settings.json": .file(text, mode: 0o600)], at: "target/.fsync-lite")
         try scene.setMode(0o700, of: "target/.fsync-lite")
@@ -174,8 +171,7 @@ struct DamagedManifestTests {
 
     @Test(arguments: damages)
     private func is65NamingFileAndLineAndNothingIsTouched(damage: Damage) throws {
-        let scene = try MirrorScene(["a": "1", "b": "2"])
-        try scene.mirror()
+        let scene = try MirrorScene(["a": "1", "b": "2"]).mirrored()
         let manifest = scene.path("target/.fsync-lite/manifest.json")
         var lines = try String(contentsOfFile: manifest, encoding: .utf8).components(separatedBy: "\n")
         damage.change(&lines)

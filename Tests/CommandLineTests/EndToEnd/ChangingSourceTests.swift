@@ -77,8 +77,8 @@ struct ChangingSourceTests {
             [
                 "edited": "first version", "dir": ["a": "a", "b": "b"], "was": ["x": "x", "y": "y"],
                 "kept": ["k": "k"], "gone": "gone", "some": ["1": "1", "2": "2", "3": "3"],
-            ], inMemory: true)
-        try scene.mirror()
+            ], inMemory: true
+        ).mirrored()
         try scene.append(", edited", to: "source/edited")
         try scene.build(
             [
@@ -97,9 +97,7 @@ struct ChangingSourceTests {
         let scene = try changedScene()
         let old = try TreeSnapshot(scene.target)
         var versions = try contents(old).union(contents(TreeSnapshot(scene.source)))
-        let run = try PausedCommand.run(
-            ["apply", "--json", "source", "target"], in: scene.directory.path, at: point
-        ) {
+        let run = try scene.paused(["apply", "--json", "source", "target"], at: point) {
             try change.make(scene)
             versions.formUnion(try contents(TreeSnapshot(scene.source)))
         }
@@ -160,8 +158,7 @@ struct ChangingSourceTests {
     }
 
     private func restlessScene() throws -> MirrorScene {
-        let scene = try MirrorScene(["restless": "old", "d": ["a": "a"]], inMemory: true)
-        try scene.mirror()
+        let scene = try MirrorScene(["restless": "old", "d": ["a": "a"]], inMemory: true).mirrored()
         try scene.append(" and new", to: "source/restless")
         return scene
     }
@@ -184,10 +181,7 @@ struct ChangingSourceTests {
     @Test func largeFileThatIsRewrittenWhileItIsCopiedIsWhole() throws {
         let scene = try MirrorScene(
             ["large": .file(String(repeating: "a", count: 1_000_000))], inMemory: true)
-        try PausedCommand.run(
-            ["apply", "source", "target"], in: scene.directory.path,
-            at: .after("copy_file_range", of: "source/large")
-        ) {
+        try scene.paused(at: .after("copy_file_range", of: "source/large")) {
             try scene.editInSecret("source/large", String(repeating: "b", count: 1_000_000))
         }.expect(0)
         try scene.expectMirrored()

@@ -94,8 +94,8 @@ struct ChangingTargetTests {
             [
                 "edited": "first version", "kept": "kept", "was": ["x": "x", "y": "y"],
                 "gone": ["file": "gone", "too": "too"], "some": ["1": "1", "2": "2", "3": "3", "4": "4"],
-            ], inMemory: true)
-        try scene.mirror()
+            ], inMemory: true
+        ).mirrored()
         try scene.append(", edited", to: "source/edited")
         try scene.build(["new": "new", "made": ["in": "it"]], at: "source")
         try scene.move("source/was", to: "source/moved")

@@ -12,8 +12,7 @@ struct CheckTests {
     /// Three snapshots, with digests, and a job `j`.
     private func scene(as identity: CommandRun.Identity = .current, target: String = "") throws -> MirrorScene
     {
-        let scene = try MirrorScene(CheckTests.tree, as: identity)
-        try scene.mirror("--digest")
+        let scene = try MirrorScene(CheckTests.tree, as: identity).mirrored("--digest")
         try scene.editInSecret("source/b", "OTHER")
         try scene.append("!", to: "source/b")
         try scene.mirror()
@@ -189,8 +188,7 @@ struct CheckTests {
     }
 
     @Test func theTargetRemembersDigests() throws {
-        let scene = try MirrorScene(["a": "1"], inMemory: true)
-        try scene.mirror()
+        let scene = try MirrorScene(["a": "1"], inMemory: true).mirrored()
         // What changed in the tick in which a run begins gets no digest from it.
         ClockTick.pass()
         let begun = try scene.mirror("--digest")
@@ -259,9 +257,7 @@ struct CheckTests {
         let scene = try scene(target: "far:")
         let far = try FarMachine(has: .target)
         func there(_ name: String, _ words: String..., by far: FarMachine) throws -> CommandRun {
-            try CommandRun(
-                ["verify", name, "--settings", "settings.json"] + words + far.options,
-                in: scene.directory.path)
+            try scene.here(["verify", name, "--settings", "settings.json"] + words + far.options)
         }
         for name in ["j", "far:\(scene.target)"] {
             try there(name, "--part", "auto", by: far).expect(
@@ -269,8 +265,7 @@ struct CheckTests {
             try there(name, "--repair", by: far).expect(64, says: "--repair does not go with")
         }
         #expect(try lastCheck(scene).number("part") == 2)
-        let status = try CommandRun(
-            ["status", "far:\(scene.target)"] + far.options, in: scene.directory.path)
+        let status = try scene.here(["status", "far:\(scene.target)"] + far.options)
         #expect(
             status.output.contains("   part 2 of 31 read, 0 rotten\n"), "\(status.output)\(status.errors)")
         // A key that may only read leaves no note.

@@ -59,8 +59,7 @@ struct ComposedHistoryTests {
 
     /// What took part then and takes none now stays, but not where the earlier tree has something else.
     @Test func whatIsInTheWayOfAnEarlierTreeGivesWay() throws {
-        let scene = try MirrorScene(["c": ["c": ["y": "2"], "x": "1"], "z": "z"])
-        try scene.mirror("--keep-last", "9")
+        let scene = try MirrorScene(["c": ["c": ["y": "2"], "x": "1"], "z": "z"]).mirrored("--keep-last", "9")
         let wanted = try AttributeSnapshot(scene.source)
         try scene.move("source/c", to: "source/n")
         try scene.build(["c": [:]], at: "source")
@@ -73,8 +72,7 @@ struct ComposedHistoryTests {
 
     /// A directory that a restore left takes part again, with what somebody had put there.
     @Test func whatLiesInAStrangersDirectoryWasInNoTree() throws {
-        let scene = try MirrorScene(["d": ["b": ["x": "1"], "e": "e"], "z": "z"])
-        try scene.mirror("--keep-last", "9")
+        let scene = try MirrorScene(["d": ["b": ["x": "1"], "e": "e"], "z": "z"]).mirrored("--keep-last", "9")
         try scene.move("target/d/b", to: "target/d/new")
         #expect(try scene.run("snapshot", "restore", "target", "latest~1", "--in-place").code == 0)
         #expect(scene.exists("target/d/new/x"))
@@ -88,8 +86,7 @@ struct ComposedHistoryTests {
 
     /// Something comes back that took no part then, and somebody has moved its directory since.
     @Test func whatComesBackHasItsDirectory() throws {
-        let scene = try MirrorScene(["e": "e", "h": ["h": ["x": "1"]]])
-        try scene.mirror("--keep-last", "9")
+        let scene = try MirrorScene(["e": "e", "h": ["h": ["x": "1"]]]).mirrored("--keep-last", "9")
         #expect(try scene.apply("--exclude", "/h").code == 0)
         try scene.remove("source/h/h/x")
         try scene.mirror()
@@ -134,8 +131,7 @@ struct ComposedHistoryTests {
 
     /// A directory that an undo brought back would go again, but for what somebody put there.
     @Test func whatStaysForWhatIsNobodysTakesNoPart() throws {
-        let scene = try MirrorScene(["d": ["x": "1"], "z": "z"])
-        try scene.mirror("--keep-last", "9")
+        let scene = try MirrorScene(["d": ["x": "1"], "z": "z"]).mirrored("--keep-last", "9")
         #expect(try scene.apply("--exclude", "/d").code == 0)
         try scene.remove("source/d")
         try scene.mirror()
@@ -148,8 +144,7 @@ struct ComposedHistoryTests {
 
     /// A directory comes back to where another one takes no part: nothing is in it that the other one held.
     @Test func whatTakesNoPartIsNotTheObjectOfThen() throws {
-        let scene = try MirrorScene(["a": ["x": "1"]])
-        try scene.mirror("--keep-last", "9")
+        let scene = try MirrorScene(["a": ["x": "1"]]).mirrored("--keep-last", "9")
         let wanted = try AttributeSnapshot(scene.source)
         try scene.move("source/a", to: "source/b")
         try scene.mirror()
@@ -161,8 +156,7 @@ struct ComposedHistoryTests {
 
     /// Somebody puts a file in the place of a directory that takes no part, and an undo moves what holds it.
     @Test func whatMovesAlongStandsInTheWayWhereItArrives() throws {
-        let scene = try MirrorScene(["d": ["f": ["x": "1"]]])
-        try scene.mirror()
+        let scene = try MirrorScene(["d": ["f": ["x": "1"]]]).mirrored()
         try scene.move("source/d", to: "source/e")
         #expect(try scene.apply("--exclude", "f").code == 0)
         try scene.remove("target/e/f")
@@ -174,8 +168,7 @@ struct ComposedHistoryTests {
 
     /// Somebody moves a directory away and puts a file in the place of the one that held it.
     @Test func whatIsLostWithTheDirectoryThatHeldItIsOffTheRecord() throws {
-        let scene = try MirrorScene(["d": ["e": ["x": "1"]], "z": "z"])
-        try scene.mirror()
+        let scene = try MirrorScene(["d": ["e": ["x": "1"]], "z": "z"]).mirrored()
         #expect(try scene.apply("--exclude", "/d").code == 0)
         try scene.move("target/d/e", to: "target/moved")
         try scene.remove("target/d")
@@ -186,8 +179,7 @@ struct ComposedHistoryTests {
 
     /// Another file comes back into a directory that takes no part, and somebody has made a file of that.
     @Test func nothingIsOnRecordBelowWhatIsNoDirectory() throws {
-        let scene = try MirrorScene(["d": ["x": "1"], "z": "z"])
-        try scene.mirror("--keep-last", "9")
+        let scene = try MirrorScene(["d": ["x": "1"], "z": "z"]).mirrored("--keep-last", "9")
         try scene.build(["new": "2"], at: "source")
         try scene.move("source/new", to: "source/d/x")
         try scene.mirror()
@@ -200,8 +192,7 @@ struct ComposedHistoryTests {
 
     /// What takes no part any more goes to the history, since something of an older tree comes to its path.
     @Test func whatTookPartOnceIsFoundWhereItWasDisplacedLater() throws {
-        let scene = try MirrorScene(["e": ["x": "1"], "z": "z"])
-        try scene.mirror("--keep-last", "9")
+        let scene = try MirrorScene(["e": ["x": "1"], "z": "z"]).mirrored("--keep-last", "9")
         try scene.remove("source/e")
         try scene.mirror()
         try scene.build(["e": ["x": "22"]], at: "source")
@@ -216,8 +207,7 @@ struct ComposedHistoryTests {
     /// A directory goes, another one comes to its path, and a file there is replaced.
     @Test(arguments: [[], ["--exchange"]])
     func whatADirectoryHeldGoesWithItAlsoWhereAnotherOneComes(options: [String]) throws {
-        let scene = try MirrorScene(["d": ["f": "of d", "g": "g"], "n": ["f": "of n"], "z": "z"])
-        try scene.mirror()
+        let scene = try MirrorScene(["d": ["f": "of d", "g": "g"], "n": ["f": "of n"], "z": "z"]).mirrored()
         let wanted = try AttributeSnapshot(scene.target)
         try scene.remove("source/d")
         try scene.move("source/n", to: "source/d")
@@ -249,8 +239,7 @@ struct ComposedHistoryTests {
     /// Two symlinks that look alike are two objects, also where an exchange makes one of them anew.
     @Test func aSymlinkThatLooksAlikeIsAnotherObject() throws {
         let link = TreeLiteral.symlink("x", modified: TreeTime(1_600_000_000, 0))
-        let scene = try MirrorScene(["l": link, "z": "z"])
-        try scene.mirror("--keep-last", "9")
+        let scene = try MirrorScene(["l": link, "z": "z"]).mirrored("--keep-last", "9")
         let wanted = try AttributeSnapshot(scene.target)
         try scene.remove("source/l")
         try scene.mirror()
@@ -269,8 +258,7 @@ struct ComposedHistoryTests {
 
     /// A file moves out of a directory that goes, with other content: what it held goes with the directory.
     @Test func whatAFileHeldBeforeItLeftItsDirectoryGoesWithThat() throws {
-        let scene = try MirrorScene(["h": ["a": "a", "b": "b"], "z": "z"])
-        try scene.mirror()
+        let scene = try MirrorScene(["h": ["a": "a", "b": "b"], "z": "z"]).mirrored()
         let wanted = try AttributeSnapshot(scene.target)
         try scene.append("2", to: "source/h/a")
         try scene.move("source/h/a", to: "source/f")
@@ -357,8 +345,7 @@ struct ComposedHistoryTests {
 
     /// Filters leave a directory out, which another one has replaced since and something stays in.
     @Test func aDirectoryThatIsLeftOutStaysWhereAnotherOneWas() throws {
-        let scene = try MirrorScene(["k": "k", "d": ["f": ["x": "x"]]])
-        try scene.mirror("--keep-last", "9")
+        let scene = try MirrorScene(["k": "k", "d": ["f": ["x": "x"]]]).mirrored("--keep-last", "9")
         try scene.append("1", to: "source/k")
         #expect(try scene.apply("--exclude", "/d").code == 0)
         // It goes with the filter, and another one comes.
@@ -409,8 +396,7 @@ struct ComposedHistoryTests {
 
     /// An edited object that takes no part goes to the history: what it held before is lost.
     @Test func editsOfWhatTakesNoPartAreOnRecord() throws {
-        let scene = try MirrorScene(["a": "1"])
-        try scene.mirror("--keep-last", "9")
+        let scene = try MirrorScene(["a": "1"]).mirrored("--keep-last", "9")
         try scene.move("source/a", to: "source/b")
         try scene.mirror()
         try scene.build(["a": "2"], at: "source")
@@ -425,8 +411,7 @@ struct ComposedHistoryTests {
 
     /// Somebody makes a symlink point elsewhere before it is left out.
     @Test func editedSymlinksThatAreLeftOutAreKnown() throws {
-        let scene = try MirrorScene(["l": .symlink("x"), "z": "z"])
-        try scene.mirror("--keep-last", "9")
+        let scene = try MirrorScene(["l": .symlink("x"), "z": "z"]).mirrored("--keep-last", "9")
         try scene.remove("target/l")
         try scene.build(["l": .symlink("y")], at: "target")
         let wanted = try TreeSnapshot(scene.target)
@@ -464,8 +449,7 @@ struct ComposedHistoryTests {
 
     /// Something comes back that took no part then; the directory that held it stays elsewhere.
     @Test func whatComesBackHasADirectoryOfItsOwn() throws {
-        let scene = try MirrorScene(["p": ["h": ["x": "1", "y": "2"]]])
-        try scene.mirror("--keep-last", "9")
+        let scene = try MirrorScene(["p": ["h": ["x": "1", "y": "2"]]]).mirrored("--keep-last", "9")
         #expect(try scene.apply("--exclude", "/p/h").code == 0)
         try scene.remove("source/p/h/x")
         try scene.mirror()
@@ -479,8 +463,7 @@ struct ComposedHistoryTests {
 
     /// The same, and the directory that held it was moved away by hand: no manifest could name what comes back.
     @Test func whatComesBackIntoNoDirectoryStaysInTheHistory() throws {
-        let scene = try MirrorScene(["p": ["f": "f", "h": ["x": "1"]]])
-        try scene.mirror("--keep-last", "9")
+        let scene = try MirrorScene(["p": ["f": "f", "h": ["x": "1"]]]).mirrored("--keep-last", "9")
         try scene.move("target/p/h/x", to: "target/p/h/a")
         #expect(try scene.apply("--exclude", "h").code == 0)
         try scene.mirror()
@@ -496,8 +479,7 @@ struct ComposedHistoryTests {
 
     /// The same, and the directory that held it comes along with the one above.
     @Test func whatComesBackIsInTheDirectoryThatComesAlong() throws {
-        let scene = try MirrorScene(["p": ["h": ["x": "1", "y": "2"]]])
-        try scene.mirror("--keep-last", "9")
+        let scene = try MirrorScene(["p": ["h": ["x": "1", "y": "2"]]]).mirrored("--keep-last", "9")
         #expect(try scene.apply("--exclude", "/p/h").code == 0)
         try scene.remove("source/p/h/x")
         try scene.mirror()
@@ -529,8 +511,7 @@ struct ComposedHistoryTests {
 
     /// Somebody makes a directory where one took no part, whose content comes back into it; then filters let it in.
     @Test func whatCameWhereSomethingTookNoPartIsNotInThatTree() throws {
-        let scene = try MirrorScene(["d": ["x": "1"], "z": "z"])
-        try scene.mirror("--keep-last", "9")
+        let scene = try MirrorScene(["d": ["x": "1"], "z": "z"]).mirrored("--keep-last", "9")
         #expect(try scene.apply("--exclude", "/d").code == 0)
         #expect(try scene.apply("--exclude", "/d", "--delete-excluded").code == 0)
         try scene.build(["d": [:]], at: "target")
@@ -543,8 +524,7 @@ struct ComposedHistoryTests {
 
     /// A joined record says of a directory that came back only that it was not there; then another takes its path.
     @Test func whatLeavesADirectoryThatWasNotThereWasNotThereEither() throws {
-        let scene = try MirrorScene(["d": ["e": ["x": "1"]], "z": "z"])
-        try scene.mirror("--keep-last", "1")
+        let scene = try MirrorScene(["d": ["e": ["x": "1"]], "z": "z"]).mirrored("--keep-last", "1")
         let before = try AttributeSnapshot(scene.source)
         try scene.move("source/d", to: "aside")
         try scene.mirror()
@@ -578,8 +558,7 @@ struct ComposedHistoryTests {
 
     /// Somebody replaces a directory that took no part; another comes to its path when what held it moves.
     @Test func aDirectoryTakesAlongOnlyWhatItHolds() throws {
-        let scene = try MirrorScene(["d": ["e": ["x": "1"]], "z": "z"])
-        try scene.mirror("--keep-last", "9")
+        let scene = try MirrorScene(["d": ["e": ["x": "1"]], "z": "z"]).mirrored("--keep-last", "9")
         #expect(try scene.apply("--exclude", "/d").code == 0)
         try scene.remove("target/d/e")
         try scene.build(["d": ["e": "file"]], at: "target")
@@ -618,8 +597,8 @@ struct ComposedHistoryTests {
 
     /// An exchange copies a directory out of the history with what the wanted tree has of it; the rest stays there.
     @Test func whatACopiedDirectoryLeavesInTheHistoryIsFound() throws {
-        let scene = try MirrorScene(["d": ["a": "1", "s": ["b": "2"]], "e": "e"])
-        try scene.mirror("--exchange", "--keep-last", "9")
+        let scene = try MirrorScene(["d": ["a": "1", "s": ["b": "2"]], "e": "e"]).mirrored(
+            "--exchange", "--keep-last", "9")
         try scene.build(["n": "3"], at: "source/d")
         try scene.build(["m": "4"], at: "source/d/s")
         try scene.mirror("--exchange")
@@ -710,8 +689,7 @@ struct ComposedHistoryTests {
 
     /// An edit that only the change time tells of, of what goes to the history and comes back before it is compared.
     @Test func whatNobodyComparedIsComparedWhenItComesBack() throws {
-        let scene = try MirrorScene(["z": "z"])
-        try scene.mirror("--digest", "--keep-last", "9")
+        let scene = try MirrorScene(["z": "z"]).mirrored("--digest", "--keep-last", "9")
         try scene.build(["a": "first"], at: "source")
         try scene.mirror("--digest")
         try scene.append("z", to: "source/z")
@@ -728,8 +706,7 @@ struct ComposedHistoryTests {
 
     /// The same of what takes no part for a while: its digest is that of what was compared.
     @Test func whatNobodyComparedIsComparedWhenItTakesPartAgain() throws {
-        let scene = try MirrorScene(["a": "first", "z": "z"])
-        try scene.mirror("--digest")
+        let scene = try MirrorScene(["a": "first", "z": "z"]).mirrored("--digest")
         try scene.editInSecret("target/a", "drift")
         #expect(try scene.apply("--digest", "--exclude", "a").code == 0)
         #expect(try scene.apply("--digest").code == 0)

@@ -61,10 +61,9 @@ struct CopyTests {
     @Test(.needs(.strace))
     func fileThatIsLinkedWhileItIsCopiedIsMirroredByTheNextRun() throws {
         let scene = try largeScene()
-        try PausedCommand.run(
-            ["apply", "source", "target"], in: scene.directory.path,
-            at: .after("copy_file_range", of: "source/large")
-        ) { try scene.link("source/c", to: "source/large") }.expect(0)
+        try scene.paused(at: .after("copy_file_range", of: "source/large")) {
+            try scene.link("source/c", to: "source/large")
+        }.expect(0)
         try scene.mirrorAll()
     }
 
@@ -95,7 +94,7 @@ struct CopyTests {
 
     @Test func checksumFindsWhatNothingElseTells() throws {
         let scene = try MirrorScene(["a": .file("before", modified: TreeTime(1_600_000_000, 1)), "b": "b"])
-        try scene.mirror("--checksum")
+            .mirrored("--checksum")
         #expect(try scene.apply("--checksum").output.contains("nothing to do"))
         try scene.editInSecret("target/a", "wrong.")
         try scene.mirror("--checksum")

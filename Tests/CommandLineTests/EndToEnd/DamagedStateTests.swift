@@ -30,8 +30,7 @@ struct DamagedStateTests {
 
     /// A target with three snapshots: `a` is 0, 01 and 012.
     private func scene() throws -> MirrorScene {
-        let scene = try MirrorScene(["a": "0", "b": "b"])
-        try scene.mirror()
+        let scene = try MirrorScene(["a": "0", "b": "b"]).mirrored()
         for step in 1...2 {
             try scene.append("\(step)", to: "source/a")
             try scene.mirror()
@@ -173,10 +172,7 @@ struct DamagedStateTests {
         let scene = try scene()
         try scene.append("3", to: "source/a")
         try scene.append("3", to: "source/b")
-        let command = try PausedCommand(
-            ["apply", "source", "target"], in: scene.directory.path, at: .after("renameat2", number: 4))
-        try #require(try command.waitForPause())
-        command.kill()
+        try scene.paused(at: .after("renameat2", number: 4)).kill()
         let journal = scene.path("target/.fsync-lite/journal")
         try #require(FileManager.default.fileExists(atPath: journal))
         try damage.apply(to: journal)

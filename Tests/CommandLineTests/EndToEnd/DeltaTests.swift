@@ -256,9 +256,9 @@ struct DeltaTests {
         let image = Editing(path: scene.path("source/c"), random: SplitMix64(seed: 5))
         try image.make(10 << 20)
         let machine = try #require(scene.far)
-        try CommandRun(
+        try scene.here(
             machine.reaching(["apply", "source", "target"], in: scene.directory.path),
-            in: scene.directory.path, under: ["timeout", "60"]
+            under: ["timeout", "60"]
         ).expect(0)
         try scene.expectMirrored()
     }

@@ -46,8 +46,7 @@ struct DigestTests {
     @Test func keepsThoseOfWhatDoesNotChangeAndDropsTheOthers() throws {
         let scene = try MirrorScene([
             "same": "one", "edited": "two", "moved": "three", "mode": "four", "d": ["x": "five"],
-        ])
-        try scene.mirror("--digest")
+        ]).mirrored("--digest")
         try scene.append("!", to: "source/edited")
         try scene.move("source/moved", to: "source/elsewhere")
         try scene.move("source/d", to: "source/e")
@@ -61,8 +60,7 @@ struct DigestTests {
     }
 
     @Test func recordsThoseOfFilesThatWereMirroredWithout() throws {
-        let scene = try MirrorScene(["a": "one", "d": ["b": "two"]])
-        try scene.mirror()
+        let scene = try MirrorScene(["a": "one", "d": ["b": "two"]]).mirrored()
         #expect(try digests(scene).isEmpty)
         try scene.move("source/d", to: "source/e")
         // A file that was changed in the tick in which the scan begins gets none.
@@ -80,7 +78,7 @@ struct DigestTests {
     @Test(.needs(.later))
     func recordsNoneOfContentThatSourceAndTargetDoNotAgreeOn() throws {
         let scene = try MirrorScene(["a": .file("before", modified: time), "b": "b"], inMemory: true)
-        try scene.mirror()
+            .mirrored()
         let target = try MappedFile(scene.path("target/a"))
         try scene.settle()
         target.store("rotten")

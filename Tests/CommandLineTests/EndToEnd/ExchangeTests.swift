@@ -122,9 +122,8 @@ struct ExchangeTests {
             try scene.mirror(isBack ? "--exchange" : "--checksum")
             try scene.append("2", to: "source/f")
             #expect(number < 99)
-            let run = try CommandRun(
+            let run = try scene.here(
                 ["apply", "source", "target", isBack ? "--checksum" : "--exchange"],
-                in: scene.directory.path,
                 under: [
                     "strace", "-f", "-qq", "-o", "/dev/null", "-e", "trace=utimensat", "-e",
                     "inject=utimensat:signal=KILL:when=\(number)",
@@ -136,8 +135,7 @@ struct ExchangeTests {
     }
 
     @Test func statusOfARenamedTargetNamesItsState() throws {
-        let scene = try MirrorScene(["a": "one"])
-        try scene.mirror("--exchange")
+        let scene = try MirrorScene(["a": "one"]).mirrored("--exchange")
         try scene.move("target", to: "other")
         for verb in ["status", "undo", "recover"] {
             try scene.run(verb, "other").expect(66, says: ".target.fsync-lite; rename that likewise")
@@ -147,8 +145,7 @@ struct ExchangeTests {
     }
 
     @Test func theStateGoesBesideTheTargetAndBack() throws {
-        let scene = try MirrorScene(["a": "one", "d": ["b": "two"]], inMemory: true)
-        try scene.mirror()
+        let scene = try MirrorScene(["a": "one", "d": ["b": "two"]], inMemory: true).mirrored()
         for round in 0..<4 {
             let exchanges = round.isMultiple(of: 2)
             try scene.append(" \(round)", to: "source/a")
@@ -251,8 +248,7 @@ struct ExchangeTests {
         try scene.run("snapshot", "verify", "target").expect(0)
         let steps = try scene.run("snapshot", "list", "target", "--ids").lines.count
         for (step, tree) in [(steps == 4 ? 1 : 0, new), (steps == 4 ? 0 : 1, old)] {
-            try scene.run("snapshot", "restore", "target", "latest~\(step)", "--to", "copy\(step)")
-                .expect(0)
+            try scene.run("snapshot", "restore", "target", "latest~\(step)", "--to", "copy\(step)").expect(0)
             #expect(try TreeSnapshot(scene.path("copy\(step)")).differences(from: tree) == [])
         }
     }
@@ -314,8 +310,7 @@ struct ExchangeTests {
     }
 
     @Test func excludedContentOfTheTargetGoesAlong() throws {
-        let scene = try MirrorScene(["a": "one", "d": ["b": "two"]], inMemory: true)
-        try scene.mirror()
+        let scene = try MirrorScene(["a": "one", "d": ["b": "two"]], inMemory: true).mirrored()
         try scene.build(["log": "theirs"], at: "target/d")
         try scene.append("more", to: "source/a")
         try scene.move("source/d", to: "source/e")
@@ -341,10 +336,9 @@ struct ExchangeTests {
     @Test(.needs(.strace))
     func whatArrivesAtTheLastMomentIsKept() throws {
         let scene = try changedScene()
-        try PausedCommand.run(
-            ["apply", "source", "target", "--exchange"], in: scene.directory.path,
-            at: .after("fallocate")
-        ) { try scene.build(["late": "theirs"], at: "target/gone") }.expect(0)
+        try scene.paused(["apply", "source", "target", "--exchange"], at: .after("fallocate")) {
+            try scene.build(["late": "theirs"], at: "target/gone")
+        }.expect(0)
         try scene.expectMirrored()
         try scene.mirror("--exchange")
         let state = try TreeSnapshot(scene.path(".target.fsync-lite"))
@@ -355,10 +349,9 @@ struct ExchangeTests {
     func whatArrivesBeforeThatStopsIt() throws {
         let scene = try changedScene()
         let old = try TreeSnapshot(scene.target)
-        try PausedCommand.run(
-            ["apply", "source", "target", "--exchange"], in: scene.directory.path,
-            at: .after("syncfs", number: 2)
-        ) { try scene.build(["late": "theirs"], at: "target/gone") }.expect(1, says: "target/gone")
+        try scene.paused(["apply", "source", "target", "--exchange"], at: .after("syncfs", number: 2)) {
+            try scene.build(["late": "theirs"], at: "target/gone")
+        }.expect(1, says: "target/gone")
         #expect(try scene.text("target/gone/late") == "theirs")
         try scene.remove("target/gone/late")
         #expect(try TreeSnapshot(scene.target).paths == old.paths)
@@ -411,8 +404,7 @@ struct ExchangeTests {
 
     @Test(.needs(.mounts), arguments: ["target", "target/d", "target/d/excluded"])
     func whereSomethingIsMountedItIsRefused(place: String) throws {
-        let scene = try MirrorScene(["a": "one", "d": ["b": "two"]])
-        try scene.mirror()
+        let scene = try MirrorScene(["a": "one", "d": ["b": "two"]]).mirrored()
         try scene.build(["excluded": [:]], at: "target/d")
         try scene.append("more", to: "source/a")
         try TestDisk.tmpfs(options: "size=1m").mounted(at: scene.path(place)) {
@@ -425,8 +417,7 @@ struct ExchangeTests {
     }
 
     @Test func targetThatWasRenamedLeadsToItsState() throws {
-        let scene = try MirrorScene(["a": "a"])
-        try scene.mirror()
+        let scene = try MirrorScene(["a": "a"]).mirrored()
         try scene.append("+", to: "source/a")
         try scene.mirror("--exchange")
         try scene.move("target", to: "other")

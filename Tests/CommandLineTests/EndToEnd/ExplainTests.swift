@@ -28,8 +28,7 @@ struct ExplainTests {
     private func explain(
         _ scene: MirrorScene, _ target: String, _ path: String, _ options: String...
     ) throws -> CommandRun {
-        try CommandRun(
-            ["explain", target, path, "--settings", "settings.json"] + options, in: scene.directory.path)
+        try scene.here(["explain", target, path, "--settings", "settings.json"] + options)
     }
 
     private func expect(
@@ -123,7 +122,7 @@ struct ExplainTests {
     @Test func editsOfTheCopyThatKeepItsTimeAreSeen() throws {
         let scene = try MirrorScene(
             ["a": "aaa", "b": "b", "c": "c", "d": ["e": "e"], "l": .symlink("a"), "n": "n", "o": "o"])
-        try scene.mirror()
+            .mirrored()
         try scene.editInSecret("target/a", "zzz")
         try scene.setMode(0o600, of: "target/b")
         try scene.setAttribute("user.x", "y", of: "target/c")
@@ -156,8 +155,7 @@ struct ExplainTests {
     }
 
     @Test(.needs(.otherUser)) func whatCannotBeReadSaysWhy() throws {
-        let scene = try MirrorScene(["a": "a", "shut": ["b": "b"]], as: .ordinary)
-        try scene.mirror()
+        let scene = try MirrorScene(["a": "a", "shut": ["b": "b"]], as: .ordinary).mirrored()
         for name in ["a", "shut"] { try scene.setMode(0, of: "source/\(name)") }
         for path in ["a", "shut", "shut/b", "shut/no"] {
             let run = try scene.run("explain", "target", path)

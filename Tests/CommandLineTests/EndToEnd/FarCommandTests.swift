@@ -19,7 +19,7 @@ struct FarCommandTests {
     /// - Parameter words: `far:NAME` is a path there, relative to the scene.
     private func there(_ scene: MirrorScene, _ words: [String]) throws -> CommandRun {
         let words = words.map { $0.hasPrefix("far:") ? "far:\(scene.path(String($0.dropFirst(4))))" : $0 }
-        return try CommandRun(words + #require(scene.far).options, in: scene.directory.path)
+        return try scene.here(words + #require(scene.far).options)
     }
 
     /// The same as with the paths here.
@@ -27,8 +27,7 @@ struct FarCommandTests {
         _ scene: MirrorScene, _ words: [String], sourceLocation: SourceLocation = #_sourceLocation
     ) throws {
         let far = try there(scene, words)
-        let here = try CommandRun(
-            words.map { $0.replacingOccurrences(of: "far:", with: "") }, in: scene.directory.path)
+        let here = try scene.here(words.map { $0.replacingOccurrences(of: "far:", with: "") })
         #expect(far.code == here.code, "\(words): \(far.errors)", sourceLocation: sourceLocation)
         #expect(far.output == here.output, "\(words)", sourceLocation: sourceLocation)
         #expect(far.errors == here.errors, "\(words)", sourceLocation: sourceLocation)
@@ -119,8 +118,7 @@ struct FarCommandTests {
 
     /// What is in a directory of the source that cannot be listed is not as recorded: it was not read.
     @Test(.needs(.root, .otherUser)) func whatCannotBeListedThereIsUnreadable() throws {
-        let scene = try MirrorScene(["d": ["x": "one"], "e": "two"])
-        try scene.mirror("--digest")
+        let scene = try MirrorScene(["d": ["x": "one"], "e": "two"]).mirrored("--digest")
         try scene.setMode(0, of: "source/d")
         OrdinaryUser.own(scene.source)
         let tool = scene.path("tool")
@@ -165,9 +163,7 @@ struct FarCommandTests {
             scene, ["manifest", "export", "--format", "manifest", "far:target@latest~1"]
         ).expect(0)
         try scene.build(["old.json": .file(export.output)], at: "there")
-        try CommandRun(
-            ["manifest", "diff", "there/old.json", "target@latest~1"], in: scene.directory.path
-        ).expect(0)
+        try scene.here(["manifest", "diff", "there/old.json", "target@latest~1"]).expect(0)
         try there(scene, ["manifest", "diff", "far:nowhere", "source"]).expect(66, says: "nowhere")
     }
 
@@ -182,9 +178,7 @@ struct FarCommandTests {
     /// The colon of a time is none of a host.
     @Test func aSnapshotByItsTimeIsOfThisMachine() throws {
         let scene = try scene()
-        try CommandRun(
-            ["manifest", "diff", "target@2099-01-01T00:00", "target"], in: scene.directory.path
-        ).expect(0)
+        try scene.here(["manifest", "diff", "target@2099-01-01T00:00", "target"]).expect(0)
     }
 
     // MARK: Restoring
@@ -229,9 +223,7 @@ struct FarCommandTests {
             """#
         try scene.build(["settings.json": .file(settings)], at: "etc")
         func status(_ words: String...) throws -> CommandRun {
-            try CommandRun(
-                ["status"] + words + ["--settings", "etc/settings.json"] + far.options,
-                in: scene.directory.path)
+            try scene.here(["status"] + words + ["--settings", "etc/settings.json"] + far.options)
         }
         func cells(_ line: Substring?) -> [Substring] {
             Array((line ?? "").split(separator: " ", omittingEmptySubsequences: true).dropFirst())
@@ -255,9 +247,7 @@ struct FarCommandTests {
         try status("nas").expect(0, prints: "history    ")
         let late = try status("--all", "--max-age", "1s")
         #expect(late.output.contains("fsync-lite run"), "\(late.output)")
-        let lost = try CommandRun(
-            ["status", "--all", "--settings", "etc/settings.json", "--ssh", "false"],
-            in: scene.directory.path)
+        let lost = try scene.here(["status", "--all", "--settings", "etc/settings.json", "--ssh", "false"])
         #expect(
             lost.code == 69 && lost.output.contains(#/here  (today|yesterday) /#),
             "\(lost.output)\(lost.errors)")
@@ -268,9 +258,7 @@ struct FarCommandTests {
         let scene = try FarMachine(has: .target).scene(["a": "a", "b": ["c": "c"]])
         let (far, target) = (try #require(scene.far), "far:\(scene.target)")
         func run(_ words: String...) throws -> CommandRun {
-            try CommandRun(
-                words + far.options, in: scene.directory.path,
-                environment: ["FSYNC_LITE_STATE": scene.path("known")])
+            try scene.here(words + far.options, environment: ["FSYNC_LITE_STATE": scene.path("known")])
         }
         #expect(try run("apply", "source", target).code == 0)
         let good = try run("status", target).output.split(separator: "\n")
@@ -301,9 +289,9 @@ struct FarCommandTests {
         #expect(try scene.run("apply", "--prepare", "source", "target").code == 0)
         for words in [["status", "far:target"], ["status", "--json", "far:target"]] {
             func run(_ target: String, _ options: [String] = []) throws -> CommandRun {
-                try CommandRun(
+                try scene.here(
                     words.map { $0.replacing("far:target", with: target) } + options,
-                    in: scene.directory.path, environment: ["FSYNC_LITE_STATE": ""])
+                    environment: ["FSYNC_LITE_STATE": ""])
             }
             let far = try run("far:\(scene.target)", #require(scene.far).options)
             let here = try run(scene.target)

@@ -22,14 +22,14 @@ struct FarPathTests {
         }
 
         func run(_ words: String...) throws -> CommandRun {
-            try CommandRun(words + far.options, in: scene.directory.path)
+            try scene.here(words + far.options)
         }
 
         func expect(
             _ code: Int32, _ words: String..., says text: String = "",
             sourceLocation: SourceLocation = #_sourceLocation
         ) throws {
-            let run = try CommandRun(words + far.options, in: scene.directory.path)
+            let run = try scene.here(words + far.options)
             #expect(
                 run.code == code && (text.isEmpty || (run.output + run.errors).contains(text)),
                 "\(words): \(run.code) \(run.output)\(run.errors)", sourceLocation: sourceLocation)
@@ -52,7 +52,7 @@ struct FarPathTests {
             ["snapshot", "restore", target, "latest~1", "--to", "nas:c:d"],
             ["manifest", "diff", target, "source"],
         ] {
-            try CommandRun(words + machine.far.options, in: scene.directory.path).expect(0)
+            try scene.here(words + machine.far.options).expect(0)
         }
         #expect(try scene.text("far/c:d/a") == "a")
         try machine.expect(0, "undo", target)
@@ -110,10 +110,9 @@ struct FarPathTests {
         for words in [
             ["apply", "2026:alps", "t"], ["apply", "source", "2026:alps"], ["status", "2026:alps"],
         ] {
-            try CommandRun(words + ["--ssh", ssh], in: scene.directory.path).expect(
-                69, says: "write ./2026:alps")
+            try scene.here(words + ["--ssh", ssh]).expect(69, says: "write ./2026:alps")
         }
-        let other = try CommandRun(["apply", "2026:x", "t", "--ssh", ssh], in: scene.directory.path)
+        let other = try scene.here(["apply", "2026:x", "t", "--ssh", ssh])
         #expect(other.code == 69 && !other.errors.contains("write ./"), "\(other.errors)")
         #expect(try scene.run("apply", "./2026:alps", "t").code == 0)
         withExtendedLifetime(far) {}
@@ -225,8 +224,8 @@ struct ClosedStreamTests {
             "for n in 0 1 2; do readlink /proc/$PPID/fd/$n; done > '\(file)'\n\(FarMachine.connection)",
             has: .target)
         let far = try #require(scene.far)
-        try CommandRun(
-            ["apply", "--verbose", "source", "far:\(scene.target)"] + far.options, in: scene.directory.path,
+        try scene.here(
+            ["apply", "--verbose", "source", "far:\(scene.target)"] + far.options,
             under: ClosedStreamTests.closed
         ).expect(0)
         #expect(try scene.text("one") == String(repeating: "/dev/null\n", count: 3))
@@ -241,11 +240,11 @@ struct ClosedStreamTests {
             .file(
                 #"{"jobs": {"j": {"source": "\#(scene.source)", "target": "\#(scene.target)", "before": ["sh", "-c", "\#(hook)"]}}}"#,
                 mode: 0o600), at: "settings.json")
-        try CommandRun(
+        try scene.here(
             [
                 "run", "j", "--verbose", "--create-target", "--log-file", "log", "--settings",
                 "settings.json",
-            ], in: scene.directory.path, under: ClosedStreamTests.closed
+            ], under: ClosedStreamTests.closed
         ).expect(0)
         #expect(try scene.text("one") == String(repeating: "/dev/null\n", count: 3))
         #expect(try scene.text("log").split(separator: "\n").count == 1)

@@ -37,18 +37,16 @@ struct FarRestoreTests {
         _ scene: MirrorScene, _ way: Way, _ words: [String], to directory: String? = nil
     ) throws -> CommandRun {
         let (target, copy) = (scene.target, directory.map(scene.path))
-        return try CommandRun(
+        return try scene.here(
             ["snapshot", "restore", way == .pull ? "far:\(target)" : target] + words
                 + (copy.map { ["--to", way == .push ? "far:\($0)" : $0] } ?? [])
-                + #require(scene.far).options, in: scene.directory.path)
+                + #require(scene.far).options)
     }
 
     private func restoreHere(
         _ scene: MirrorScene, _ words: [String], to directory: String
     ) throws -> CommandRun {
-        try CommandRun(
-            ["snapshot", "restore", scene.target] + words + ["--to", scene.path(directory)],
-            in: scene.directory.path)
+        try scene.here(["snapshot", "restore", scene.target] + words + ["--to", scene.path(directory)])
     }
 
     /// What both said, with the paths of the one that was on one machine.
@@ -148,9 +146,8 @@ struct FarRestoreTests {
         try scene.mirror()
         let far = try #require(scene.far)
         func back(_ words: String...) throws -> CommandRun {
-            try CommandRun(
-                ["snapshot", "restore", "target", "latest~1", "a", "--to-source"] + words + far.options,
-                in: scene.directory.path)
+            try scene.here(
+                ["snapshot", "restore", "target", "latest~1", "a", "--to-source"] + words + far.options)
         }
         #expect(try back("--dry-run").code == 0 && !scene.exists("source/a"))
         #expect(try back().code == 0)
@@ -224,8 +221,8 @@ struct FarRestoreTests {
     @Test(.needs(.strace), arguments: 1...6) func aKilledRestoreIsEndedByTheSame(rename: Int) throws {
         let scene = try scene()
         let words = ["snapshot", "restore", "far:\(scene.target)", "latest~2", "--to", scene.path("there")]
-        _ = try CommandRun(
-            words + #require(scene.far).options, in: scene.directory.path,
+        _ = try scene.here(
+            words + #require(scene.far).options,
             under: [
                 "strace", "-f", "-qq", "-o", "/dev/null", "-e", "trace=renameat,renameat2", "-e",
                 "inject=renameat,renameat2:signal=KILL:when=\(rename)",

@@ -15,8 +15,7 @@ struct FilterHistoryTests {
 
     /// What older records say of an entry stays true when a run covers it no more.
     @Test func undoOfARunThatOnlyCoversLess() throws {
-        let scene = try MirrorScene(["a": ["e": [:], "x": "1"], "b": ["z": "3"]])
-        try scene.mirror()
+        let scene = try MirrorScene(["a": ["e": [:], "x": "1"], "b": ["z": "3"]]).mirrored()
         try scene.build(["n": ""], at: "source/a/e")
         try scene.mirror("--keep-last", "9")
         let (before, tree) = (try covered(scene), try TreeSnapshot(scene.target))
@@ -52,8 +51,7 @@ struct FilterHistoryTests {
 
     /// It was changed while filters left it out.
     @Test func aDirectoryThatStaysIsRecordedAsItIs() throws {
-        let scene = try MirrorScene(["d": ["a": "1"]])
-        try scene.mirror()
+        let scene = try MirrorScene(["d": ["a": "1"]]).mirrored()
         #expect(try scene.apply("--exclude", "d", "--allow-empty-source").code == 0)
         try scene.setAttribute("user.x", "by hand", of: "target/d")
         try scene.setMode(0o700, of: "target/d")
@@ -64,8 +62,7 @@ struct FilterHistoryTests {
 
     /// Back into a directory that filters left out, and that comes to its path inside of another one.
     @Test func anEntryReturnsIntoADirectoryThatIsCarried() throws {
-        let scene = try MirrorScene(["d": ["a": ["b": "1", "c": "2"]], "e": ""])
-        try scene.mirror()
+        let scene = try MirrorScene(["d": ["a": ["b": "1", "c": "2"]], "e": ""]).mirrored()
         // The inner directory becomes the outer one, and one of its files goes into a new inner one.
         try scene.move("source/d/a", to: "source/new")
         try scene.remove("source/d")
@@ -134,8 +131,7 @@ struct FilterHistoryTests {
 
     /// Nobody is asked before an object is changed that no run covers.
     @Test func whatWasEditedWhileNoRunCoveredItStays() throws {
-        let scene = try MirrorScene(["a": "one", "b": "two", "c": "three"])
-        try scene.mirror()
+        let scene = try MirrorScene(["a": "one", "b": "two", "c": "three"]).mirrored()
         #expect(try scene.apply("--exclude", "/a", "--exclude", "/b").code == 0)
         try scene.append(" edited", to: "target/a")
         try scene.remove("target/b")
@@ -158,8 +154,7 @@ struct FilterHistoryTests {
 
     /// A directory that would go stays for the excluded content that it holds, not for what moves away.
     @Test func contentThatMovesAwayLetsItsDirectoryGo() throws {
-        let scene = try MirrorScene(["a": ["b": ["file": "1"]]])
-        try scene.mirror()
+        let scene = try MirrorScene(["a": ["b": ["file": "1"]]]).mirrored()
         try scene.build(["object.o": "own"], at: "target/a/b")
         try scene.move("source/a/b", to: "source/b")
         try scene.remove("source/a")
@@ -170,8 +165,7 @@ struct FilterHistoryTests {
 
     /// Each directory that would take it along is copied, the one that holds it and the one that holds that.
     @Test func leftOutContentOfAMovedDirectoryInAMovedDirectoryStays() throws {
-        let scene = try MirrorScene(["b": ["f.x": ["left": "1", "h": "2"]]])
-        try scene.mirror()
+        let scene = try MirrorScene(["b": ["f.x": ["left": "1", "h": "2"]]]).mirrored()
         try scene.move("source/b/f.x", to: "source/a")
         try scene.build(["f.x": [:]], at: "source")
         try scene.move("source/b", to: "source/f.x/b")
@@ -183,8 +177,7 @@ struct FilterHistoryTests {
 
     /// The filters change, and what somebody brought was covered by the earlier ones: it was in no earlier tree.
     @Test func whatEarlierFiltersCoveredIsAnEdit() throws {
-        let scene = try MirrorScene(["a": "1"])
-        try scene.mirror("--keep-last", "9")
+        let scene = try MirrorScene(["a": "1"]).mirrored("--keep-last", "9")
         try scene.append("2", to: "source/a")
         try scene.mirror()
         try scene.build(["brought": "x"], at: "target")
@@ -197,8 +190,7 @@ struct FilterHistoryTests {
 
     /// What took no part and stays when the filters of then come back is in no manifest.
     @Test func aManifestIsNotTrustedAfterARestoreThatLeavesStrangers() throws {
-        let scene = try MirrorScene(["a": "1"])
-        try scene.mirror()
+        let scene = try MirrorScene(["a": "1"]).mirrored()
         try scene.append("2", to: "source/a")
         #expect(try scene.apply("--exclude", "/own").code == 0)
         try scene.build(["own": "x"], at: "target")
@@ -209,8 +201,7 @@ struct FilterHistoryTests {
 
     /// Nothing but its change time tells of the attribute, and a later commit must not vouch for that.
     @Test func attributesOfWhatIsLeftOutComeBack() throws {
-        let scene = try MirrorScene(["a": ["x": "1"], "b": "2"])
-        try scene.mirror("--keep-last", "9")
+        let scene = try MirrorScene(["a": ["x": "1"], "b": "2"]).mirrored("--keep-last", "9")
         try scene.setAttribute("user.own", "kept", of: "target/a")
         #expect(try scene.apply("--exclude", "/a").code == 0)
         try scene.append("2", to: "source/b")
@@ -223,8 +214,7 @@ struct FilterHistoryTests {
 
     /// Left out, then there in a tree that had it not, then covered again: each snapshot of before has it.
     @Test func whatIsLeftOutComesBackAfterRestoresBetween() throws {
-        let scene = try MirrorScene(["z": "keep"])
-        try scene.mirror("--keep-last", "20")
+        let scene = try MirrorScene(["z": "keep"]).mirrored("--keep-last", "20")
         try scene.build(["x": "precious"], at: "source")
         try scene.mirror()
         #expect(try scene.apply("--exclude", "x").code == 0)
@@ -250,8 +240,7 @@ struct FilterHistoryTests {
 
     /// A directory moves and takes one along whose place there another directory takes.
     @Test func leftOutContentIsNotDisplacedWhereItsDirectoryIsMovedTo() throws {
-        let scene = try MirrorScene(["a": ["in": ["left": "1", "x": "2"]]])
-        try scene.mirror()
+        let scene = try MirrorScene(["a": ["in": ["left": "1", "x": "2"]]]).mirrored()
         try scene.move("source/a", to: "source/b")
         try scene.remove("source/b/in")
         try scene.build(["in": ["x": "3"]], at: "source/b")
@@ -264,8 +253,7 @@ struct FilterHistoryTests {
 
     /// What is left out goes along with its directory; an undo lets the one go that it came from.
     @Test func undoLetsGoWhatHeldAMovedDirectoryWithLeftOutContent() throws {
-        let scene = try MirrorScene(["a": ["left": "1", "x": "2"]])
-        try scene.mirror()
+        let scene = try MirrorScene(["a": ["left": "1", "x": "2"]]).mirrored()
         #expect(try scene.apply("--exclude", "left").code == 0)
         try scene.build(["new": [:]], at: "source")
         try scene.move("source/a", to: "source/new/a")

@@ -10,8 +10,7 @@ struct FilterRunTests {
         _ scene: MirrorScene, _ options: [String], leaving paths: [String]? = nil,
         sourceLocation: SourceLocation = #_sourceLocation
     ) throws {
-        try scene.run(["apply", "source", "target"] + options).expect(
-            0, sourceLocation: sourceLocation)
+        try scene.run(["apply", "source", "target"] + options).expect(0, sourceLocation: sourceLocation)
         if let paths {
             #expect(
                 try TreeSnapshot(scene.target).paths == paths.sorted(), sourceLocation: sourceLocation)
@@ -108,8 +107,7 @@ struct FilterRunTests {
     }
 
     @Test func newlyExcludedStaysAndNewlyIncludedIsCopied() throws {
-        let scene = try MirrorScene(["a": "1", "b.o": "2", "d": ["c.o": "3"]])
-        try scene.mirror()
+        let scene = try MirrorScene(["a": "1", "b.o": "2", "d": ["c.o": "3"]]).mirrored()
         let plan = try scene.plan("--json", "--exclude", "*.o")
         #expect(try plan.json().actionLines == [])
         #expect(plan.errors.contains("--exclude=*.o"), "\(plan.errors)")
@@ -130,7 +128,7 @@ struct FilterRunTests {
         var files: [(TreeName, TreeLiteral)] = [("keep", "k")]
         for index in 0..<30 { files.append((TreeName(Array("\(index).o".utf8)), "x")) }
         let scene = try MirrorScene(.directory(files.map { ($0.0, $0.1) }, mode: 0o755, modified: nil))
-        try scene.mirror()
+            .mirrored()
         try scene.apply("--exclude", "*.o", "--delete-excluded").expect(4, says: "--max-delete")
         try apply(
             scene, ["--exclude", "*.o", "--delete-excluded", "--max-delete", "unlimited"], leaving: ["keep"])
@@ -169,8 +167,8 @@ struct FilterRunTests {
     @Test(.needs(.otherUser))
     func unreadableDirectoryIsListedWithAnIgnoreFileToo() throws {
         let scene = try MirrorScene(
-            ["closed": ["x": "x", "y": "y"], "a": "1", ".keepout": "*.o\n"], as: .ordinary)
-        try scene.mirror("--ignore-file", ".keepout")
+            ["closed": ["x": "x", "y": "y"], "a": "1", ".keepout": "*.o\n"], as: .ordinary
+        ).mirrored("--ignore-file", ".keepout")
         try scene.setMode(0, of: "source/closed")
         try scene.append("+", to: "source/a")
         let run = try scene.apply("--ignore-file", ".keepout", "--keep-going")
@@ -306,8 +304,7 @@ struct FilterRunTests {
     }
 
     @Test func leftOutLargeFileInPlaceOfADirectory() throws {
-        let scene = try MirrorScene(["m": ["b": .symlink("x")], "z": "z"])
-        try scene.mirror()
+        let scene = try MirrorScene(["m": ["b": .symlink("x")], "z": "z"]).mirrored()
         try scene.remove("source/m")
         try scene.build(["m": "12"], at: "source")
         try apply(scene, ["--no-delete", "--max-size", "1"], leaving: ["m", "m/b", "z"])
@@ -339,8 +336,7 @@ struct FilterRunTests {
     /// A pattern for directories leaves out what took a file's place by hand. The directory above is renamed in the
     /// source: what is left out stays, and is not carried to the file's path.
     @Test func whatIsLeftOutIsNotCarriedToAnEntrysPath() throws {
-        let scene = try MirrorScene(["old": ["h": "1", "k": "2"]])
-        try scene.mirror("--exclude", "h/")
+        let scene = try MirrorScene(["old": ["h": "1", "k": "2"]]).mirrored("--exclude", "h/")
         try scene.move("source/old", to: "source/new")
         try scene.remove("target/old/h")
         try scene.build(["h": ["mine": "mine"]], at: "target/old")

@@ -34,8 +34,7 @@ struct FirstApplyTests {
     }
 
     @Test func leavesNoStateBehindThatIsNotDescribed() throws {
-        let scene = try MirrorScene(["a": "1", "d": ["b": "2"]])
-        try scene.mirror()
+        let scene = try MirrorScene(["a": "1", "d": ["b": "2"]]).mirrored()
         #expect(try scene.stateNames() == ["history", "last-run", "manifest.json", "mark"])
         #expect(try scene.wholeTarget()[".fsync-lite"]?.mode == 0o700)
     }
@@ -56,8 +55,7 @@ struct FirstApplyTests {
     }
 
     @Test func makesAMirrorOfAnEmptySource() throws {
-        let scene = try MirrorScene([:])
-        try scene.mirror()
+        let scene = try MirrorScene([:]).mirrored()
         #expect(try scene.mirror().output.contains("nothing to do"))
     }
 

@@ -302,9 +302,7 @@ struct GivingWayTests {
         try onDisk(applies: 4) { scene in
             let before = try ids(scene)
             try change(scene, 9)
-            try scene.run(
-                "snapshot", "restore", "disk/target", "latest~1", "--to", "disk/copy"
-            ).expect(0)
+            try scene.run("snapshot", "restore", "disk/target", "latest~1", "--to", "disk/copy").expect(0)
             let full = try scene.run("snapshot", "restore", "disk/target", "latest~1", "--to", "disk/other")
             #expect([1, 4].contains(full.code), "\(full.errors)")
             #expect(try ids(scene) == before)

@@ -30,8 +30,7 @@ struct GrowingFileTests {
     }
 
     private func scene(_ log: String = "first\n") throws -> MirrorScene {
-        let scene = try MirrorScene(["log": "old\n", "d": ["a": "a"]], inMemory: true)
-        try scene.mirror()
+        let scene = try MirrorScene(["log": "old\n", "d": ["a": "a"]], inMemory: true).mirrored()
         try scene.append(log, to: "source/log")
         try scene.build(["z": "the rest"], at: "source")
         return scene

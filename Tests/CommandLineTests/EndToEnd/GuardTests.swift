@@ -36,8 +36,7 @@ struct GuardTests {
     }
 
     @Test func emptySourceOverAMirrorWithEntries() throws {
-        let scene = try MirrorScene(["a": "1", "b": "2"])
-        try scene.mirror()
+        let scene = try MirrorScene(["a": "1", "b": "2"]).mirrored()
         for name in ["a", "b"] { try scene.remove("source/\(name)") }
         try expectRefused(scene, hint: "--allow-empty-source")
         try scene.mirror("--allow-empty-source")
@@ -45,8 +44,7 @@ struct GuardTests {
     }
 
     @Test func deletingMoreThanHalf() throws {
-        let scene = try MirrorScene(["keep": "k", "d": numbered(0..<20)])
-        try scene.mirror()
+        let scene = try MirrorScene(["keep": "k", "d": numbered(0..<20)]).mirrored()
         try scene.remove("source/d")
         try expectRefused(scene, hint: "--max-delete 21", saying: "21")
         for option in ["20", "50%", "0"] { #expect(try scene.apply("--max-delete", option).code == 4) }
@@ -55,29 +53,25 @@ struct GuardTests {
 
     @Test(arguments: ["96%", "unlimited"])
     func deletingMoreThanHalfGoesAheadWhenTold(limit: String) throws {
-        let scene = try MirrorScene(["keep": "k", "d": numbered(0..<20)])
-        try scene.mirror()
+        let scene = try MirrorScene(["keep": "k", "d": numbered(0..<20)]).mirrored()
         try scene.remove("source/d")
         try scene.mirror("--max-delete", limit)
     }
 
     @Test func tenDeletionsAreNeverTooMany() throws {
-        let scene = try MirrorScene(["keep": "k", "d": numbered(0..<9)])
-        try scene.mirror()
+        let scene = try MirrorScene(["keep": "k", "d": numbered(0..<9)]).mirrored()
         try scene.remove("source/d")
         try scene.mirror()
     }
 
     @Test func movesAreNoDeletions() throws {
-        let scene = try MirrorScene(["d": numbered(0..<30)])
-        try scene.mirror()
+        let scene = try MirrorScene(["d": numbered(0..<30)]).mirrored()
         try scene.move("source/d", to: "source/e")
         try scene.mirror("--max-delete", "0")
     }
 
     @Test func strictLimitHoldsForFewDeletionsToo() throws {
-        let scene = try MirrorScene(["a": "1", "b": "2", "c": "3"])
-        try scene.mirror()
+        let scene = try MirrorScene(["a": "1", "b": "2", "c": "3"]).mirrored()
         try scene.remove("source/a")
         #expect(try scene.apply("--max-delete", "0").code == 4)
         #expect(scene.exists("target/a"))
@@ -85,7 +79,7 @@ struct GuardTests {
 
     @Test func noDeleteDeletesNothing() throws {
         let scene = try MirrorScene(["a": "1", "b": "2", "d": ["x": "x", "y": "y"], "gone": ["z": "z"]])
-        try scene.mirror()
+            .mirrored()
         try scene.remove("source/a")
         try scene.remove("source/gone")
         try scene.move("source/d", to: "source/e")
@@ -147,8 +141,7 @@ struct GuardTests {
 
     @Test(.needs(.otherFileSystem))
     func anotherSourceThanLastTime() throws {
-        let scene = try MirrorScene(["a": "1"])
-        try scene.mirror()
+        let scene = try MirrorScene(["a": "1"]).mirrored()
         let other = try TemporaryDirectory(inMemory: true)
         try (["a": "2", "b": "3"] as TreeLiteral).build(at: other.path)
         try expectRefused(scene, [other.path, "target"], hint: "--change-source", saying: "source")
@@ -157,8 +150,7 @@ struct GuardTests {
     }
 
     @Test func anotherSourceOnTheSameFileSystem() throws {
-        let scene = try MirrorScene(["a": "1", "d": ["b": "2"]])
-        try scene.mirror()
+        let scene = try MirrorScene(["a": "1", "d": ["b": "2"]]).mirrored()
         try scene.build(["a": "1", "d": ["b": "two"]], at: "second")
         try expectRefused(
             scene, ["second", "target"], hint: "--change-source",
@@ -170,8 +162,7 @@ struct GuardTests {
 
     /// The sources belong to the tree that an undo brings back: that one's is no other one, and the other one is.
     @Test func anUndoBringsTheSourceBack() throws {
-        let scene = try MirrorScene(["a": "1", "d": ["b": "2"]])
-        try scene.mirror("--keep-last", "9")
+        let scene = try MirrorScene(["a": "1", "d": ["b": "2"]]).mirrored("--keep-last", "9")
         try scene.build(["a": "1", "d": ["b": "two"]], at: "second")
         #expect(try scene.run("apply", "second", "target", "--change-source").code == 0)
         #expect(try scene.run("undo", "target").code == 0)
@@ -193,8 +184,7 @@ struct GuardTests {
     }
 
     @Test func sourceThatWasRenamedOrMadeAnewIsTheSame() throws {
-        let scene = try MirrorScene(["a": "1", "d": ["b": "2"]])
-        try scene.mirror()
+        let scene = try MirrorScene(["a": "1", "d": ["b": "2"]]).mirrored()
         try scene.move("source", to: "renamed")
         #expect(try scene.run("apply", "renamed", "target").code == 0)
         try scene.move("renamed", to: "away")
@@ -289,8 +279,7 @@ struct GuardTests {
 
     @Test(.needs(.mounts))
     func sourceAndTargetThatAMountPutsIntoEachOther() throws {
-        let scene = try MirrorScene(["a": "1", "d": ["b": "2"]])
-        try scene.mirror()
+        let scene = try MirrorScene(["a": "1", "d": ["b": "2"]]).mirrored()
         try scene.build([:], at: "view")
         func bound(_ name: String, at place: String, _ arguments: [String]) throws {
             try TestDisk.bind(scene.path(name)).mounted(at: scene.path(place)) {
@@ -308,8 +297,7 @@ struct GuardTests {
 
     @Test(.needs(.mounts))
     func whatIsMountedInTheTargetIsNamed() throws {
-        let scene = try MirrorScene(["file": "1", "d": ["inner": [:]]])
-        try scene.mirror()
+        let scene = try MirrorScene(["file": "1", "d": ["inner": [:]]]).mirrored()
         try scene.build(["outside": "kept"], at: "other")
         try scene.append("+", to: "source/file")
         try TestDisk.bind(scene.path("other/outside")).mounted(at: scene.path("target/file")) {
@@ -333,8 +321,7 @@ struct GuardTests {
             ("i", ""), ("a", ""), ("i", "d"), ("a", "d"), ("i", "file"), ("a", "file"), ("i", "d/x"),
         ])
     func immutableAndAppendOnlyEntriesAreNamed(flag: String, name: String) throws {
-        let scene = try MirrorScene(["file": "1", "d": ["x": "x", "y": "y"], "calm": ["z": "z"]])
-        try scene.mirror()
+        let scene = try MirrorScene(["file": "1", "d": ["x": "x", "y": "y"], "calm": ["z": "z"]]).mirrored()
         let path = scene.path(name.isEmpty ? "target" : "target/\(name)")
         try HostCommand.run("chattr", "+\(flag)", path)
         defer { _ = HostCommand.works("chattr", "-ia", path) }
@@ -348,8 +335,7 @@ struct GuardTests {
 
     @Test(.needs(.immutableFiles))
     func lockedEntryThatNothingChangesIsNotInTheWay() throws {
-        let scene = try MirrorScene(["file": "1", "d": ["x": "x", "y": "y"]])
-        try scene.mirror()
+        let scene = try MirrorScene(["file": "1", "d": ["x": "x", "y": "y"]]).mirrored()
         let path = scene.path("target/d/y")
         try HostCommand.run("chattr", "+i", path)
         defer { _ = HostCommand.works("chattr", "-i", path) }
@@ -361,7 +347,7 @@ struct GuardTests {
     }
     @Test func noDeleteKeepsWhatADirectoryHolds() throws {
         let scene = try MirrorScene(["m": ["b": "kept"], "empty": [:], "n": ["b": ["x": "1"]], "z": "z"])
-        try scene.mirror()
+            .mirrored()
         for name in ["m", "empty"] { try scene.remove("source/\(name)") }
         try scene.build(["m": "a file", "empty": "a file"], at: "source")
         try scene.plan("--no-delete").expect(4, says: "m in the target")

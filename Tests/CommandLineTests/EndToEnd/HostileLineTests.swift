@@ -18,8 +18,7 @@ struct HostileLineTests {
     }
 
     private func status(_ scene: MirrorScene) throws -> CommandRun {
-        try CommandRun(
-            ["status", "far:\(scene.target)"] + #require(scene.far).options, in: scene.directory.path)
+        try scene.here(["status", "far:\(scene.target)"] + #require(scene.far).options)
     }
 
     /// The log, and the document.

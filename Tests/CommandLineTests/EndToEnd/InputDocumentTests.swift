@@ -6,8 +6,7 @@ import Testing
 struct InputDocumentTests {
     /// A mirror, and beside it `manifest`, `plan`, `patterns` and `prefs`.
     private func scene() throws -> MirrorScene {
-        let scene = try MirrorScene(["a": "1", "b.tmp": "2"], inMemory: true)
-        try scene.mirror()
+        let scene = try MirrorScene(["a": "1", "b.tmp": "2"], inMemory: true).mirrored()
         try FileManager.default.copyItem(
             atPath: scene.path("target/.fsync-lite/manifest.json"), toPath: scene.path("manifest"))
         try scene.build(.file("*.tmp\n"), at: "patterns")
@@ -82,8 +81,8 @@ struct InputDocumentTests {
     @Test func twoManifestsFromPipesAreCompared() throws {
         let scene = try scene()
         let shell = "\"$0\" manifest diff /dev/fd/3 /dev/fd/4"
-        try CommandRun(
-            [], in: scene.directory.path,
+        try scene.here(
+            [],
             under: ["sh", "-c", "cat manifest | { exec 3<&0; cat manifest | { exec 4<&0; \(shell); }; }"]
         ).expect(0)
     }

@@ -25,8 +25,7 @@ struct InspectionTests {
 
     @Test(arguments: ["source", "target", "m.json"])
     func showTellsWhatStandsOut(manifest: String) throws {
-        let scene = try MirrorScene(tree)
-        try scene.mirror()
+        let scene = try MirrorScene(tree).mirrored()
         #expect(try scene.run("manifest", "create", "source", "-o", "m.json").code == 0)
         let text = try scene.run("manifest", "show", manifest, "--top", "1").output
         for line in [
@@ -103,8 +102,7 @@ struct InspectionTests {
     }
 
     @Test func aSnapshotIsATreeLikeOthers() throws {
-        let scene = try MirrorScene(tree)
-        try scene.mirror("--digest")
+        let scene = try MirrorScene(tree).mirrored("--digest")
         let before = try scene.run("manifest", "list", "--json", "target").output
         let digests = try scene.run("manifest", "export", "target", "--format", "sha256sum").output
         try scene.append("!", to: "source/big")
@@ -145,8 +143,7 @@ struct InspectionTests {
         ("@latest", "no such file"),
     ])
     func aSnapshotThatIsNotThereIs66(name: String, message: String) throws {
-        let scene = try MirrorScene(tree)
-        try scene.mirror()
+        let scene = try MirrorScene(tree).mirrored()
         try scene.run("manifest", "diff", name, "source").expect(66, says: message)
         // What has such a name goes first.
         try scene.move("target", to: name)
@@ -168,8 +165,7 @@ struct InspectionTests {
         .needs(.tool("mtree", package: "mtree-netbsd")),
         arguments: ["source", "target", "m.json", "d.json"])
     func mtreeAcceptsItsExport(manifest: String) throws {
-        let scene = try MirrorScene(oddTree)
-        try scene.mirror()
+        let scene = try MirrorScene(oddTree).mirrored()
         #expect(try scene.run("manifest", "create", "source", "-o", "m.json").code == 0)
         #expect(try scene.run("manifest", "create", "--digest", "source", "-o", "d.json").code == 0)
         let export = try scene.run("manifest", "export", manifest, "--format", "mtree").expect(0)
@@ -188,8 +184,7 @@ struct InspectionTests {
 
     @Test(arguments: ["source", "target", "d.json"])
     func sha256sumAcceptsItsExport(manifest: String) throws {
-        let scene = try MirrorScene(oddTree)
-        try scene.mirror()
+        let scene = try MirrorScene(oddTree).mirrored()
         #expect(try scene.run("manifest", "create", "--digest", "source", "-o", "d.json").code == 0)
         // Not by way of a string: names are bytes.
         let command = "'\(try BuiltCommand.path())' manifest export --format sha256sum \(manifest) > sums"

@@ -27,14 +27,11 @@ struct InstallTests {
         }
 
         func apply(_ source: String, _ target: String, _ options: String...) throws -> CommandRun {
-            try CommandRun(
-                ["apply", source, target, "--ssh", far.ssh] + options, in: scene.directory.path)
+            try scene.here(["apply", source, target, "--ssh", far.ssh] + options)
         }
 
         func push(_ options: String...) throws -> CommandRun {
-            try CommandRun(
-                ["apply", "source", "far:\(scene.target)", "--ssh", far.ssh] + options,
-                in: scene.directory.path)
+            try scene.here(["apply", "source", "far:\(scene.target)", "--ssh", far.ssh] + options)
         }
 
         /// A shell script in the place of a command there.

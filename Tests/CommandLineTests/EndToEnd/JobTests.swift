@@ -75,8 +75,8 @@ struct JobTests {
         let scene = try scene(
             #", "before": ["sh", "-c", "echo before $FSYNC_LITE_JOB >> HERE/said"]"#
                 + #", "after": ["sh", "-c", "env | grep -c ^FSYNC_LITE_JOB= >> HERE/said"]"#)
-        try CommandRun(
-            ["run", "photos", "--create-target", "--settings", "settings.json"], in: scene.directory.path,
+        try scene.here(
+            ["run", "photos", "--create-target", "--settings", "settings.json"],
             environment: ["FSYNC_LITE_JOB": "other"]
         ).expect(0)
         #expect(try scene.text("said") == "before photos\n1\n")
@@ -178,7 +178,7 @@ struct JobTests {
         let scene = try scene()
         let home = ["HOME": scene.path("home"), "XDG_CONFIG_HOME": ""]
         for words in [["run", "--all"], ["status", "--all"], ["run", "photos"]] {
-            try CommandRun(words, in: scene.directory.path, environment: home).expect(
+            try scene.here(words, environment: home).expect(
                 64, says: "in \(scene.path("home"))/.config/fsync-lite")
         }
     }
@@ -307,8 +307,7 @@ struct JobTests {
         let scene = try scene()
         try scene.build([:], at: "photos")
         #expect(try run(scene, "run", "photos", "--create-target").code == 0)
-        try run(scene, "status", "photos").expect(
-            0, prints: "holds      2 files, 1 directory, 0 symlinks")
+        try run(scene, "status", "photos").expect(0, prints: "holds      2 files, 1 directory, 0 symlinks")
         #expect(try run(scene, "status", "./photos").code == 66)
         #expect(try run(scene, "status", "photos", "--json").json().text("target") == scene.target)
         // A target of that name stays what it was.

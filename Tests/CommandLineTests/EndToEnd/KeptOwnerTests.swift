@@ -14,8 +14,7 @@ struct KeptOwnerTests {
     private func applyOnce(
         _ scene: MirrorScene, _ options: String..., sourceLocation: SourceLocation = #_sourceLocation
     ) throws {
-        try scene.run(["apply", "source", "target"] + options).expect(
-            0, sourceLocation: sourceLocation)
+        try scene.run(["apply", "source", "target"] + options).expect(0, sourceLocation: sourceLocation)
         let again = try scene.run(["plan", "source", "target", "--json"] + options)
         #expect(try again.json().actionLines == [], sourceLocation: sourceLocation)
         try scene.run("manifest", "diff", "target/.fsync-lite/manifest.json", "target").expect(
@@ -62,8 +61,8 @@ struct KeptOwnerTests {
         try scene.setMode(0o4755, of: "source/own")
         try scene.setMode(0o3755, of: "source/d")
         for round in 0..<3 {
-            let run = try CommandRun(
-                ["apply", "source", "target"], in: scene.directory.path,
+            let run = try scene.here(
+                ["apply", "source", "target"],
                 under: ["setpriv", "--bounding-set", "-fowner", "--inh-caps", "-fowner"]
             ).expect(3, says: "own: the target cannot hold its permission bits")
             #expect(!run.errors.contains("acl: "), "\(run.errors)")
@@ -122,8 +121,7 @@ struct KeptOwnerTests {
     }
 
     private func applyInNamespace(_ scene: MirrorScene, _ options: String...) throws -> CommandRun {
-        try CommandRun(
-            ["apply", "source", "target"] + options, in: scene.directory.path, under: Self.unshare)
+        try scene.here(["apply", "source", "target"] + options, under: Self.unshare)
     }
 
     @Test(.needs(.userNamespaces))
@@ -182,8 +180,7 @@ struct KeptOwnerTests {
         let scene = try MirrorScene(["d": ["g": "1"], "f": "1"])
         for name in ["source", "source/d"] { try scene.setOwner(70000, 70000, of: name) }
         func apply() throws -> CommandRun {
-            try CommandRun(
-                ["apply", "source", "target"] + options, in: scene.directory.path, under: Self.unshare)
+            try scene.here(["apply", "source", "target"] + options, under: Self.unshare)
         }
         #expect(try apply().code == 3)
         for round in 1...2 {

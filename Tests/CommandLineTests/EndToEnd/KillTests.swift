@@ -31,8 +31,7 @@ struct KillTests {
         let scene = try MirrorScene([
             "edited": manyFiles(0..<100, "old"), "moved": manyFiles(0..<100, "moving"), "flip": ["x": "x"],
             "flop": "f",
-        ])
-        try scene.mirror("--keep-last", "1")
+        ]).mirrored("--keep-last", "1")
         var random = SplitMix64(seed: 2)
         var (pending, old, new) = (0, 0, 0)
         var longest = Duration.milliseconds(50)
@@ -85,8 +84,7 @@ struct KillTests {
     }
 
     @Test func applyItselfFinishesWhatWasCutShort() throws {
-        let scene = try MirrorScene(["d": manyFiles(0..<150, "one")])
-        try scene.mirror()
+        let scene = try MirrorScene(["d": manyFiles(0..<150, "one")]).mirrored()
         for round in 0..<6 {
             for index in 0..<150 { try scene.append(" \(round)", to: "source/d/file \(index)") }
             try killedApply(scene, after: .microseconds(round * 1500), isCommitting: true)
@@ -118,16 +116,10 @@ struct KillTests {
 
     @Test(.needs(.strace))
     func displacingWithSomethingMissingIs3AndNamesIt() throws {
-        let scene = try MirrorScene(["edited": "one", "kept": "k"])
-        try scene.mirror()
+        let scene = try MirrorScene(["edited": "one", "kept": "k"]).mirrored()
         try scene.append(" two", to: "source/edited")
         try scene.build(["new": "n"], at: "source")
-        do {
-            let command = try PausedCommand(
-                ["apply", "source", "target"], in: scene.directory.path,
-                at: .after("renameat2", of: "journal"))
-            #expect(try command.waitForPause())
-        }
+        try scene.paused(at: .after("renameat2", of: "journal")).kill()
         try scene.remove("target/edited")
         var run = try scene.run("recover", "target")
         while run.code == 75 { run = try scene.run("recover", "target") }
@@ -151,12 +143,10 @@ struct KillTests {
         try scene.move("source/d", to: "source/e")
         try scene.mirror()
         let before = try TreeSnapshot(scene.target)
-        do {
-            let command = try PausedCommand(
-                ["snapshot", "restore", "target", "latest~2", "--in-place"], in: scene.directory.path,
-                at: .after("renameat2", of: "journal"))
-            #expect(try command.waitForPause())
-        }
+        try scene.paused(
+            ["snapshot", "restore", "target", "latest~2", "--in-place"],
+            at: .after("renameat2", of: "journal")
+        ).kill()
         var run = try scene.run(["recover", "target"] + direction)
         while run.code == 75 { run = try scene.run(["recover", "target"] + direction) }
         #expect(run.code == 0, "\(run.errors)")
@@ -169,16 +159,10 @@ struct KillTests {
     /// The directory is removed while a displaced entry of it and a new one wait: it is made anew, in both directions.
     @Test(.needs(.strace), arguments: [[], ["--back"]])
     func aDirectoryThatIsMissingIsMadeAnew(_ direction: [String]) throws {
-        let scene = try MirrorScene(["d": ["old": "old"], "kept": "k"])
-        try scene.mirror()
+        let scene = try MirrorScene(["d": ["old": "old"], "kept": "k"]).mirrored()
         try scene.remove("source/d/old")
         try scene.build(["new": "new"], at: "source/d")
-        do {
-            let command = try PausedCommand(
-                ["apply", "source", "target"], in: scene.directory.path,
-                at: .after("renameat2", of: "old"))
-            #expect(try command.waitForPause())
-        }
+        try scene.paused(at: .after("renameat2", of: "old")).kill()
         try scene.remove("target/d")
         var run = try scene.run(["recover", "target"] + direction)
         while run.code == 75 { run = try scene.run(["recover", "target"] + direction) }

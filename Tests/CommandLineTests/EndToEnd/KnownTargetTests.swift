@@ -146,12 +146,7 @@ struct KnownTargetTests {
 
     @Test(.needs(.mounts, .strace)) func recoverRecordsIt() throws {
         try onDisk {
-            let command = try PausedCommand(
-                ["apply", "source", "target/t"], in: scene.directory.path,
-                at: .after("renameat2", of: "journal"))
-            #expect(try command.waitForPause())
-            command.kill()
-            _ = try command.finish()
+            try scene.paused(["apply", "source", "target/t"], at: .after("renameat2", of: "journal")).kill()
             #expect(!scene.exists("known/targets.json"))
             try run("recover", "target/t").expect(0, prints: "is finished")
         }
@@ -225,8 +220,8 @@ struct KnownTargetTests {
     }
 
     @Test func withoutARecordNothingIsWritten() throws {
-        try CommandRun(
-            ["apply", "source", "target"], in: scene.directory.path,
+        try scene.here(
+            ["apply", "source", "target"],
             environment: [
                 "FSYNC_LITE_STATE": "", "XDG_STATE_HOME": scene.path("known"), "HOME": scene.path("home"),
             ]

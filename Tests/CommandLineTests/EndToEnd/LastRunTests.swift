@@ -6,8 +6,7 @@ import Testing
 @Suite("What a target tells of its last run")
 struct LastRunTests {
     private func scene() throws -> MirrorScene {
-        let scene = try MirrorScene(["a": "one", "d": ["b": "two"]], inMemory: true)
-        try scene.mirror()
+        let scene = try MirrorScene(["a": "one", "d": ["b": "two"]], inMemory: true).mirrored()
         return scene
     }
 
@@ -31,8 +30,7 @@ struct LastRunTests {
     }
 
     @Test func oneThatCouldNotMirrorEverythingCountsAndSaysSo() throws {
-        let scene = try MirrorScene(["a": "one", "b": "two"], as: .ordinary)
-        try scene.mirror()
+        let scene = try MirrorScene(["a": "one", "b": "two"], as: .ordinary).mirrored()
         try scene.noteLastRun(daysAgo: 3)
         for name in ["a", "b"] {
             try scene.append("!", to: "source/\(name)")

@@ -20,7 +20,7 @@ struct LeftOutTargetTests {
     private func apply(_ scene: MirrorScene, _ source: String, _ target: String, _ options: String...) throws
         -> CommandRun
     {
-        try CommandRun(["apply", source, target] + options, in: scene.directory.path)
+        try scene.here(["apply", source, target] + options)
     }
 
     @Test(.needs(.mounts)) func onADiskThatIsMountedInTheSource() throws {
@@ -77,9 +77,7 @@ struct LeftOutTargetTests {
                 "target":"\(scene.target)"}}}
                 """.utf8
             ).write(to: URL(fileURLWithPath: scene.path("settings.json")))
-            return try CommandRun(
-                ["run", "all", "--settings", "settings.json", "--create-target"] + options,
-                in: scene.directory.path)
+            return try scene.here(["run", "all", "--settings", "settings.json", "--create-target"] + options)
         }
         try run().expect(4, says: "--exclude /home/work")
         try run("--exclude", "/home/work").expect(0)

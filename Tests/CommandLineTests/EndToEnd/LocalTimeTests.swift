@@ -7,7 +7,7 @@ struct LocalTimeTests {
     private static let posixRule = "CET-1CEST,M3.5.0,M10.5.0/3"
 
     private func run(_ scene: MirrorScene, _ zone: String, _ arguments: String...) throws -> CommandRun {
-        try CommandRun(arguments, in: scene.directory.path, environment: ["TZ": zone])
+        try scene.here(arguments, environment: ["TZ": zone])
     }
 
     @Test(arguments: [
@@ -64,8 +64,7 @@ struct LocalTimeTests {
     }
 
     @Test func everyOptionTakesTheSame() throws {
-        let scene = try MirrorScene(["a": "one"])
-        try scene.mirror()
+        let scene = try MirrorScene(["a": "one"]).mirrored()
         for time in [
             "7d", "2h", "1h30m", "1y6mo", "yesterday", "2026-01-02", "2026-01-02 07:17",
             "2026-01-02T07:17:00Z",

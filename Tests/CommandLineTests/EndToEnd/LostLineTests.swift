@@ -30,7 +30,7 @@ struct LostLineTests {
 
     private func there(_ scene: MirrorScene, _ words: String...) throws -> CommandRun {
         let words = words.map { $0 == "target" ? "far:\(scene.target)" : $0 }
-        return try CommandRun(words + #require(scene.far).options, in: scene.directory.path)
+        return try scene.here(words + #require(scene.far).options)
     }
 
     private func expectUnknown(_ run: CommandRun, _ target: String) {
@@ -84,7 +84,7 @@ struct LostLineTests {
         func lost(_ words: String...) throws -> CommandRun {
             scene.far = try FarMachine(FarMachine.firstly(Self.lostAnswer), has: .target)
             let words = words.map { $0 == "target" ? "far:\(scene.target)" : $0 }
-            return try CommandRun(words + #require(scene.far).options, in: scene.directory.path)
+            return try scene.here(words + #require(scene.far).options)
         }
         expectUnknown(try lost("undo", "target"), scene.target)
         #expect(try scene.text("target/a") == "a")

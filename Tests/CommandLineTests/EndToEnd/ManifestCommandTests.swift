@@ -93,8 +93,7 @@ struct ManifestCommandTests {
 
     @Test(.needs(.tool("jq")))
     func jqAndGrepReadTheManifestOfATarget() throws {
-        let scene = try MirrorScene(tree)
-        try scene.mirror()
+        let scene = try MirrorScene(tree).mirrored()
         let manifest = scene.path("target/.fsync-lite/manifest.json")
         #expect(
             try tool(["jq", "-r", ".entries[] | select(.type == \"file\") | .path // \"-\"", manifest]).output
@@ -109,8 +108,7 @@ struct ManifestCommandTests {
     }
 
     @Test func listGivesPathsInEveryShape() throws {
-        let scene = try MirrorScene(["a\nb": "1", "c": "2"])
-        try scene.mirror()
+        let scene = try MirrorScene(["a\nb": "1", "c": "2"]).mirrored()
         #expect(try scene.run("manifest", "list", "target").output.split(separator: "\n").count == 2)
         #expect(try scene.run("manifest", "list", "-0", "target").output == "a\nb\0c\0")
         #expect(try scene.run("manifest", "list", "--long", "target").output.contains("-rw-r--r--"))
@@ -119,16 +117,14 @@ struct ManifestCommandTests {
     }
 
     @Test func diffFindsWhatChangedBetweenTreesTargetsAndFiles() throws {
-        let scene = try MirrorScene(tree)
-        try scene.mirror()
+        let scene = try MirrorScene(tree).mirrored()
         #expect(try scene.run("manifest", "create", "source", "-o", "old.json").code == 0)
         for other in ["source", "target"] {
             try scene.run("manifest", "diff", "old.json", other).expect(0)
         }
         try scene.append("!", to: "source/a")
         try scene.move("source/d/x", to: "source/z")
-        try scene.run("manifest", "diff", "old.json", "source").expect(
-            2, prints: "~ a", "> d/x -> z")
+        try scene.run("manifest", "diff", "old.json", "source").expect(2, prints: "~ a", "> d/x -> z")
         let lines = try scene.run("manifest", "diff", "--json", "old.json", "source").json()
             .actionLinesButTimes
         #expect(lines == ["update a (size, modified)", "move d/x -> z (renamed)"])
@@ -136,8 +132,7 @@ struct ManifestCommandTests {
     }
 
     @Test func showGivesTotals() throws {
-        let scene = try MirrorScene(tree)
-        try scene.mirror()
+        let scene = try MirrorScene(tree).mirrored()
         let totals = try scene.run("manifest", "show", "--json", "target").json()
         #expect(totals.object("summary")?.number("files") == 3)
         #expect(totals.object("summary")?.number("directories") == 1)
@@ -181,8 +176,7 @@ struct ManifestCommandTests {
     }
 
     @Test func logFileGrowsByARun() throws {
-        let scene = try MirrorScene(["a": "1"])
-        try scene.mirror("--log-file", "runs/log")
+        let scene = try MirrorScene(["a": "1"]).mirrored("--log-file", "runs/log")
         let first = try scene.text("runs/log")
         #expect(first.split(separator: "\n").count == 1)
         #expect(first.contains("committed"))

@@ -60,6 +60,13 @@ final class MirrorScene {
 
     func run(_ arguments: String...) throws -> CommandRun { try run(arguments) }
 
+    /// The command as it is typed, also where `far` is set.
+    func here(
+        _ arguments: [String], under tracer: [String] = [], environment: [String: String] = [:]
+    ) throws -> CommandRun {
+        try CommandRun(arguments, in: directory.path, under: tracer, environment: environment)
+    }
+
     func apply(_ options: String...) throws -> CommandRun {
         try run(["apply", "source", "target"] + options)
     }
@@ -74,6 +81,30 @@ final class MirrorScene {
         try expectMirrored(sourceLocation: sourceLocation)
         return run
     }
+
+    /// The same scene once it is mirrored.
+    func mirrored(
+        _ options: String..., sourceLocation: SourceLocation = #_sourceLocation
+    ) throws -> MirrorScene {
+        try run(["apply", "source", "target"] + options).expect(0, sourceLocation: sourceLocation)
+        try expectMirrored(sourceLocation: sourceLocation)
+        return self
+    }
+
+    /// The command, which stands still right after a call of its own.
+    func paused(
+        _ arguments: [String] = ["apply", "source", "target"], at point: PausedCommand.Point
+    ) throws -> PausedCommand {
+        let command = try PausedCommand(arguments, in: directory.path, at: point)
+        try #require(try command.waitForPause(), "\(point)")
+        return command
+    }
+
+    /// The run of a command that stands still there while `body` runs.
+    func paused(
+        _ arguments: [String] = ["apply", "source", "target"], at point: PausedCommand.Point,
+        _ body: () throws -> Void
+    ) throws -> CommandRun { try PausedCommand.run(arguments, in: directory.path, at: point, body) }
 
     /// A run so much later that nothing is racy any more.
     func settle(_ options: String..., sourceLocation: SourceLocation = #_sourceLocation) throws {

@@ -83,8 +83,7 @@ struct MirroredStateTests {
 
     @Test(.needs(.tool("getfattr", package: "attr")))
     func aDirectoryThatIsRenamedToAStateIsMarked() throws {
-        let scene = try MirrorScene(["k": ["a": "1"], "work": ["history": [:], "journal": "{}"]])
-        try scene.mirror()
+        let scene = try MirrorScene(["k": ["a": "1"], "work": ["history": [:], "journal": "{}"]]).mirrored()
         try scene.move("source/work", to: "k-state")
         try scene.move("k-state", to: "source/.k.fsync-lite")
         try scene.mirror()
@@ -98,8 +97,7 @@ struct MirroredStateTests {
 
     @Test(.needs(.tool("setfattr", package: "attr")))
     func theStateOfAnEarlierVersionGetsTheMark() throws {
-        let scene = try MirrorScene(["a": "1"])
-        try scene.mirror()
+        let scene = try MirrorScene(["a": "1"]).mirrored()
         try unmark(scene, "target/.fsync-lite")
         #expect(try scene.run("status", "target").code == 0)
         #expect(mark(scene, "target/.fsync-lite") == "")
@@ -149,8 +147,7 @@ struct MirroredStateTests {
     // MARK: Targets within targets
 
     @Test func noTargetIsMadeInTheTreeOfAnother() throws {
-        let scene = try MirrorScene(["d": ["a": "1"]])
-        try scene.mirror()
+        let scene = try MirrorScene(["d": ["a": "1"]]).mirrored()
         for target in ["target/d", "target/new", "target/new/deeper"] {
             try scene.run("apply", "source/d", target, "--create-parents", "--adopt").expect(
                 4, says: "lies in the target")
@@ -193,8 +190,7 @@ struct MirroredStateTests {
     ])
     func noTargetIsMadeUnderAReservedName(name: String) throws {
         let scene = try MirrorScene(["a": "1"])
-        try scene.run("apply", "source", name, "--create-parents").expect(
-            4, says: "state of a target")
+        try scene.run("apply", "source", name, "--create-parents").expect(4, says: "state of a target")
         #expect(!scene.exists(name))
         try scene.mirror()
         try scene.run("snapshot", "restore", "target", "latest", "--to", name).expect(4)
@@ -253,20 +249,18 @@ struct MirroredStateTests {
         .needs(.tool("setfattr", package: "attr")),
         arguments: ["--append-only", "--read-only", "--restrict ."])
     func aKeyFollowsNoStateWithoutMark(key: String) throws {
-        let scene = try MirrorScene(["a": "1"])
-        try scene.mirror()
+        let scene = try MirrorScene(["a": "1"]).mirrored()
         try HostCommand.run("chmod", "700", scene.directory.path)
         let far = try FarMachine(
             #"cd "\#(scene.directory.path)"; exec "\#(BuiltCommand.path())" serve \#(key)"#, has: .target)
         let options = far.options
         func there(_ words: String...) throws -> CommandRun {
-            try CommandRun(words + ["far:target"] + options, in: scene.directory.path)
+            try scene.here(words + ["far:target"] + options)
         }
         #expect(try there("status").code == 0)
         try unmark(scene, "target/.fsync-lite")
         for words in [["status"], ["recover"], ["undo"], ["snapshot", "list"], ["recover", "--claim"]] {
-            try CommandRun(words + ["far:target"] + options, in: scene.directory.path).expect(
-                4, of: "\(key) \(words)")
+            try scene.here(words + ["far:target"] + options).expect(4, of: "\(key) \(words)")
         }
         #expect(try there("status").errors.contains("recover --claim target"))
         #expect(mark(scene, "target/.fsync-lite") == "")
@@ -276,23 +270,20 @@ struct MirroredStateTests {
     }
 
     @Test func anAppendOnlyKeyReplacesNoFileThatNoHistoryHas() throws {
-        let scene = try MirrorScene(["notes": "evil"])
-        try scene.mirror()
+        let scene = try MirrorScene(["notes": "evil"]).mirrored()
         try scene.build(["notes": "owner's"], at: "mine")
         let far = try FarMachine(
             #"cd "\#(scene.directory.path)"; exec "\#(BuiltCommand.path())" serve --append-only"#,
             has: .target)
-        try CommandRun(
+        try scene.here(
             ["snapshot", "restore", "far:target", "latest", "notes", "--overwrite", "--to", "far:mine"]
-                + far.options,
-            in: scene.directory.path
+                + far.options
         ).expect(4, says: "append-only")
         #expect(try scene.text("mine/notes") == "owner's")
     }
 
     @Test func aRestorePutsNoStateBesideATarget() throws {
-        let scene = try MirrorScene([".db.fsync-lite": ["journal": "{}"]])
-        try scene.mirror()
+        let scene = try MirrorScene([".db.fsync-lite": ["journal": "{}"]]).mirrored()
         try scene.build(["a": "1"], at: "content")
         #expect(try scene.run("apply", "content", "group/db", "--create-parents").code == 0)
         try scene.run("snapshot", "restore", "target", "latest", ".db.fsync-lite", "--to", "group").expect(
@@ -301,8 +292,7 @@ struct MirroredStateTests {
     }
 
     @Test func whatStandsWhereTheStateGoesIsNamedBefore() throws {
-        let scene = try MirrorScene(["a": "1"])
-        try scene.mirror()
+        let scene = try MirrorScene(["a": "1"]).mirrored()
         try scene.append("2", to: "source/a")
         try HostCommand.run("ln", "-s", "/etc", scene.path(".target.fsync-lite"))
         try scene.plan("--exchange").expect(4, says: ".target.fsync-lite")
@@ -318,8 +308,7 @@ struct MirroredStateTests {
             let goal = link == "way" ? "closed" : "closed/empty"
             try HostCommand.run("ln", "-s", scene.path(goal), scene.path(link))
             try HostCommand.run("chown", "-h", "65534", scene.path(link))
-            try scene.run("apply", "source", target).expect(
-                4, says: "symlink belongs to user 65534")
+            try scene.run("apply", "source", target).expect(4, says: "symlink belongs to user 65534")
             #expect(!scene.exists("closed/empty/a"))
             // That of root is followed.
             try HostCommand.run("chown", "-h", "0", scene.path(link))
@@ -330,13 +319,12 @@ struct MirroredStateTests {
     }
 
     @Test func anAppendOnlyKeyDeletesNoTarget() throws {
-        let scene = try MirrorScene(["a": "1"])
-        try scene.mirror()
+        let scene = try MirrorScene(["a": "1"]).mirrored()
         let far = try FarMachine(
             #"cd "\#(scene.directory.path)"; exec "\#(BuiltCommand.path())" serve --append-only"#,
             has: .target)
-        try CommandRun(
-            ["apply", "source", "far:target", "--delete-targets"] + far.options, in: scene.directory.path
+        try scene.here(
+            ["apply", "source", "far:target", "--delete-targets"] + far.options
         ).expect(4, says: "append-only")
     }
 }
@@ -373,12 +361,9 @@ struct TargetLockTests {
 
     @Test(.needs(.strace))
     func aSecondRunIsKeptOutWithoutTheLockOnTheRoot() throws {
-        let scene = try MirrorScene(["a": "1"])
-        try scene.mirror()
+        let scene = try MirrorScene(["a": "1"]).mirrored()
         try scene.append("2", to: "source/a")
-        try PausedCommand.run(
-            ["apply", "source", "target"], in: scene.directory.path, at: .after("mkdirat", of: "stage")
-        ) {
+        try scene.paused(at: .after("mkdirat", of: "stage")) {
             let (apply, undo) = (try scene.apply(), try scene.run("undo", "target"))
             #expect(apply.code == 75 && undo.code == 75)
         }.expect(0)

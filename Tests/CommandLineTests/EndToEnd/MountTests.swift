@@ -57,8 +57,8 @@ struct MountTests {
         try HostCommand.run("truncate", "-s", "8M", image)
         try HostCommand.run("mkfs.ext4", "-q", image)
         func opens() throws -> Bool {
-            try CommandRun(
-                ["apply", "source", "target"], in: scene.directory.path,
+            try scene.here(
+                ["apply", "source", "target"],
                 under: ["strace", "-f", "-e", "trace=openat", "-o", scene.path("calls")]
             ).expect(0)
             return try scene.text("calls").contains("\"young\"")
@@ -123,8 +123,7 @@ struct MountTests {
             """.utf8
         ).write(to: URL(fileURLWithPath: scene.path("settings.json")))
         func run(_ options: String...) throws -> CommandRun {
-            try CommandRun(
-                ["run", "all", "--settings", "settings.json"] + options, in: scene.directory.path)
+            try scene.here(["run", "all", "--settings", "settings.json"] + options)
         }
         try TestDisk.tmpfs(options: "size=4m").mounted(at: scene.path("source/home/disk")) {
             try scene.build(["in": "it"], at: "source/home/disk")

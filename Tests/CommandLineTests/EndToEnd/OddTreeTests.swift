@@ -277,16 +277,14 @@ struct OddTreeTests {
             try DeepTree.make(at: scene.path(tree), depth: 4000, name: name)
         }
         for verb in [["plan", "source", "target", "--adopt"], ["apply", "source", "target", "--adopt"]] {
-            let run = try CommandRun(
-                verb, in: scene.directory.path, under: ["prlimit", "--data=\(400 << 20)"])
+            let run = try scene.here(verb, under: ["prlimit", "--data=\(400 << 20)"])
             #expect(run.code == (verb[0] == "plan" ? 0 : 3), "\(run.code) \(run.errors)")
         }
     }
 
     /// More than one directory of slots holds.
     @Test func moreNewEntriesThanADirectoryOfSlots() throws {
-        let scene = try MirrorScene(["d": [:]], inMemory: true)
-        try scene.mirror()
+        let scene = try MirrorScene(["d": [:]], inMemory: true).mirrored()
         let count = 10_001
         // They cost nothing to make and to copy.
         for index in 0..<count {
@@ -402,8 +400,7 @@ struct OddTreeTests {
     // MARK: Places
 
     @Test func trailingSlashesDotsAndSymlinksMeanTheSame() throws {
-        let scene = try MirrorScene(["a": "1", "d": ["b": "2"]])
-        try scene.mirror()
+        let scene = try MirrorScene(["a": "1", "d": ["b": "2"]]).mirrored()
         try #require(symlink("source", scene.path("to source")) == 0)
         try #require(symlink("target", scene.path("to target")) == 0)
         for (source, target) in [
@@ -453,8 +450,7 @@ struct OddTreeTests {
     }
 
     @Test func sourceWithAStateOfItsOwnIsMirroredWithoutIt() throws {
-        let scene = try MirrorScene(["a": "1", "d": [".fsync-lite": ["b": "2"]]])
-        try scene.mirror()
+        let scene = try MirrorScene(["a": "1", "d": [".fsync-lite": ["b": "2"]]]).mirrored()
         // A chain: the mirror is the source of another.
         for round in 0..<2 {
             let run = try scene.run("apply", "target", "second").expect(0)
@@ -469,8 +465,7 @@ struct OddTreeTests {
     }
 
     @Test func socketThatSomebodyLeftInTheTargetGoes() throws {
-        let scene = try MirrorScene(["a": "1", "was": ["x": "x"]])
-        try scene.mirror()
+        let scene = try MirrorScene(["a": "1", "was": ["x": "x"]]).mirrored()
         try HostSocket.make(at: "\(scene.target)/s")
         try scene.mirrorAll()
         #expect(!scene.exists("target/s"))
@@ -481,8 +476,8 @@ struct OddTreeTests {
     @Test(.needs(.otherUser))
     func directoryThatWasUnreadableAndIsRenamedThen() throws {
         let scene = try MirrorScene(
-            ["shut": ["x": "x", "deep": ["y": "y"]], "a": "1"], as: .ordinary)
-        try scene.mirror()
+            ["shut": ["x": "x", "deep": ["y": "y"]], "a": "1"], as: .ordinary
+        ).mirrored()
         try scene.setMode(0, of: "source/shut")
         try scene.append("+", to: "source/a")
         #expect(try scene.apply("--keep-going").code == 3)
@@ -517,8 +512,7 @@ struct OddTreeTests {
 
     @Test(.needs(.otherUser))
     func xattrsOfAFileThatMayNotBeReadAreNoReasonToStopWithoutAChange() throws {
-        let scene = try MirrorScene(["a": "1", "secret": "2"], as: .ordinary)
-        try scene.mirror()
+        let scene = try MirrorScene(["a": "1", "secret": "2"], as: .ordinary).mirrored()
         try scene.setMode(0o200, of: "source/secret")
         let run = try scene.apply("--keep-going")
         #expect([0, 3].contains(run.code), "\(run.errors)")

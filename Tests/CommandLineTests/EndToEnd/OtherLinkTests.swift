@@ -129,8 +129,7 @@ struct OtherLinkTests {
         let before = try scene.wholeState()
         try change.make(scene, kind)
         try scene.mirrorAll()
-        try scene.run("snapshot", "restore", "target", "latest~1", "--to", "restored").expect(
-            0)
+        try scene.run("snapshot", "restore", "target", "latest~1", "--to", "restored").expect(0)
         #expect(try scene.wholeState("restored").differences(from: before) == [])
         try scene.run("undo", "target").expect(0)
         #expect(try scene.wholeState().differences(from: before) == [])

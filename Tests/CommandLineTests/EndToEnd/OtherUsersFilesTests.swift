@@ -14,8 +14,7 @@ struct OtherUsersFilesTests {
     /// Found by PATH, or given to an interpreter.
     @Test(.needs(.root), arguments: [["hook"], ["sh", "DIR/hook"]])
     func aProgramOfAnotherUserIsNoHook(words: [String]) throws {
-        let scene = try MirrorScene(["a": "1"])
-        try scene.mirror()
+        let scene = try MirrorScene(["a": "1"]).mirrored()
         try scene.append("2", to: "source/a")
         try scene.build(
             ["hook": .file("#!/bin/sh\ntouch \(scene.path("mark"))\n", mode: 0o755)], at: "theirs")
@@ -28,9 +27,7 @@ struct OtherUsersFilesTests {
             ], at: "own")
         let search = "\(scene.path("theirs")):/usr/bin:/bin"
         func run() throws -> CommandRun {
-            try CommandRun(
-                ["run", "j", "--settings", "own/settings.json"], in: scene.directory.path,
-                environment: ["PATH": search])
+            try scene.here(["run", "j", "--settings", "own/settings.json"], environment: ["PATH": search])
         }
         try scene.setOwner(Self.user, Self.user, of: "theirs")
         let refused = try run()
@@ -44,8 +41,7 @@ struct OtherUsersFilesTests {
 
     /// Settings with a hook that leaves a mark, in the home of a user, and a source.
     private func home() throws -> MirrorScene {
-        let scene = try MirrorScene(["a": "1"])
-        try scene.mirror()
+        let scene = try MirrorScene(["a": "1"]).mirrored()
         try scene.append("2", to: "source/a")
         let settings =
             #"{"jobs": {"j": {"source": "\#(scene.source)", "target": "\#(scene.target)", "#
@@ -55,9 +51,7 @@ struct OtherUsersFilesTests {
     }
 
     private func run(_ scene: MirrorScene, _ arguments: [String]) throws -> CommandRun {
-        try CommandRun(
-            arguments, in: scene.directory.path,
-            environment: ["HOME": scene.path("u"), "XDG_CONFIG_HOME": ""])
+        try scene.here(arguments, environment: ["HOME": scene.path("u"), "XDG_CONFIG_HOME": ""])
     }
 
     private static let file = "u/.config/fsync-lite/settings.json"
@@ -117,8 +111,8 @@ struct OtherUsersFilesTests {
 
     @Test(.needs(.root)) func settingsFromAPipeAreTaken() throws {
         let scene = try home()
-        let run = try CommandRun(
-            ["run", "--all", "--settings", "/dev/stdin"], in: scene.directory.path,
+        let run = try scene.here(
+            ["run", "--all", "--settings", "/dev/stdin"],
             under: ["sh", "-c", "cat \(Self.file) | \"$@\"", "sh"])
         #expect(run.code == 0 && scene.exists("mark"), "\(run.errors)")
     }
@@ -217,8 +211,8 @@ struct OtherUsersFilesTests {
         let scene = try MirrorScene(["a": "1"])
         let command = ["apply", "source", "target", "--quiet", "--log-file"]
         #expect(try scene.run(command + ["/dev/stderr"]).errors.contains(" apply "))
-        try CommandRun(
-            command + ["/dev/fd/3"], in: scene.directory.path,
+        try scene.here(
+            command + ["/dev/fd/3"],
             under: ["sh", "-c", "{ \"$@\" 3>&1 >&4 | cat >&4; } 4>&1", "sh"]
         ).expect(0, prints: " apply ")
         #expect(try scene.run(command + ["/dev/null"]).code == 0)

@@ -75,8 +75,8 @@ struct OutputFileTests {
 
     @Test func reportThatCannotBePrintedIsToldOnStandardError() throws {
         let scene = try MirrorScene(["a": "a"])
-        try CommandRun(
-            ["apply", "source", "target"], in: scene.directory.path,
+        try scene.here(
+            ["apply", "source", "target"],
             under: ["sh", "-c", "exec \"$@\" > /dev/full", "sh"]
         ).expect(0, says: "No space left")
         try scene.expectMirrored()
@@ -93,8 +93,8 @@ struct OutputFileTests {
             wait $! 2> /dev/null
             exec env --default-signal=PIPE "$@" >&3
             """
-        try CommandRun(
-            ["apply", "source", "target"], in: scene.directory.path, under: ["sh", "-c", script, "sh"]
+        try scene.here(
+            ["apply", "source", "target"], under: ["sh", "-c", script, "sh"]
         ).expect(0, says: "Broken pipe")
         try scene.expectMirrored()
     }

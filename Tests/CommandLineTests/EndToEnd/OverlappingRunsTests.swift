@@ -14,8 +14,8 @@ struct OverlappingRunsTests {
 
     private func changingScene() throws -> MirrorScene {
         let scene = try MirrorScene(
-            ["edited": files(60, "old"), "moved": files(40, "moving"), "gone": "gone"], inMemory: true)
-        try scene.mirror()
+            ["edited": files(60, "old"), "moved": files(40, "moving"), "gone": "gone"], inMemory: true
+        ).mirrored()
         try change(scene, 0)
         return scene
     }
@@ -32,8 +32,8 @@ struct OverlappingRunsTests {
     @Test(arguments: [2, 4, 8])
     func oneWinsAndTheOthersAre75(count: Int) throws {
         let scene = try MirrorScene(
-            ["edited": files(60, "old"), "moved": files(40, "moving")], inMemory: true)
-        try scene.mirror()
+            ["edited": files(60, "old"), "moved": files(40, "moving")], inMemory: true
+        ).mirrored()
         for round in 0..<4 {
             try change(scene, round)
             let all = try (0..<count).map { _ in
@@ -79,9 +79,7 @@ struct OverlappingRunsTests {
         arguments: points)
     func whileOneStandsStillAllOthersAre75AndTouchNothing(point: PausedCommand.Point) throws {
         let scene = try changingScene()
-        try PausedCommand.run(
-            ["apply", "source", "target"], in: scene.directory.path, at: point
-        ) {
+        try scene.paused(at: point) {
             let before = try scene.wholeTarget()
             for arguments in [
                 ["apply", "source", "target"], ["recover", "target"], ["recover", "--back", "target"],
@@ -98,9 +96,7 @@ struct OverlappingRunsTests {
     @Test(.needs(.strace))
     func targetThatAnotherRunMadeMeanwhileIsNotWrittenTwice() throws {
         let scene = try MirrorScene(["d": files(20, "one")], inMemory: true)
-        try PausedCommand.run(
-            ["apply", "source", "target"], in: scene.directory.path, at: .after("mkdirat", of: "target")
-        ) {
+        try scene.paused(at: .after("mkdirat", of: "target")) {
             try scene.mirror()
         }.expect(75)
         try scene.expectMirrored()
@@ -110,9 +106,7 @@ struct OverlappingRunsTests {
     /// Its lock is that of the old one.
     @Test(.needs(.strace)) func targetThatIsReplacedAtTheLockIsNotWrittenTo() throws {
         let scene = try changingScene()
-        try PausedCommand.run(
-            ["apply", "source", "target"], in: scene.directory.path, at: .after("flock")
-        ) {
+        try scene.paused(at: .after("flock")) {
             try scene.move("target", to: "was")
             try scene.build([:], at: "target")
         }.expect(75, says: "another directory has just taken this path")
@@ -144,9 +138,7 @@ struct OverlappingRunsTests {
     func readersTellOldOrNewOrThatACommitIsPending(point: PausedCommand.Point) throws {
         let scene = try changingScene()
         let old = try answers(scene)
-        try PausedCommand.run(
-            ["apply", "source", "target"], in: scene.directory.path, at: point
-        ) {
+        try scene.paused(at: point) {
             if scene.exists("target/.fsync-lite/journal") {
                 for arguments in [
                     ["plan", "source", "target"], ["status", "target"], ["manifest", "list", "target"],
@@ -214,17 +206,14 @@ struct OverlappingRunsTests {
             "openat header.json", "openat list.json", "openat manifest.json",
         ])
     func snapshotOvertakenByAnApplyIsPending(moment: String) throws {
-        let scene = try MirrorScene(["edited": files(5, "old")], inMemory: true)
-        try scene.mirror()
+        let scene = try MirrorScene(["edited": files(5, "old")], inMemory: true).mirrored()
         for number in 1...2 {
             try scene.append("\(number)", to: "source/edited/file 1")
             if number == 1 { try scene.mirror() }
         }
         let words = moment.split(separator: " ").map(String.init)
-        let command = try PausedCommand(
-            ["manifest", "list", "--long", "target@latest~1"], in: scene.directory.path,
-            at: .after(words[0], of: words[1]))
-        #expect(try command.waitForPause())
+        let command = try scene.paused(
+            ["manifest", "list", "--long", "target@latest~1"], at: .after(words[0], of: words[1]))
         try scene.mirror()
         try command.finish().expect(6, says: "target@latest~1: an apply has changed it meanwhile")
     }
@@ -232,17 +221,11 @@ struct OverlappingRunsTests {
     /// A directory is read, and has another name when it is looked at again.
     @Test(.needs(.strace))
     func planDuringACommitIsPendingWhateverItMissed() throws {
-        let scene = try MirrorScene(["moved": files(3, "moving"), "z": "z"], inMemory: true)
-        try scene.mirror()
+        let scene = try MirrorScene(["moved": files(3, "moving"), "z": "z"], inMemory: true).mirrored()
         try scene.move("source/moved", to: "source/elsewhere")
-        let plan = try PausedCommand(
-            ["plan", "source", "target"], in: scene.directory.path,
-            at: .after("getdents64", of: "target/moved", number: 2))
-        #expect(try plan.waitForPause())
-        let apply = try PausedCommand(
-            ["apply", "source", "target"], in: scene.directory.path,
-            at: .after("renameat2", of: "elsewhere"))
-        #expect(try apply.waitForPause())
+        let plan = try scene.paused(
+            ["plan", "source", "target"], at: .after("getdents64", of: "target/moved", number: 2))
+        let apply = try scene.paused(at: .after("renameat2", of: "elsewhere"))
         try plan.finish().expect(6)
         #expect(try apply.finish().code == 0)
         try scene.expectMirrored()
@@ -251,8 +234,8 @@ struct OverlappingRunsTests {
     /// No stopping, as it comes.
     @Test func readersInALoopBesideAppliesAreConsistent() throws {
         let scene = try MirrorScene(
-            ["edited": files(60, "old"), "moved": files(40, "moving"), "gone": "gone"], inMemory: true)
-        try scene.mirror()
+            ["edited": files(60, "old"), "moved": files(40, "moving"), "gone": "gone"], inMemory: true
+        ).mirrored()
         for round in 0..<8 {
             let oldList = try listed(scene).output
             try change(scene, round)

@@ -7,8 +7,7 @@ import Testing
 struct PermissionTests {
     /// `chown -R` of a target: its owner takes it back, or the new one goes on.
     @Test(.needs(.root)) func aTargetThatWasGivenAway() throws {
-        let scene = try MirrorScene(["a": "a"])
-        try scene.mirror()
+        let scene = try MirrorScene(["a": "a"]).mirrored()
         try HostCommand.run("chown", "-R", "5", scene.target)
         try scene.apply().expect(4, says: "take it back: chown -R 0 target/.fsync-lite")
         try HostCommand.run("chown", "-R", "0", scene.path("target/.fsync-lite"))
@@ -39,8 +38,8 @@ struct PermissionTests {
                 "closed": ["inside": "i", "deep": ["er": "d"]], "open": ["x": "x"], "secret": "old",
                 "gone": "g", "z": "z",
             ],
-            as: .ordinary)
-        try scene.mirror()
+            as: .ordinary
+        ).mirrored()
         try scene.append("+", to: "source/open/x")
         try scene.append("+", to: "source/secret")
         try scene.remove("source/gone")
@@ -75,8 +74,7 @@ struct PermissionTests {
     }
 
     @Test func whatIsNewAndUnreadableIsNotCountedAsUnchanged() throws {
-        let scene = try MirrorScene(["a": "1", "kept": "2"], as: .ordinary)
-        try scene.mirror()
+        let scene = try MirrorScene(["a": "1", "kept": "2"], as: .ordinary).mirrored()
         try scene.build(["new": "n", "shut": ["x": "x"]], at: "source/d")
         for name in ["d/new", "d/shut"] { try scene.setMode(0, of: "source/\(name)") }
         let summary = try scene.run("plan", "source", "target", "--keep-going", "--json").json().object(
@@ -87,8 +85,7 @@ struct PermissionTests {
     }
 
     @Test func newUnreadableDirectoryDoesNotStopLaterRuns() throws {
-        let scene = try MirrorScene(["a": "1"], as: .ordinary)
-        try scene.mirror()
+        let scene = try MirrorScene(["a": "1"], as: .ordinary).mirrored()
         try scene.build(["shut": ["x": "x"]], at: "source")
         try scene.setMode(0, of: "source/shut")
         for _ in 0..<2 { #expect(try scene.apply("--keep-going").code == 3) }
@@ -162,8 +159,8 @@ struct PermissionTests {
                             "old": "old", "mode": .file("m", mode: 0o444),
                         ], mode: 0o555),
                     "moving": .directory(["y": .file("y", mode: 0o444)], mode: 0o555),
-                ], mode: 0o555), as: .ordinary)
-        try scene.mirror("--keep-last", "1")
+                ], mode: 0o555), as: .ordinary
+        ).mirrored("--keep-last", "1")
         #expect(try scene.mirror().output.contains("nothing to do"))
 
         for name in ["", "locked", "locked/sub", "moving"] { try scene.setMode(0o755, of: "source/\(name)") }
@@ -241,16 +238,14 @@ struct PermissionTests {
     }
 
     @Test func aReadOnlyTreeIsCopiedOut() throws {
-        let scene = try MirrorScene(.directory(["a": "1"], mode: 0o555), as: .ordinary)
-        try scene.mirror()
+        let scene = try MirrorScene(.directory(["a": "1"], mode: 0o555), as: .ordinary).mirrored()
         try scene.run("snapshot", "restore", "target", "latest", "--to", "copy").expect(0)
         #expect(try TreeSnapshot(scene.path("copy")).differences(from: TreeSnapshot(scene.target)) == [])
         #expect(!scene.exists("copy/.fsync-lite"))
     }
 
     @Test func directoryBecomesReadOnlyAndWritableAgain() throws {
-        let scene = try MirrorScene(["d": ["x": "x"]], as: .ordinary)
-        try scene.mirror()
+        let scene = try MirrorScene(["d": ["x": "x"]], as: .ordinary).mirrored()
         try scene.setMode(0o555, of: "source/d")
         #expect(try scene.planned().actionLines == ["attributes d (mode)"])
         try scene.mirror()
@@ -261,8 +256,8 @@ struct PermissionTests {
 
     @Test(arguments: ["--exchange", "--verify"])
     func rootThatIsReadOnlyIsExchangedToo(option: String) throws {
-        let scene = try MirrorScene(.directory(["d": ["x": "x"]], mode: 0o555), as: .ordinary)
-        try scene.mirror(option)
+        let scene = try MirrorScene(.directory(["d": ["x": "x"]], mode: 0o555), as: .ordinary).mirrored(
+            option)
         for next in ["--exchange", "--exchange", option] {
             try scene.append("+", to: "source/d/x")
             let run = try scene.mirror(next)
@@ -274,8 +269,7 @@ struct PermissionTests {
     /// As `chmod` would do.
     @Test(arguments: [0o000, 0o300, 0o200] as [UInt32])
     func directoryThatTheOwnerClosedIsOpened(mode: UInt32) throws {
-        let scene = try MirrorScene(["d": ["inner": ["x": "x"]], "y": "y"], as: .ordinary)
-        try scene.mirror()
+        let scene = try MirrorScene(["d": ["inner": ["x": "x"]], "y": "y"], as: .ordinary).mirrored()
         try scene.append("+", to: "source/d/inner/x")
         for name in ["target/d/inner", "target/d"] { try scene.setMode(mode, of: name) }
         try scene.mirror()
@@ -289,8 +283,7 @@ struct PermissionTests {
 
     /// `plan` changes nothing, so it says what `apply` would do; an undo gives the mode that was there.
     @Test func undoClosesWhatTheRunHadOpened() throws {
-        let scene = try MirrorScene(["d": ["x": "x"]], as: .ordinary)
-        try scene.mirror()
+        let scene = try MirrorScene(["d": ["x": "x"]], as: .ordinary).mirrored()
         try scene.setMode(0o300, of: "target/d")
         try scene.plan().expect(1, says: "target/d", "run apply")
         try scene.mirror()

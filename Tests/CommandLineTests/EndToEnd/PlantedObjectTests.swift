@@ -20,8 +20,7 @@ struct PlantedObjectTests {
 
     @Test(arguments: stateFiles)
     func hardLinkInPlaceOfAStateFileIsRefusedOrLeftAlone(name: String) throws {
-        let scene = try MirrorScene(["a": "1"])
-        try scene.mirror()
+        let scene = try MirrorScene(["a": "1"]).mirrored()
         try scene.append("2", to: "source/a")
         _ = try outside(scene)
         let place = "target/.fsync-lite/\(name)"
@@ -35,8 +34,7 @@ struct PlantedObjectTests {
 
     @Test(arguments: stateFiles + ["stage", "history", "trash"])
     func symlinkInPlaceOfStateIsNotFollowed(name: String) throws {
-        let scene = try MirrorScene(["a": "1"])
-        try scene.mirror()
+        let scene = try MirrorScene(["a": "1"]).mirrored()
         try scene.append("2", to: "source/a")
         let before = try outside(scene)
         let place = "target/.fsync-lite/\(name)"
@@ -56,9 +54,7 @@ struct PlantedObjectTests {
     func targetThatBecomesASymlinkWhileItIsMadeIsNotFollowed() throws {
         let scene = try MirrorScene(["a": "1", "d": ["b": "2"]])
         let before = try outside(scene)
-        let run = try PausedCommand.run(
-            ["apply", "source", "target"], in: scene.directory.path, at: .after("mkdirat", of: "target")
-        ) {
+        let run = try scene.paused(at: .after("mkdirat", of: "target")) {
             try scene.move("target", to: "was")
             try #require(symlink("outside/empty", scene.target) == 0)
         }
@@ -72,8 +68,7 @@ struct PlantedObjectTests {
 
     @Test(arguments: plainFiles + ["stage", "history", "trash"], ["symlink", "FIFO", "socket", "other"])
     func anotherKindInPlaceOfStateIsRefused(name: String, kind: String) throws {
-        let scene = try MirrorScene(["a": "1"], inMemory: true)
-        try scene.mirror()
+        let scene = try MirrorScene(["a": "1"], inMemory: true).mirrored()
         try scene.append("2", to: "source/a")
         try scene.build(["file": "{}\n", "dir": ["in": "it"]], at: "outside")
         let outside = try scene.wholeState("outside")
@@ -99,8 +94,7 @@ struct PlantedObjectTests {
     }
 
     @Test func foreignNamesInTheHistoryDoNotPushOutTheLastApply() throws {
-        let scene = try MirrorScene(["a": "one"])
-        try scene.mirror()
+        let scene = try MirrorScene(["a": "one"]).mirrored()
         for name in ["99999999T999999.999999Z", "zzz", "20991231T000000.000000Z-ffff"] {
             try scene.build(["theirs": "kept"], at: "target/.fsync-lite/history/\(name)")
         }
@@ -111,8 +105,7 @@ struct PlantedObjectTests {
     }
 
     @Test func stateThatOthersMayWriteTo() throws {
-        let scene = try MirrorScene(["a": "1"])
-        try scene.mirror()
+        let scene = try MirrorScene(["a": "1"]).mirrored()
         try scene.append("2", to: "source/a")
         try scene.setMode(0o777, of: "target/.fsync-lite")
         let before = try scene.wholeTarget()

@@ -105,8 +105,7 @@ struct PrepareTests {
 
     /// A script commits what every host has printed.
     @Test func nothingToDoHasAnIDThatChangesNothing() throws {
-        let scene = try MirrorScene(Self.tree, inMemory: true)
-        try scene.mirror()
+        let scene = try MirrorScene(Self.tree, inMemory: true).mirrored()
         let id = try prepare(scene)
         #expect(id.hasPrefix("unchanged-"))
         let before = try scene.wholeTarget()
@@ -226,8 +225,7 @@ struct PrepareTests {
     }
 
     @Test(.needs(.root)) func aDirectoryThatIsClosedToItsOwnerIsNamed() throws {
-        let scene = try MirrorScene(["a": "a", "d": ["x": "x"]], as: .ordinary)
-        try scene.mirror()
+        let scene = try MirrorScene(["a": "a", "d": ["x": "x"]], as: .ordinary).mirrored()
         try scene.append("+", to: "source/a")
         try scene.setMode(0, of: "target/d")
         try scene.run("apply", "--prepare", "source", "target").expect(
@@ -268,8 +266,7 @@ struct PrepareTests {
     }
 
     @Test(.needs(.root)) func whatTakesNoPartWaits() throws {
-        let scene = try MirrorScene(["d": ["a": "one", "b": "b"], "e": "e"])
-        try scene.mirror()
+        let scene = try MirrorScene(["d": ["a": "one", "b": "b"], "e": "e"]).mirrored()
         let before = try scene.status("source/d").st_mtim
         try scene.append("+", to: "source/d/a")
         try scene.setTime(TreeTime(before), of: "source/d")
@@ -292,8 +289,7 @@ struct PrepareTests {
 
     /// The commit accounts for change times of its own, and not for those since it was prepared.
     @Test(.needs(.root)) func editsBetweenAreNotTakenForTheCommits() throws {
-        let scene = try MirrorScene(Self.tree)
-        try scene.mirror()
+        let scene = try MirrorScene(Self.tree).mirrored()
         try scene.append("+", to: "source/a")
         // So the manifest gets no change times of what takes no part.
         let id = try prepare(scene, "--trust-manifest")
@@ -368,11 +364,7 @@ struct PrepareTests {
         let scene = try scene()
         let before = try TreeSnapshot(scene.target)
         let id = try prepare(scene)
-        do {
-            let command = try PausedCommand(
-                ["commit", "target", id], in: scene.directory.path, at: .after("renameat2", of: name))
-            #expect(try command.waitForPause())
-        }
+        try scene.paused(["commit", "target", id], at: .after("renameat2", of: name)).kill()
         #expect(try scene.run("commit", "--dry-run", "target", id).code == 6)
         if goesBack {
             var run = try scene.run("recover", "--back", "target")
@@ -393,12 +385,7 @@ struct PrepareTests {
     @Test(.needs(.strace)) func aTakeOverThatIsKilledLeavesNothingToCommit() throws {
         let scene = try scene()
         let id = try prepare(scene)
-        do {
-            let command = try PausedCommand(
-                ["apply", "source", "target"], in: scene.directory.path,
-                at: .after("unlinkat", of: "prepared.json"))
-            #expect(try command.waitForPause())
-        }
+        try scene.paused(at: .after("unlinkat", of: "prepared.json")).kill()
         var run = try scene.run("commit", "target", id)
         while run.code == 75 { run = try scene.run("commit", "target", id) }
         #expect(run.code == 5, "\(run.errors)")

@@ -136,8 +136,8 @@ struct ProjectTests {
             if !isStrange { try scene.mirror("--adopt") }
             try scene.remove("source/sub/link")
             try scene.remove("source/sub/pipe")
-            let run = try CommandRun(
-                ["apply", "source", "target"], in: scene.directory.path,
+            let run = try scene.here(
+                ["apply", "source", "target"],
                 under: ["python3", "-c", Self.olderKernel])
             #expect(run.code == (isStrange ? 4 : 0), "\(run.errors)")
             #expect(scene.exists("target/sub/link") == isStrange)

@@ -215,8 +215,7 @@ struct PushTests {
 
     private func apply(_ scene: MirrorScene, _ target: String, _ options: String...) throws -> CommandRun {
         let far = try #require(scene.far)
-        return try CommandRun(
-            ["apply", "source", "far:\(target)"] + options + far.options, in: scene.directory.path)
+        return try scene.here(["apply", "source", "far:\(target)"] + options + far.options)
     }
 
     @Test func aKeyForReadingWritesNothing() throws {
@@ -284,12 +283,12 @@ struct PushTests {
             ["--allow-empty-source"], ["--adopt"], ["--change-source"],
         ] {
             let far = try #require(scene.far)
-            try CommandRun(
-                ["apply", "source", "far:target"] + options + far.options, in: scene.directory.path
+            try scene.here(
+                ["apply", "source", "far:target"] + options + far.options
             ).expect(4, says: "append-only")
         }
         func there(_ words: String...) throws -> CommandRun {
-            try CommandRun(words + #require(scene.far).options, in: scene.directory.path)
+            try scene.here(words + #require(scene.far).options)
         }
         let empty = try there("apply", "empty", "far:target").expect(4, says: "another key")
         #expect(!empty.errors.contains("--allow-empty-source"), "\(empty.errors)")
@@ -310,8 +309,8 @@ struct PushTests {
         let far = try #require(scene.far)
         let there = "far:\(scene.target)"
         func compare(_ words: [String], _ rest: [String] = []) throws {
-            let remote = try CommandRun(words + [there] + rest + far.options, in: scene.directory.path)
-            let local = try CommandRun(words + [scene.target] + rest, in: scene.directory.path)
+            let remote = try scene.here(words + [there] + rest + far.options)
+            let local = try scene.here(words + [scene.target] + rest)
             #expect(remote.code == local.code, "\(words): \(remote.errors)")
             #expect(remote.output.replacing(there, with: scene.target) == local.output, "\(words)")
             #expect(remote.errors == local.errors, "\(words)")
@@ -327,11 +326,9 @@ struct PushTests {
         try compare(["snapshot", "log"], ["a"])
         try compare(["snapshot", "find"], ["c"])
         try compare(["snapshot", "create"], ["--label", "now"])
-        try CommandRun(["undo", there, "-v"] + far.options, in: scene.directory.path).expect(0, prints: "~ a")
+        try scene.here(["undo", there, "-v"] + far.options).expect(0, prints: "~ a")
         #expect(try scene.text("target/a") == "a")
-        try CommandRun(
-            ["snapshot", "restore", there, "latest~1", "--in-place"] + far.options, in: scene.directory.path
-        ).expect(0)
+        try scene.here(["snapshot", "restore", there, "latest~1", "--in-place"] + far.options).expect(0)
         #expect(try scene.text("target/a") == "amore")
     }
 
@@ -377,8 +374,7 @@ struct PushTests {
             try scene.build(["settings.json": .file(text)], at: "etc")
         }
         func run(_ words: String...) throws -> CommandRun {
-            try CommandRun(
-                words + ["--settings", "etc/settings.json"] + far.options, in: scene.directory.path)
+            try scene.here(words + ["--settings", "etc/settings.json"] + far.options)
         }
         try settings("far:\(scene.target)")
         try run("run", "nas").expect(4, says: "nas: refused:", "fsync-lite run nas ", "--create-target")
@@ -396,8 +392,8 @@ struct PushTests {
         #expect(try run("plan", "--job", "nas").output.contains("nothing to do"))
         let list = try run("snapshot", "list", "far:\(scene.target)")
         #expect(list.output.contains("keep_last 9"), "\(list.output)")
-        try CommandRun(
-            ["run", "nas", "--settings", "etc/settings.json", "--ssh", "false"], in: scene.directory.path
+        try scene.here(
+            ["run", "nas", "--settings", "etc/settings.json", "--ssh", "false"]
         ).expect(69, says: "nas: ")
         try run("status", "--all").expect(0, prints: "nas  ")
     }

@@ -49,8 +49,8 @@ import Testing
         for _ in 0..<100 { inner = ["d": inner, "e": ["f": "f"]] }
         try scene.build(inner, at: "source/deep")
         for options in [["--threads", "8"], [], ["--threads", "8", "--checksum"], ["--digest"]] {
-            try CommandRun(
-                ["apply", "source", "target"] + options, in: scene.directory.path,
+            try scene.here(
+                ["apply", "source", "target"] + options,
                 under: ["prlimit", "--nofile=64:64"]
             ).expect(0)
         }
@@ -84,8 +84,7 @@ import Testing
 
     @Test("What was edited in secret is told in the order of the paths")
     func findingsInOrder() throws {
-        let scene = try MirrorScene(contents(), inMemory: true)
-        try scene.mirror("--digest", "--verify")
+        let scene = try MirrorScene(contents(), inMemory: true).mirrored("--digest", "--verify")
         let edited = [3, 31, 32, 33, 77, 150, 299]
         for number in edited { try scene.editInSecret("target/d/\(1000 + number)", secret(number)) }
         try scene.setMode(0o600, of: "target/d/1040")

@@ -139,8 +139,8 @@ struct RecordedRunTests {
         #expect(try run("status", "sys").output.contains("   refused: "))
         try FileManager.default.removeItem(atPath: scene.path("settings.json"))
         #expect(
-            try CommandRun(
-                ["status", "--nagios", "sys"], in: scene.directory.path,
+            try scene.here(
+                ["status", "--nagios", "sys"],
                 environment: ["FSYNC_LITE_STATE": scene.path("known")]
             ).output.contains("sys: last good run "))
     }
@@ -153,8 +153,7 @@ struct RecordedRunTests {
         // A look is no run.
         let before = try texts()
         for words in [["plan", "source", "t"], ["apply", "--dry-run", "source", "t"]] {
-            _ = try CommandRun(
-                words, in: scene.directory.path, environment: ["FSYNC_LITE_STATE": scene.path("known")])
+            _ = try scene.here(words, environment: ["FSYNC_LITE_STATE": scene.path("known")])
         }
         #expect(try texts() == before)
     }
@@ -212,8 +211,7 @@ struct RecordedRunTests {
 
     @Test func recordThatCannotBeWrittenStopsNoRun() throws {
         try scene.build("a file", at: "known")
-        try run("apply", "source", "t").expect(
-            0, says: "note: this run is not recorded for 'status': ")
+        try run("apply", "source", "t").expect(0, says: "note: this run is not recorded for 'status': ")
         for words in [["apply", "--json", "source", "t"], ["run", "--json", "home", "--create-target"]] {
             let document = try self.run(words)
             #expect(
@@ -271,9 +269,8 @@ struct RecordedRunTests {
     private func nagios(_ words: String...) throws -> (code: Int32, line: String) { try nagios(words) }
 
     private func nagios(_ words: [String]) throws -> (code: Int32, line: String) {
-        let run = try CommandRun(
+        let run = try scene.here(
             ["status", "--nagios", "--settings", scene.path("settings.json")] + words,
-            in: scene.directory.path,
             environment: ["FSYNC_LITE_STATE": scene.path("known")])
         #expect(run.output.count { $0 == "\n" } == 1 && run.errors.isEmpty, "\(run.output)\(run.errors)")
         return (run.code, run.output)

@@ -272,9 +272,9 @@ struct RemoteTests {
 
     @Test func namesThatAreNoHostAreRefused() throws {
         let scene = try scene(["a": "a"])
-        try CommandRun(["apply", "-oProxyCommand=x:/y", "target"], in: scene.directory.path).expect(64)
-        try CommandRun(
-            ["apply", "--", "-oProxyCommand=x:/y", "target"], in: scene.directory.path
+        try scene.here(["apply", "-oProxyCommand=x:/y", "target"]).expect(64)
+        try scene.here(
+            ["apply", "--", "-oProxyCommand=x:/y", "target"]
         ).expect(64, says: "which ssh would read as an option")
     }
 
@@ -345,7 +345,7 @@ struct RemoteTests {
         let far = try FarMachine(
             #"exec "\#(BuiltCommand.path())" serve --read-only --restrict "\#(scene.path("source/in"))""#)
         func pull(_ path: String) throws -> CommandRun {
-            try CommandRun(["apply", "far:\(path)", "copy"] + far.options, in: scene.directory.path)
+            try scene.here(["apply", "far:\(path)", "copy"] + far.options)
         }
         for path in [
             scene.path("source/out"), scene.path("source"), "..", "../out", "link", "a-directory/../../out",
@@ -364,8 +364,8 @@ struct RemoteTests {
     /// Some schedulers ignore the signal, and the kernel then keeps no exit codes.
     @Test func exitCodesAreThereWhereTheParentIgnoresThem() throws {
         let scene = try scene(FarMachine.tree)
-        try CommandRun(
-            ["apply", "far:/nowhere", "target", "--ssh", "false"], in: scene.directory.path,
+        try scene.here(
+            ["apply", "far:/nowhere", "target", "--ssh", "false"],
             under: ["env", "--ignore-signal=CHLD"]
         ).expect(69, says: "exit code 1")
     }

@@ -295,8 +295,7 @@ struct RemovalTests {
     }
 
     @Test func whatThePresentTreeHasStays() throws {
-        let scene = try MirrorScene(["a": "a", "key": .file(RemovalTests.secret)])
-        try scene.mirror()
+        let scene = try MirrorScene(["a": "a", "key": .file(RemovalTests.secret)]).mirrored()
         try scene.move("source/key", to: "source/elsewhere")
         try scene.mirror()
         let run = try scene.run("snapshot", "purge", "target", "/key")
@@ -307,8 +306,7 @@ struct RemovalTests {
     }
 
     @Test func whatWasStagedAndPreparedGoesToo() throws {
-        let scene = try MirrorScene(["a": "a", "key": .file(RemovalTests.secret)])
-        try scene.mirror()
+        let scene = try MirrorScene(["a": "a", "key": .file(RemovalTests.secret)]).mirrored()
         try scene.remove("source/key")
         try scene.mirror()
         try scene.build(.file(RemovalTests.secret), at: "source/key")
@@ -326,8 +324,7 @@ struct RemovalTests {
 
     /// The content has a name that no list knows.
     @Test func anotherNameOutsideIsListed() throws {
-        let scene = try MirrorScene(["a": "a", "key": .file(RemovalTests.secret)])
-        try scene.mirror()
+        let scene = try MirrorScene(["a": "a", "key": .file(RemovalTests.secret)]).mirrored()
         try HostCommand.run("ln", scene.path("target/key"), scene.path("outside"))
         try scene.remove("source/key")
         try scene.mirror()
@@ -419,8 +416,7 @@ struct RemovalTests {
     @Test(.needs(.strace), arguments: 1...12) func aKilledPurgeIsEndedByTheSame(rename: Int) throws {
         let scene = try secretScene()
         func purge(under tracer: [String] = []) throws -> CommandRun {
-            try CommandRun(
-                ["snapshot", "purge", scene.target, "keys", "moved"], in: scene.directory.path, under: tracer)
+            try scene.here(["snapshot", "purge", scene.target, "keys", "moved"], under: tracer)
         }
         let killed = try purge(under: [
             "strace", "-f", "-qq", "-o", "/dev/null", "-e", "trace=renameat,renameat2", "-e",
@@ -437,8 +433,8 @@ struct RemovalTests {
     /// The next run sweeps what a killed purge had taken off the lists.
     @Test(.needs(.strace), arguments: [5, 7, 9, 11]) func aKilledPurgeIsEndedByARun(rename: Int) throws {
         let scene = try secretScene()
-        let killed = try CommandRun(
-            ["snapshot", "purge", scene.target, "keys", "moved"], in: scene.directory.path,
+        let killed = try scene.here(
+            ["snapshot", "purge", scene.target, "keys", "moved"],
             under: [
                 "strace", "-f", "-qq", "-o", "/dev/null", "-e", "trace=renameat,renameat2", "-e",
                 "inject=renameat,renameat2:signal=KILL:when=\(rename)",

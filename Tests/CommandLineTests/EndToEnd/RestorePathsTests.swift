@@ -85,8 +85,7 @@ struct RestorePathsTests {
         let today = Date.now.formatted(
             .dateTime.weekday(.wide).locale(Locale(identifier: "en_US_POSIX"))
         ).lowercased()
-        let run = try CommandRun(
-            ["snapshot", "restore", "target", today, "same", "--to", "new"], in: scene.directory.path)
+        let run = try scene.here(["snapshot", "restore", "target", today, "same", "--to", "new"])
         #expect(run.code == 0 && scene.exists("new/same"), "\(today): \(run.errors)")
         #expect(try restore(scene, "someday", "same", "--to", "new").code == 66)
     }
@@ -151,8 +150,7 @@ struct RestorePathsTests {
 
     @Test(.needs(.immutableFiles))
     func immutableFileIsRefused() throws {
-        let scene = try MirrorScene(["docs": ["a": "one"]])
-        try scene.mirror()
+        let scene = try MirrorScene(["docs": ["a": "one"]]).mirrored()
         try scene.build(["docs": ["a": "theirs"]], at: "there")
         try HostCommand.run("chattr", "+i", scene.path("there/docs/a"))
         defer { _ = try? HostCommand.run("chattr", "-i", scene.path("there/docs/a")) }
@@ -163,7 +161,7 @@ struct RestorePathsTests {
     @Test(.needs(.mounts))
     func whatDoesNotFitIsRefused() throws {
         let scene = try MirrorScene(["a": .file(String(repeating: "a", count: 3_000_000))], inMemory: true)
-        try scene.mirror()
+            .mirrored()
         try scene.build([:], at: "small")
         try TestDisk.tmpfs(options: "size=1m").mounted(at: scene.path("small")) {
             for options in [["--dry-run"], []] {
@@ -235,8 +233,7 @@ struct RestorePathsTests {
     /// The directory of a path is a file or a symlink by now, which goes to the history.
     @Test(arguments: [TreeLiteral.file("file"), .symlink("elsewhere")])
     func whatIsInTheWayOfAPathGoesToTheHistory(now: TreeLiteral) throws {
-        let scene = try MirrorScene(["a": ["f": "1", "g": "2"], "z": "z"])
-        try scene.mirror()
+        let scene = try MirrorScene(["a": ["f": "1", "g": "2"], "z": "z"]).mirrored()
         try scene.remove("source/a")
         try scene.build(["a": now], at: "source")
         try scene.mirror("--max-delete", "unlimited")

@@ -102,9 +102,7 @@ struct ResumeTests {
     @Test(.needs(.strace)) func aWholeStageIsUsedAgain() throws {
         let scene = try MirrorScene(Self.linked, inMemory: true)
         try scene.link("source/d", to: "source/a")
-        let command = try PausedCommand(
-            ["apply", "source", "target"], in: scene.directory.path, at: .after("syncfs"))
-        #expect(try command.waitForPause())
+        let command = try scene.paused(at: .after("syncfs"))
         command.send(SIGTERM)
         #expect(try command.finish().code == 143)
         try expectStagedIsUsed(scene, before: stagedInodes(scene))
@@ -129,10 +127,7 @@ struct ResumeTests {
     @Test(.needs(.strace)) func aStageThatWasTakenOverSurvivesAKill() throws {
         let scene = try MirrorScene(Self.linked, inMemory: true)
         for call in ["syncfs", "unlinkat"] {
-            let command = try PausedCommand(
-                ["apply", "source", "target"], in: scene.directory.path,
-                at: .after(call, of: call == "unlinkat" ? "log" : nil))
-            #expect(try command.waitForPause())
+            let command = try scene.paused(at: .after(call, of: call == "unlinkat" ? "log" : nil))
             if call == "syncfs" { command.send(SIGTERM) } else { command.kill() }
             _ = try command.finish()
         }
@@ -143,13 +138,10 @@ struct ResumeTests {
     @Test(.needs(.strace), arguments: [SIGINT, SIGTERM]) func signalDuringTheCommitLetsItFinish(signal: Int32)
         throws
     {
-        let scene = try MirrorScene(["a": "1", "d": ["b": "2"]], inMemory: true)
-        try scene.mirror()
+        let scene = try MirrorScene(["a": "1", "d": ["b": "2"]], inMemory: true).mirrored()
         try scene.build(["new": "n"], at: "source")
         try scene.append("+", to: "source/a")
-        let command = try PausedCommand(
-            ["apply", "source", "target"], in: scene.directory.path, at: .after("renameat2", of: "journal"))
-        #expect(try command.waitForPause())
+        let command = try scene.paused(at: .after("renameat2", of: "journal"))
         command.send(signal)
         let run = try command.finish()
         #expect(
@@ -212,11 +204,7 @@ struct ResumeTests {
         try scene.build([:], at: "target")
         try TestDisk.tmpfs(options: "size=5m").mounted(at: scene.target) {
             for content in ["y", "z"] {
-                do {
-                    let command = try PausedCommand(
-                        ["apply", "source", "target"], in: scene.directory.path, at: .after("syncfs"))
-                    #expect(try command.waitForPause())
-                }
+                try scene.paused(at: .after("syncfs")).kill()
                 // It is another file by now, so what is staged serves nobody.
                 try scene.editInSecret("source/large", String(repeating: content, count: 3_000_000))
             }

@@ -154,12 +154,7 @@ struct RetentionTests {
         let scene = try scene(4)
         try settings("{\"keep_last\": 0}", scene)
         try scene.append("+", to: "source/a")
-        do {
-            let paused = try PausedCommand(
-                ["apply", "source", "target"], in: scene.directory.path,
-                at: .after("renameat2", of: "journal"))
-            #expect(try paused.waitForPause())
-        }
+        try scene.paused(at: .after("renameat2", of: "journal")).kill()
         #expect(try scene.run("recover", "target").code == 0)
         #expect(try count(scene) == 6)
     }
@@ -383,9 +378,7 @@ struct RetentionTests {
 
     @Test func theZoneOfTheRunDecidesAboutItsDay() throws {
         let scene = try MirrorScene(["a": "0"])
-        try CommandRun(
-            ["apply", "source", "target"], in: scene.directory.path, environment: ["TZ": "AAA-13"]
-        ).expect(0)
+        try scene.here(["apply", "source", "target"], environment: ["TZ": "AAA-13"]).expect(0)
         let records = scene.path("target/.fsync-lite/history")
         let record = try #require(try FileManager.default.contentsOfDirectory(atPath: records).first)
         #expect(
@@ -395,8 +388,7 @@ struct RetentionTests {
 
     /// A label keeps a snapshot in `prune`, too, unless its rules name labels.
     @Test func pruningKeepsWhatHasALabel() throws {
-        let scene = try MirrorScene(["a": "1"])
-        try scene.mirror()
+        let scene = try MirrorScene(["a": "1"]).mirrored()
         #expect(try scene.run("snapshot", "create", "target", "--label", "kept").code == 0)
         for _ in 0..<2 {
             try scene.append("1", to: "source/a")

@@ -82,9 +82,7 @@ struct RoomTests {
     /// The blocks that a run takes, stopped where it takes the most.
     private func mostUsed(_ scene: MirrorScene) throws -> Int64 {
         let before = try blocks("%f", scene)
-        let command = try PausedCommand(
-            ["apply", "source", "disk/t"], in: scene.directory.path, at: .after("renameat2", of: "journal"))
-        #expect(try command.waitForPause())
+        let command = try scene.paused(["apply", "source", "disk/t"], at: .after("renameat2", of: "journal"))
         try HostCommand.run("sync")
         let used = before - (try blocks("%f", scene))
         #expect(try command.finish().code == 0)

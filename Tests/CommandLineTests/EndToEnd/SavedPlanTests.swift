@@ -8,8 +8,8 @@ import Testing
 struct SavedPlanTests {
     private func scene() throws -> MirrorScene {
         let scene = try MirrorScene(
-            ["a": "one", "b": "two", "d": ["x": "x", "y": "y"], "gone": "g", "stays": "s"], inMemory: true)
-        try scene.mirror()
+            ["a": "one", "b": "two", "d": ["x": "x", "y": "y"], "gone": "g", "stays": "s"], inMemory: true
+        ).mirrored()
         try scene.append("+", to: "source/a")
         try scene.move("source/d", to: "source/moved")
         try scene.remove("source/gone")
@@ -156,9 +156,7 @@ struct SavedPlanTests {
         let scene = try scene()
         try save(scene)
         let before = try TreeSnapshot(scene.target)
-        try PausedCommand.run(
-            ["apply", "--plan", "plan"], in: scene.directory.path, at: .after("mkdirat", of: "stage")
-        ) {
+        try scene.paused(["apply", "--plan", "plan"], at: .after("mkdirat", of: "stage")) {
             try scene.append("late", to: "source/new")
         }.expect(5, says: "new")
         #expect(try TreeSnapshot(scene.target).differences(from: before) == [])

@@ -13,8 +13,7 @@ struct ScheduledRunTests {
 
     private func scene() throws -> MirrorScene {
         // No job begins its target.
-        let scene = try MirrorScene([:], inMemory: true)
-        try scene.mirror()
+        let scene = try MirrorScene([:], inMemory: true).mirrored()
         try scene.build(["a": "one", "d": ["x": "x"]], at: "source")
         try HostCommand.run("touch", "-r", scene.target, scene.source)
         try scene.build(
@@ -56,10 +55,7 @@ struct ScheduledRunTests {
     @Test(.needs(.strace))
     func secondRunOnOneTargetIs75() throws {
         let scene = try scene()
-        try PausedCommand.run(
-            ["run", "photos", "--settings", "settings.json", "--quiet"], in: scene.directory.path,
-            at: .after("syncfs")
-        ) {
+        try scene.paused(["run", "photos", "--settings", "settings.json", "--quiet"], at: .after("syncfs")) {
             let second = try run(scene).expect(75)
             #expect(
                 second.errors
@@ -164,8 +160,8 @@ struct ScheduledRunTests {
 
     @Test func limitedCopyIsTheSame() throws {
         let scene = try MirrorScene(
-            ["a": .file(String(repeating: "content ", count: 100_000)), "empty": ""], inMemory: true)
-        try scene.mirror("--bandwidth", "1G")
+            ["a": .file(String(repeating: "content ", count: 100_000)), "empty": ""], inMemory: true
+        ).mirrored("--bandwidth", "1G")
         for text in ["0", "fast", "-1"] { #expect(try scene.apply("--bandwidth=\(text)").code == 64) }
     }
 

@@ -53,8 +53,8 @@ struct SecondRunTests {
     @Test(.needs(.strace)) func theSecondRunOpensNoFileOfTheSource() throws {
         let scene = try scene(inMemory: false)
         try scene.mirror()
-        let run = try CommandRun(
-            ["apply", scene.source, scene.target], in: scene.directory.path,
+        let run = try scene.here(
+            ["apply", scene.source, scene.target],
             under: ["strace", "-f", "-e", "trace=openat", "-o", scene.path("calls")])
         #expect(run.output.contains("nothing to do"))
         #expect(try !scene.text("calls").contains("\"b\""))
@@ -140,8 +140,8 @@ struct SecondRunTests {
             scene.path("boot"),
         ]
         func opened(under prefix: [String]) throws -> Bool {
-            try CommandRun(
-                ["apply", scene.source, scene.target], in: scene.directory.path,
+            try scene.here(
+                ["apply", scene.source, scene.target],
                 under: prefix + ["strace", "-f", "-e", "trace=openat", "-o", scene.path("calls")]
             ).expect(0)
             return try scene.text("calls").contains("\"a\", O_RDONLY")

@@ -88,9 +88,7 @@ struct SecureShellTests {
         let shell = try SecureShell(
             forced: "\(command) serve --read-only --restrict \(scene.path("source/a"))")
         func pull(_ source: String, _ target: String) throws -> CommandRun {
-            try CommandRun(
-                ["apply", source, target, "--ssh", shell.ssh, "--remote-command", command],
-                in: scene.directory.path)
+            try scene.here(["apply", source, target, "--ssh", shell.ssh, "--remote-command", command])
         }
         try pull("far:\(scene.source)", "target").expect(0)
         try scene.expectMirrored()
@@ -110,9 +108,8 @@ struct SecureShellTests {
         let scene = try MirrorScene(["a": "a"])
         let shell = try SecureShell(forced: "echo Welcome")
         func push(_ host: String, _ options: String...) throws -> String {
-            let run = try CommandRun(
-                ["apply", "source", "\(host):\(scene.target)", "--ssh", shell.ssh] + options,
-                in: scene.directory.path
+            let run = try scene.here(
+                ["apply", "source", "\(host):\(scene.target)", "--ssh", shell.ssh] + options
             ).expect(69, says: "fsync-lite: \(host):")
             return run.errors
         }
@@ -140,8 +137,7 @@ struct SecureShellTests {
         let shell = try SecureShell(
             forced: "\(command) serve --append-only --restrict \(scene.path("there"))")
         func run(_ words: String...) throws -> CommandRun {
-            try CommandRun(
-                words + ["--ssh", shell.ssh, "--remote-command", command], in: scene.directory.path)
+            try scene.here(words + ["--ssh", shell.ssh, "--remote-command", command])
         }
         try run("apply", "source", "far:\(scene.target)", "-v").expect(0, prints: "+ a/b")
         try scene.expectMirrored()

@@ -184,8 +184,8 @@ struct SettingsTests {
 
     @Test func commandThatIsNotThereNamesThePath() throws {
         let scene = try scene(job(#", "before": "no-such-command""#))
-        try CommandRun(
-            ["run", "photos", "--settings", "settings.json"], in: scene.directory.path,
+        try scene.here(
+            ["run", "photos", "--settings", "settings.json"],
             under: ["env", "-i", "PATH=/usr/bin:/one/more"]
         ).expect(1, says: "before: no-such-command: there is no such command in the PATH, /usr/bin:/one/more")
         // A path may have spaces; a line may begin with one.
@@ -284,8 +284,7 @@ struct SettingsTests {
     }
 
     @Test func targetsSettingsHoldNoHooksAndNameTheLine() throws {
-        let scene = try MirrorScene(["a": "1"], inMemory: true)
-        try scene.mirror()
+        let scene = try MirrorScene(["a": "1"], inMemory: true).mirrored()
         for (text, mentioned) in [
             ("{\"defaults\": {\n\"before\": \"x\"}}", "line 2, column 1: defaults.before"),
             ("{\"keep_last\": 1,\n\"keep_last\": 2}", "line 2, column 1: keep_last"),
@@ -319,8 +318,8 @@ struct SettingsTests {
             try FileManager.default.createDirectory(
                 atPath: (parent as NSString).deletingLastPathComponent, withIntermediateDirectories: true)
             try scene.move("made", to: place)
-            let run = try CommandRun(
-                ["settings", "show"], in: scene.directory.path,
+            let run = try scene.here(
+                ["settings", "show"],
                 under: ["env", "-i"] + environment.map { $0.replacing("HERE", with: scene.directory.path) })
             #expect(run.output.contains("\(place)/settings.json:1"), "\(run.output)\(run.errors)")
             try scene.remove(place)
@@ -330,14 +329,12 @@ struct SettingsTests {
     @Test func withoutSettingsThereAreDefaultsAndAMissingOneIs66() throws {
         let scene = try MirrorScene(["a": "1"], inMemory: true)
         for environment in [[], ["HOME=/dev/null"], ["HOME="]] {
-            try CommandRun(
-                ["apply", "source", "target"], in: scene.directory.path, under: ["env", "-i"] + environment
-            ).expect(0)
+            try scene.here(["apply", "source", "target"], under: ["env", "-i"] + environment).expect(0)
         }
         for words in [
             ["run", "photos"], ["run", "--all"], ["plan", "--job", "photos"], ["settings", "show", "photos"],
         ] {
-            try CommandRun(words, in: scene.directory.path, under: ["env", "-i", "HOME=/dev/null"]).expect(
+            try scene.here(words, under: ["env", "-i", "HOME=/dev/null"]).expect(
                 64, says: "there are no settings in")
         }
         try scene.apply("--settings", "settings.json").expect(66, says: "settings.json")
@@ -347,8 +344,7 @@ struct SettingsTests {
     func initWritesWhatIsReadAndNeverOverwrites(options: [String]) throws {
         let scene = try MirrorScene(["a": "1"], inMemory: true)
         func run(_ arguments: [String]) throws -> CommandRun {
-            try CommandRun(
-                arguments, in: scene.directory.path, under: ["env", "-i", "HOME=\(scene.directory.path)"])
+            try scene.here(arguments, under: ["env", "-i", "HOME=\(scene.directory.path)"])
         }
         #expect(try run(["settings", "init"] + options).code == 0)
         let name = options.isEmpty ? "settings.json" : "settings.plist"

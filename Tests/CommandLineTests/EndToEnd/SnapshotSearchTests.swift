@@ -8,8 +8,7 @@ struct SnapshotSearchTests {
     private func scene() throws -> MirrorScene {
         let scene = try MirrorScene([
             "docs": ["thesis.txt": .file("1", modified: TreeTime(1_600_000_000, 0)), "other": "o"], "a": "a",
-        ])
-        try scene.mirror()
+        ]).mirrored()
         try scene.append("2", to: "source/docs/thesis.txt")
         try scene.mirror()
         try scene.move("source/docs/thesis.txt", to: "source/docs/final thesis.odt")
@@ -55,8 +54,7 @@ struct SnapshotSearchTests {
 
     /// It was made in the target under a name that filters leave out, and went with the filter.
     @Test func whatFiltersLeftOutIsFoundOnceAnApplyTookIt() throws {
-        let scene = try MirrorScene(["a": "a", "d": [:]])
-        try scene.mirror("--exclude", "mine")
+        let scene = try MirrorScene(["a": "a", "d": [:]]).mirrored("--exclude", "mine")
         try scene.build(["mine": "1"], at: "target")
         try scene.build(["mine": "2"], at: "target/d")
         try scene.append("a", to: "source/a")

@@ -9,8 +9,7 @@ struct SnapshotTests {
     private func history() throws -> (scene: MirrorScene, trees: [TreeSnapshot]) {
         let scene = try MirrorScene([
             "a": "one", "dir": ["x": "x", "y": "y"], "gone": ["deep": "deep"], "link": .symlink("a"),
-        ])
-        try scene.mirror()
+        ]).mirrored()
         try scene.build(["settings.json": "{\"keep_last\": 20}"], at: "target/.fsync-lite")
         try scene.setMode(0o600, of: "target/.fsync-lite/settings.json")
         var trees = [try TreeSnapshot(scene.target)]
@@ -60,15 +59,12 @@ struct SnapshotTests {
 
     @Test func pathsOfATree() throws {
         let (scene, trees) = try history()
-        try scene.run("snapshot", "restore", "target", "latest~2", "gone", "dir/x", "--to", "copy")
-            .expect(0)
+        try scene.run("snapshot", "restore", "target", "latest~2", "gone", "dir/x", "--to", "copy").expect(0)
         #expect(try TreeSnapshot(scene.path("copy")).paths.sorted() == ["dir", "dir/x", "gone", "gone/deep"])
         #expect(try scene.text("copy/dir/x") == "x")
 
         // In place, what moved elsewhere since stays there too.
-        try scene.run(
-            "snapshot", "restore", "target", "latest~2", "dir/x", "gone/", "--in-place"
-        ).expect(0)
+        try scene.run("snapshot", "restore", "target", "latest~2", "dir/x", "gone/", "--in-place").expect(0)
         #expect(try scene.text("target/dir/x") == "x")
         #expect(try scene.text("target/gone/deep") == "deep")
         #expect(try scene.text("target/moved/y") == "x")
@@ -158,10 +154,8 @@ struct SnapshotTests {
 
     @Test(arguments: ["two\nlines", "\u{1B}[31m", String(repeating: "l", count: 256), "\u{202E}x"])
     func aLabelIsAShortLine(label: String) throws {
-        let scene = try MirrorScene(["a": "1"])
-        try scene.mirror()
-        try scene.run("snapshot", "create", "target", "--label", label).expect(
-            64, says: "at most 255 bytes")
+        let scene = try MirrorScene(["a": "1"]).mirrored()
+        try scene.run("snapshot", "create", "target", "--label", label).expect(64, says: "at most 255 bytes")
         #expect(try scene.run("snapshot", "create", "target", "--label", #"Grüße \ 1"#).code == 0)
     }
 
@@ -183,8 +177,7 @@ struct SnapshotTests {
     }
 
     @Test func verifyReadsWhatHasADigest() throws {
-        let scene = try MirrorScene(["a": "one", "b": "two", "c": "three"])
-        try scene.mirror("--digest")
+        let scene = try MirrorScene(["a": "one", "b": "two", "c": "three"]).mirrored("--digest")
         try scene.append(", more", to: "source/a")
         try scene.remove("source/b")
         try scene.mirror()
@@ -230,8 +223,7 @@ struct SnapshotTests {
     @Test(
         .needs(.root, .tool("setfattr", package: "attr")), arguments: ["owner", "group", "attribute", "mode"])
     func whatHasOtherAttributesIsCopiedNotLinked(change: String) throws {
-        let scene = try MirrorScene(["a": "one", "b": "two"])
-        try scene.mirror()
+        let scene = try MirrorScene(["a": "one", "b": "two"]).mirrored()
         let tree = try TreeSnapshot(scene.target)
         let words =
             switch change {
@@ -289,10 +281,7 @@ struct SnapshotTests {
     func aCopyThatWasCutShort(_ point: PausedCommand.Point) throws {
         let (scene, trees) = try history()
         let command = ["snapshot", "restore", "target", "latest~1", "--to", "copy"]
-        do {
-            let paused = try PausedCommand(command, in: scene.directory.path, at: point)
-            #expect(try paused.waitForPause())
-        }
+        try scene.paused(command, at: point).kill()
         if point.description.contains("manifest") {
             #expect(try scene.run("snapshot", "restore", "target", "latest~2", "--to", "copy").code == 4)
         }

@@ -39,9 +39,8 @@ struct SourcesTests {
     /// - Returns: what it said, with paths as they are for a target here.
     private func run(_ scene: MirrorScene, _ words: [String]) throws -> CommandRun {
         let isOfTarget = ["run", "plan", "status"].contains(words[0])
-        let run = try CommandRun(
-            words + ["--settings", "settings.json"] + (isOfTarget ? scene.far?.options ?? [] : []),
-            in: scene.directory.path)
+        let run = try scene.here(
+            words + ["--settings", "settings.json"] + (isOfTarget ? scene.far?.options ?? [] : []))
         return try run.saying { try plain($0, scene) }
     }
 
@@ -344,11 +343,11 @@ struct SourcesTests {
         let scene = try scene(.there, #", "digest": true"#)
         try mirror(scene, "--create-target")
         try scene.rot("target/home/joe/a", "ONE")
-        try CommandRun(
+        try scene.here(
             [
                 "manifest", "verify", "far:\(scene.target)", "far:\(scene.target)", "--source",
                 "etc=source/etc", "--source", "home=source/home",
-            ] + #require(scene.far).options, in: scene.directory.path
+            ] + #require(scene.far).options
         ).expect(2, prints: "rotten home/joe/a  (in the tree, the source")
     }
 

@@ -111,9 +111,9 @@ struct SubvolumeTests {
             try scene.mirror()
             try change(scene)
             let old = try TreeSnapshot(scene.target)
-            try PausedCommand.run(
-                Self.exchange, in: scene.directory.path, at: .after("syncfs", number: 2)
-            ) { try scene.append(" theirs", to: "target/stays") }.expect(1, says: "target/stays")
+            try scene.paused(Self.exchange, at: .after("syncfs", number: 2)) {
+                try scene.append(" theirs", to: "target/stays")
+            }.expect(1, says: "target/stays")
             #expect(try scene.text("target/stays") == "stays theirs")
             #expect(try TreeSnapshot(scene.target).paths == old.paths)
             #expect(try trees(scene).isEmpty)
@@ -127,9 +127,9 @@ struct SubvolumeTests {
         try onSubvolume { scene in
             try scene.mirror()
             try change(scene)
-            try PausedCommand.run(
-                Self.exchange, in: scene.directory.path, at: .after("mkdirat", of: Self.trees)
-            ) { try scene.append(" theirs", to: "target/stays") }.expect(0)
+            try scene.paused(Self.exchange, at: .after("mkdirat", of: Self.trees)) {
+                try scene.append(" theirs", to: "target/stays")
+            }.expect(0)
             #expect(try scene.text("target/stays") == "stays theirs")
             try scene.mirror("--exchange")
         }
@@ -144,10 +144,7 @@ struct SubvolumeTests {
             // Also when it holds the lock, which keeps the exchange out.
             for number in 1...14 {
                 try scene.append("\(number)", to: "source/edited")
-                let run = try PausedCommand.run(
-                    ["apply", "source", "target"], in: scene.directory.path,
-                    at: .after("openat", of: "target", number: number)
-                ) {
+                let run = try scene.paused(at: .after("openat", of: "target", number: number)) {
                     let exchange = try scene.apply("--exchange")
                     #expect(exchange.code == 0 || exchange.code == 75, "\(exchange.errors)")
                 }

@@ -8,8 +8,8 @@ struct SyncOrderTests {
     /// The calls on the state's own names and the syncs, in order, such as `fsync`, `renameat2 journal`.
     private func calls(_ arguments: [String], in scene: MirrorScene) throws -> [String] {
         let log = scene.path("calls")
-        try CommandRun(
-            arguments, in: scene.directory.path,
+        try scene.here(
+            arguments,
             under: [
                 "strace", "-f", "-qq", "-e", "trace=fsync,fdatasync,syncfs,renameat2,unlinkat", "-o", log,
             ]
@@ -24,8 +24,7 @@ struct SyncOrderTests {
     }
 
     @Test func theJournalIsDurableBeforeAndItsEndAfterTheCommit() throws {
-        let scene = try MirrorScene(["a": "1", "d": ["b": "2"]])
-        try scene.mirror()
+        let scene = try MirrorScene(["a": "1", "d": ["b": "2"]]).mirrored()
         try scene.append("2", to: "source/a")
         let calls = try calls(["apply", "source", "target"], in: scene)
         let begin = try #require(calls.firstIndex(of: "renameat2 journal"))
@@ -38,13 +37,9 @@ struct SyncOrderTests {
     }
 
     @Test func theTurnIsDurableBeforeAnythingIsTakenBack() throws {
-        let scene = try MirrorScene(["a": "1"])
-        try scene.mirror()
+        let scene = try MirrorScene(["a": "1"]).mirrored()
         try scene.append("2", to: "source/a")
-        let command = try PausedCommand(
-            ["apply", "source", "target"], in: scene.directory.path, at: .after("renameat2", of: "journal"))
-        #expect(try command.waitForPause())
-        command.kill()
+        try scene.paused(at: .after("renameat2", of: "journal")).kill()
         let calls = try calls(["recover", "--back", "target"], in: scene)
         let turn = try #require(calls.firstIndex(of: "renameat2 journal.back"))
         #expect(calls[turn + 1] == "fsync")
@@ -60,8 +55,8 @@ struct SyncOrderTests {
             modified: nil)
         let scene = try MirrorScene(["d": files])
         let log = scene.path("calls")
-        try CommandRun(
-            ["apply", "source", "target"], in: scene.directory.path,
+        try scene.here(
+            ["apply", "source", "target"],
             under: [
                 "strace", "-f", "-y", "-qq", "-o", log,
                 "-e", "trace=write,pwrite64,copy_file_range,ioctl,syncfs,fsync,utimensat",

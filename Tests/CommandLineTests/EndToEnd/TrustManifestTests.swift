@@ -10,8 +10,8 @@ struct TrustManifestTests {
                 "edited": .file("before", modified: TreeTime(1_600_000_000, 1)), "kept": "kept",
                 "was": ["x": "x", "in": ["y": "y"]], "gone": ["file": "gone"],
                 "one": .file("name", modified: TreeTime(1_600_000_000, 1)),
-            ], inMemory: true)
-        try scene.mirror()
+            ], inMemory: true
+        ).mirrored()
         if Need.later.isThere() { try scene.settle() }
         try scene.append(" and after", to: "source/edited")
         try scene.move("source/was", to: "source/moved")
@@ -33,8 +33,7 @@ struct TrustManifestTests {
 
     /// Its own commit moves the change time of the directory, which would hide that.
     @Test func attributesOfADirectoryThatItChangesAreFoundByTheNextFullRun() throws {
-        let scene = try MirrorScene(["d": ["x": "x"], "e": ["y": "y"]])
-        try scene.mirror()
+        let scene = try MirrorScene(["d": ["x": "x"], "e": ["y": "y"]]).mirrored()
         if Need.later.isThere() { try scene.settle() }
         for name in ["d", "e"] {
             try RawPath.setAttribute("user.note", Array("note".utf8), on: scene.path("target/\(name)"))
@@ -64,8 +63,7 @@ struct TrustManifestTests {
 
     /// No manifest has what is excluded.
     @Test func whatIsExcludedIsDeletedAllTheSame() throws {
-        let scene = try MirrorScene(["a": "a", "b.o": "b"])
-        try scene.mirror()
+        let scene = try MirrorScene(["a": "a", "b.o": "b"]).mirrored()
         #expect(try scene.apply("--exclude", "*.o").code == 0)
         #expect(try scene.apply("--exclude", "*.o", "--trust-manifest", "--delete-excluded").code == 0)
         #expect(!scene.exists("target/b.o"))
@@ -194,8 +192,7 @@ struct TrustManifestTests {
 
     /// The source's file is young and compared by its digest; that of the target's is the manifest's word.
     @Test func anEditThatOnlyItsChangeTimeTellsOfIsNotVouchedFor() throws {
-        let scene = try MirrorScene(["a": "one"])
-        try scene.mirror("--digest")
+        let scene = try MirrorScene(["a": "one"]).mirrored("--digest")
         try scene.editInSecret("target/a", "two")
         // A commit accounts for change times from the tick on in which it was named.
         ClockTick.pass()

@@ -6,8 +6,7 @@ struct UndoTests {
     private func disaster() throws -> (scene: MirrorScene, before: TreeSnapshot) {
         let scene = try MirrorScene([
             "keep": "keep", "d": ["a": "a", "b": ["c": "c"]], "e": "e", "f": "f",
-        ])
-        try scene.mirror()
+        ]).mirrored()
         let before = try TreeSnapshot(scene.target)
         try scene.remove("source/d")
         try scene.append("!", to: "source/f")
@@ -36,8 +35,7 @@ struct UndoTests {
 
     /// Displaced objects go back: a directory of terabytes needs no room.
     @Test func copiesNothing() throws {
-        let scene = try MirrorScene(["d": ["a": "a"]])
-        try scene.mirror()
+        let scene = try MirrorScene(["d": ["a": "a"]]).mirrored()
         let inode = try inode(of: scene.path("target/d/a"))
         try scene.remove("source/d")
         try scene.mirror("--max-delete", "unlimited", "--allow-empty-source")
@@ -58,8 +56,7 @@ struct UndoTests {
     @Test func aDeletedMirrorComesBackWhole() throws {
         let scene = try MirrorScene([
             "mirror": [".fsync-lite": ["manifest.json": "{}"], "x": "x"], "keep": "k",
-        ])
-        try scene.mirror()
+        ]).mirrored()
         let before = try TreeSnapshot(scene.target)
         try scene.remove("source/mirror")
         try scene.mirror("--max-delete", "unlimited")
@@ -68,8 +65,7 @@ struct UndoTests {
     }
 
     @Test func aDirectoryComesBackFromBeforeItBecameAMirror() throws {
-        let scene = try MirrorScene(["mirror": ["x": "x"], "keep": "k"])
-        try scene.mirror()
+        let scene = try MirrorScene(["mirror": ["x": "x"], "keep": "k"]).mirrored()
         let before = try TreeSnapshot(scene.target)
         try scene.build(["manifest.json": "{}"], at: "source/mirror/.fsync-lite")
         try scene.mirror()
@@ -118,8 +114,7 @@ struct UndoTests {
 
     @Test(arguments: HandChange.allCases)
     func aChangeMovesAlongWithItsDirectory(_ change: HandChange) throws {
-        let scene = try MirrorScene(["old": ["a": "a", "b": "b"]])
-        try scene.mirror()
+        let scene = try MirrorScene(["old": ["a": "a", "b": "b"]]).mirrored()
         try scene.move("source/old", to: "source/new")
         try scene.mirror()
         try change.make(in: scene)
@@ -159,8 +154,7 @@ struct UndoTests {
 
     /// What an undo cannot bring back, as it was removed by hand, its dry run says too.
     @Test func whatWasRemovedFromARenamedDirectoryIsNamed() throws {
-        let scene = try MirrorScene(["old": ["a": "a", "b": "b"]])
-        try scene.mirror()
+        let scene = try MirrorScene(["old": ["a": "a", "b": "b"]]).mirrored()
         try scene.move("source/old", to: "source/new")
         try scene.mirror()
         try scene.remove("target/new/a")
@@ -187,8 +181,7 @@ struct UndoTests {
 
     /// What was left out returns with its directory to a path that an entry made by hand has.
     @Test func whatReturnsDisplacesWhatWasMadeByHand() throws {
-        let scene = try MirrorScene(["a": ["b": "1"]])
-        try scene.mirror()
+        let scene = try MirrorScene(["a": ["b": "1"]]).mirrored()
         try scene.move("source/a", to: "source/c")
         try scene.build([:], at: "source/a")
         #expect(try scene.apply("--exclude", "b").code == 0)
@@ -237,7 +230,7 @@ struct UndoTests {
     /// Renames that were taken back by hand are found; what is where the earlier tree has it stays there.
     @Test func renamesTakenBackByHandAreDone() throws {
         let scene = try MirrorScene(["log1": "1", "log2": "2", "log3": "3", "d": ["x": "4"], "e": ["x": "5"]])
-        try scene.mirror()
+            .mirrored()
         for (name, other) in [("log3", "log4"), ("log2", "log3"), ("log1", "log2")] {
             try scene.move("source/\(name)", to: "source/\(other)")
         }
@@ -257,8 +250,7 @@ struct UndoTests {
 
     /// Directories are swapped back; a file made by hand travels along, and does not stay in the way.
     @Test func whatWasMadeByHandTravelsAlong() throws {
-        let scene = try MirrorScene(["a": ["k": "ka"], "b": ["1": "1"]])
-        try scene.mirror()
+        let scene = try MirrorScene(["a": ["k": "ka"], "b": ["1": "1"]]).mirrored()
         try scene.swap("source/a", "source/b")
         try scene.mirror()
         try scene.build(["k": "by hand"], at: "target/a")
@@ -270,8 +262,7 @@ struct UndoTests {
 
     /// Where its content went by hand, a file cannot come back: it keeps what took its place.
     @Test func whatWasRemovedUnderItsNewNameIsLost() throws {
-        let scene = try MirrorScene(["x": "1"])
-        try scene.mirror()
+        let scene = try MirrorScene(["x": "1"]).mirrored()
         try scene.move("source/x", to: "source/y")
         try scene.build(["x": "2"], at: "source")
         try scene.mirror()
@@ -283,8 +274,7 @@ struct UndoTests {
 
     /// A file that returns to where it stood is no other one that the record names, and displaces nothing for that.
     @Test func aFileAndADirectorySwappedByHandComeBack() throws {
-        let scene = try MirrorScene(["c": "1", "d": [:]])
-        try scene.mirror()
+        let scene = try MirrorScene(["c": "1", "d": [:]]).mirrored()
         try scene.append("2", to: "source/c")
         try scene.mirror()
         _ = try undo(scene, 0)
@@ -298,8 +288,7 @@ struct UndoTests {
     }
 
     @Test func theModeOfARenamedDirectoryStays() throws {
-        let scene = try MirrorScene(["old": ["a": "a"]])
-        try scene.mirror()
+        let scene = try MirrorScene(["old": ["a": "a"]]).mirrored()
         try scene.move("source/old", to: "source/new")
         try scene.mirror()
         try scene.setMode(0o700, of: "target/new")
@@ -310,8 +299,7 @@ struct UndoTests {
     }
 
     @Test func theModeOfTheRootStays() throws {
-        let scene = try MirrorScene(["d": [:], "f": "1"])
-        try scene.mirror()
+        let scene = try MirrorScene(["d": [:], "f": "1"]).mirrored()
         try scene.build(["g": "2"], at: "source")
         try scene.mirror()
         try scene.setMode(0o777, of: "target")
@@ -322,8 +310,7 @@ struct UndoTests {
 
     /// An apply that has nothing to do takes what was made by hand into the manifest.
     @Test func whatAnApplyTookInStays() throws {
-        let scene = try MirrorScene(["a": "1"])
-        try scene.mirror()
+        let scene = try MirrorScene(["a": "1"]).mirrored()
         try scene.build(["b": "2", "d": ["x": "x"]], at: "source")
         try scene.mirror()
         try scene.build(["mine": ["f": "by hand", "empty": [:]]], at: "target")
@@ -342,8 +329,7 @@ struct UndoTests {
 
     /// What was removed by hand is no reason for a step, which the next undo would take back with what stays.
     @Test func anUndoBesideARemovalIsNoStep() throws {
-        let scene = try MirrorScene(["a": "1", "b": "2"])
-        try scene.mirror()
+        let scene = try MirrorScene(["a": "1", "b": "2"]).mirrored()
         try scene.remove("target/a")
         try scene.remove("target/b")
         try scene.build(["b": "by hand"], at: "target")
@@ -374,8 +360,7 @@ struct UndoTests {
 
     /// A restore in place says what of others it puts into the history.
     @Test func aRestoreNamesWhatItDisplaces() throws {
-        let scene = try MirrorScene(["a": ["k": "ka"], "b": "b"])
-        try scene.mirror()
+        let scene = try MirrorScene(["a": ["k": "ka"], "b": "b"]).mirrored()
         try scene.remove("source/a/k")
         try scene.mirror()
         try scene.build(["k": "by hand"], at: "target/a")
@@ -386,8 +371,7 @@ struct UndoTests {
 
     /// What came back is not what the source has, although no time and no size tells.
     @Test func goesOnFromWhatOnlyTheChangeTimeTells() throws {
-        let scene = try MirrorScene(["a": "one", "d": ["b": "b"]])
-        try scene.mirror()
+        let scene = try MirrorScene(["a": "one", "d": ["b": "b"]]).mirrored()
         try RawPath.setAttribute("user.note", [1], on: scene.path("source/d"))
         try scene.editInSecret("source/a", "two")
         // The directory that gets the attribute is as new as the commit.
@@ -401,8 +385,7 @@ struct UndoTests {
 
     /// The undo has not looked at the source: what was changed there behind a restored time is still found.
     @Test func doesNotVouchForTheSource() throws {
-        let scene = try MirrorScene(["a": "one", "b": "b"])
-        try scene.mirror()
+        let scene = try MirrorScene(["a": "one", "b": "b"]).mirrored()
         try scene.append("!", to: "source/b")
         try scene.mirror()
         try scene.editInSecret("source/a", "two")
@@ -413,8 +396,7 @@ struct UndoTests {
 
     /// Of extended attributes no time tells that the undo could go by.
     @Test func extendedAttributesOnly() throws {
-        let scene = try MirrorScene(["a": "a", "b": "b"])
-        try scene.mirror()
+        let scene = try MirrorScene(["a": "a", "b": "b"]).mirrored()
         try RawPath.setAttribute("user.note", [1], on: scene.path("source/a"))
         try scene.mirror()
         for _ in 0..<3 {
@@ -431,9 +413,7 @@ struct UndoTests {
         let far = try FarMachine(has: .target)
         let target = isThere ? "far:\(scene.target)" : scene.target
         func run(_ words: String...) throws -> CommandRun {
-            try CommandRun(
-                words + far.options, in: scene.directory.path,
-                environment: ["FSYNC_LITE_STATE": scene.path("known")])
+            try scene.here(words + far.options, environment: ["FSYNC_LITE_STATE": scene.path("known")])
         }
         #expect(try run("apply", "source", target).code == 0)
         try scene.append(", two", to: "source/a")
@@ -467,8 +447,7 @@ struct UndoTests {
     // MARK: Several steps
 
     @Test func stepsAreTakenBackTogether() throws {
-        let scene = try MirrorScene(["a": "0", "dir": ["stays": "s"]])
-        try scene.mirror()
+        let scene = try MirrorScene(["a": "0", "dir": ["stays": "s"]]).mirrored()
         let trees = try (1...3).map { step in
             let tree = try TreeSnapshot(scene.path("target"))
             try scene.append("\(step)", to: "source/a")
@@ -484,8 +463,7 @@ struct UndoTests {
     }
 
     @Test func whatWasChangedByHandBetweenStepsGoesToTheHistory() throws {
-        let scene = try MirrorScene(["a": "0", "b": "b"])
-        try scene.mirror()
+        let scene = try MirrorScene(["a": "0", "b": "b"]).mirrored()
         try scene.build(["a": "1"], at: "source")
         try scene.mirror()
         try scene.build(["hand": "made"], at: "target")
@@ -500,8 +478,7 @@ struct UndoTests {
     }
 
     @Test func moreStepsThanAreKeptAreRefused() throws {
-        let scene = try MirrorScene(["a": "0"])
-        try scene.mirror()
+        let scene = try MirrorScene(["a": "0"]).mirrored()
         try scene.build(["a": "1"], at: "source")
         try scene.mirror()
         try scene.run("undo", "--steps", "3", "target").expect(

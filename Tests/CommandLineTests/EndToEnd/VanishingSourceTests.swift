@@ -14,8 +14,7 @@ struct VanishingSourceTests {
     }
 
     private func scene() throws -> MirrorScene {
-        let scene = try MirrorScene(["kept": "one", "late": "two"], inMemory: true)
-        try scene.mirror()
+        let scene = try MirrorScene(["kept": "one", "late": "two"], inMemory: true).mirrored()
         try scene.build(["new": "three", "late": "more"], at: "source")
         return scene
     }

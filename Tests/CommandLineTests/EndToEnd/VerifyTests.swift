@@ -13,8 +13,7 @@ struct VerifyTests {
 
     /// A mirror with digests. Its source may have been written to in the same tick as the scan, so all is looked at twice.
     private func mirrored(_ tree: TreeLiteral = tree, inMemory: Bool = false) throws -> MirrorScene {
-        let scene = try MirrorScene(tree, inMemory: inMemory)
-        try scene.mirror("--digest")
+        let scene = try MirrorScene(tree, inMemory: inMemory).mirrored("--digest")
         return scene
     }
 
@@ -79,8 +78,7 @@ struct VerifyTests {
     }
 
     @Test func filesWithoutADigestAreCounted() throws {
-        let scene = try MirrorScene(Self.tree)
-        try scene.mirror()
+        let scene = try MirrorScene(Self.tree).mirrored()
         try verify(scene, "--digest").expect(0, says: "4 files have no digest")
     }
 
@@ -296,17 +294,14 @@ struct VerifyTests {
     }
 
     @Test func verifyReadsBackWhatWasWritten() throws {
-        let scene = try MirrorScene(Self.tree)
-        try scene.mirror("--verify")
+        let scene = try MirrorScene(Self.tree).mirrored("--verify")
         #expect(try verify(scene, "--digest").output.contains("4 files read"))
     }
 
     @Test(.needs(.strace))
     func whatReadsBackOtherwiseIsNotCommitted() throws {
         let scene = try MirrorScene(["d": ["e": ["a": .file("before", modified: Self.old)]]])
-        try PausedCommand.run(
-            ["apply", "source", "target", "--verify"], in: scene.directory.path, at: .after("syncfs")
-        ) {
+        try scene.paused(["apply", "source", "target", "--verify"], at: .after("syncfs")) {
             let stage = try FileManager.default.contentsOfDirectory(
                 atPath: scene.path("target/.fsync-lite/stage"))
             try scene.editInSecret("target/.fsync-lite/stage/\(stage[0])/0/0/e/a", "rotten")

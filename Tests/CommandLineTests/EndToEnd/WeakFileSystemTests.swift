@@ -125,8 +125,8 @@ struct WeakFileSystemTests {
             let (path, far) = (scene.path("target/m"), try FarMachine(has: .target))
             for options in [[], ["--json"]] {
                 func status(_ words: [String]) throws -> String {
-                    try CommandRun(
-                        ["status"] + options + words, in: scene.directory.path,
+                    try scene.here(
+                        ["status"] + options + words,
                         environment: ["FSYNC_LITE_STATE": ""]
                     ).output.replacing(/\d+ s ago/, with: "ago").replacing("far:", with: "")
                 }
@@ -227,10 +227,8 @@ struct WeakFileSystemTests {
     private func pausedInItsCommit(_ scene: MirrorScene) throws -> PausedCommand {
         #expect(try apply(scene).code == 0)
         try scene.append(" more", to: "source/edited")
-        let run = try PausedCommand(
-            ["apply", "source", "target/m", "--weak-commit"], in: scene.directory.path,
-            at: .after("renameat2", of: "edited"))
-        #expect(try run.waitForPause())
+        let run = try scene.paused(
+            ["apply", "source", "target/m", "--weak-commit"], at: .after("renameat2", of: "edited"))
         return run
     }
 
