@@ -73,19 +73,9 @@ extension MirrorScene {
     func recoverStoppedApply(
         _ direction: String..., options: [String] = [], sourceLocation: SourceLocation = #_sourceLocation
     ) throws -> CommandRun {
-        do {
-            let command = try PausedCommand(
-                ["apply", "source", "target"] + options, in: directory.path,
-                at: .after("openat", of: "mark"))
-            #expect(try command.waitForPause(), sourceLocation: sourceLocation)
-            // It is killed as it goes.
-        }
+        try paused(["apply", "source", "target"] + options, at: .after("openat", of: "mark")).kill()
         #expect(exists("target/.fsync-lite/journal"), sourceLocation: sourceLocation)
-        while true {
-            let run = try run(["recover", "target"] + direction)
-            // The lock of a run that was killed goes a moment after it.
-            if run.code != 75 { return run }
-        }
+        return try unlocked(["recover", "target"] + direction)
     }
 
     /// The same, taken back.

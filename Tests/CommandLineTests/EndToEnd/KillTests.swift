@@ -121,11 +121,8 @@ struct KillTests {
         try scene.build(["new": "n"], at: "source")
         try scene.paused(at: .after("renameat2", of: "journal")).kill()
         try scene.remove("target/edited")
-        var run = try scene.run("recover", "target")
-        while run.code == 75 { run = try scene.run("recover", "target") }
-        run.expect(6, says: "--displace")
-        run = try scene.run("recover", "target", "--displace")
-        run.expect(3, says: "edited", "missing")
+        try scene.unlocked(["recover", "target"]).expect(6, says: "--displace")
+        try scene.run("recover", "target", "--displace").expect(3, says: "edited", "missing")
         #expect(try scene.text("target/new") == "n")
         try scene.mirrorAll()
     }
@@ -147,9 +144,7 @@ struct KillTests {
             ["snapshot", "restore", "target", "latest~2", "--in-place"],
             at: .after("renameat2", of: "journal")
         ).kill()
-        var run = try scene.run(["recover", "target"] + direction)
-        while run.code == 75 { run = try scene.run(["recover", "target"] + direction) }
-        #expect(run.code == 0, "\(run.errors)")
+        try scene.unlocked(["recover", "target"] + direction).expect(0)
         let after = try TreeSnapshot(scene.target)
         #expect(after.differences(from: direction.isEmpty ? wanted : before) == [])
         try scene.mirror()
@@ -164,11 +159,9 @@ struct KillTests {
         try scene.build(["new": "new"], at: "source/d")
         try scene.paused(at: .after("renameat2", of: "old")).kill()
         try scene.remove("target/d")
-        var run = try scene.run(["recover", "target"] + direction)
-        while run.code == 75 { run = try scene.run(["recover", "target"] + direction) }
-        #expect(run.code == 6, "\(run.errors)")
-        run = try scene.run(["recover", "target", "--displace"] + direction)
-        #expect(run.code == 3 && run.errors.contains("target/d: it has gone missing"), "\(run.errors)")
+        try scene.unlocked(["recover", "target"] + direction).expect(6)
+        try scene.run(["recover", "target", "--displace"] + direction).expect(
+            3, says: "target/d: it has gone missing")
         #expect(
             try scene.text(direction == [] ? "target/d/new" : "target/d/old")
                 == (direction == [] ? "new" : "old"))

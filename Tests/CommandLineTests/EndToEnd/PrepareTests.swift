@@ -367,15 +367,12 @@ struct PrepareTests {
         try scene.paused(["commit", "target", id], at: .after("renameat2", of: name)).kill()
         #expect(try scene.run("commit", "--dry-run", "target", id).code == 6)
         if goesBack {
-            var run = try scene.run("recover", "--back", "target")
-            while run.code == 75 { run = try scene.run("recover", "--back", "target") }
-            #expect(run.code == 0, "\(run.errors)")
+            try scene.unlocked(["recover", "--back", "target"]).expect(0)
             #expect(try TreeSnapshot(scene.target).differences(from: before) == [])
             try expectStale(scene, id)
             try scene.mirror()
         } else {
-            // Until the killed process has let go of its lock.
-            while try scene.run("abandon", "target", id).code == 75 {}
+            _ = try scene.unlocked(["abandon", "target", id])
             try scene.run("commit", "target", id).expect(0, says: "committed already")
             try scene.expectMirrored()
         }
@@ -386,9 +383,7 @@ struct PrepareTests {
         let scene = try scene()
         let id = try prepare(scene)
         try scene.paused(at: .after("unlinkat", of: "prepared.json")).kill()
-        var run = try scene.run("commit", "target", id)
-        while run.code == 75 { run = try scene.run("commit", "target", id) }
-        #expect(run.code == 5, "\(run.errors)")
+        try scene.unlocked(["commit", "target", id]).expect(5)
         try scene.mirror()
     }
 

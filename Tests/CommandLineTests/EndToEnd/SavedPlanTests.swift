@@ -21,22 +21,6 @@ struct SavedPlanTests {
         try scene.run(["plan", "source", "target", "--out", "plan"] + options).expect(0)
     }
 
-    /// Refused as stale, with each of these paths, and nothing is written.
-    private func expectStale(
-        _ scene: MirrorScene, _ paths: [String], sourceLocation: SourceLocation = #_sourceLocation
-    ) throws {
-        let before = try scene.wholeTarget()
-        let run = try scene.run("apply", "--plan", "plan").expect(5, sourceLocation: sourceLocation)
-        for path in paths {
-            #expect(
-                run.errors.contains("refused: \(path): "), "\(run.errors)", sourceLocation: sourceLocation)
-        }
-        #expect(try scene.wholeTarget().touched(since: before) == [], sourceLocation: sourceLocation)
-        let report = try scene.run("apply", "--plan", "plan", "--json").expect(
-            5, sourceLocation: sourceLocation)
-        #expect(try report.json().text("outcome") == "refused", sourceLocation: sourceLocation)
-    }
-
     @Test func appliesWhatWasPlanned() throws {
         let scene = try scene()
         let planned = try scene.planned()
@@ -68,67 +52,50 @@ struct SavedPlanTests {
 
     // MARK: Drift
 
-    @Test func changedSourceFileIsStale() throws {
-        let scene = try scene()
-        try save(scene)
-        try scene.append("!", to: "source/new")
-        try expectStale(scene, ["new"])
+    /// What changes after the plan was saved, and the path that is named.
+    struct Drift: Sendable, CustomTestStringConvertible {
+        let testDescription: String
+        let named: String
+        let make: @Sendable (MirrorScene) throws -> Void
     }
 
-    @Test func secretlyChangedSourceFileIsStale() throws {
-        let scene = try scene()
-        try save(scene)
-        try scene.editInSecret("source/new", "m")
-        try expectStale(scene, ["new"])
-    }
+    private static let drifts: [Drift] = [
+        .init(testDescription: "a file of the source", named: "new") { try $0.append("!", to: "source/new") },
+        .init(testDescription: "the same in secret", named: "new") {
+            try $0.editInSecret("source/new", "m")
+        },
+        .init(testDescription: "a file of the source is gone", named: "new") { try $0.remove("source/new") },
+        .init(testDescription: "a new file of the source", named: "more") {
+            try $0.build("more", at: "source/more")
+        },
+        .init(testDescription: "a file of the target", named: "a") {
+            try $0.append("theirs", to: "target/a")
+        },
+        .init(testDescription: "one that is deleted, in secret", named: "gone") {
+            try $0.editInSecret("target/gone", "h")
+        },
+        .init(testDescription: "one that no action is about", named: "stays") {
+            try $0.append("theirs", to: "target/stays")
+        },
+        .init(testDescription: "a new one in the way", named: "new") {
+            try $0.build("theirs", at: "target/new")
+        },
+        .init(testDescription: "one in a directory that moves", named: "moved/x") {
+            try $0.append("!", to: "target/d/x")
+        },
+    ]
 
-    @Test func changedTargetFileIsStale() throws {
+    @Test(arguments: drifts) func whatChangedSinceIsStale(drift: Drift) throws {
         let scene = try scene()
         try save(scene)
-        try scene.append("theirs", to: "target/a")
-        try expectStale(scene, ["a"])
-    }
-
-    @Test func secretlyChangedTargetFileThatIsDeletedIsStale() throws {
-        let scene = try scene()
-        try save(scene)
-        try scene.editInSecret("target/gone", "h")
-        try expectStale(scene, ["gone"])
-    }
-
-    @Test func targetFileThatNoActionWasAboutIsStale() throws {
-        let scene = try scene()
-        try save(scene)
-        try scene.append("theirs", to: "target/stays")
-        try expectStale(scene, ["stays"])
-    }
-
-    @Test func newFileInTheWayIsStale() throws {
-        let scene = try scene()
-        try save(scene)
-        try scene.build("theirs", at: "target/new")
-        try expectStale(scene, ["new"])
-    }
-
-    @Test func newFileOfTheSourceIsStale() throws {
-        let scene = try scene()
-        try save(scene)
-        try scene.build("more", at: "source/more")
-        try expectStale(scene, ["more"])
-    }
-
-    @Test func sourceFileThatIsGoneIsStale() throws {
-        let scene = try scene()
-        try save(scene)
-        try scene.remove("source/new")
-        try expectStale(scene, ["new"])
-    }
-
-    @Test func changeInsideAMovedDirectoryIsStale() throws {
-        let scene = try scene()
-        try save(scene)
-        try scene.append("!", to: "target/d/x")
-        try expectStale(scene, ["moved/x"])
+        try drift.make(scene)
+        let before = try scene.wholeTarget()
+        for options in [[], ["--json"]] {
+            let run = try scene.run(["apply", "--plan", "plan"] + options).expect(
+                5, says: "refused: \(drift.named): ")
+            if options != [] { #expect(try run.json().text("outcome") == "refused") }
+            #expect(try scene.wholeTarget().touched(since: before) == [])
+        }
     }
 
     @Test func anotherManifestIsStale() throws {
