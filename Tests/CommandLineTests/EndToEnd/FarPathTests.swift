@@ -1,5 +1,4 @@
 import Foundation
-import TestNeeds
 import TestSupport
 import Testing
 

@@ -1,4 +1,3 @@
-import Foundation
 import TestNeeds
 import TestSupport
 import Testing
@@ -82,9 +81,7 @@ struct FarRestoreTests {
         expectSame(far, try restoreHere(scene, words, to: "here"))
         #expect(scene.exists("there") == scene.exists("here"))
         if scene.exists("here") {
-            let differences = try TreeSnapshot(scene.path("there")).differences(
-                from: TreeSnapshot(scene.path("here")))
-            #expect(differences == [])
+            try scene.expectSame("there", as: "here")
         }
         #expect(try scene.wholeTarget().differences(from: before) == [])
     }
@@ -104,9 +101,7 @@ struct FarRestoreTests {
             expectSame(far, try restoreHere(scene, ["latest~2"] + words, to: "here"))
         }
         #expect(try scene.text("there/docs/a") == "one" && scene.text("there/docs/own") == "own")
-        let differences = try TreeSnapshot(scene.path("there")).differences(
-            from: TreeSnapshot(scene.path("here")))
-        #expect(differences == [])
+        try scene.expectSame("there", as: "here")
     }
 
     @Test(arguments: Way.allCases) func aPathMayBeAbsolute(way: Way) throws {
@@ -230,9 +225,7 @@ struct FarRestoreTests {
         try restore(scene, .pull, ["latest~2"], to: "there").expect(0)
         #expect(try restoreHere(scene, ["latest~2"], to: "here").code == 0)
         #expect(!scene.exists("there/.fsync-lite"))
-        let differences = try TreeSnapshot(scene.path("there")).differences(
-            from: TreeSnapshot(scene.path("here")))
-        #expect(differences == [])
+        try scene.expectSame("there", as: "here")
     }
 
     /// The type of frames with content.

@@ -45,8 +45,7 @@ struct GivingWayTests {
     }
 
     private func expectMirrored(_ scene: MirrorScene) throws {
-        #expect(
-            try TreeSnapshot(scene.path("disk/target")).differences(from: TreeSnapshot(scene.source)) == [])
+        try scene.expectSame("disk/target", as: "source")
     }
 
     @Test(arguments: [TestDisk.tmpfs(options: "size=16m"), .ext4(megabytes: 18)])

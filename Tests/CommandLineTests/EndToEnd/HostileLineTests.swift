@@ -1,4 +1,3 @@
-import Foundation
 import TestNeeds
 import TestSupport
 import Testing

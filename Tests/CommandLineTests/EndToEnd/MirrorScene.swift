@@ -139,7 +139,13 @@ final class MirrorScene {
     // MARK: Looking
 
     func expectMirrored(sourceLocation: SourceLocation = #_sourceLocation) throws {
-        let differences = try TreeSnapshot(target).differences(from: TreeSnapshot(source))
+        try expectSame("target", as: "source", sourceLocation: sourceLocation)
+    }
+
+    func expectSame(
+        _ name: String, as other: String, sourceLocation: SourceLocation = #_sourceLocation
+    ) throws {
+        let differences = try TreeSnapshot(path(name)).differences(from: TreeSnapshot(path(other)))
         #expect(differences == [], sourceLocation: sourceLocation)
     }
 

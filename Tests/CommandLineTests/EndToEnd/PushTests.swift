@@ -116,21 +116,6 @@ struct PushTests {
         #expect(try scene.text("target/a") == "amore")
     }
 
-    @Test func hundredsOfFilesAndALargeOneGoThroughASmallWindow() throws {
-        let scene = try scene([
-            "many": .directory(
-                (0..<700).map {
-                    (TreeName(Array("f\($0)".utf8)), .file(String(repeating: "\($0) ", count: $0)))
-                },
-                mode: 0o755, modified: nil)
-        ])
-        try HostCommand.run("sh", "-c", "head -c 30000000 /dev/urandom > \(scene.path("source/large"))")
-        for threads in ["1", "16"] {
-            try scene.mirror("--threads", threads)
-            try scene.remove("target")
-        }
-    }
-
     // MARK: A line that drops
 
     /// - Parameter size: in bytes.

@@ -1,4 +1,3 @@
-import TestNeeds
 import TestSupport
 import Testing
 
