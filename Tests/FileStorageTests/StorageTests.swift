@@ -55,20 +55,6 @@ struct StorageTests {
         #expect(trouble { try storage.remove(key) } == .invalidKey(key))
     }
 
-    @Test func diskRefusesWhatIsNoRegularFile() throws {
-        try (root + "secret").append("x")
-        try temporary.makeSymlink("link", to: "secret")
-        try temporary.makeSymlink("dangling", to: "nowhere")
-        try (root + "directory").makeDirectory()
-        try temporary.open().makeFIFO(FileName("fifo"))
-        let storage = try DiskStorage(in: root)
-        for key in ["link", "dangling", "directory", "fifo"] {
-            #expect(trouble { try storage.data(for: key) } == .cannotRead(key))
-            #expect(try !storage.contains(key))
-        }
-        #expect(try storage.keys() == ["secret"])
-    }
-
     @Test func notFoundOnlyForMissing() throws {
         let storage = try DiskStorage(in: root)
         let long = String(repeating: "x", count: 300)

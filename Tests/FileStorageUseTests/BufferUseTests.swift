@@ -14,12 +14,6 @@ struct BufferUseTests {
         AutosavingBuffer(storage, key: "n", initial: "", interval: .seconds(3600), onFailure: onFailure)
     }
 
-    @Test func bufferThatGoesSavesWhatIsPending() throws {
-        let storage = MemoryStorage()
-        do { buffer(storage).change { $0 = "an hour of work" } }
-        #expect(try CodableStorage(storage).value(String.self, for: "n") == "an hour of work")
-    }
-
     @Test func failureOfTheLastSaveIsHeard() throws {
         let heard = Mutex(0)
         try (scratch.directory + "n").makeDirectory()

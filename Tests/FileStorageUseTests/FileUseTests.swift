@@ -119,15 +119,6 @@ struct FileUseTests {
         #expect(try Child.run("places", root, environment) == 0)
     }
 
-    @Test func callsRunForAsyncCallers() async throws {
-        let file = root + "f"
-        let text = try await LocalFile.perform { () throws(SyncError) in
-            try file.replace(withText: "x")
-            return try file.text()
-        }
-        #expect(text == "x")
-    }
-
     @Test func errorSaysWhatHappenedInFoundationToo() throws {
         do {
             _ = try (root + "missing").data()

@@ -102,6 +102,7 @@ struct HostileTests {
                 guard case .cannotRead(key, let cause)? = $0 as? StorageError else { return false }
                 return "\(cause)".contains((root + key).path)
             }
+            #expect(try !storage.contains(key))
         }
         #expect(try (root + "link").text() == "x")
         for name in ["dangling", "fifo", "directory"] {

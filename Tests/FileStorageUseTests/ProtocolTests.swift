@@ -61,12 +61,6 @@ struct ProtocolTests {
         #expect(try Log.file(in: directory) == directory + "log.txt")
     }
 
-    @Test func textsAreAppended() throws {
-        try Log().append(in: root)
-        try Log().append(to: "log.txt", in: root)
-        #expect(try Log.read(in: root).text == "entry\nentry\n")
-    }
-
     /// What the compiler says of a program.
     private func mistakes(_ statement: String) throws -> String {
         let program = root + "program.swift"

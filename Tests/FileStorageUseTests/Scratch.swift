@@ -15,6 +15,3 @@ final class Scratch: Sendable {
         try? directory.delete(recursive: true)
     }
 }
-
-/// In here the calls that block are the ones that are meant.
-func blocking<Value>(_ body: () throws -> Value) rethrows -> Value { try body() }

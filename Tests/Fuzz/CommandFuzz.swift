@@ -320,8 +320,8 @@ private final class CommandScene {
         for (index, name) in [(2, "\(state)/stage"), (3, "\(state)/history"), (4, stage), (5, "\(stage)/0")] {
             content.objects[index].identity = try identity(name)
         }
-        func place(_ parent: Int, _ name: String) -> JournalContent.Place {
-            JournalContent.Place(parent: parent, name: Array(name.utf8))
+        func place(_ parent: Int, _ name: StaticString) -> JournalContent.Place {
+            .init(parent: parent, name: FileName(name))
         }
         content.objects += [
             // A directory that stays, a file that leaves it, one that arrives, a manifest for another.

@@ -11,39 +11,9 @@ extension DocumentKind {
 
 /// All that a journal says, with values that anybody can make.
 struct JournalContent: Equatable {
-    struct Place: Hashable {
-        var parent: Int
-        var name: [UInt8]
-    }
-
-    struct Object: Equatable {
-        var old: Place?
-        var slot: Place?
-        var new: Place?
-        var identity: FileIdentity?
-    }
-
-    enum Operation: Equatable {
-        case detach(Int)
-        case attach(Int)
-        case rename(Int)
-        case exchange(Int, with: Int)
-        case link(Int, Place)
-
-        init(_ operation: OperationGraph.Operation) {
-            self =
-                switch operation {
-                case .detach(let object): .detach(object)
-                case .attach(let object): .attach(object)
-                case .rename(let object): .rename(object)
-                case .exchange(let object, let other): .exchange(object, with: other)
-                case .link(let link):
-                    .link(
-                        link.object,
-                        Place(parent: link.location.parent, name: Array(link.location.name.bytes)))
-                }
-        }
-    }
+    typealias Place = OperationGraph.Location
+    typealias Object = OperationGraph.Object
+    typealias Operation = OperationGraph.Operation
 
     struct Step: Equatable {
         var object: Int
@@ -70,14 +40,9 @@ struct JournalContent: Equatable {
         _ id: String, _ began: FileTime, _ root: FileIdentity, _ objects: OperationGraph.ObjectList,
         _ operations: OperationGraph.OperationList
     ) {
-        func place(_ place: OperationGraph.Location?) -> Place? {
-            place.map { Place(parent: $0.parent, name: Array($0.name.bytes)) }
-        }
         (self.id, self.began, self.root) = (id, began, root)
-        self.objects = objects.map {
-            Object(old: place($0.old), slot: place($0.slot), new: place($0.new), identity: $0.identity)
-        }
-        self.operations = operations.map(Operation.init)
+        self.objects = objects.map { Object(old: $0.old, slot: $0.slot, new: $0.new, identity: $0.identity) }
+        self.operations = Array(operations)
     }
 
     func text() -> [UInt8] {
@@ -89,36 +54,14 @@ struct JournalContent: Equatable {
         document.beginArray("objects")
         for object in objects {
             document.beginElement()
-            if let identity = object.identity {
-                document.text.field("inode", identity.inode)
-                if let created = identity.created { document.text.field("created", created) }
-            }
-            func put(_ place: Place?, _ parent: StaticString, _ name: StaticString, _ base64: StaticString) {
-                guard let place else { return }
-                document.text.field(parent, place.parent)
-                document.text.field(name, base64, place.name[...])
-            }
-            put(object.old, "old_parent", "old_name", "old_name_base64")
-            put(object.slot, "slot_parent", "slot_name", "slot_name_base64")
-            put(object.new, "new_parent", "new_name", "new_name_base64")
+            document.text.fields(Object.fields, of: object)
             document.endElement()
         }
         document.endArray()
         document.beginArray("operations")
         for operation in operations {
             document.beginElement()
-            switch operation {
-            case .detach(let object): document.text.field("detach", object)
-            case .attach(let object): document.text.field("attach", object)
-            case .rename(let object): document.text.field("rename", object)
-            case .exchange(let object, let other):
-                document.text.field("exchange", object)
-                document.text.field("with", other)
-            case .link(let object, let place):
-                document.text.field("link", object)
-                document.text.field("new_parent", place.parent)
-                document.text.field("new_name", "new_name_base64", place.name[...])
-            }
+            document.text.fields(OperationFields.all, of: OperationFields(operation))
             document.endElement()
         }
         document.endArray()
@@ -167,7 +110,7 @@ struct JournalContent: Equatable {
         let fixed = Array(JournalContent.fixed(id).prefix(5))
         for (index, object) in objects.enumerated() {
             for place in [object.old, object.slot, object.new].compactMap({ $0 }) {
-                try Paths.requireName(place.name, "a name:")
+                try Paths.requireName(place.name.bytes, "a name:")
                 try require(objects.indices.contains(place.parent), "the parent of \(index)")
             }
             if index < fixed.count {
@@ -189,10 +132,10 @@ struct JournalContent: Equatable {
             case .exchange(let object, let other):
                 try check(object, \.slot, \.new)
                 try check(other, \.old, \.slot)
-            case .link(let object, let place):
-                try require(objects.indices.contains(object) && object > 4, "no such object")
-                try require(objects.indices.contains(place.parent), "no such parent")
-                try Paths.requireName(place.name, "a name:")
+            case .link(let link):
+                try require(objects.indices.contains(link.object) && link.object > 4, "no such object")
+                try require(objects.indices.contains(link.location.parent), "no such parent")
+                try Paths.requireName(link.location.name.bytes, "a name:")
             }
         }
         try require(operations.last == .rename(4), "the last operation keeps nothing")
@@ -213,14 +156,14 @@ struct JournalContent: Equatable {
 
     /// The root, the state, the stage, the history, the transaction, and its directory of slots.
     static func fixed(_ id: String) -> [Object] {
-        func stays(_ parent: Int, _ name: String) -> Object {
-            let place = Place(parent: parent, name: Array(name.utf8))
+        func stays(_ parent: Int, _ name: StaticString) -> Object {
+            let place = Place(parent: parent, name: FileName(name))
             return Object(old: place, new: place)
         }
+        let name = FileName(id.utf8) ?? FileName("none")
         return [
             Object(), Object(), stays(1, "stage"), stays(1, "history"),
-            Object(
-                old: Place(parent: 2, name: Array(id.utf8)), new: Place(parent: 3, name: Array(id.utf8))),
+            Object(old: Place(parent: 2, name: name), new: Place(parent: 3, name: name)),
             stays(4, "0"),
         ]
     }
@@ -237,13 +180,15 @@ struct JournalContent: Equatable {
         var taken: Set<Place> = []
         func free(_ random: inout SplitMix64) -> Place {
             while true {
-                let place = Place(parent: random.pick(directories), name: random.name())
+                let directory = random.pick(directories)
+                guard let name = FileName(random.name()) else { continue }
+                let place = Place(parent: directory, name: name)
                 if taken.insert(place).inserted { return place }
             }
         }
         func slot() -> Place {
             slots += 1
-            return Place(parent: 5, name: Array("\(slots - 1)".utf8))
+            return Place(parent: 5, name: FileName(number: slots - 1))
         }
         var detached: [Operation] = []
         var exchanged: [Operation] = []
@@ -281,11 +226,11 @@ struct JournalContent: Equatable {
                 attributes.append(step)
             }
             if random.oneIn(5) {
-                links.append(.link(next, free(&random)))
+                links.append(.link(.init(object: next, location: free(&random))))
             }
         }
-        let slot = Place(parent: 4, name: Array("manifest.json".utf8))
-        let place = Place(parent: 1, name: Array("manifest.json".utf8))
+        let slot = Place(parent: 4, name: FileName("manifest.json"))
+        let place = Place(parent: 1, name: FileName("manifest.json"))
         objects.append(Object(slot: slot, new: place, identity: random.identity()))
         let manifest = objects.count - 1
         operations = detached + exchanged + attached + links

@@ -108,7 +108,7 @@ private struct PreparedContent: Equatable {
         let places = [object.old, object.new].compactMap { $0 }
         if object.isManifest {
             try require(
-                places.allSatisfy { $0.name == Array("manifest.json".utf8) },
+                places.allSatisfy { $0.name == FileName("manifest.json") },
                 "\(number) is another file of the state")
             return
         }
@@ -120,7 +120,7 @@ private struct PreparedContent: Equatable {
     }
 
     private func isInTree(_ place: JournalContent.Place, _ objects: [JournalContent.Object]) -> Bool {
-        if place.parent <= 4 { return place.parent == 0 && place.name != Array(".fsync-lite".utf8) }
+        if place.parent <= 4 { return place.parent == 0 && place.name != FileName(".fsync-lite") }
         return !objects[place.parent].isSlotDirectory && !objects[place.parent].isManifest
     }
 
@@ -153,9 +153,9 @@ private struct PreparedContent: Equatable {
                     places[object] == slot && places[other] == place && objects[other].slot == slot,
                     "an exchange of other places")
                 (places[object], places[other]) = (place, slot)
-            case .link(_, let place):
-                try require(isInTree(place, objects), "a link outside of the tree")
-                try arrive(place)
+            case .link(let link):
+                try require(isInTree(link.location, objects), "a link outside of the tree")
+                try arrive(link.location)
             }
         }
         for (number, object) in objects.enumerated() where places[number] != object.after {
@@ -167,11 +167,6 @@ private struct PreparedContent: Equatable {
 
     init(random: inout SplitMix64) {
         let journal = JournalContent(random: &random)
-        func location(_ place: JournalContent.Place?) -> OperationGraph.Location? {
-            place.flatMap { place in
-                FileName(place.name).map { OperationGraph.Location(parent: place.parent, name: $0) }
-            }
-        }
         transaction = PreparedTransaction(
             id: journal.id, prepared: Timestamp(journal.began), root: journal.root,
             basis: random.oneIn(3) ? nil : .init(manifest: Desk.transaction, revision: random.number(0...9)),
@@ -184,23 +179,11 @@ private struct PreparedContent: Equatable {
         if random.oneIn(2) { transaction.retention.keepLast = random.number(0...9) }
         transaction.objects = .init(
             journal.objects.map { object in
-                .init(
-                    old: location(object.old), slot: location(object.slot), new: location(object.new),
-                    identity: object.identity,
-                    seen: object.slot == nil ? nil : random.seen(object.identity))
+                var object = object
+                if object.slot != nil { object.seen = random.seen(object.identity) }
+                return object
             })
-        for operation in journal.operations {
-            switch operation {
-            case .detach(let object): transaction.operations.append(.detach(object))
-            case .attach(let object): transaction.operations.append(.attach(object))
-            case .rename(let object): transaction.operations.append(.rename(object))
-            case .exchange(let object, let other):
-                transaction.operations.append(.exchange(object, with: other))
-            case .link(let object, let place):
-                guard let location = location(place) else { continue }
-                transaction.operations.append(.link(.init(object: object, location: location)))
-            }
-        }
+        transaction.operations.append(contentsOf: journal.operations)
         for step in journal.attributes {
             let isNew = step.old.extended == nil && random.oneIn(3)
             let isKept = isNew && random.oneIn(2)
@@ -228,7 +211,7 @@ extension JournalContent.Object {
 
     fileprivate var isSlotDirectory: Bool {
         old?.parent == 4 && old == new && slot == nil
-            && old?.name.allSatisfy { (0x30...0x39).contains($0) } == true
+            && old?.name.bytes.allSatisfy { (0x30...0x39).contains($0) } == true
     }
 
     fileprivate var isManifest: Bool {

@@ -18,25 +18,15 @@ package struct AttributeSnapshot: Sendable, Equatable {
     package private(set) var entries: [[UInt8]: Entry] = [:]
 
     package init(_ path: String) throws {
-        let root = Array(path.utf8)
-        var pending: [[UInt8]] = [[]]
         var groups: [[UInt]: [[UInt8]]] = [:]
-        while let name = pending.popLast() {
-            let full = name.isEmpty ? root : root + [UInt8(ascii: "/")] + name
-            var status = stat()
-            guard lstat(RawPath.terminated(full), &status) == 0 else { throw TreeError("lstat", full) }
+        for (name, path, status) in try RawPath.entries(of: path, leavingOut: [".fsync-lite"]) {
             let kind = status.st_mode & S_IFMT
-            entries[name.isEmpty ? [UInt8(ascii: ".")] : name] = Entry(
+            entries[name] = Entry(
                 size: kind == S_IFREG ? Int(status.st_size) : 0,
                 device: kind == S_IFBLK || kind == S_IFCHR ? UInt(status.st_rdev) : 0,
-                attributes: try RawPath.attributes(of: full))
+                attributes: try RawPath.attributes(of: path))
             if kind != S_IFDIR, status.st_nlink > 1 {
                 groups[[UInt(status.st_dev), UInt(status.st_ino)], default: []].append(name)
-            }
-            guard kind == S_IFDIR else { continue }
-            for child in try RawPath.names(in: full) where !name.isEmpty || child != Array(".fsync-lite".utf8)
-            {
-                pending.append(name.isEmpty ? child : name + [UInt8(ascii: "/")] + child)
             }
         }
         for names in groups.values where names.count > 1 {
@@ -49,13 +39,8 @@ package struct AttributeSnapshot: Sendable, Equatable {
 
     /// What differs, one line each, for people; empty when the trees are equal.
     package func differences(from other: AttributeSnapshot) -> [String] {
-        Set(entries.keys).union(other.entries.keys).sorted { $0.lexicographicallyPrecedes($1) }.compactMap {
-            name in
-            let label = String(decoding: name, as: UTF8.self)
-            guard let left = entries[name] else { return "\(label): is missing" }
-            guard let right = other.entries[name] else { return "\(label): should not be there" }
-            guard left != right else { return nil }
-            return "\(label): \(AttributeSnapshot.text(left)), not \(AttributeSnapshot.text(right))"
+        TreeDifferences.lines(entries, other.entries) { _, left, right in
+            left == right ? [] : ["\(AttributeSnapshot.text(left)), not \(AttributeSnapshot.text(right))"]
         }
     }
 
@@ -73,8 +58,34 @@ package enum RawPath {
         path.map { CChar(bitPattern: $0) } + [0]
     }
 
+    /// What a directory holds, and itself as `.`: the path below it, the whole path, and the status.
+    ///
+    /// - Parameter names: entries of the directory that are left out with all that is in them.
+    static func entries(
+        of root: String, leavingOut names: Set<String>
+    ) throws -> [(name: [UInt8], path: [UInt8], status: stat)] {
+        let omitted = Set(names.map { Array($0.utf8) })
+        var found: [(name: [UInt8], path: [UInt8], status: stat)] = []
+        var pending: [[UInt8]] = [[]]
+        while let name = pending.popLast() {
+            let path = Array(root.utf8) + (name.isEmpty ? [] : [UInt8(ascii: "/")]) + name
+            var status = stat()
+            guard lstat(terminated(path), &status) == 0 else { throw TreeError("lstat", path) }
+            found.append((name.isEmpty ? [UInt8(ascii: ".")] : name, path, status))
+            guard status.st_mode & S_IFMT == S_IFDIR else { continue }
+            for child in try self.names(in: path) where !name.isEmpty || !omitted.contains(child) {
+                pending.append(name.isEmpty ? child : name + [UInt8(ascii: "/")] + child)
+            }
+        }
+        return found
+    }
+
     package static func names(in path: [UInt8]) throws -> [[UInt8]] {
-        guard let stream = opendir(terminated(path)) else { throw TreeError("opendir", path) }
+        guard let stream = opendir(terminated(path)) else {
+            // What nobody can list has no names to tell.
+            if errno == EACCES { return [] }
+            throw TreeError("opendir", path)
+        }
         defer { closedir(stream) }
         var names: [[UInt8]] = []
         while let entry = readdir(stream) {

@@ -2,7 +2,9 @@ import Foundation
 import Glibc
 
 /// One run of the built command: how it ended and what it said.
-package struct CommandRun: Sendable {
+package struct CommandRun: Sendable, CustomStringConvertible {
+    /// Its command line.
+    package let words: [String]
     /// The exit code; for a run that a signal ended, its number with a minus sign.
     package let code: Int32
     package let output: String
@@ -28,7 +30,8 @@ package struct CommandRun: Sendable {
         self = try running.finish()
     }
 
-    fileprivate init(code: Int32, output: String, errors: String) {
+    fileprivate init(_ words: [String], code: Int32, output: String, errors: String) {
+        self.words = words
         self.code = code
         self.output = output
         self.errors = errors
@@ -36,8 +39,10 @@ package struct CommandRun: Sendable {
 
     /// The same with what it said in other words.
     package func saying(_ other: (String) throws -> String) rethrows -> CommandRun {
-        CommandRun(code: code, output: try other(output), errors: try other(errors))
+        CommandRun(words, code: code, output: try other(output), errors: try other(errors))
     }
+
+    package var description: String { "\(words.joined(separator: " ")): \(code)\n\(output)\(errors)" }
 
     /// Standard output as the JSON object that it has to be.
     package func json() throws -> JSONObject { try JSONObject(text: output) }
@@ -47,6 +52,7 @@ package struct CommandRun: Sendable {
 package final class RunningCommand {
     private let process: SpawnedProcess
     private let files: TemporaryDirectory
+    private let words: [String]
 
     /// Output goes to files, so that no pipe can fill up and hold the command.
     ///
@@ -60,6 +66,7 @@ package final class RunningCommand {
         errors: Terminal? = nil
     ) throws {
         files = try TemporaryDirectory()
+        self.words = arguments
         var words = [try BuiltCommand.path()] + arguments
         if case .ordinary = identity, geteuid() == 0 {
             // The build directory may be closed to others.
@@ -101,7 +108,7 @@ package final class RunningCommand {
     /// Waits for its end.
     package func finish() throws -> CommandRun {
         CommandRun(
-            code: process.wait(),
+            words, code: process.wait(),
             output: String(
                 decoding: try Data(contentsOf: URL(fileURLWithPath: "\(files.path)/output")), as: UTF8.self),
             errors: String(

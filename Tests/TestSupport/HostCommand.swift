@@ -81,6 +81,7 @@ package enum TestDisk: Sendable {
     }
 
     /// Mounts it on a directory while `body` runs.
+    @discardableResult
     package func mounted<Value>(at path: String, _ body: () throws -> Value) throws -> Value {
         let image = "\(path).image"
         switch self {

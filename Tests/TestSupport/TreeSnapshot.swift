@@ -28,78 +28,32 @@ package struct TreeSnapshot: Sendable, Equatable {
     ///   - withState: take `.fsync-lite` in as well.
     ///   - names: entries of the root that are left out with all that is in them.
     package init(_ path: String, withState: Bool = false, leavingOut names: Set<String> = []) throws {
-        let omitted = Set(names.map { Array($0.utf8) })
-        let root = Array(path.utf8)
-        var pending: [[UInt8]] = [[]]
-        while let directory = pending.popLast() {
-            let full = directory.isEmpty ? root : root + [UInt8(ascii: "/")] + directory
-            try add(directory.isEmpty ? [UInt8(ascii: ".")] : directory, at: full)
-            for name in try TreeSnapshot.names(in: full) {
-                if directory.isEmpty, !withState, name == Array(".fsync-lite".utf8) { continue }
-                if directory.isEmpty, omitted.contains(name) { continue }
-                let child = directory.isEmpty ? name : directory + [UInt8(ascii: "/")] + name
-                let childPath = full + [UInt8(ascii: "/")] + name
-                var status = stat()
-                guard lstat(TreeSnapshot.terminated(childPath), &status) == 0 else {
-                    throw TreeError("lstat", childPath)
-                }
-                if status.st_mode & S_IFMT == S_IFDIR {
-                    pending.append(child)
-                } else {
-                    try add(child, at: childPath)
-                }
+        let omitted = names.union(withState ? [] : [".fsync-lite"])
+        for (name, path, status) in try RawPath.entries(of: path, leavingOut: omitted) {
+            var entry = Entry(
+                type: "?", mode: status.st_mode & 0o7777, owner: status.st_uid, group: status.st_gid,
+                modified: TreeTime(status.st_mtim))
+            switch status.st_mode & S_IFMT {
+            case S_IFREG:
+                entry.type = "-"
+                entry.content = try TreeSnapshot.content(path, size: Int(status.st_size))
+            case S_IFDIR: entry.type = "d"
+            case S_IFLNK:
+                entry.type = "l"
+                entry.content = try TreeSnapshot.destination(path)
+            case S_IFIFO: entry.type = "p"
+            case S_IFSOCK: entry.type = "s"
+            case S_IFCHR: entry.type = "c"
+            case S_IFBLK: entry.type = "b"
+            default: break
             }
+            entries[name] = entry
+            identities[name] = Identity(inode: UInt64(status.st_ino), changed: TreeTime(status.st_ctim))
         }
-    }
-
-    private mutating func add(_ name: [UInt8], at path: [UInt8]) throws {
-        var status = stat()
-        guard lstat(TreeSnapshot.terminated(path), &status) == 0 else { throw TreeError("lstat", path) }
-        var entry = Entry(
-            type: "?", mode: status.st_mode & 0o7777, owner: status.st_uid, group: status.st_gid,
-            modified: TreeTime(status.st_mtim))
-        switch status.st_mode & S_IFMT {
-        case S_IFREG:
-            entry.type = "-"
-            entry.content = try TreeSnapshot.content(path, size: Int(status.st_size))
-        case S_IFDIR: entry.type = "d"
-        case S_IFLNK:
-            entry.type = "l"
-            entry.content = try TreeSnapshot.destination(path)
-        case S_IFIFO: entry.type = "p"
-        case S_IFSOCK: entry.type = "s"
-        case S_IFCHR: entry.type = "c"
-        case S_IFBLK: entry.type = "b"
-        default: break
-        }
-        entries[name] = entry
-        identities[name] = Identity(inode: UInt64(status.st_ino), changed: TreeTime(status.st_ctim))
-    }
-
-    private static func names(in path: [UInt8]) throws -> [[UInt8]] {
-        guard let stream = opendir(terminated(path)) else {
-            // What nobody can list has no names to tell.
-            if errno == EACCES { return [] }
-            throw TreeError("opendir", path)
-        }
-        defer { closedir(stream) }
-        var names: [[UInt8]] = []
-        while let entry = readdir(stream) {
-            let name = withUnsafePointer(to: &entry.pointee.d_name) {
-                $0.withMemoryRebound(to: UInt8.self, capacity: 256) { bytes in
-                    Array(
-                        UnsafeBufferPointer(
-                            start: bytes,
-                            count: strlen(UnsafeRawPointer(bytes).assumingMemoryBound(to: CChar.self))))
-                }
-            }
-            if name != [UInt8(ascii: ".")], name != Array("..".utf8) { names.append(name) }
-        }
-        return names
     }
 
     private static func content(_ path: [UInt8], size: Int) throws -> [UInt8]? {
-        let descriptor = open(terminated(path), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
+        let descriptor = open(RawPath.terminated(path), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
         guard descriptor >= 0 else {
             if errno == EACCES { return nil }
             throw TreeError("open", path)
@@ -120,13 +74,9 @@ package struct TreeSnapshot: Sendable, Equatable {
 
     private static func destination(_ path: [UInt8]) throws -> [UInt8] {
         var buffer = [CChar](repeating: 0, count: 4097)
-        let length = readlink(terminated(path), &buffer, buffer.count)
+        let length = readlink(RawPath.terminated(path), &buffer, buffer.count)
         guard length >= 0 else { throw TreeError("readlink", path) }
         return buffer.prefix(length).map { UInt8(bitPattern: $0) }
-    }
-
-    private static func terminated(_ path: [UInt8]) -> [CChar] {
-        path.map { CChar(bitPattern: $0) } + [0]
     }
 }
 
@@ -139,7 +89,7 @@ extension TreeSnapshot {
 
     /// What differs, one line each, for people; empty when the trees are equal.
     package func differences(from other: TreeSnapshot) -> [String] {
-        lines(entries, other.entries) { name, entry, otherEntry in
+        TreeDifferences.lines(entries, other.entries) { name, entry, otherEntry in
             var parts: [String] = []
             func compare(_ what: String, _ left: some Equatable, _ right: some Equatable, _ isEqual: Bool) {
                 if !isEqual { parts.append("\(what) \(left), not \(right)") }
@@ -161,7 +111,7 @@ extension TreeSnapshot {
     /// - Parameter paths: only these, or all.
     package func touched(since other: TreeSnapshot, except paths: Set<String> = []) -> [String] {
         let skipped = Set(paths.map { Array($0.utf8) })
-        return lines(
+        return TreeDifferences.lines(
             identities.filter { !skipped.contains($0.key) },
             other.identities.filter { !skipped.contains($0.key) }
         ) { name, identity, otherIdentity in
@@ -183,12 +133,21 @@ extension TreeSnapshot {
         entries.keys.map { String(decoding: $0, as: UTF8.self) }.filter { $0 != "." }.sorted()
     }
 
-    private func lines<Value: Equatable>(
+    private static func short(_ content: [UInt8]?) -> String {
+        guard let content else { return "unreadable" }
+        let start = String(decoding: content.prefix(24), as: UTF8.self)
+        return content.count > 24 ? "\"\(start)…\" (\(content.count) bytes)" : "\"\(start)\""
+    }
+}
+
+/// What two trees differ in, for people.
+enum TreeDifferences {
+    static func lines<Value: Equatable>(
         _ left: [[UInt8]: Value], _ right: [[UInt8]: Value], _ parts: ([UInt8], Value, Value) -> [String]
     ) -> [String] {
         var lines: [String] = []
         for name in Set(left.keys).union(right.keys).sorted(by: { $0.lexicographicallyPrecedes($1) }) {
-            let label = Self.label(name)
+            let label = label(name)
             switch (left[name], right[name]) {
             case (let value?, let otherValue?):
                 let found = parts(name, value, otherValue)
@@ -203,11 +162,5 @@ extension TreeSnapshot {
     private static func label(_ name: [UInt8]) -> String {
         if let text = String(validating: name, as: UTF8.self) { return text }
         return name.map { $0 < 0x80 ? String(UnicodeScalar($0)) : "\\x" + String($0, radix: 16) }.joined()
-    }
-
-    private static func short(_ content: [UInt8]?) -> String {
-        guard let content else { return "unreadable" }
-        let start = String(decoding: content.prefix(24), as: UTF8.self)
-        return content.count > 24 ? "\"\(start)…\" (\(content.count) bytes)" : "\"\(start)\""
     }
 }

@@ -4,7 +4,7 @@ import FileSystem
 ///
 /// A list of fields in writing order is the grammar of an object. `JSONText.fields` writes it;
 /// `DocumentReader.leadingFields` reads a header, `DocumentReader.object` an element.
-struct Field<Owner>: Sendable {
+package struct Field<Owner>: Sendable {
     typealias Rule = @Sendable (Owner) -> Bool
 
     let key: FieldKey
@@ -131,7 +131,7 @@ struct FieldKey: Sendable {
 
 extension JSONText {
     /// Writes the fields that the owner has, in order.
-    mutating func fields<Owner>(_ fields: [Field<Owner>], of owner: Owner) {
+    package mutating func fields<Owner>(_ fields: [Field<Owner>], of owner: Owner) {
         var depth = Int.max
         for index in fields.indices where fields[index].depth <= depth {
             let isThere = fields[index].condition?.rule(owner) ?? true && fields[index].write(owner, &self)

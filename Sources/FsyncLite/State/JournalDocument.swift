@@ -130,7 +130,7 @@ extension Journal {
 }
 
 extension OperationGraph.Object {
-    static let fields: [Field<Self>] =
+    package static let fields: [Field<Self>] =
         Field.part(
             \.identity, blank: .unknown,
             [Field("inode", .integer, \.inode), Field("created", .time, \.created)])
@@ -168,12 +168,12 @@ private struct NumberedFeatures {
     ]
 }
 
-struct OperationFields {
+package struct OperationFields {
     var detach, attach, rename, exchange, with, link: Int?
     var new: OperationGraph.Location?
 
     /// - Parameter operation: nil leaves all fields empty.
-    init(_ operation: OperationGraph.Operation?) {
+    package init(_ operation: OperationGraph.Operation?) {
         switch operation {
         case .detach(let object): detach = object
         case .attach(let object): attach = object
@@ -184,7 +184,7 @@ struct OperationFields {
         }
     }
 
-    static let all: [Field<OperationFields>] =
+    package static let all: [Field<OperationFields>] =
         [
             Field("detach", .integer, \.detach), Field("attach", .integer, \.attach),
             Field("rename", .integer, \.rename), Field("exchange", .integer, \.exchange),

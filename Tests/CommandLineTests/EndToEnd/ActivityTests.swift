@@ -49,8 +49,7 @@ struct ActivityTests {
             "\(line)")
         let machine = try FarMachine(has: .target)
         let far = try withExtendedLifetime(machine) {
-            try CommandRun(
-                ["status", "far:\(scene.target)"] + machine.options, in: scene.directory.path)
+            try scene.here(["status", "far:\(scene.target)"] + machine.options)
         }
         #expect(
             far.output.contains(
@@ -89,8 +88,7 @@ struct ActivityTests {
     }
 
     @Test func damagedDocumentIsNone() throws {
-        let scene = try MirrorScene(["a": "1"], inMemory: true)
-        try scene.mirror()
+        let scene = try MirrorScene(["a": "1"], inMemory: true).mirrored()
         try Data("{".utf8).write(to: URL(fileURLWithPath: scene.path("target/.fsync-lite/activity")))
         let run = try scene.run("status", "target")
         #expect(run.code == 0 && !run.output.contains("running"), "\(run.errors)")
@@ -98,7 +96,7 @@ struct ActivityTests {
 
     @Test func endedRunLeavesNothing() throws {
         let scene = try MirrorScene(["a": .file(String(repeating: "x", count: 300_000))], inMemory: true)
-        try scene.mirror("--bandwidth", "100K")
+            .mirrored("--bandwidth", "100K")
         #expect(!scene.exists("target/.fsync-lite/activity"))
         #expect(try !scene.run("status", "target").output.contains("running"))
     }

@@ -22,8 +22,7 @@ struct AnswerTests {
     func jsonIsOneDocumentWhateverHappens(index: Int) throws {
         let (words, code, format) = AnswerTests.exits[index]
         let scene = try MirrorScene(["a": "1"], inMemory: true)
-        let run = try scene.run(words + ["--json"])
-        #expect(run.code == code, "\(run.errors)")
+        let run = try scene.run(words + ["--json"]).expect(code)
         let document = try run.json()
         #expect(document.text("format") == format)
         guard format == "fsync-lite-error" else { return }
@@ -43,7 +42,7 @@ struct AnswerTests {
             ), at: "settings.json")
         for (options, format) in [(["--dry-run"], "fsync-lite-plan"), ([], "fsync-lite-report")] {
             let run = try scene.run(["run", "--all", "--json", "--settings", "settings.json"] + options)
-            #expect(run.code == 66)
+                .expect(66)
             let documents = try run.output.split(separator: "{\"format\":").map {
                 try JSONObject(text: "{\"format\":\($0)")
             }
@@ -97,9 +96,8 @@ struct AnswerTests {
                 (0..<100).map { (TreeName(Array("f\($0)".utf8)), .file("1")) }, mode: 0o755, modified: nil),
             inMemory: true)
         try scene.build(["theirs": "1"], at: "target")
-        let run = try CommandRun(
-            ["plan", "source", "target"], in: scene.directory.path,
-            under: ["sh", "-c", "exec \"$@\" 2>&1", "sh"])
+        let run = try scene.here(
+            ["plan", "source", "target"], under: ["sh", "-c", "exec \"$@\" 2>&1", "sh"])
         let lines = run.output.split(separator: "\n")
         // The times of the roots may differ, which is a line more.
         try #require([104, 105].contains(lines.count), "\(lines.count)")
@@ -108,8 +106,7 @@ struct AnswerTests {
     }
 
     @Test func driftThatIsTakenBackIsTold() throws {
-        let scene = try MirrorScene(["a": "1", "b": "2", "d": ["x": "x"]], inMemory: true)
-        try scene.mirror()
+        let scene = try MirrorScene(["a": "1", "b": "2", "d": ["x": "x"]], inMemory: true).mirrored()
         try scene.append("!", to: "target/a")
         let run = try scene.mirror()
         #expect(
@@ -133,8 +130,7 @@ struct AnswerTests {
 
     @Test(.needs(.otherUser))
     func whatCannotBeReadIsNotUnchanged() throws {
-        let scene = try MirrorScene(["a": "1", "b": "2", "c": "3", "d": ["x": "x"]], as: .ordinary)
-        try scene.mirror()
+        let scene = try MirrorScene(["a": "1", "b": "2", "c": "3", "d": ["x": "x"]], as: .ordinary).mirrored()
         for name in ["a", "b"] { try scene.append("!", to: "source/\(name)") }
         for name in ["a", "d"] { try scene.setMode(0, of: "source/\(name)") }
         let plan = try scene.plan("--keep-going")
@@ -150,10 +146,7 @@ struct AnswerTests {
         let scene = try MirrorScene(["a": .file(String(repeating: "x", count: 2 << 20))], inMemory: true)
         try scene.build([:], at: "target")
         try TestDisk.tmpfs(options: "size=1m").mounted(at: scene.target) {
-            let run = try scene.plan("--json")
-            #expect(
-                run.code == 4 && run.errors.contains("2.2 MB are needed and 1.0 MB are free"), "\(run.errors)"
-            )
+            let run = try scene.plan("--json").expect(4, says: "2.2 MB are needed and 1.0 MB are free")
             let refusal = try run.json().objects("refusals").first
             #expect(
                 (refusal?.number("bytes_needed") ?? 0) > 2 << 20 && refusal?.number("bytes_free") == 1 << 20)

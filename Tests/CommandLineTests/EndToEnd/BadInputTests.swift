@@ -8,9 +8,7 @@ struct BadInputTests {
     @Test func missingSourceIs66AndMakesNothing() throws {
         let scene = try MirrorScene(["a": "1"])
         for command in ["plan", "apply"] {
-            let run = try scene.run(command, "nowhere", "target")
-            #expect(run.code == 66)
-            #expect(run.errors.contains("nowhere"))
+            let run = try scene.run(command, "nowhere", "target").expect(66, says: "nowhere")
             #expect(run.output.isEmpty)
         }
         #expect(!scene.exists("target"))
@@ -20,8 +18,7 @@ struct BadInputTests {
         [], ["--keep-going", "--allow-empty-source", "--change-source", "--max-delete", "unlimited"],
     ])
     func vanishedSourceIs66WhateverTheOptionsAndTouchesNothing(options: [String]) throws {
-        let scene = try MirrorScene(["a": "1"])
-        try scene.mirror()
+        let scene = try MirrorScene(["a": "1"]).mirrored()
         try scene.move("source", to: "unplugged")
         let before = try scene.wholeTarget()
         #expect(try scene.run(["apply", "source", "target"] + options).code == 66)
@@ -30,16 +27,12 @@ struct BadInputTests {
 
     @Test func missingParentIsRefusedWithTheWayOutThatWorks() throws {
         let scene = try MirrorScene(["a": "1"])
-        let run = try scene.run("apply", "source", "some/new place/target")
-        #expect(run.code == 4)
+        let run = try scene.run("apply", "source", "some/new place/target").expect(4)
         #expect(!scene.exists("some"))
         let hint = "fsync-lite apply source 'some/new place/target' --create-parents"
         #expect(run.errors.contains(hint) || run.errors.contains(hint.replacing("'", with: "\"")))
-        let again = try scene.run("apply", "source", "some/new place/target", "--create-parents")
-        #expect(again.code == 0, "\(again.errors)")
-        #expect(
-            try TreeSnapshot(scene.path("some/new place/target")).differences(
-                from: TreeSnapshot(scene.source)) == [])
+        try scene.run("apply", "source", "some/new place/target", "--create-parents").expect(0)
+        try scene.expectSame("some/new place/target", as: "source")
     }
 
     @Test func fileAsSourceOrTargetIs66() throws {
@@ -70,10 +63,7 @@ struct BadInputTests {
             (["apply", "--kep-going", "source", "target"], "'--keep-going'"),
             (["manifest", "lst", "source"], "list"), (["plan", "--jsn", "source", "target"], "'--json'"),
         ] {
-            let run = try scene.run(arguments)
-            #expect(run.code == 64)
-            #expect(run.errors.contains("did you mean"), "\(run.errors)")
-            #expect(run.errors.contains(suggestion), "\(run.errors)")
+            try scene.run(arguments).expect(64, says: "did you mean", suggestion)
         }
         #expect(!scene.exists("target"))
     }
@@ -86,8 +76,7 @@ struct BadInputTests {
     ])
     func commandLineWithoutSenseIs64(arguments: [String]) throws {
         let scene = try MirrorScene(["a": "1"])
-        let run = try scene.run(arguments)
-        #expect(run.code == 64)
+        let run = try scene.run(arguments).expect(64)
         #expect(!run.errors.isEmpty)
         #expect(!scene.exists("target"))
     }
@@ -96,27 +85,21 @@ struct BadInputTests {
     func noPathThereIs64(arguments: [String]) throws {
         let scene = try MirrorScene(["a": "1"])
         for command in ["plan", "apply"] {
-            let run = try scene.run([command] + arguments)
-            #expect(run.code == 64)
-            #expect(run.errors.contains("./"))
+            try scene.run([command] + arguments).expect(64, says: "./")
         }
         #expect(!scene.exists("target"))
-        let local = try scene.run("apply", "source", "./host:dir")
-        #expect(local.code == 0, "\(local.errors)")
+        try scene.run("apply", "source", "./host:dir").expect(0)
         #expect(scene.exists("host:dir/a"))
     }
 
     @Test func secondApplyIs75WhileOneHoldsTheTarget() throws {
-        let scene = try MirrorScene(["a": "1"])
-        try scene.mirror()
+        let scene = try MirrorScene(["a": "1"]).mirrored()
         try scene.append("2", to: "source/a")
         let before = try scene.wholeTarget()
         let descriptor = open(scene.target, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         try #require(descriptor >= 0 && flock(descriptor, LOCK_EX | LOCK_NB) == 0)
         for arguments in [["apply", "source", "target"], ["recover", "target"]] {
-            let run = try scene.run(arguments)
-            #expect(run.code == 75)
-            #expect(run.errors.contains("target"))
+            try scene.run(arguments).expect(75, says: "target")
         }
         #expect(try scene.plan().code == 0)
         #expect(try scene.run("status", "target").code == 0)
@@ -129,16 +112,13 @@ struct BadInputTests {
 
     @Test(arguments: ["{", "[]", "{\"retention\":7}", "\u{0}", "nonsense"])
     func damagedSettingsAre65(text: String) throws {
-        let scene = try MirrorScene(["a": "1"])
-        try scene.mirror()
+        let scene = try MirrorScene(["a": "1"]).mirrored()
         try scene.append("2", to: "source/a")
         try scene.build(["settings.json": .file(text, mode: 0o600)], at: "target/.fsync-lite")
         try scene.setMode(0o700, of: "target/.fsync-lite")
         let before = try scene.wholeTarget()
         for command in ["plan", "apply"] {
-            let run = try scene.run(command, "source", "target")
-            #expect(run.code == 65, "\(command) \(run.code) \(run.errors)")
-            #expect(run.errors.contains("settings.json"))
+            try scene.run(command, "source", "target").expect(65, says: "settings.json")
         }
         #expect(try scene.wholeTarget().touched(since: before) == [])
     }
@@ -189,8 +169,7 @@ struct DamagedManifestTests {
 
     @Test(arguments: damages)
     private func is65NamingFileAndLineAndNothingIsTouched(damage: Damage) throws {
-        let scene = try MirrorScene(["a": "1", "b": "2"])
-        try scene.mirror()
+        let scene = try MirrorScene(["a": "1", "b": "2"]).mirrored()
         let manifest = scene.path("target/.fsync-lite/manifest.json")
         var lines = try String(contentsOfFile: manifest, encoding: .utf8).components(separatedBy: "\n")
         damage.change(&lines)
@@ -201,8 +180,7 @@ struct DamagedManifestTests {
             ["apply", "source", "target"], ["plan", "source", "target"], ["status", "target"],
             ["manifest", "list", "target"], ["manifest", "show", "target/.fsync-lite/manifest.json"],
         ] {
-            let run = try scene.run(arguments)
-            #expect(run.code == 65, "\(arguments): \(run.errors)")
+            let run = try scene.run(arguments).expect(65)
             let place = damage.line.map { "manifest.json: line \($0): " } ?? "manifest.json: line "
             #expect(run.errors.contains(place), "\(arguments): \(run.errors)")
         }

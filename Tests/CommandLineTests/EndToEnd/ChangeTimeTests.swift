@@ -13,10 +13,7 @@ struct ChangeTimeTests {
     /// The files of the source that a run opens.
     private func opened(_ scene: MirrorScene, by arguments: [String]) throws -> [String] {
         let log = scene.path("calls")
-        let run = try CommandRun(
-            arguments, in: scene.directory.path,
-            under: ["strace", "-f", "-qq", "-e", "trace=openat", "-o", log])
-        #expect(run.code == 0, "\(run.errors)")
+        try scene.here(arguments, under: ["strace", "-f", "-qq", "-e", "trace=openat", "-o", log]).expect(0)
         return try scene.text("calls").split(separator: "\n").map(String.init)
             .filter { $0.contains("\"file ") }
     }
@@ -27,8 +24,8 @@ struct ChangeTimeTests {
         try scene.setAttribute("user.a", "1", of: "source/a")
         try scene.mirror()
         try scene.settle()
-        let run = try CommandRun(
-            ["apply", "source", "target"], in: scene.directory.path,
+        let run = try scene.here(
+            ["apply", "source", "target"],
             under: ["strace", "-f", "-qq", "-e", "trace=/xattr", "-o", scene.path("calls")])
         #expect(run.output.contains("nothing to do"), "\(run.errors)")
         // The mark of the state is read, and nothing else.
@@ -69,8 +66,7 @@ struct ChangeTimeTests {
 
     @Test(.needs(.strace, .later))
     func sourceOfWhichALinkedCopyWasMadeIsReadOnce() throws {
-        let scene = try MirrorScene(["file 1": "one", "d": ["file 2": "two", "file 3": "three"]])
-        try scene.mirror()
+        let scene = try MirrorScene(["file 1": "one", "d": ["file 2": "two", "file 3": "three"]]).mirrored()
         try scene.settle()
         #expect(try opened(scene, by: ["plan", "source", "target"]) == [])
         try HostCommand.run("cp", "-al", scene.source, scene.path("copy"))
@@ -101,42 +97,24 @@ struct ChangeTimeTests {
         #expect(try !manifest(scene).contains("\"racy\":true"))
     }
 
-    /// The change time of what no commit touched is compared with the recorded one, not with the time of a commit.
-    @Test(.needs(.strace, .later))
-    func editOfTheTargetWhileACommitIsUnderWayIsFound() throws {
-        let scene = try MirrorScene(["a": .file("first", modified: Self.time), "b": "b"])
-        try scene.mirror()
+    /// The change time of what no commit touched is compared with the recorded one, not with the time of a commit. The links
+    /// of an exchange move that of all files, and so hide an edit that came after the scan.
+    @Test(.needs(.strace, .later), arguments: [[], ["--exchange"]])
+    func editOfTheTargetWhileACommitIsUnderWayIsFound(options: [String]) throws {
+        let scene = try MirrorScene(["a": .file("first", modified: Self.time), "b": "b"]).mirrored()
         try scene.settle()
         try scene.append("more", to: "source/b")
         try scene.append("still more", to: "source/b")
-        let run = try PausedCommand.run(
-            ["apply", "source", "target"], in: scene.directory.path, at: .after("syncfs")
-        ) { try scene.editInSecret("target/a", "drift") }
-        #expect(run.code == 0, "\(run.errors)")
-        #expect(try scene.text("target/a") == "drift")
-        try scene.mirror()
-        #expect(try scene.text("target/a") == "first")
-    }
-
-    /// Links move the change time of all files, and so hide an edit that came after the scan.
-    @Test(.needs(.strace, .later))
-    func editOfTheTargetWhileAnExchangeIsUnderWayIsFound() throws {
-        let scene = try MirrorScene(["a": .file("first", modified: Self.time), "b": "b"])
-        try scene.mirror()
-        try scene.settle()
-        try scene.append("more", to: "source/b")
-        let run = try PausedCommand.run(
-            ["apply", "source", "target", "--exchange"], in: scene.directory.path, at: .after("syncfs")
-        ) { try scene.editInSecret("target/a", "drift") }
-        #expect(run.code == 0, "\(run.errors)")
+        try scene.paused(["apply", "source", "target"] + options, at: .after("syncfs")) {
+            try scene.editInSecret("target/a", "drift")
+        }.expect(0)
         #expect(try scene.text("target/a") == "drift")
         try scene.mirror()
         #expect(try scene.text("target/a") == "first")
     }
 
     @Test func manifestIsWrittenAnewWithoutAStep() throws {
-        let scene = try MirrorScene(["a": "one", "b": "two"])
-        try scene.mirror()
+        let scene = try MirrorScene(["a": "one", "b": "two"]).mirrored()
         let snapshots = try scene.run("snapshot", "list", "target").output
         try HostCommand.run("ln", scene.path("source/a"), scene.path("other name"))
         try scene.remove("other name")
@@ -146,12 +124,6 @@ struct ChangeTimeTests {
         try scene.mirror()
         #expect(try manifest(scene) != before)
         #expect(try scene.run("snapshot", "list", "target").output == snapshots)
-        try scene.run("manifest", "verify", "target", "target").expectSame()
-    }
-}
-
-extension CommandRun {
-    fileprivate func expectSame() {
-        #expect(code == 0, "\(output)\(errors)")
+        try scene.run("manifest", "verify", "target", "target").expect(0)
     }
 }

@@ -77,8 +77,8 @@ struct ChangingSourceTests {
             [
                 "edited": "first version", "dir": ["a": "a", "b": "b"], "was": ["x": "x", "y": "y"],
                 "kept": ["k": "k"], "gone": "gone", "some": ["1": "1", "2": "2", "3": "3"],
-            ], inMemory: true)
-        try scene.mirror()
+            ], inMemory: true
+        ).mirrored()
         try scene.append(", edited", to: "source/edited")
         try scene.build(
             [
@@ -97,9 +97,7 @@ struct ChangingSourceTests {
         let scene = try changedScene()
         let old = try TreeSnapshot(scene.target)
         var versions = try contents(old).union(contents(TreeSnapshot(scene.source)))
-        let run = try PausedCommand.run(
-            ["apply", "--json", "source", "target"], in: scene.directory.path, at: point
-        ) {
+        let run = try scene.paused(["apply", "--json", "source", "target"], at: point) {
             try change.make(scene)
             versions.formUnion(try contents(TreeSnapshot(scene.source)))
         }
@@ -125,9 +123,9 @@ struct ChangingSourceTests {
             listed.split(separator: "\0").map { String($0) }.sorted() == now.paths,
             "the manifest is not of this tree")
 
-        let next = try scene.run(
-            "apply", "--max-delete", "unlimited", "--allow-empty-source", "source", "target")
-        #expect(next.code == 0, "\(next.errors)")
+        try scene.run(
+            "apply", "--max-delete", "unlimited", "--allow-empty-source", "source", "target"
+        ).expect(0)
         try scene.expectMirrored()
         #expect(try scene.apply("--allow-empty-source").output.contains("nothing to do"))
     }
@@ -160,8 +158,7 @@ struct ChangingSourceTests {
     }
 
     private func restlessScene() throws -> MirrorScene {
-        let scene = try MirrorScene(["restless": "old", "d": ["a": "a"]], inMemory: true)
-        try scene.mirror()
+        let scene = try MirrorScene(["restless": "old", "d": ["a": "a"]], inMemory: true).mirrored()
         try scene.append(" and new", to: "source/restless")
         return scene
     }
@@ -175,8 +172,7 @@ struct ChangingSourceTests {
 
     @Test func fileThatGrowsTwiceIsCopiedAThirdTimeWhereThatIsStrict() throws {
         let scene = try restlessScene()
-        let run = try restlessRun(scene, changes: 2, "--strict") { try $0.append("!", to: "source/restless") }
-        #expect(run.code == 0, "\(run.errors)")
+        try restlessRun(scene, changes: 2, "--strict") { try $0.append("!", to: "source/restless") }.expect(0)
         #expect(try scene.text("target/restless") == "old and new!!")
         try scene.expectMirrored()
     }
@@ -185,13 +181,9 @@ struct ChangingSourceTests {
     @Test func largeFileThatIsRewrittenWhileItIsCopiedIsWhole() throws {
         let scene = try MirrorScene(
             ["large": .file(String(repeating: "a", count: 1_000_000))], inMemory: true)
-        let run = try PausedCommand.run(
-            ["apply", "source", "target"], in: scene.directory.path,
-            at: .after("copy_file_range", of: "source/large")
-        ) {
+        try scene.paused(at: .after("copy_file_range", of: "source/large")) {
             try scene.editInSecret("source/large", String(repeating: "b", count: 1_000_000))
-        }
-        #expect(run.code == 0, "\(run.errors)")
+        }.expect(0)
         try scene.expectMirrored()
     }
 
@@ -217,8 +209,7 @@ struct ChangingSourceTests {
     func fileThatGoesOnChangingKeepsItsOldVersionAndTheRestIsMirrored(change: Change) throws {
         let scene = try restlessScene()
         try scene.build(["z": "the rest"], at: "source")
-        let run = try restlessRun(scene, "--json", change: change.make)
-        #expect(run.code == 3, "\(run.errors)")
+        let run = try restlessRun(scene, "--json", change: change.make).expect(3)
         let problems = try run.json().objects("problems")
         #expect(problems.map { $0.text("path") } == ["restless"])
         #expect(problems.first?.text("code") == "changing")
@@ -230,9 +221,7 @@ struct ChangingSourceTests {
 
     @Test func newFileThatGoesOnChangingIsLeftOut() throws {
         let scene = try MirrorScene(["restless": "new", "d": ["a": "a"]], inMemory: true)
-        let run = try restlessRun(scene)
-        #expect(run.code == 3, "\(run.errors)")
-        #expect(run.errors.contains("restless: it was still changing after three tries (changing)"))
+        try restlessRun(scene).expect(3, says: "restless: it was still changing after three tries (changing)")
         #expect(!scene.exists("target/restless"))
         #expect(try scene.text("target/d/a") == "a")
         try scene.mirror()
@@ -242,10 +231,7 @@ struct ChangingSourceTests {
     func fileThatGoesOnChangingIs1WithStrictAndTheTargetIsUnchanged(other: String) throws {
         let scene = try restlessScene()
         let before = try TreeSnapshot(scene.target)
-        let run = try restlessRun(scene, "--strict", other)
-        #expect(run.code == 1)
-        #expect(run.errors.contains("restless"))
-        #expect(run.errors.contains("leave --strict out"))
+        try restlessRun(scene, "--strict", other).expect(1, says: "restless", "leave --strict out")
         #expect(try TreeSnapshot(scene.target).touched(since: before) == [])
         try scene.mirror()
     }
@@ -255,8 +241,7 @@ struct ChangingSourceTests {
         #expect(link(scene.path("source/restless"), scene.path("source/second")) == 0)
         try scene.mirror()
         try scene.append(" and new", to: "source/restless")
-        let run = try restlessRun(scene, "--json")
-        #expect(run.code == 3, "\(run.errors)")
+        let run = try restlessRun(scene, "--json").expect(3)
         #expect(try run.json().objects("problems").map { $0.text("path") } == ["restless", "second"])
         #expect(try scene.text("target/second") == "old")
         try scene.mirror()

@@ -94,8 +94,8 @@ struct ChangingTargetTests {
             [
                 "edited": "first version", "kept": "kept", "was": ["x": "x", "y": "y"],
                 "gone": ["file": "gone", "too": "too"], "some": ["1": "1", "2": "2", "3": "3", "4": "4"],
-            ], inMemory: true)
-        try scene.mirror()
+            ], inMemory: true
+        ).mirrored()
         try scene.append(", edited", to: "source/edited")
         try scene.build(["new": "new", "made": ["in": "it"]], at: "source")
         try scene.move("source/was", to: "source/moved")
@@ -166,8 +166,7 @@ struct ChangingTargetTests {
             }
         }
         let history = try scene.historyKeeps(change.theirs)
-        let next = try scene.apply()
-        #expect(next.code == 0, "\(story), then \(next.errors)", sourceLocation: sourceLocation)
+        try scene.apply().expect(0, of: "\(story), then", sourceLocation: sourceLocation)
         try scene.expectMirrored(sourceLocation: sourceLocation)
         // By default one apply is kept: what the first one put into the history may go with the second.
         if !change.theirs.isEmpty, !history {
@@ -208,8 +207,7 @@ struct ChangingTargetTests {
                 theirs.append("an edit of a new file")
                 try scene.rewrite("target/new", "an edit of a new file")
             }
-            let recovery = try scene.run("recover", "--back", "target")
-            #expect(recovery.code == 0, "\(recovery.errors)")
+            try scene.run("recover", "--back", "target").expect(0)
             #expect(try TreeSnapshot(scene.target) == old)
             for content in theirs {
                 #expect(try isKept(content, scene), "\(number): \(content)")

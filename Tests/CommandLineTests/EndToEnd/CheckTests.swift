@@ -12,8 +12,7 @@ struct CheckTests {
     /// Three snapshots, with digests, and a job `j`.
     private func scene(as identity: CommandRun.Identity = .current, target: String = "") throws -> MirrorScene
     {
-        let scene = try MirrorScene(CheckTests.tree, as: identity)
-        try scene.mirror("--digest")
+        let scene = try MirrorScene(CheckTests.tree, as: identity).mirrored("--digest")
         try scene.editInSecret("source/b", "OTHER")
         try scene.append("!", to: "source/b")
         try scene.mirror()
@@ -51,8 +50,8 @@ struct CheckTests {
         try scene.rot("target/a", "rotten")
         try scene.append("!", to: "target/d/c")
         for options in [[], ["-q"]] {
-            let found = try scene.run(["verify", name, "--settings", "settings.json"] + options)
-            #expect(found.code == 2 && found.output.contains("rotten a  (in the tree)\n"), "\(found.output)")
+            try scene.run(["verify", name, "--settings", "settings.json"] + options).expect(
+                2, prints: "rotten a  (in the tree)\n")
         }
         #expect(try statusLine(scene) == "all files read, 1 rotten, 1 other difference")
     }
@@ -61,8 +60,7 @@ struct CheckTests {
         let scene = try scene()
         let held = try #require(try scene.wholeTarget().paths.first { $0.contains("/0/") })
         try scene.editInSecret("target/\(held)", "rotte")
-        let run = try verify(scene, "target", "--json")
-        #expect(run.code == 65, "\(run.errors)")
+        let run = try verify(scene, "target", "--json").expect(65)
         let document = try run.json()
         #expect(document.text("format") == "fsync-lite-verification")
         #expect(document.objects("discrepancies").isEmpty)
@@ -77,8 +75,7 @@ struct CheckTests {
         let scene = try scene()
         try scene.rot("target/a", "rotten")
         try scene.rot("source/d/c", "THIRD")
-        let run = try verify(scene, name, "--repair")
-        #expect(run.code == 0 && run.output.contains("2 repaired, 0 differ"), "\(run.output)\(run.errors)")
+        try verify(scene, name, "--repair").expect(0, prints: "2 repaired, 0 differ")
         try scene.expectMirrored()
         #expect(try scene.text("source/d/c") == "third")
         // The digests go on.
@@ -191,8 +188,7 @@ struct CheckTests {
     }
 
     @Test func theTargetRemembersDigests() throws {
-        let scene = try MirrorScene(["a": "1"], inMemory: true)
-        try scene.mirror()
+        let scene = try MirrorScene(["a": "1"], inMemory: true).mirrored()
         // What changed in the tick in which a run begins gets no digest from it.
         ClockTick.pass()
         let begun = try scene.mirror("--digest")
@@ -211,8 +207,7 @@ struct CheckTests {
         try scene.build("3", at: "source/c")
         try scene.mirror()
         #expect(try digests(scene) == 2)
-        let unread = try scene.run("verify", "target")
-        #expect(unread.code == 0 && unread.errors.contains("1 file has no digest"), "\(unread.errors)")
+        try scene.run("verify", "target").expect(0, says: "1 file has no digest")
         #expect(try statusLine(scene) == "2 files read, 0 rotten, 1 file has no digest")
         // A job may say it, too: with true c and d are read as well, with none e is not, and with all everything is.
         for (word, name, count) in [("true", "d", 4), ("\"none\"", "e", 4), ("\"all\"", "f", 6)] {
@@ -220,8 +215,7 @@ struct CheckTests {
             let job =
                 #"{"jobs": {"j": {"source": "\#(scene.source)", "target": "\#(scene.target)", "digest": \#(word)}}}"#
             try scene.build(.file(job), at: "settings.json")
-            let run = try scene.run("run", "j", "--settings", "settings.json")
-            #expect(run.code == 0, "\(run.errors)")
+            try scene.run("run", "j", "--settings", "settings.json").expect(0)
             #expect(try digests(scene) == count, "\(word)")
         }
         #expect(try scene.text("target/.fsync-lite/manifest.json").contains("\"digests\":\"all\""))
@@ -242,8 +236,7 @@ struct CheckTests {
     @Test(.needs(.otherUser)) func aCheckGoesOnWhereItCannotNoteItsResult() throws {
         let scene = try scene(as: .ordinary)
         try scene.setMode(0o500, of: "target/.fsync-lite")
-        let run = try verify(scene, "target", "--part", "auto")
-        #expect(run.code == 0 && run.errors.contains("note: the result could not be noted"), "\(run.errors)")
+        try verify(scene, "target", "--part", "auto").expect(0, says: "note: the result could not be noted")
         try scene.setMode(0o700, of: "target/.fsync-lite")
         #expect(try statusLine(scene) == "")
     }
@@ -254,8 +247,7 @@ struct CheckTests {
             ("none", 64, "and no directory of this name here"),
             ("source", 66, "this is not a target of fsync-lite"),
         ] as [(String, Int32, String)] {
-            let run = try verify(scene, name)
-            #expect(run.code == code && run.errors.contains(text), "\(run.errors)")
+            try verify(scene, name).expect(code, says: text)
         }
     }
 
@@ -265,29 +257,21 @@ struct CheckTests {
         let scene = try scene(target: "far:")
         let far = try FarMachine(has: .target)
         func there(_ name: String, _ words: String..., by far: FarMachine) throws -> CommandRun {
-            try CommandRun(
-                ["verify", name, "--settings", "settings.json"] + words + far.options,
-                in: scene.directory.path)
+            try scene.here(["verify", name, "--settings", "settings.json"] + words + far.options)
         }
         for name in ["j", "far:\(scene.target)"] {
-            let run = try there(name, "--part", "auto", by: far)
-            #expect(
-                run.code == 0 && run.output.contains(" of 31\n3 snapshots: no damage in part "),
-                "\(run.output)\(run.errors)")
-            let repair = try there(name, "--repair", by: far)
-            #expect(
-                repair.code == 64 && repair.errors.contains("--repair does not go with"), "\(repair.errors)")
+            try there(name, "--part", "auto", by: far).expect(
+                0, prints: " of 31\n3 snapshots: no damage in part ")
+            try there(name, "--repair", by: far).expect(64, says: "--repair does not go with")
         }
         #expect(try lastCheck(scene).number("part") == 2)
-        let status = try CommandRun(
-            ["status", "far:\(scene.target)"] + far.options, in: scene.directory.path)
+        let status = try scene.here(["status", "far:\(scene.target)"] + far.options)
         #expect(
             status.output.contains("   part 2 of 31 read, 0 rotten\n"), "\(status.output)\(status.errors)")
         // A key that may only read leaves no note.
         let before = try scene.text("target/.fsync-lite/last-check")
         let reading = try FarMachine(#"exec sh -c "$far --read-only""#, has: .target)
-        let run = try there("j", "--part", "auto", by: reading)
-        #expect(run.code == 0 && run.errors.contains("this key is read-only"), "\(run.errors)")
+        try there("j", "--part", "auto", by: reading).expect(0, says: "this key is read-only")
         #expect(try scene.text("target/.fsync-lite/last-check") == before)
     }
 }

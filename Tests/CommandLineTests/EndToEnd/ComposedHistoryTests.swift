@@ -9,9 +9,9 @@ struct ComposedHistoryTests {
     private func expectTree(
         _ scene: MirrorScene, _ snapshot: String, _ wanted: AttributeSnapshot, inPlace: Bool = false
     ) throws {
-        let run = try scene.run(
-            ["snapshot", "restore", "target", snapshot] + (inPlace ? ["--in-place"] : ["--to", "copy"]))
-        #expect(run.code == 0, "\(run.errors)")
+        try scene.run(
+            ["snapshot", "restore", "target", snapshot] + (inPlace ? ["--in-place"] : ["--to", "copy"])
+        ).expect(0)
         let found = try AttributeSnapshot(scene.path(inPlace ? "target" : "copy"))
         #expect(found.differences(from: wanted) == [])
     }
@@ -59,8 +59,7 @@ struct ComposedHistoryTests {
 
     /// What took part then and takes none now stays, but not where the earlier tree has something else.
     @Test func whatIsInTheWayOfAnEarlierTreeGivesWay() throws {
-        let scene = try MirrorScene(["c": ["c": ["y": "2"], "x": "1"], "z": "z"])
-        try scene.mirror("--keep-last", "9")
+        let scene = try MirrorScene(["c": ["c": ["y": "2"], "x": "1"], "z": "z"]).mirrored("--keep-last", "9")
         let wanted = try AttributeSnapshot(scene.source)
         try scene.move("source/c", to: "source/n")
         try scene.build(["c": [:]], at: "source")
@@ -73,8 +72,7 @@ struct ComposedHistoryTests {
 
     /// A directory that a restore left takes part again, with what somebody had put there.
     @Test func whatLiesInAStrangersDirectoryWasInNoTree() throws {
-        let scene = try MirrorScene(["d": ["b": ["x": "1"], "e": "e"], "z": "z"])
-        try scene.mirror("--keep-last", "9")
+        let scene = try MirrorScene(["d": ["b": ["x": "1"], "e": "e"], "z": "z"]).mirrored("--keep-last", "9")
         try scene.move("target/d/b", to: "target/d/new")
         #expect(try scene.run("snapshot", "restore", "target", "latest~1", "--in-place").code == 0)
         #expect(scene.exists("target/d/new/x"))
@@ -82,22 +80,19 @@ struct ComposedHistoryTests {
         try scene.build(["new": [:]], at: "source/d")
         try scene.mirror()
         #expect(try scene.apply("--exclude", "/d").code == 0)
-        let run = try scene.run("snapshot", "restore", "target", "latest~2", "--to", "copy")
-        #expect(run.code == 0, "\(run.errors)")
+        try scene.run("snapshot", "restore", "target", "latest~2", "--to", "copy").expect(0)
         #expect(!scene.exists("copy/d"))
     }
 
     /// Something comes back that took no part then, and somebody has moved its directory since.
     @Test func whatComesBackHasItsDirectory() throws {
-        let scene = try MirrorScene(["e": "e", "h": ["h": ["x": "1"]]])
-        try scene.mirror("--keep-last", "9")
+        let scene = try MirrorScene(["e": "e", "h": ["h": ["x": "1"]]]).mirrored("--keep-last", "9")
         #expect(try scene.apply("--exclude", "/h").code == 0)
         try scene.remove("source/h/h/x")
         try scene.mirror()
         try scene.move("target/h/h", to: "target/h/b")
         try scene.mirror()
-        let run = try scene.run("snapshot", "restore", "target", "latest~2", "--in-place")
-        #expect(run.code == 0, "\(run.errors)")
+        try scene.run("snapshot", "restore", "target", "latest~2", "--in-place").expect(0)
         #expect(try scene.text("target/h/h/x") == "1")
     }
 
@@ -109,8 +104,7 @@ struct ComposedHistoryTests {
         #expect(try scene.apply("--exclude", "/g").code == 0)
         #expect(try scene.apply("--no-delete").code == 0)
         try scene.mirror()
-        let run = try scene.run("snapshot", "restore", "target", "latest~3", "--in-place")
-        #expect(run.code == 0, "\(run.errors)")
+        try scene.run("snapshot", "restore", "target", "latest~3", "--in-place").expect(0)
         #expect(try TreeSnapshot(scene.target).paths == ["e"])
     }
 
@@ -137,8 +131,7 @@ struct ComposedHistoryTests {
 
     /// A directory that an undo brought back would go again, but for what somebody put there.
     @Test func whatStaysForWhatIsNobodysTakesNoPart() throws {
-        let scene = try MirrorScene(["d": ["x": "1"], "z": "z"])
-        try scene.mirror("--keep-last", "9")
+        let scene = try MirrorScene(["d": ["x": "1"], "z": "z"]).mirrored("--keep-last", "9")
         #expect(try scene.apply("--exclude", "/d").code == 0)
         try scene.remove("source/d")
         try scene.mirror()
@@ -151,8 +144,7 @@ struct ComposedHistoryTests {
 
     /// A directory comes back to where another one takes no part: nothing is in it that the other one held.
     @Test func whatTakesNoPartIsNotTheObjectOfThen() throws {
-        let scene = try MirrorScene(["a": ["x": "1"]])
-        try scene.mirror("--keep-last", "9")
+        let scene = try MirrorScene(["a": ["x": "1"]]).mirrored("--keep-last", "9")
         let wanted = try AttributeSnapshot(scene.source)
         try scene.move("source/a", to: "source/b")
         try scene.mirror()
@@ -164,50 +156,43 @@ struct ComposedHistoryTests {
 
     /// Somebody puts a file in the place of a directory that takes no part, and an undo moves what holds it.
     @Test func whatMovesAlongStandsInTheWayWhereItArrives() throws {
-        let scene = try MirrorScene(["d": ["f": ["x": "1"]]])
-        try scene.mirror()
+        let scene = try MirrorScene(["d": ["f": ["x": "1"]]]).mirrored()
         try scene.move("source/d", to: "source/e")
         #expect(try scene.apply("--exclude", "f").code == 0)
         try scene.remove("target/e/f")
         try scene.build(["f": "edited"], at: "target/e")
-        let run = try scene.run("undo", "target")
-        #expect(run.code == 3, "\(run.errors)")
+        try scene.run("undo", "target").expect(3)
         #expect(try scene.text("target/d/f") == "edited")
         #expect(try covered(scene) == ["d"])
     }
 
     /// Somebody moves a directory away and puts a file in the place of the one that held it.
     @Test func whatIsLostWithTheDirectoryThatHeldItIsOffTheRecord() throws {
-        let scene = try MirrorScene(["d": ["e": ["x": "1"]], "z": "z"])
-        try scene.mirror()
+        let scene = try MirrorScene(["d": ["e": ["x": "1"]], "z": "z"]).mirrored()
         #expect(try scene.apply("--exclude", "/d").code == 0)
         try scene.move("target/d/e", to: "target/moved")
         try scene.remove("target/d")
         try scene.build(["d": "edited"], at: "target")
-        let run = try scene.run("undo", "target")
-        #expect(run.code == 3, "\(run.errors)")
+        try scene.run("undo", "target").expect(3)
         #expect(try covered(scene) == ["z"])
     }
 
     /// Another file comes back into a directory that takes no part, and somebody has made a file of that.
     @Test func nothingIsOnRecordBelowWhatIsNoDirectory() throws {
-        let scene = try MirrorScene(["d": ["x": "1"], "z": "z"])
-        try scene.mirror("--keep-last", "9")
+        let scene = try MirrorScene(["d": ["x": "1"], "z": "z"]).mirrored("--keep-last", "9")
         try scene.build(["new": "2"], at: "source")
         try scene.move("source/new", to: "source/d/x")
         try scene.mirror()
         #expect(try scene.apply("--exclude", "/d").code == 0)
         try scene.remove("target/d")
         try scene.build(["d": "edited"], at: "target")
-        let run = try scene.run("snapshot", "restore", "target", "latest~2", "--in-place")
-        #expect(run.code == 3, "\(run.errors)")
+        try scene.run("snapshot", "restore", "target", "latest~2", "--in-place").expect(3)
         #expect(try covered(scene) == ["z"])
     }
 
     /// What takes no part any more goes to the history, since something of an older tree comes to its path.
     @Test func whatTookPartOnceIsFoundWhereItWasDisplacedLater() throws {
-        let scene = try MirrorScene(["e": ["x": "1"], "z": "z"])
-        try scene.mirror("--keep-last", "9")
+        let scene = try MirrorScene(["e": ["x": "1"], "z": "z"]).mirrored("--keep-last", "9")
         try scene.remove("source/e")
         try scene.mirror()
         try scene.build(["e": ["x": "22"]], at: "source")
@@ -222,15 +207,13 @@ struct ComposedHistoryTests {
     /// A directory goes, another one comes to its path, and a file there is replaced.
     @Test(arguments: [[], ["--exchange"]])
     func whatADirectoryHeldGoesWithItAlsoWhereAnotherOneComes(options: [String]) throws {
-        let scene = try MirrorScene(["d": ["f": "of d", "g": "g"], "n": ["f": "of n"], "z": "z"])
-        try scene.mirror()
+        let scene = try MirrorScene(["d": ["f": "of d", "g": "g"], "n": ["f": "of n"], "z": "z"]).mirrored()
         let wanted = try AttributeSnapshot(scene.target)
         try scene.remove("source/d")
         try scene.move("source/n", to: "source/d")
         try scene.remove("source/d/f")
         try scene.build(["f": "new"], at: "source/d")
-        #expect(
-            try scene.run(["apply", "source", "target", "--max-delete", "unlimited"] + options).code == 0)
+        try scene.run(["apply", "source", "target", "--max-delete", "unlimited"] + options).expect(0)
         try expectTree(scene, "latest~1", wanted)
         #expect(try scene.text("copy/d/f") == "of d")
         #expect(try scene.run("undo", "target").code == 0)
@@ -256,8 +239,7 @@ struct ComposedHistoryTests {
     /// Two symlinks that look alike are two objects, also where an exchange makes one of them anew.
     @Test func aSymlinkThatLooksAlikeIsAnotherObject() throws {
         let link = TreeLiteral.symlink("x", modified: TreeTime(1_600_000_000, 0))
-        let scene = try MirrorScene(["l": link, "z": "z"])
-        try scene.mirror("--keep-last", "9")
+        let scene = try MirrorScene(["l": link, "z": "z"]).mirrored("--keep-last", "9")
         let wanted = try AttributeSnapshot(scene.target)
         try scene.remove("source/l")
         try scene.mirror()
@@ -271,14 +253,12 @@ struct ComposedHistoryTests {
         #expect(try scene.apply("--exchange", "--exclude", "l").code == 0)
         #expect(try scene.run("snapshot", "restore", "target", "latest~5", "--in-place").code == 0)
         #expect(try AttributeSnapshot(scene.target).differences(from: wanted) == [])
-        let verify = try scene.run("snapshot", "verify", "target")
-        #expect(verify.code == 0, "\(verify.errors)")
+        try scene.run("snapshot", "verify", "target").expect(0)
     }
 
     /// A file moves out of a directory that goes, with other content: what it held goes with the directory.
     @Test func whatAFileHeldBeforeItLeftItsDirectoryGoesWithThat() throws {
-        let scene = try MirrorScene(["h": ["a": "a", "b": "b"], "z": "z"])
-        try scene.mirror()
+        let scene = try MirrorScene(["h": ["a": "a", "b": "b"], "z": "z"]).mirrored()
         let wanted = try AttributeSnapshot(scene.target)
         try scene.append("2", to: "source/h/a")
         try scene.move("source/h/a", to: "source/f")
@@ -365,8 +345,7 @@ struct ComposedHistoryTests {
 
     /// Filters leave a directory out, which another one has replaced since and something stays in.
     @Test func aDirectoryThatIsLeftOutStaysWhereAnotherOneWas() throws {
-        let scene = try MirrorScene(["k": "k", "d": ["f": ["x": "x"]]])
-        try scene.mirror("--keep-last", "9")
+        let scene = try MirrorScene(["k": "k", "d": ["f": ["x": "x"]]]).mirrored("--keep-last", "9")
         try scene.append("1", to: "source/k")
         #expect(try scene.apply("--exclude", "/d").code == 0)
         // It goes with the filter, and another one comes.
@@ -377,8 +356,7 @@ struct ComposedHistoryTests {
         try scene.move("source/f", to: "source/d/f")
         try scene.mirror("--max-delete", "unlimited")
         #expect(try scene.apply("--exclude", "/d").code == 0)
-        let run = try scene.run("snapshot", "restore", "target", "latest~3", "--in-place")
-        #expect(run.code == 0, "\(run.errors)")
+        try scene.run("snapshot", "restore", "target", "latest~3", "--in-place").expect(0)
         #expect(try scene.text("target/d/f/x") == "x")
         #expect(try scene.text("target/d/g/y") == "y")
         #expect(try scene.run("snapshot", "verify", "target").code == 0)
@@ -411,16 +389,14 @@ struct ComposedHistoryTests {
             try scene.swap("target/a", "target/b")
             try scene.append("3", to: "source/other")
             #expect(try scene.apply("--exchange", "--exclude", "?").code == 0)
-            let run = try scene.run("snapshot", "restore", "target", "latest~2", "--in-place")
-            #expect(run.code == 3, "\(run.errors)")
+            try scene.run("snapshot", "restore", "target", "latest~2", "--in-place").expect(3)
             #expect(try scene.text("target/a") == "2")
         }
     }
 
     /// An edited object that takes no part goes to the history: what it held before is lost.
     @Test func editsOfWhatTakesNoPartAreOnRecord() throws {
-        let scene = try MirrorScene(["a": "1"])
-        try scene.mirror("--keep-last", "9")
+        let scene = try MirrorScene(["a": "1"]).mirrored("--keep-last", "9")
         try scene.move("source/a", to: "source/b")
         try scene.mirror()
         try scene.build(["a": "2"], at: "source")
@@ -429,15 +405,13 @@ struct ComposedHistoryTests {
         try scene.remove("target/a")
         try scene.build(["a": .symlink("x")], at: "target")
         #expect(try scene.run("snapshot", "restore", "target", "latest~3", "--in-place").code == 0)
-        let run = try scene.run("snapshot", "restore", "target", "latest~2", "--to", "copy")
-        #expect(run.code == 3)
-        #expect(run.errors.contains("a: what it held is lost"), "\(run.errors)")
+        try scene.run("snapshot", "restore", "target", "latest~2", "--to", "copy").expect(
+            3, says: "a: what it held is lost")
     }
 
     /// Somebody makes a symlink point elsewhere before it is left out.
     @Test func editedSymlinksThatAreLeftOutAreKnown() throws {
-        let scene = try MirrorScene(["l": .symlink("x"), "z": "z"])
-        try scene.mirror("--keep-last", "9")
+        let scene = try MirrorScene(["l": .symlink("x"), "z": "z"]).mirrored("--keep-last", "9")
         try scene.remove("target/l")
         try scene.build(["l": .symlink("y")], at: "target")
         let wanted = try TreeSnapshot(scene.target)
@@ -475,24 +449,21 @@ struct ComposedHistoryTests {
 
     /// Something comes back that took no part then; the directory that held it stays elsewhere.
     @Test func whatComesBackHasADirectoryOfItsOwn() throws {
-        let scene = try MirrorScene(["p": ["h": ["x": "1", "y": "2"]]])
-        try scene.mirror("--keep-last", "9")
+        let scene = try MirrorScene(["p": ["h": ["x": "1", "y": "2"]]]).mirrored("--keep-last", "9")
         #expect(try scene.apply("--exclude", "/p/h").code == 0)
         try scene.remove("source/p/h/x")
         try scene.mirror()
         try scene.move("source/p/h", to: "source/k")
         try scene.mirror()
         #expect(try scene.apply("--exclude", "/k").code == 0)
-        let run = try scene.run("snapshot", "restore", "target", "latest~3", "--in-place")
-        #expect(run.code == 0, "\(run.errors)")
+        try scene.run("snapshot", "restore", "target", "latest~3", "--in-place").expect(0)
         #expect(try TreeSnapshot(scene.target).paths == ["k", "k/y", "p", "p/h", "p/h/x"])
         #expect(try covered(scene) == ["p"])
     }
 
     /// The same, and the directory that held it was moved away by hand: no manifest could name what comes back.
     @Test func whatComesBackIntoNoDirectoryStaysInTheHistory() throws {
-        let scene = try MirrorScene(["p": ["f": "f", "h": ["x": "1"]]])
-        try scene.mirror("--keep-last", "9")
+        let scene = try MirrorScene(["p": ["f": "f", "h": ["x": "1"]]]).mirrored("--keep-last", "9")
         try scene.move("target/p/h/x", to: "target/p/h/a")
         #expect(try scene.apply("--exclude", "h").code == 0)
         try scene.mirror()
@@ -500,28 +471,22 @@ struct ComposedHistoryTests {
         #expect(try scene.run("snapshot", "restore", "target", "latest~2", "--in-place").code == 0)
         #expect(try scene.run("undo", "target").code == 0)
         try scene.move("target/p", to: "target/b")
-        let run = try scene.run("undo", "target")
-        #expect(run.code == 3, "\(run.errors)")
-        #expect(
-            run.errors.contains(
-                "p/h/a: its directory was removed from the target since; it stays in the history"),
-            "\(run.errors)")
+        try scene.run("undo", "target").expect(
+            3, says: "p/h/a: its directory was removed from the target since; it stays in the history")
         #expect(try scene.run("snapshot", "verify", "target").code == 0)
         try scene.mirror()
     }
 
     /// The same, and the directory that held it comes along with the one above.
     @Test func whatComesBackIsInTheDirectoryThatComesAlong() throws {
-        let scene = try MirrorScene(["p": ["h": ["x": "1", "y": "2"]]])
-        try scene.mirror("--keep-last", "9")
+        let scene = try MirrorScene(["p": ["h": ["x": "1", "y": "2"]]]).mirrored("--keep-last", "9")
         #expect(try scene.apply("--exclude", "/p/h").code == 0)
         try scene.remove("source/p/h/x")
         try scene.mirror()
         try scene.move("source/p", to: "source/q")
         try scene.mirror()
         #expect(try scene.apply("--exclude", "/q/h").code == 0)
-        let run = try scene.run("snapshot", "restore", "target", "latest~3", "--in-place")
-        #expect(run.code == 0, "\(run.errors)")
+        try scene.run("snapshot", "restore", "target", "latest~3", "--in-place").expect(0)
         let wanted = try TreeSnapshot(scene.target)
         #expect(wanted.paths == ["p", "p/h", "p/h/x", "p/h/y"])
         #expect(try covered(scene) == ["p"])
@@ -541,14 +506,12 @@ struct ComposedHistoryTests {
         try scene.settle()
         #expect(try scene.run("undo", "target").code == 0)
         try scene.mirror()
-        let run = try scene.run("manifest", "verify", "target", "target")
-        #expect(run.code == 0, "\(run.output)\(run.errors)")
+        try scene.run("manifest", "verify", "target", "target").expect(0)
     }
 
     /// Somebody makes a directory where one took no part, whose content comes back into it; then filters let it in.
     @Test func whatCameWhereSomethingTookNoPartIsNotInThatTree() throws {
-        let scene = try MirrorScene(["d": ["x": "1"], "z": "z"])
-        try scene.mirror("--keep-last", "9")
+        let scene = try MirrorScene(["d": ["x": "1"], "z": "z"]).mirrored("--keep-last", "9")
         #expect(try scene.apply("--exclude", "/d").code == 0)
         #expect(try scene.apply("--exclude", "/d", "--delete-excluded").code == 0)
         try scene.build(["d": [:]], at: "target")
@@ -561,8 +524,7 @@ struct ComposedHistoryTests {
 
     /// A joined record says of a directory that came back only that it was not there; then another takes its path.
     @Test func whatLeavesADirectoryThatWasNotThereWasNotThereEither() throws {
-        let scene = try MirrorScene(["d": ["e": ["x": "1"]], "z": "z"])
-        try scene.mirror("--keep-last", "1")
+        let scene = try MirrorScene(["d": ["e": ["x": "1"]], "z": "z"]).mirrored("--keep-last", "1")
         let before = try AttributeSnapshot(scene.source)
         try scene.move("source/d", to: "aside")
         try scene.mirror()
@@ -590,15 +552,13 @@ struct ComposedHistoryTests {
         try scene.build(["c": ["x": "2"]], at: "target")
         #expect(try scene.apply("--max-delete", "unlimited").code == 0)
         #expect(!scene.exists("target/c"))
-        let run = try scene.run("snapshot", "restore", "target", "latest~3", "--in-place")
-        #expect(run.code == 0, "\(run.errors)")
+        try scene.run("snapshot", "restore", "target", "latest~3", "--in-place").expect(0)
         #expect(try TreeSnapshot(scene.target).differences(from: wanted) == [])
     }
 
     /// Somebody replaces a directory that took no part; another comes to its path when what held it moves.
     @Test func aDirectoryTakesAlongOnlyWhatItHolds() throws {
-        let scene = try MirrorScene(["d": ["e": ["x": "1"]], "z": "z"])
-        try scene.mirror("--keep-last", "9")
+        let scene = try MirrorScene(["d": ["e": ["x": "1"]], "z": "z"]).mirrored("--keep-last", "9")
         #expect(try scene.apply("--exclude", "/d").code == 0)
         try scene.remove("target/d/e")
         try scene.build(["d": ["e": "file"]], at: "target")
@@ -620,8 +580,7 @@ struct ComposedHistoryTests {
         if isLeftOut { #expect(try scene.apply("--exclude", "?").code == 0) }
         let snapshot = isLeftOut ? "latest~1" : "latest"
         try scene.swap("target/a", "target/b")
-        let run = try scene.run("snapshot", "restore", "target", snapshot, "--to", "copy")
-        #expect(run.code == 3)
+        let run = try scene.run("snapshot", "restore", "target", snapshot, "--to", "copy").expect(3)
         for name in ["a", "b"] {
             #expect(
                 run.errors.contains(
@@ -638,8 +597,8 @@ struct ComposedHistoryTests {
 
     /// An exchange copies a directory out of the history with what the wanted tree has of it; the rest stays there.
     @Test func whatACopiedDirectoryLeavesInTheHistoryIsFound() throws {
-        let scene = try MirrorScene(["d": ["a": "1", "s": ["b": "2"]], "e": "e"])
-        try scene.mirror("--exchange", "--keep-last", "9")
+        let scene = try MirrorScene(["d": ["a": "1", "s": ["b": "2"]], "e": "e"]).mirrored(
+            "--exchange", "--keep-last", "9")
         try scene.build(["n": "3"], at: "source/d")
         try scene.build(["m": "4"], at: "source/d/s")
         try scene.mirror("--exchange")
@@ -649,8 +608,7 @@ struct ComposedHistoryTests {
         #expect(try scene.text("target/d/s/b") == "2")
         #expect(!scene.exists("target/d/n"))
         for way in [["latest~2", "--to", "copy"], ["latest~2", "--in-place"]] {
-            let run = try scene.run(["snapshot", "restore", "target"] + way)
-            #expect(run.code == 0, "\(run.errors)")
+            try scene.run(["snapshot", "restore", "target"] + way).expect(0)
         }
         for tree in ["copy", "target"] {
             #expect(try scene.text("\(tree)/d/n") == "3")
@@ -667,8 +625,7 @@ struct ComposedHistoryTests {
         try scene.mirror()
         try scene.move("source/d", to: "source/moved")
         try scene.mirror()
-        let run = try scene.run("snapshot", "restore", "target", "latest~2", "--to", "copy")
-        #expect(run.code == 0, "\(run.errors)")
+        try scene.run("snapshot", "restore", "target", "latest~2", "--to", "copy").expect(0)
         #expect(try scene.status("copy/d/a").st_ino == scene.status("copy/d/b").st_ino)
     }
 
@@ -686,9 +643,8 @@ struct ComposedHistoryTests {
             try scene.move("target/new", to: "target/b")
         }
         try scene.mirror()
-        let run = try scene.run("snapshot", "restore", "target", "latest~2", "--to", "copy")
-        #expect(run.code == 3)
-        #expect(run.errors.contains("a: what it held is lost"), "\(run.errors)")
+        try scene.run("snapshot", "restore", "target", "latest~2", "--to", "copy").expect(
+            3, says: "a: what it held is lost")
         #expect(!scene.exists("copy/a"))
         #expect(try scene.text("copy/other") == "3")
         #expect(try scene.run("snapshot", "verify", "target").code == 65)
@@ -704,7 +660,7 @@ struct ComposedHistoryTests {
         try scene.mirror()
         for name in ["moved", "b"] { try scene.editInSecret("target/\(name)", "rot") }
         let run = try scene.run(["snapshot", "restore", "target", "latest~1", "--to", "copy"] + options)
-        #expect(run.code == 3)
+            .expect(3)
         for name in ["a", "b"] {
             #expect(run.errors.contains("\(name): what it held is lost"), "\(run.errors)")
             #expect(!scene.exists("copy/\(name)"))
@@ -733,8 +689,7 @@ struct ComposedHistoryTests {
 
     /// An edit that only the change time tells of, of what goes to the history and comes back before it is compared.
     @Test func whatNobodyComparedIsComparedWhenItComesBack() throws {
-        let scene = try MirrorScene(["z": "z"])
-        try scene.mirror("--digest", "--keep-last", "9")
+        let scene = try MirrorScene(["z": "z"]).mirrored("--digest", "--keep-last", "9")
         try scene.build(["a": "first"], at: "source")
         try scene.mirror("--digest")
         try scene.append("z", to: "source/z")
@@ -751,8 +706,7 @@ struct ComposedHistoryTests {
 
     /// The same of what takes no part for a while: its digest is that of what was compared.
     @Test func whatNobodyComparedIsComparedWhenItTakesPartAgain() throws {
-        let scene = try MirrorScene(["a": "first", "z": "z"])
-        try scene.mirror("--digest")
+        let scene = try MirrorScene(["a": "first", "z": "z"]).mirrored("--digest")
         try scene.editInSecret("target/a", "drift")
         #expect(try scene.apply("--digest", "--exclude", "a").code == 0)
         #expect(try scene.apply("--digest").code == 0)

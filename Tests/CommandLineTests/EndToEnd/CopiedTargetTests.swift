@@ -18,8 +18,7 @@ struct CopiedTargetTests {
     @Test func theUndoOfACopyIsThatOfTheTarget() throws {
         let scene = try scene()
         #expect(try scene.run("undo", "target").code == 0)
-        let undo = try scene.run("undo", "copy")
-        #expect(undo.code == 0, "\(undo.errors)")
+        try scene.run("undo", "copy").expect(0)
         let differences = try TreeSnapshot(scene.path("copy")).differences(from: TreeSnapshot(scene.target))
         #expect(differences == [])
         // The inodes are those of the copy now.
@@ -32,16 +31,14 @@ struct CopiedTargetTests {
     @Test func whatWasEditedInACopyIsAnEdit() throws {
         let scene = try scene()
         try scene.append("by hand", to: "copy/a")
-        let undo = try scene.run("undo", "copy")
-        #expect(undo.code == 3 && undo.errors.contains("a: it was changed in the target since"))
+        try scene.run("undo", "copy").expect(3, says: "a: it was changed in the target since")
         #expect(try scene.text("copy/a") == "01by hand")
         #expect(try scene.text("copy/dir/c") == "c")
     }
 
     @Test func theNextRunRecordsTheInodesOfTheCopy() throws {
         let scene = try scene()
-        let run = try scene.run("apply", "source", "copy")
-        #expect(run.code == 0 && run.output.contains("nothing to do"), "\(run.output)\(run.errors)")
+        let run = try scene.run("apply", "source", "copy").expect(0, prints: "nothing to do")
         #expect(!run.errors.contains("made in the target"))
         let manifest = try scene.text("copy/.fsync-lite/manifest.json")
         let inode = try #require(
@@ -51,14 +48,12 @@ struct CopiedTargetTests {
         // An object that takes a file's place is seen again. It is made while that is there: it has another inode.
         try HostCommand.run("cp", "-a", scene.path("source/dir/b"), scene.path("copy/dir/new"))
         try scene.move("copy/dir/new", to: "copy/dir/b")
-        let undo = try scene.run("undo", "copy")
-        #expect(undo.code == 3, "\(undo.output)\(undo.errors)")
+        try scene.run("undo", "copy").expect(3)
     }
 
     @Test func aSnapshotOfACopyIsRestoredWithoutDoubt() throws {
         let scene = try scene()
-        let run = try scene.run("snapshot", "restore", "copy", "latest~1", "--to", "old")
-        #expect(run.code == 0, "\(run.errors)")
+        try scene.run("snapshot", "restore", "copy", "latest~1", "--to", "old").expect(0)
         #expect(try scene.text("old/a") == "0")
         #expect(try scene.text("old/dir/c") == "c")
     }

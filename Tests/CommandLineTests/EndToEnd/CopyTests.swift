@@ -1,4 +1,3 @@
-import Foundation
 import Glibc
 import TestNeeds
 import TestSupport
@@ -16,10 +15,10 @@ struct CopyTests {
     private func copy(
         _ scene: MirrorScene, _ options: String..., change: () throws -> Void
     ) throws {
-        let run = try PausedCommand.run(
+        try PausedCommand.run(
             ["apply", "source", "target"] + options, in: scene.directory.path,
-            at: .after("copy_file_range", of: "source/large"), change)
-        #expect(run.code == 0, "\(run.errors)")
+            at: .after("copy_file_range", of: "source/large"), change
+        ).expect(0)
         try scene.expectMirrored()
     }
 
@@ -61,11 +60,9 @@ struct CopyTests {
     @Test(.needs(.strace))
     func fileThatIsLinkedWhileItIsCopiedIsMirroredByTheNextRun() throws {
         let scene = try largeScene()
-        let run = try PausedCommand.run(
-            ["apply", "source", "target"], in: scene.directory.path,
-            at: .after("copy_file_range", of: "source/large")
-        ) { try scene.link("source/c", to: "source/large") }
-        #expect(run.code == 0, "\(run.errors)")
+        try scene.paused(at: .after("copy_file_range", of: "source/large")) {
+            try scene.link("source/c", to: "source/large")
+        }.expect(0)
         try scene.mirrorAll()
     }
 
@@ -96,7 +93,7 @@ struct CopyTests {
 
     @Test func checksumFindsWhatNothingElseTells() throws {
         let scene = try MirrorScene(["a": .file("before", modified: TreeTime(1_600_000_000, 1)), "b": "b"])
-        try scene.mirror("--checksum")
+            .mirrored("--checksum")
         #expect(try scene.apply("--checksum").output.contains("nothing to do"))
         try scene.editInSecret("target/a", "wrong.")
         try scene.mirror("--checksum")
@@ -107,9 +104,7 @@ struct CopyTests {
     @Test(.needs(.file("/proc/sys/kernel/random")))
     func filesThatTheKernelMakesUpAreNamed() throws {
         let scene = try MirrorScene([:])
-        let run = try scene.run("apply", "/proc/sys/kernel/random", "target")
-        #expect(run.code == 1, "\(run.code) \(run.errors)")
-        #expect(run.errors.contains("uuid"), "\(run.errors)")
+        try scene.run("apply", "/proc/sys/kernel/random", "target").expect(1, says: "uuid")
         #expect(!scene.exists("target"))
     }
 }

@@ -30,8 +30,7 @@ struct DamagedStateTests {
 
     /// A target with three snapshots: `a` is 0, 01 and 012.
     private func scene() throws -> MirrorScene {
-        let scene = try MirrorScene(["a": "0", "b": "b"])
-        try scene.mirror()
+        let scene = try MirrorScene(["a": "0", "b": "b"]).mirrored()
         for step in 1...2 {
             try scene.append("\(step)", to: "source/a")
             try scene.mirror()
@@ -49,8 +48,7 @@ struct DamagedStateTests {
         let command = line.split(separator: "next: ", maxSplits: 1)[1]
         let word = "fsync-lite "
         if command.hasPrefix(word) {
-            let next = try scene.run(command.dropFirst(word.count).split(separator: " ").map(String.init))
-            #expect(next.code == 0, "\(next.errors)")
+            try scene.run(command.dropFirst(word.count).split(separator: " ").map(String.init)).expect(0)
         } else {
             try HostCommand.run("sh", "-c", "cd \(scene.directory.path) && \(command)")
         }
@@ -59,8 +57,7 @@ struct DamagedStateTests {
     @Test(arguments: Damage.allCases) func ofTheManifestTheHistoryStays(damage: Damage) throws {
         let scene = try scene()
         try damage.apply(to: scene.path("target/.fsync-lite/manifest.json"))
-        let run = try scene.apply()
-        #expect(run.code == 65 && run.errors.contains("--adopt"))
+        let run = try scene.apply().expect(65, says: "--adopt")
         try goOn(run, in: scene)
         try scene.mirror("--adopt")
         try expectSnapshots(scene)
@@ -69,8 +66,7 @@ struct DamagedStateTests {
     /// The tree was adopted as it is: the snapshots have what did not change since, too.
     private func expectSnapshots(_ scene: MirrorScene) throws {
         for (age, text) in [(3, "0"), (2, "01"), (1, "012")] {
-            let run = try scene.run("snapshot", "restore", "target", "latest~\(age)", "--to", "old \(age)")
-            #expect(run.code == 0, "\(run.errors)")
+            try scene.run("snapshot", "restore", "target", "latest~\(age)", "--to", "old \(age)").expect(0)
             #expect(try scene.text("old \(age)/a") == text)
             #expect(try scene.text("old \(age)/b") == "b")
         }
@@ -85,9 +81,7 @@ struct DamagedStateTests {
             ["snapshot", "find", "target", "a"],
             ["snapshot", "log", "target", "a"], ["snapshot", "verify", "target"], ["undo", "target"],
         ] {
-            let run = try scene.run(words)
-            #expect(run.code == 66 && run.errors.contains("its manifest is missing"), "\(run.errors)")
-            #expect(run.errors.contains("--adopt"))
+            try scene.run(words).expect(66, says: "its manifest is missing", "--adopt")
         }
         #expect(try scene.run("status", "target").output.contains("apply with --adopt"))
         try scene.mirror("--adopt")
@@ -108,8 +102,7 @@ struct DamagedStateTests {
         #expect(try scene.text("old/b") == "b")
         #expect(try scene.run("snapshot", "verify", "target").code == 65)
         expectLost(try scene.run("undo", "target"), 3)
-        let verify = try scene.run("snapshot", "verify", "target")
-        #expect(verify.code == 65 && verify.errors.contains("a"), "\(verify.errors)")
+        try scene.run("snapshot", "verify", "target").expect(65, says: "a")
         expectLost(
             try scene.run("snapshot", "restore", "target", "latest~1", "--to", "older", "--dry-run"), 3)
     }
@@ -135,16 +128,13 @@ struct DamagedStateTests {
         let run = try scene.run("snapshot", "restore", "target", "initial", "--to", "none")
         #expect(run.code == 65 || run.code == 66)
         #expect(run.errors.contains(document), "\(run.errors)")
-        let verify = try scene.run("snapshot", "verify", "target")
-        #expect(verify.code == 65)
+        try scene.run("snapshot", "verify", "target").expect(65)
         for command in ["find", "log"] {
             // What can be read is found all the same, unless a newer record is needed for it.
-            let found = try scene.run("snapshot", command, "target", "a")
-            #expect(found.code == 65 && found.errors.contains(document), "\(command): \(found.errors)")
+            let found = try scene.run("snapshot", command, "target", "a").expect(65, says: document)
             #expect(found.output.isEmpty == (command == "log" && number == 2), "\(command)")
         }
-        let prune = try scene.run("snapshot", "prune", "target", "--damaged")
-        #expect(prune.code == 0, "\(prune.errors)")
+        let prune = try scene.run("snapshot", "prune", "target", "--damaged").expect(0)
         let ending = prune.lines.last ?? ""
         #expect(
             ending.hasPrefix("removed \(number + 1) snapshot") && ending.hasSuffix("; \(3 - number) kept"))
@@ -165,8 +155,7 @@ struct DamagedStateTests {
         try Damage.empty.apply(to: scene.path("target/.fsync-lite/history/\(names[0])/header.json"))
         #expect(try scene.run("snapshot", "prune", "target", "--damaged", "--dry-run").code == 0)
         #expect(try records(scene) == names)
-        let prune = try scene.run("snapshot", "prune", "target", "--keep-last", "1")
-        #expect(prune.code == 65)
+        let prune = try scene.run("snapshot", "prune", "target", "--keep-last", "1").expect(65)
         try goOn(prune, in: scene)
         #expect(try records(scene) == Array(names.dropFirst()))
     }
@@ -174,8 +163,7 @@ struct DamagedStateTests {
     @Test func ofAJournalWithoutAStage() throws {
         let scene = try scene()
         try Data().write(to: URL(fileURLWithPath: scene.path("target/.fsync-lite/journal")))
-        let run = try scene.apply()
-        #expect(run.code == 65, "\(run.errors)")
+        let run = try scene.apply().expect(65)
         try goOn(run, in: scene)
         try scene.mirror()
     }
@@ -184,15 +172,11 @@ struct DamagedStateTests {
         let scene = try scene()
         try scene.append("3", to: "source/a")
         try scene.append("3", to: "source/b")
-        let command = try PausedCommand(
-            ["apply", "source", "target"], in: scene.directory.path, at: .after("renameat2", number: 4))
-        try #require(try command.waitForPause())
-        command.kill()
+        try scene.paused(at: .after("renameat2", number: 4)).kill()
         let journal = scene.path("target/.fsync-lite/journal")
         try #require(FileManager.default.fileExists(atPath: journal))
         try damage.apply(to: journal)
-        let run = try scene.run("recover", "target")
-        #expect(run.code == 65)
+        let run = try scene.run("recover", "target").expect(65)
         try goOn(run, in: scene)
         try scene.mirror()
         #expect(try scene.run("snapshot", "verify", "target").code == 0)
@@ -203,8 +187,7 @@ struct DamagedStateTests {
         try scene.append("3", to: "source/a")
         let id = try scene.apply("--prepare").output.trimmingCharacters(in: .newlines)
         try damage.apply(to: scene.path("target/.fsync-lite/stage/\(id)/prepared.json"))
-        let run = try scene.run("commit", "target", id)
-        #expect(run.code == 65, "\(run.errors)")
+        let run = try scene.run("commit", "target", id).expect(65)
         try goOn(run, in: scene)
         try scene.mirror()
     }
@@ -212,8 +195,7 @@ struct DamagedStateTests {
     @Test func ofTheLastRunNothingIsLost() throws {
         let scene = try scene()
         try Damage.cut.apply(to: scene.path("target/.fsync-lite/last-run"))
-        let status = try scene.run("status", "target")
-        #expect(status.code == 65 && status.errors.contains("the next apply writes it anew"))
+        try scene.run("status", "target").expect(65, says: "the next apply writes it anew")
         try scene.mirror()
         #expect(try scene.run("status", "target").code == 0)
     }

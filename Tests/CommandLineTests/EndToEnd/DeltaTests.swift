@@ -103,8 +103,7 @@ struct DeltaTests {
             try files[index].make(Int.random(in: 270_000..<900_000, using: &files[index].random))
         }
         func mirror(_ options: [String]) throws {
-            let run = try scene.run(["apply", "source", "target"] + options)
-            #expect(run.code == 0, "seed \(seed): \(run.errors)")
+            try scene.run(["apply", "source", "target"] + options).expect(0, of: "seed \(seed)")
             #expect(
                 try TreeSnapshot(scene.target).differences(from: TreeSnapshot(scene.source)) == [],
                 "seed \(seed)")
@@ -136,8 +135,7 @@ struct DeltaTests {
             try TestDisk.btrfs.mounted(at: scene.directory.path) {
                 try scene.build([:], at: "source")
                 try followEdits(scene, seed: 7, Self.ways + [[]])
-                let run = try scene.run("undo", "target")
-                #expect(run.code == 0, "\(run.errors)")
+                try scene.run("undo", "target").expect(0)
             }
         }
     }
@@ -237,8 +235,7 @@ struct DeltaTests {
         #expect(try apply(plain.options).code == 0)
         try image.make(8 << 20)
         let before = try Data(contentsOf: URL(fileURLWithPath: file))
-        let run = try apply(machine.options)
-        #expect(run.code == 0, "\(run.errors)")
+        let run = try apply(machine.options).expect(0)
         let (now, target) = (
             try Data(contentsOf: URL(fileURLWithPath: file)),
             try Data(contentsOf: URL(fileURLWithPath: "\(directory.path)/target/image"))
@@ -259,10 +256,10 @@ struct DeltaTests {
         let image = Editing(path: scene.path("source/c"), random: SplitMix64(seed: 5))
         try image.make(10 << 20)
         let machine = try #require(scene.far)
-        let run = try CommandRun(
+        try scene.here(
             machine.reaching(["apply", "source", "target"], in: scene.directory.path),
-            in: scene.directory.path, under: ["timeout", "60"])
-        #expect(run.code == 0, "\(run.errors)")
+            under: ["timeout", "60"]
+        ).expect(0)
         try scene.expectMirrored()
     }
 

@@ -46,8 +46,7 @@ struct DigestTests {
     @Test func keepsThoseOfWhatDoesNotChangeAndDropsTheOthers() throws {
         let scene = try MirrorScene([
             "same": "one", "edited": "two", "moved": "three", "mode": "four", "d": ["x": "five"],
-        ])
-        try scene.mirror("--digest")
+        ]).mirrored("--digest")
         try scene.append("!", to: "source/edited")
         try scene.move("source/moved", to: "source/elsewhere")
         try scene.move("source/d", to: "source/e")
@@ -61,8 +60,7 @@ struct DigestTests {
     }
 
     @Test func recordsThoseOfFilesThatWereMirroredWithout() throws {
-        let scene = try MirrorScene(["a": "one", "d": ["b": "two"]])
-        try scene.mirror()
+        let scene = try MirrorScene(["a": "one", "d": ["b": "two"]]).mirrored()
         #expect(try digests(scene).isEmpty)
         try scene.move("source/d", to: "source/e")
         // A file that was changed in the tick in which the scan begins gets none.
@@ -80,13 +78,11 @@ struct DigestTests {
     @Test(.needs(.later))
     func recordsNoneOfContentThatSourceAndTargetDoNotAgreeOn() throws {
         let scene = try MirrorScene(["a": .file("before", modified: time), "b": "b"], inMemory: true)
-        try scene.mirror()
+            .mirrored()
         let target = try MappedFile(scene.path("target/a"))
         try scene.settle()
         target.store("rotten")
-        let run = try scene.apply("--digest")
-        #expect(run.code == 0)
-        #expect(run.errors.contains("a: it differs from the source's"), "\(run.errors)")
+        try scene.apply("--digest").expect(0, says: "a: it differs from the source's")
         try expectDigests(scene, of: "b")
     }
 
@@ -113,8 +109,7 @@ struct DigestTests {
 
     @Test func createRecordsThemOnDemand() throws {
         let scene = try MirrorScene(["a": "one", "d": ["b": "two"], "l": .symlink("a")])
-        let run = try scene.run("manifest", "create", "--digest", "source")
-        #expect(run.code == 0, "\(run.errors)")
+        let run = try scene.run("manifest", "create", "--digest", "source").expect(0)
         let entries = try run.json().objects("entries")
         #expect(
             entries.map { $0.text("digest") } == [
@@ -127,8 +122,7 @@ struct DigestTests {
         #expect(try scene.run("manifest", "create", "--digest", "source", "-o", "old").code == 0)
         try scene.editInSecret("source/a", "after.")
         #expect(try scene.run("manifest", "create", "--digest", "source", "-o", "new").code == 0)
-        let run = try scene.run("manifest", "diff", "--json", "old", "new")
-        #expect(run.code == 2)
+        let run = try scene.run("manifest", "diff", "--json", "old", "new").expect(2)
         #expect(try run.json().actionLines == ["update a (content)"])
         #expect(try scene.run("manifest", "diff", "new", "new").code == 0)
     }

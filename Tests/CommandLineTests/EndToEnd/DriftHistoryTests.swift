@@ -7,8 +7,7 @@ import Testing
 struct DriftHistoryTests {
     private func restored(_ scene: MirrorScene, _ snapshot: String) throws -> String {
         let copy = "copy of \(snapshot)"
-        let run = try scene.run("snapshot", "restore", "target", snapshot, "--to", copy)
-        #expect(run.code == 0, "\(run.errors)")
+        try scene.run("snapshot", "restore", "target", snapshot, "--to", copy).expect(0)
         return scene.path(copy)
     }
 
@@ -22,8 +21,7 @@ struct DriftHistoryTests {
 
     /// No record told of its extended attributes when it was displaced.
     @Test func whatNoRunBroughtComesBackWithItsAttributes() throws {
-        let scene = try MirrorScene(["a": "a", "changed": "source"])
-        try scene.mirror()
+        let scene = try MirrorScene(["a": "a", "changed": "source"]).mirrored()
         try scene.build(["new": "new"], at: "target")
         try scene.append("!", to: "target/changed")
         for name in ["new", "changed"] {
@@ -56,8 +54,7 @@ struct DriftHistoryTests {
     }
 
     @Test func editedAttributesAreNoPartOfEarlierSnapshots() throws {
-        let scene = try MirrorScene(["a": "a", "edited": "edited"])
-        try scene.mirror()
+        let scene = try MirrorScene(["a": "a", "edited": "edited"]).mirrored()
         try scene.append("!", to: "source/a")
         try scene.mirror()
         try RawPath.setAttribute("user.note", [2], on: scene.path("target/edited"))
@@ -68,8 +65,7 @@ struct DriftHistoryTests {
 
     /// What is kept in the target only is on record as it is.
     @Test func withoutDeletionsTheRecordHasAttributesOfWhatStays() throws {
-        let scene = try MirrorScene(["a": "a"])
-        try scene.mirror()
+        let scene = try MirrorScene(["a": "a"]).mirrored()
         try scene.build(["mine": "mine"], at: "target")
         try RawPath.setAttribute("user.note", [1], on: scene.path("target/mine"))
         #expect(try scene.apply("--no-delete").code == 0)
@@ -103,8 +99,7 @@ struct DriftHistoryTests {
 
     /// The root is no entry of the manifest.
     @Test func theRootOfEarlierSnapshotsIsFromBeforeAnEdit() throws {
-        let scene = try MirrorScene(["a": "a", "d": ["e": "e"]])
-        try scene.mirror()
+        let scene = try MirrorScene(["a": "a", "d": ["e": "e"]]).mirrored()
         let before = try modified(scene.path("target"))
         // Nothing of it in the root.
         try scene.build(["f": "f"], at: "source/d")
@@ -123,15 +118,10 @@ struct DriftHistoryTests {
     /// A move of the state moves the root's time.
     @Test(.needs(.strace))
     func theRootKeepsItsTimeWhereTheMoveOfTheStateIsCutShort() throws {
-        let scene = try MirrorScene(["a": "a"], inMemory: true)
-        try scene.mirror("--exchange")
+        let scene = try MirrorScene(["a": "a"], inMemory: true).mirrored("--exchange")
         let before = try modified(scene.path("target"))
         try scene.append("!", to: "source/a")
-        let command = try PausedCommand(
-            ["apply", "source", "target"], in: scene.directory.path,
-            at: .after("renameat2", of: ".target.fsync-lite"))
-        #expect(try command.waitForPause())
-        command.kill()
+        try scene.paused(at: .after("renameat2", of: ".target.fsync-lite")).kill()
         #expect(scene.exists("target/.fsync-lite"))
         #expect(try modified(scene.path("target")) != before)
         #expect(try scene.run("recover", "target").code == 0)
@@ -153,16 +143,14 @@ struct DriftHistoryTests {
         try scene.mirror()
         #expect(try scene.text("target/c") == "new")
         for step in 1...2 {
-            let run = try scene.run("snapshot", "restore", "target", "latest~\(step)", "--to", "copy\(step)")
-            #expect(run.code == 0, "\(run.errors)")
+            try scene.run("snapshot", "restore", "target", "latest~\(step)", "--to", "copy\(step)").expect(0)
             #expect(try scene.text("copy\(step)/c") == "old")
         }
     }
 
     /// An undo does not look at the source: that was edited before it, and the apply after it finds that out.
     @Test func anEditOfTheSourceBeforeAnUndoIsNoEditOfTheTarget() throws {
-        let scene = try MirrorScene(["a": "old", "b": "b"])
-        try scene.mirror()
+        let scene = try MirrorScene(["a": "old", "b": "b"]).mirrored()
         try scene.editInSecret("source/a", "new")
         try scene.mirror()
         #expect(try scene.run("undo", "target").code == 0)
@@ -172,16 +160,14 @@ struct DriftHistoryTests {
         try scene.mirror()
         #expect(try scene.text("target/a") == "new")
         for (step, text) in [(1, "old"), (2, "new"), (3, "old")] {
-            let run = try scene.run("snapshot", "restore", "target", "latest~\(step)", "--to", "copy\(step)")
-            #expect(run.code == 0, "\(run.errors)")
+            try scene.run("snapshot", "restore", "target", "latest~\(step)", "--to", "copy\(step)").expect(0)
             #expect(try scene.text("copy\(step)/a") == text)
         }
     }
 
     /// An undo looks at what it changes, and at nothing else.
     @Test func whatWasDeletedByHandElsewhereIsNotLookedAtByAnUndo() throws {
-        let scene = try MirrorScene(["d": ["a": "a"], "e": "e"])
-        try scene.mirror()
+        let scene = try MirrorScene(["d": ["a": "a"], "e": "e"]).mirrored()
         try scene.append("!", to: "source/e")
         try scene.mirror()
         try scene.remove("target/d")
@@ -196,17 +182,13 @@ struct DriftHistoryTests {
 
     /// What was deleted by hand, and stays away, is no more in the record.
     @Test func whatWasDeletedByHandIsOutOfTheRecordAfterAnUndo() throws {
-        let scene = try MirrorScene(["d": ["a": "a"], "e": "e"])
-        try scene.mirror()
+        let scene = try MirrorScene(["d": ["a": "a"], "e": "e"]).mirrored()
         try scene.append("!", to: "source/e")
         try scene.build(["b": "b"], at: "source/d")
         try scene.mirror()
         try scene.remove("target/d")
-        let undo = try scene.run("undo", "target")
-        #expect(undo.code == 3)
-        #expect(
-            undo.errors.contains("d/a: it was removed from the target since, and is not brought back (drift)")
-        )
+        try scene.run("undo", "target").expect(
+            3, says: "d/a: it was removed from the target since, and is not brought back (drift)")
         #expect(try scene.run("manifest", "verify", "target", "target").code == 0)
         for step in 0...2 {
             let copy = "copy\(step)"
@@ -241,10 +223,8 @@ struct DriftHistoryTests {
         try scene.mirror()
         try scene.remove("target/a")
         try scene.build(["a": "edit"], at: "target")
-        let undo = try scene.run("undo", "target")
-        #expect(undo.code == 3)
-        #expect(
-            undo.errors.contains("a: it was changed in the target since; it goes to the history (drift)"))
+        try scene.run("undo", "target").expect(
+            3, says: "a: it was changed in the target since; it goes to the history (drift)")
         #expect(try scene.text("target/a/gone") == "1")
         #expect(try scene.historyKeeps("edit"))
         try scene.mirror()
@@ -252,8 +232,7 @@ struct DriftHistoryTests {
 
     /// One symlink in the place of another: the displaced one is not the one that the apply before had left.
     @Test func aSymlinkThatWasReplacedIsNoOtherOne() throws {
-        let scene = try MirrorScene(["a": .symlink("first"), "z": "1"])
-        try scene.mirror("--keep-last", "9")
+        let scene = try MirrorScene(["a": .symlink("first"), "z": "1"]).mirrored("--keep-last", "9")
         try scene.remove("target/a")
         try scene.build(["a": .symlink("edit")], at: "target")
         try scene.remove("source/a")
@@ -269,17 +248,15 @@ struct DriftHistoryTests {
 
     /// Where an undo has nothing to do but to keep edits, it is no step: the apply can still be undone.
     @Test func anUndoThatKeepsEveryEditIsNoStep() throws {
-        let scene = try MirrorScene(["f": "1", "g": "1"])
-        try scene.mirror()
+        let scene = try MirrorScene(["f": "1", "g": "1"]).mirrored()
         try scene.append("2", to: "source/f")
         try scene.mirror()
         try HostCommand.run("cp", "-p", scene.path("target/f"), scene.path("kept"))
         try scene.append(" edited", to: "target/f")
         let snapshots = try scene.run("snapshot", "list", "--json", "target").output
         for _ in 0..<2 {
-            let undo = try scene.run("undo", "target")
-            #expect(undo.code == 3)
-            #expect(undo.errors.contains("f: it was changed in the target since; it stays (drift)"))
+            try scene.run("undo", "target").expect(
+                3, says: "f: it was changed in the target since; it stays (drift)")
         }
         #expect(try scene.run("snapshot", "list", "--json", "target").output == snapshots)
         #expect(try scene.text("target/f") == "12 edited")
@@ -308,16 +285,15 @@ struct DriftHistoryTests {
 
     /// The snapshot before an apply is the tree that it found, with what was edited in it by hand.
     @Test func aRestoreNamesWhatWasEditedByHand() throws {
-        let scene = try MirrorScene(["f": "1", "g": "1"])
-        try scene.mirror()
+        let scene = try MirrorScene(["f": "1", "g": "1"]).mirrored()
         try scene.append("2", to: "source/g")
         try scene.mirror()
         try scene.append(" edited", to: "target/f")
         try scene.mirror()
         for (paths, isNamed) in [(["f"], true), (["g"], false), ([], true)] {
             let run = try scene.run(
-                ["snapshot", "restore", "target", "latest~1"] + paths + ["--to", "copy"])
-            #expect(run.code == 0)
+                ["snapshot", "restore", "target", "latest~1"] + paths + ["--to", "copy"]
+            ).expect(0)
             #expect(
                 run.errors.contains(
                     "changed in the target after this snapshot was made, and restored as the next run found it: f\n"
@@ -337,8 +313,7 @@ struct DriftHistoryTests {
         try scene.mirror()
         #expect(!scene.exists("target/x"))
         for (path, copy) in [("x/y", "one"), ("x", "other")] {
-            let run = try scene.run("snapshot", "restore", "target", "latest~1", path, "--to", copy)
-            #expect(run.code == 0, "\(run.errors)")
+            try scene.run("snapshot", "restore", "target", "latest~1", path, "--to", copy).expect(0)
             #expect(try scene.text("\(copy)/x/y") == "precious")
         }
         #expect(try scene.run("snapshot", "restore", "target", "latest~1", "--to", "whole").code == 0)
@@ -347,8 +322,7 @@ struct DriftHistoryTests {
 
     /// What no apply brought is named only where the tree has it.
     @Test func aRestoreNamesNothingThatItDoesNotBring() throws {
-        let scene = try MirrorScene(["a": "a"])
-        try scene.mirror()
+        let scene = try MirrorScene(["a": "a"]).mirrored()
         try scene.build(["d": [:]], at: "source")
         try scene.mirror()
         try scene.build(["b": "precious"], at: "target/d")

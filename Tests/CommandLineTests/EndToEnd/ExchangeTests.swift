@@ -1,4 +1,3 @@
-import Foundation
 import Glibc
 import TestNeeds
 import TestSupport
@@ -48,10 +47,9 @@ struct ExchangeTests {
         let scene = try changedScene()
         let (old, new) = (try TreeSnapshot(scene.target), try TreeSnapshot(scene.source))
         var seen: [TreeSnapshot] = []
-        let run = try renames(of: ["apply", "source", "target", "--exchange"], in: scene) {
+        try renames(of: ["apply", "source", "target", "--exchange"], in: scene) {
             seen.append(try TreeSnapshot(scene.target))
-        }
-        #expect(run.code == 0, "\(run.errors)")
+        }.expect(0)
         #expect(seen.contains(old) && seen.contains(new))
         #expect(seen.allSatisfy { $0 == old || $0 == new })
         try scene.expectMirrored()
@@ -62,11 +60,10 @@ struct ExchangeTests {
         let scene = try changedScene()
         let (old, new) = (try TreeSnapshot(scene.target), try TreeSnapshot(scene.source))
         var hasMixture = false
-        let run = try renames(of: ["apply", "source", "target"], in: scene) {
+        try renames(of: ["apply", "source", "target"], in: scene) {
             let found = try TreeSnapshot(scene.target)
             hasMixture = hasMixture || (found != old && found != new)
-        }
-        #expect(run.code == 0, "\(run.errors)")
+        }.expect(0)
         #expect(hasMixture)
     }
 
@@ -100,8 +97,7 @@ struct ExchangeTests {
             #expect(found == old || found == new, "rename \(number)")
             let isPending = scene.exists(".target.fsync-lite/journal")
             #expect(try scene.run("status", "target").code == (isPending ? 6 : 0))
-            let recovery = try scene.run(["recover", "target"] + (goesBack ? ["--back"] : []))
-            #expect(recovery.code == 0, "\(recovery.errors)")
+            try scene.run(["recover", "target"] + (goesBack ? ["--back"] : [])).expect(0)
             if isPending {
                 hasBeenPending = true
                 #expect(try TreeSnapshot(scene.target) == (goesBack ? old : new), "rename \(number)")
@@ -125,9 +121,8 @@ struct ExchangeTests {
             try scene.mirror(isBack ? "--exchange" : "--checksum")
             try scene.append("2", to: "source/f")
             #expect(number < 99)
-            let run = try CommandRun(
+            let run = try scene.here(
                 ["apply", "source", "target", isBack ? "--checksum" : "--exchange"],
-                in: scene.directory.path,
                 under: [
                     "strace", "-f", "-qq", "-o", "/dev/null", "-e", "trace=utimensat", "-e",
                     "inject=utimensat:signal=KILL:when=\(number)",
@@ -139,30 +134,26 @@ struct ExchangeTests {
     }
 
     @Test func statusOfARenamedTargetNamesItsState() throws {
-        let scene = try MirrorScene(["a": "one"])
-        try scene.mirror("--exchange")
+        let scene = try MirrorScene(["a": "one"]).mirrored("--exchange")
         try scene.move("target", to: "other")
         for verb in ["status", "undo", "recover"] {
-            let run = try scene.run(verb, "other")
-            #expect(run.code == 66, "\(run.errors)")
-            #expect(run.errors.contains(".target.fsync-lite; rename that likewise"), "\(run.errors)")
+            try scene.run(verb, "other").expect(66, says: ".target.fsync-lite; rename that likewise")
         }
         try scene.move(".target.fsync-lite", to: ".other.fsync-lite")
         #expect(try scene.run("status", "other").code == 0)
     }
 
     @Test func theStateGoesBesideTheTargetAndBack() throws {
-        let scene = try MirrorScene(["a": "one", "d": ["b": "two"]], inMemory: true)
-        try scene.mirror()
+        let scene = try MirrorScene(["a": "one", "d": ["b": "two"]], inMemory: true).mirrored()
         for round in 0..<4 {
             let exchanges = round.isMultiple(of: 2)
             try scene.append(" \(round)", to: "source/a")
-            try scene.apply(exchanges ? "--exchange" : "--checksum").expectDone()
+            try scene.apply(exchanges ? "--exchange" : "--checksum").expect(0)
             try scene.expectMirrored()
             #expect(scene.exists(".target.fsync-lite") == exchanges)
             #expect(scene.exists("target/.fsync-lite") != exchanges)
             for command in [["status"], ["manifest", "show"], ["recover"]] {
-                try scene.run(command + ["target"]).expectDone()
+                try scene.run(command + ["target"]).expect(0)
             }
             #expect(try scene.plan("--exit-code").code == 0)
         }
@@ -175,7 +166,7 @@ struct ExchangeTests {
         var trees: [TreeSnapshot] = [try TreeSnapshot(scene.target)]
         for round in 0..<5 {
             let kind = round == 4 ? last : round.isMultiple(of: 2) ? ["--exchange"] : []
-            try scene.run(["apply", "source", "target", "--keep-last", "9"] + kind).expectDone()
+            try scene.run(["apply", "source", "target", "--keep-last", "9"] + kind).expect(0)
             try scene.expectMirrored()
             trees.append(try TreeSnapshot(scene.target))
             try scene.append("\(round)", to: "source/edited")
@@ -186,13 +177,13 @@ struct ExchangeTests {
             if round > 0 { try scene.remove("source/goes \(round - 1)") }
             try scene.setMode(round.isMultiple(of: 2) ? 0o640 : 0o600, of: "source/mode")
         }
-        try scene.run("snapshot", "verify", "target").expectDone()
+        try scene.run("snapshot", "verify", "target").expect(0)
         for (age, tree) in trees.reversed().enumerated() {
             let name = age == 0 ? "latest" : "latest~\(age)"
-            try scene.run("snapshot", "restore", "target", name, "--to", "back \(age)").expectDone()
+            try scene.run("snapshot", "restore", "target", name, "--to", "back \(age)").expect(0)
             #expect(try TreeSnapshot(scene.path("back \(age)")).differences(from: tree) == [], "\(name)")
         }
-        try scene.run("undo", "target").expectDone()
+        try scene.run("undo", "target").expect(0)
         #expect(try TreeSnapshot(scene.target).differences(from: trees[trees.count - 2]) == [])
         try scene.mirror("--exchange")
     }
@@ -210,11 +201,11 @@ struct ExchangeTests {
         for wanted in [old, new] {
             var seen: [TreeSnapshot] = []
             let run = try renames(of: back, in: scene) { seen.append(try TreeSnapshot(scene.target)) }
-            run.expectDone()
+            run.expect(0)
             #expect(seen.contains(old) && seen.contains(new) && seen.allSatisfy { $0 == old || $0 == new })
             #expect(try TreeSnapshot(scene.target).differences(from: wanted) == [])
             #expect(scene.exists(".target.fsync-lite") && !scene.exists("target/.fsync-lite"))
-            try scene.run("snapshot", "verify", "target").expectDone()
+            try scene.run("snapshot", "verify", "target").expect(0)
         }
         try scene.mirror("--exchange")
     }
@@ -225,17 +216,17 @@ struct ExchangeTests {
         try scene.mirror("--exchange")
         // Nothing to do is no apply of another kind.
         try scene.mirror()
-        try scene.run("undo", "target", "--no-exchange").expectDone()
+        try scene.run("undo", "target", "--no-exchange").expect(0)
         #expect(scene.exists("target/.fsync-lite"))
         #expect(try TreeSnapshot(scene.target).differences(from: old) == [])
         // The last apply still was an exchange.
-        try scene.run("undo", "target").expectDone()
+        try scene.run("undo", "target").expect(0)
         #expect(!scene.exists("target/.fsync-lite"))
         try scene.append("more", to: "source/edited")
         try scene.mirror()
-        try scene.run("undo", "target").expectDone()
+        try scene.run("undo", "target").expect(0)
         #expect(scene.exists("target/.fsync-lite"))
-        try scene.run("undo", "target", "--exchange").expectDone()
+        try scene.run("undo", "target", "--exchange").expect(0)
         #expect(!scene.exists("target/.fsync-lite"))
         try scene.expectMirrored()
     }
@@ -252,12 +243,11 @@ struct ExchangeTests {
         }
         let found = try TreeSnapshot(scene.target)
         #expect(found == old || found == new)
-        try scene.run("recover", "target").expectDone()
-        try scene.run("snapshot", "verify", "target").expectDone()
+        try scene.run("recover", "target").expect(0)
+        try scene.run("snapshot", "verify", "target").expect(0)
         let steps = try scene.run("snapshot", "list", "target", "--ids").lines.count
         for (step, tree) in [(steps == 4 ? 1 : 0, new), (steps == 4 ? 0 : 1, old)] {
-            try scene.run("snapshot", "restore", "target", "latest~\(step)", "--to", "copy\(step)")
-                .expectDone()
+            try scene.run("snapshot", "restore", "target", "latest~\(step)", "--to", "copy\(step)").expect(0)
             #expect(try TreeSnapshot(scene.path("copy\(step)")).differences(from: tree) == [])
         }
     }
@@ -266,17 +256,16 @@ struct ExchangeTests {
     @Test(.needs(.otherUser)) func aRefusedWayBackNamesTheOtherOne() throws {
         let scene = try MirrorScene(["a": "one"], as: .ordinary)
         try scene.build(["parent": [:]], at: "p")
-        try scene.run("apply", "source", "p/parent/target", "--exchange").expectDone()
+        try scene.run("apply", "source", "p/parent/target", "--exchange").expect(0)
         try scene.append("more", to: "source/a")
-        try scene.run("apply", "source", "p/parent/target", "--exchange").expectDone()
+        try scene.run("apply", "source", "p/parent/target", "--exchange").expect(0)
         try scene.setMode(0o500, of: "p/parent")
         for arguments in [["undo", "p/parent/target", "--dry-run"], ["undo", "p/parent/target"]] {
-            let run = try scene.run(arguments)
-            #expect(run.code == 4 && run.errors.contains("--no-exchange\n"), "\(run.errors)")
+            try scene.run(arguments).expect(4, says: "--no-exchange\n")
         }
         try scene.setMode(0o700, of: "p/parent")
         #expect(try scene.text("p/parent/target/a") == "onemore")
-        try scene.run("undo", "p/parent/target").expectDone()
+        try scene.run("undo", "p/parent/target").expect(0)
         #expect(try scene.text("p/parent/target/a") == "one")
     }
 
@@ -299,7 +288,7 @@ struct ExchangeTests {
             try scene.append("\(round)", to: "source/edited")
             try scene.mirror("--exchange")
             try scene.editInSecret("target/stays", "STAYS")
-            if round > 1 { try scene.apply(round == 2 ? "--exchange" : "--checksum").expectDone() }
+            if round > 1 { try scene.apply(round == 2 ? "--exchange" : "--checksum").expect(0) }
             try scene.mirror("--exchange")
             #expect(try scene.text("target/stays") == "stays")
         }
@@ -320,12 +309,11 @@ struct ExchangeTests {
     }
 
     @Test func excludedContentOfTheTargetGoesAlong() throws {
-        let scene = try MirrorScene(["a": "one", "d": ["b": "two"]], inMemory: true)
-        try scene.mirror()
+        let scene = try MirrorScene(["a": "one", "d": ["b": "two"]], inMemory: true).mirrored()
         try scene.build(["log": "theirs"], at: "target/d")
         try scene.append("more", to: "source/a")
         try scene.move("source/d", to: "source/e")
-        try scene.apply("--exchange", "--exclude", "log").expectDone()
+        try scene.apply("--exchange", "--exclude", "log").expect(0)
         #expect(try scene.text("target/e/log") == "theirs")
         #expect(try scene.text("target/a") == "onemore")
     }
@@ -335,8 +323,7 @@ struct ExchangeTests {
         try scene.move("target", to: "aside")
         for _ in 0..<2 {
             for command in ["apply", "plan"] {
-                let run = try scene.run(command, "source", "target", "--adopt")
-                #expect(run.code == 4 && run.errors.contains(".target.fsync-lite"), "\(run.errors)")
+                try scene.run(command, "source", "target", "--adopt").expect(4, says: ".target.fsync-lite")
             }
             if !scene.exists("target") { try scene.build(["theirs": "kept"], at: "target") }
         }
@@ -348,11 +335,9 @@ struct ExchangeTests {
     @Test(.needs(.strace))
     func whatArrivesAtTheLastMomentIsKept() throws {
         let scene = try changedScene()
-        let run = try PausedCommand.run(
-            ["apply", "source", "target", "--exchange"], in: scene.directory.path,
-            at: .after("fallocate")
-        ) { try scene.build(["late": "theirs"], at: "target/gone") }
-        #expect(run.code == 0, "\(run.errors)")
+        try scene.paused(["apply", "source", "target", "--exchange"], at: .after("fallocate")) {
+            try scene.build(["late": "theirs"], at: "target/gone")
+        }.expect(0)
         try scene.expectMirrored()
         try scene.mirror("--exchange")
         let state = try TreeSnapshot(scene.path(".target.fsync-lite"))
@@ -363,11 +348,9 @@ struct ExchangeTests {
     func whatArrivesBeforeThatStopsIt() throws {
         let scene = try changedScene()
         let old = try TreeSnapshot(scene.target)
-        let run = try PausedCommand.run(
-            ["apply", "source", "target", "--exchange"], in: scene.directory.path,
-            at: .after("syncfs", number: 2)
-        ) { try scene.build(["late": "theirs"], at: "target/gone") }
-        #expect(run.code == 1 && run.errors.contains("target/gone"), "\(run.errors)")
+        try scene.paused(["apply", "source", "target", "--exchange"], at: .after("syncfs", number: 2)) {
+            try scene.build(["late": "theirs"], at: "target/gone")
+        }.expect(1, says: "target/gone")
         #expect(try scene.text("target/gone/late") == "theirs")
         try scene.remove("target/gone/late")
         #expect(try TreeSnapshot(scene.target).paths == old.paths)
@@ -382,8 +365,7 @@ struct ExchangeTests {
             try scene.link("source/b", to: "source/a")
             var states: [MirrorScene.WholeState] = []
             func apply(_ options: String...) throws {
-                let run = try scene.run(["apply", "source", "target", "--keep-last", "9"] + options)
-                #expect(run.code == 0, "\(run.errors)")
+                try scene.run(["apply", "source", "target", "--keep-last", "9"] + options).expect(0)
                 states.append(try scene.wholeState())
             }
             try apply()
@@ -406,14 +388,13 @@ struct ExchangeTests {
             try apply()
             for (number, state) in states.enumerated() {
                 let name = "latest~\(states.count - 1 - number)"
-                let run = try scene.run("snapshot", "restore", "target", name, "--to", "restored \(number)")
-                #expect(run.code == 0, "\(run.errors)")
+                try scene.run("snapshot", "restore", "target", name, "--to", "restored \(number)").expect(0)
                 let restored = try scene.wholeState("restored \(number)")
                 #expect(restored.differences(from: state) == [], "\(name)")
             }
-            let run = try scene.run(
-                "snapshot", "restore", "target", "latest~\(states.count - 1)", "--in-place")
-            #expect(run.code == 0, "\(run.errors)")
+            try scene.run(
+                "snapshot", "restore", "target", "latest~\(states.count - 1)", "--in-place"
+            ).expect(0)
             #expect(try scene.wholeState().differences(from: states[0]) == [])
         }
     }
@@ -422,14 +403,12 @@ struct ExchangeTests {
 
     @Test(.needs(.mounts), arguments: ["target", "target/d", "target/d/excluded"])
     func whereSomethingIsMountedItIsRefused(place: String) throws {
-        let scene = try MirrorScene(["a": "one", "d": ["b": "two"]])
-        try scene.mirror()
+        let scene = try MirrorScene(["a": "one", "d": ["b": "two"]]).mirrored()
         try scene.build(["excluded": [:]], at: "target/d")
         try scene.append("more", to: "source/a")
         try TestDisk.tmpfs(options: "size=1m").mounted(at: scene.path(place)) {
             let before = try scene.wholeTarget()
-            let run = try scene.apply("--exchange", "--adopt", "--exclude", "excluded")
-            #expect(run.code == 4 && run.errors.contains("mount"), "\(run.code) \(run.errors)")
+            try scene.apply("--exchange", "--adopt", "--exclude", "excluded").expect(4, says: "mount")
             #expect(
                 try scene.wholeTarget().differences(from: before).allSatisfy { $0.contains(".fsync-lite") })
             #expect(!scene.exists(".target.fsync-lite"))
@@ -437,13 +416,11 @@ struct ExchangeTests {
     }
 
     @Test func targetThatWasRenamedLeadsToItsState() throws {
-        let scene = try MirrorScene(["a": "a"])
-        try scene.mirror()
+        let scene = try MirrorScene(["a": "a"]).mirrored()
         try scene.append("+", to: "source/a")
         try scene.mirror("--exchange")
         try scene.move("target", to: "other")
-        let run = try scene.run("apply", "source", "other")
-        #expect(run.code == 4 && run.errors.contains(".target.fsync-lite"), "\(run.errors)")
+        let run = try scene.run("apply", "source", "other").expect(4, says: ".target.fsync-lite")
         #expect(!run.errors.contains("--adopt"))
         try scene.move(".target.fsync-lite", to: ".other.fsync-lite")
         #expect(try scene.run("apply", "source", "other").output.contains("nothing to do"))
@@ -453,8 +430,7 @@ struct ExchangeTests {
         let scene = try MirrorScene(["a": "a"])
         for (length, code) in [(237, 0), (238, 4)] as [(Int, Int32)] {
             let name = String(repeating: "x", count: length)
-            let run = try scene.run("apply", "source", name, "--exchange")
-            #expect(run.code == code, "\(run.errors)")
+            try scene.run("apply", "source", name, "--exchange").expect(code)
             #expect(scene.exists(name) == (length == 237))
         }
     }

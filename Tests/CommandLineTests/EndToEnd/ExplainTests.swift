@@ -28,8 +28,7 @@ struct ExplainTests {
     private func explain(
         _ scene: MirrorScene, _ target: String, _ path: String, _ options: String...
     ) throws -> CommandRun {
-        try CommandRun(
-            ["explain", target, path, "--settings", "settings.json"] + options, in: scene.directory.path)
+        try scene.here(["explain", target, path, "--settings", "settings.json"] + options)
     }
 
     private func expect(
@@ -43,8 +42,7 @@ struct ExplainTests {
     }
 
     private func mirror(_ scene: MirrorScene) throws {
-        let run = try scene.run("run", "j", "--create-target", "--settings", "settings.json")
-        #expect(run.code == 0, "\(run.errors)")
+        try scene.run("run", "j", "--create-target", "--settings", "settings.json").expect(0)
     }
 
     /// The filters of a job are named as they are written, those of a target's last run by their patterns.
@@ -106,8 +104,7 @@ struct ExplainTests {
             ("socket", 2, "it is a socket; sockets are not copied\n"),
             ("pipe", 2, "it is not in the source; the copy in the target is from "),
         ] as [(String, Int32, String)] {
-            let run = try explain(scene, "target", path)
-            #expect(run.code == code && run.output.contains(": \(text)"), "\(run.output)\(run.errors)")
+            try explain(scene, "target", path).expect(code, prints: ": \(text)")
         }
         let stale = try explain(scene, "j", "d/z", "--json").json()
         #expect(stale.text("format") == "fsync-lite-explanation" && stale.text("verdict") == "mirrored")
@@ -125,7 +122,7 @@ struct ExplainTests {
     @Test func editsOfTheCopyThatKeepItsTimeAreSeen() throws {
         let scene = try MirrorScene(
             ["a": "aaa", "b": "b", "c": "c", "d": ["e": "e"], "l": .symlink("a"), "n": "n", "o": "o"])
-        try scene.mirror()
+            .mirrored()
         try scene.editInSecret("target/a", "zzz")
         try scene.setMode(0o600, of: "target/b")
         try scene.setAttribute("user.x", "y", of: "target/c")
@@ -158,8 +155,7 @@ struct ExplainTests {
     }
 
     @Test(.needs(.otherUser)) func whatCannotBeReadSaysWhy() throws {
-        let scene = try MirrorScene(["a": "a", "shut": ["b": "b"]], as: .ordinary)
-        try scene.mirror()
+        let scene = try MirrorScene(["a": "a", "shut": ["b": "b"]], as: .ordinary).mirrored()
         for name in ["a", "shut"] { try scene.setMode(0, of: "source/\(name)") }
         for path in ["a", "shut", "shut/b", "shut/no"] {
             let run = try scene.run("explain", "target", path)
@@ -188,35 +184,25 @@ struct ExplainTests {
             let run = try explain(scene, target, "\(scene.path(path))/d/z")
             #expect(run.code == 0 && run.output.hasPrefix("d/z: it is mirrored"), "\(path): \(run.errors)")
         }
-        let outside = try explain(scene, "j", "/etc/passwd")
-        #expect(
-            outside.code == 64
-                && outside.errors.contains("'/etc/passwd' is not below the source or the target"),
-            "\(outside.errors)")
-        let root = try explain(scene, "j", scene.source)
-        #expect(root.code == 64, "\(root.output)")
+        try explain(scene, "j", "/etc/passwd").expect(
+            64, says: "'/etc/passwd' is not below the source or the target")
+        try explain(scene, "j", scene.source).expect(64)
     }
 
     @Test func aNameIsATargetHereOrElseAJob() throws {
         let scene = try scene()
         try mirror(scene)
         #expect(try scene.run("apply", "lists", "j").code == 0)
-        let here = try explain(scene, "j", "rules")
-        #expect(here.code == 0, "\(here.errors)")
-        #expect(
-            here.errors.contains(
-                "'j' is the target here, and not the job of this name; for that: fsync-lite explain"),
-            "\(here.errors)")
+        try explain(scene, "j", "rules").expect(
+            0, says: "'j' is the target here, and not the job of this name; for that: fsync-lite explain")
         for (name, code, text) in [
             ("none", 64, "and no directory of this name here"),
             ("source", 66, "this is not a target of fsync-lite"),
         ] as [(String, Int32, String)] {
-            let run = try explain(scene, name, "d/z")
-            #expect(run.code == code && run.errors.contains(text), "\(run.errors)")
+            try explain(scene, name, "d/z").expect(code, says: text)
         }
         try scene.remove("source")
-        let gone = try explain(scene, "target", "d/z")
-        #expect(gone.code == 66 && gone.errors.contains("the source does not exist"), "\(gone.errors)")
+        try explain(scene, "target", "d/z").expect(66, says: "the source does not exist")
     }
 
     /// It looks at the source, which therefore is here.
@@ -240,14 +226,12 @@ struct ExplainTests {
                 && direct.errors.contains("give the job that mirrors to it, where the source is"),
             "\(direct.errors)")
         let pulled = try scene(source: "far:/srv/p")
-        let there = try explain(pulled, "j", "d/z")
-        #expect(
-            there.code == 64 && there.errors.contains("ssh far fsync-lite explain j d/z")
-                && there.errors.contains("fsync-lite plan --job j"), "\(there.errors)")
+        try explain(pulled, "j", "d/z").expect(
+            64, says: "ssh far fsync-lite explain j d/z", "fsync-lite plan --job j")
     }
 
     @Test func theOptionOfBeforeSaysWhatToUse() throws {
-        let run = try MirrorScene(["a": "a"], inMemory: true).plan("--explain", "a")
-        #expect(run.code == 64 && run.errors.contains("fsync-lite explain JOB|TARGET PATH"), "\(run.errors)")
+        try MirrorScene(["a": "a"], inMemory: true).plan("--explain", "a").expect(
+            64, says: "fsync-lite explain JOB|TARGET PATH")
     }
 }

@@ -66,8 +66,7 @@ struct ExtremeNumberTests {
 
     /// Versions whose sums wrapped wrote a number below zero.
     @Test func historyWithAWrappedSumIsReadAndUndone() throws {
-        let scene = try MirrorScene(["a": "1", "b": "2"], inMemory: true)
-        try scene.mirror()
+        let scene = try MirrorScene(["a": "1", "b": "2"], inMemory: true).mirrored()
         try scene.remove("source/a")
         try scene.mirror("--max-delete", "unlimited")
         let header = try scene.documents(named: "header.json")[0]
@@ -121,8 +120,8 @@ struct ExtremeNumberTests {
 
     private func scene(_ document: Document) throws -> (MirrorScene, String) {
         let scene = try MirrorScene(
-            ["a": "1", "b": "22", "d": ["c": "333"], "l": .symlink("a")], inMemory: true)
-        try scene.mirror("--keep-last", "5")
+            ["a": "1", "b": "22", "d": ["c": "333"], "l": .symlink("a")], inMemory: true
+        ).mirrored("--keep-last", "5")
         try scene.append("more", to: "source/a")
         try scene.remove("source/b")
         try scene.mirror("--max-delete", "unlimited")
@@ -141,10 +140,7 @@ struct ExtremeNumberTests {
                 """
             try Data(text.utf8).write(to: URL(fileURLWithPath: scene.path("target/.fsync-lite/activity")))
         case .journal:
-            let paused = try PausedCommand(
-                ["apply", "source", "target"], in: scene.directory.path,
-                at: .after("renameat2", of: "journal"))
-            #expect(try paused.waitForPause())
+            try scene.paused(at: .after("renameat2", of: "journal")).kill()
         default: break
         }
         return (scene, try scene.documents(named: document.rawValue)[0])

@@ -10,8 +10,7 @@ extension MirrorScene {
     func mirrorAll(_ options: String..., sourceLocation: SourceLocation = #_sourceLocation) throws
         -> CommandRun
     {
-        let run = try run(["apply", "source", "target"] + options)
-        #expect(run.code == 0, "\(run.errors)", sourceLocation: sourceLocation)
+        let run = try run(["apply", "source", "target"] + options).expect(0, sourceLocation: sourceLocation)
         try expectAllMirrored(sourceLocation: sourceLocation)
         let again = try self.run(["apply", "source", "target", "--json"] + options).json()
         #expect(again.text("outcome") == "unchanged", "\(again)", sourceLocation: sourceLocation)
@@ -74,25 +73,15 @@ extension MirrorScene {
     func recoverStoppedApply(
         _ direction: String..., options: [String] = [], sourceLocation: SourceLocation = #_sourceLocation
     ) throws -> CommandRun {
-        do {
-            let command = try PausedCommand(
-                ["apply", "source", "target"] + options, in: directory.path,
-                at: .after("openat", of: "mark"))
-            #expect(try command.waitForPause(), sourceLocation: sourceLocation)
-            // It is killed as it goes.
-        }
+        try paused(["apply", "source", "target"] + options, at: .after("openat", of: "mark")).kill()
         #expect(exists("target/.fsync-lite/journal"), sourceLocation: sourceLocation)
-        while true {
-            let run = try run(["recover", "target"] + direction)
-            // The lock of a run that was killed goes a moment after it.
-            if run.code != 75 { return run }
-        }
+        return try unlocked(["recover", "target"] + direction)
     }
 
     /// The same, taken back.
     func takenBackApply(_ options: String..., sourceLocation: SourceLocation = #_sourceLocation) throws {
-        let recovery = try recoverStoppedApply("--back", options: options, sourceLocation: sourceLocation)
-        #expect(recovery.code == 0, "\(recovery.errors)", sourceLocation: sourceLocation)
+        try recoverStoppedApply("--back", options: options, sourceLocation: sourceLocation).expect(
+            0, sourceLocation: sourceLocation)
     }
 
     /// Stopped dead when all is done, an apply is taken back; and stopped once more, finished.
@@ -103,8 +92,7 @@ extension MirrorScene {
     ) throws {
         try takenBackApply(sourceLocation: sourceLocation)
         #expect(try wholeState().differences(from: before) == [], sourceLocation: sourceLocation)
-        let forward = try recoverStoppedApply(sourceLocation: sourceLocation)
-        #expect(forward.code == 0, "\(forward.errors)", sourceLocation: sourceLocation)
+        try recoverStoppedApply(sourceLocation: sourceLocation).expect(0, sourceLocation: sourceLocation)
         try expectAllMirrored()
     }
 }

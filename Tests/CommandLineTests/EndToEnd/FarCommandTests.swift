@@ -19,7 +19,7 @@ struct FarCommandTests {
     /// - Parameter words: `far:NAME` is a path there, relative to the scene.
     private func there(_ scene: MirrorScene, _ words: [String]) throws -> CommandRun {
         let words = words.map { $0.hasPrefix("far:") ? "far:\(scene.path(String($0.dropFirst(4))))" : $0 }
-        return try CommandRun(words + #require(scene.far).options, in: scene.directory.path)
+        return try scene.here(words + #require(scene.far).options)
     }
 
     /// The same as with the paths here.
@@ -27,8 +27,7 @@ struct FarCommandTests {
         _ scene: MirrorScene, _ words: [String], sourceLocation: SourceLocation = #_sourceLocation
     ) throws {
         let far = try there(scene, words)
-        let here = try CommandRun(
-            words.map { $0.replacingOccurrences(of: "far:", with: "") }, in: scene.directory.path)
+        let here = try scene.here(words.map { $0.replacingOccurrences(of: "far:", with: "") })
         #expect(far.code == here.code, "\(words): \(far.errors)", sourceLocation: sourceLocation)
         #expect(far.output == here.output, "\(words)", sourceLocation: sourceLocation)
         #expect(far.errors == here.errors, "\(words)", sourceLocation: sourceLocation)
@@ -53,13 +52,12 @@ struct FarCommandTests {
             ["far:target", "far:target"], ["far:target@latest~1", "far:target"],
         ] { try expectSame(scene, ["manifest", "verify", "--digest"] + words) }
         try scene.rot("target/a", "AMORE")
-        let rotten = try there(scene, ["manifest", "verify", "--digest", "far:target", "far:target"])
-        #expect(rotten.code == 2 && rotten.output.contains("rotten a"), "\(rotten.output)\(rotten.errors)")
-        let here = try there(scene, ["manifest", "verify", "target", "far:target"])
-        #expect(here.code == 64 && here.errors.contains("read there only"), "\(here.errors)")
-        let repair = try there(
-            scene, ["manifest", "verify", "--source", "source", "--repair", "far:target", "target"])
-        #expect(repair.code == 64 && repair.errors.contains("--repair does not go with"), "\(repair.errors)")
+        try there(scene, ["manifest", "verify", "--digest", "far:target", "far:target"]).expect(
+            2, prints: "rotten a")
+        try there(scene, ["manifest", "verify", "target", "far:target"]).expect(64, says: "read there only")
+        try there(
+            scene, ["manifest", "verify", "--source", "source", "--repair", "far:target", "target"]
+        ).expect(64, says: "--repair does not go with")
     }
 
     /// A mirror with digests, of which `x` has rotted in the target, `y` in the source, and `z` in both.
@@ -85,12 +83,9 @@ struct FarCommandTests {
         for options in [[], ["--part", "1/2"]] {
             try expectSame(scene, ["manifest", "verify"] + words + options)
         }
-        let run = try there(scene, ["manifest", "verify"] + words)
-        #expect(run.code == 2 && run.output.contains("4 differ"), "\(run.output)\(run.errors)")
-        #expect(
-            run.output.contains("rotten d/x  (in the tree, the source has the recorded content)"),
-            "\(run.output)")
-        #expect(run.output.contains("edited w  (in the tree and in the source)"), "\(run.output)")
+        try there(scene, ["manifest", "verify"] + words).expect(
+            2, prints: "4 differ", "rotten d/x  (in the tree, the source has the recorded content)",
+            "edited w  (in the tree and in the source)")
     }
 
     /// What a verification asks another machine for is digests.
@@ -98,8 +93,7 @@ struct FarCommandTests {
         let scene = try rotten()
         let recording = try WireRecording(has: .target)
         scene.far = recording.far
-        let run = try there(scene, ["manifest", "verify", "far:target", "far:target", "--source", "source"])
-        #expect(run.code == 2, "\(run.errors)")
+        try there(scene, ["manifest", "verify", "far:target", "far:target", "--source", "source"]).expect(2)
         #expect(try recording.last().requests == ["open", "scan", "digest"])
     }
 
@@ -118,39 +112,32 @@ struct FarCommandTests {
                     if frame[4] == 2 and \(change)
                     return struct.pack("<I", len(frame) - 5) + frame[4:]
                     """), has: .target)
-        let run = try there(scene, ["manifest", "verify", "far:target", "far:target", "--source", "source"])
-        #expect(run.code == 4 && run.errors.contains("only digests are given"), "\(run.code) \(run.errors)")
+        try there(scene, ["manifest", "verify", "far:target", "far:target", "--source", "source"]).expect(
+            4, says: "only digests are given")
     }
 
     /// What is in a directory of the source that cannot be listed is not as recorded: it was not read.
     @Test(.needs(.root, .otherUser)) func whatCannotBeListedThereIsUnreadable() throws {
-        let scene = try MirrorScene(["d": ["x": "one"], "e": "two"])
-        try scene.mirror("--digest")
+        let scene = try MirrorScene(["d": ["x": "one"], "e": "two"]).mirrored("--digest")
         try scene.setMode(0, of: "source/d")
         OrdinaryUser.own(scene.source)
         let tool = scene.path("tool")
         try HostCommand.run("install", "-m", "755", BuiltCommand.path(), tool)
         scene.far = try FarMachine(
             "exec \(OrdinaryUser.prefix.joined(separator: " ")) '\(tool)' serve", has: .target)
-        let run = try there(scene, ["manifest", "verify", "target", "target", "--source", "far:source"])
-        #expect(
-            run.code == 2
-                && run.output.contains(
-                    "unreadable d/x  (in the source, the tree has the recorded content, Permission denied)"),
-            "\(run.code) \(run.output)\(run.errors)")
+        try there(scene, ["manifest", "verify", "target", "target", "--source", "far:source"]).expect(
+            2, prints: "unreadable d/x  (in the source, the tree has the recorded content, Permission denied)"
+        )
     }
 
     @Test func whatRottedHereIsRepairedFromAnotherMachine() throws {
         let scene = try rotten()
         let verify = ["manifest", "verify", "--repair", "--source"]
-        let refused = try there(scene, verify + ["source", "far:target", "far:target"])
-        #expect(
-            refused.code == 64 && refused.errors.contains("fsync-lite apply --checksum DIR"),
-            "\(refused.errors)")
+        try there(scene, verify + ["source", "far:target", "far:target"]).expect(
+            64, says: "fsync-lite apply --checksum DIR")
         #expect(try scene.text("target/d/x") == "ONE")
-        let run = try there(scene, verify + ["far:source", "target", "target"])
-        #expect(run.code == 2 && run.output.contains("1 repaired, 3 differ"), "\(run.output)\(run.errors)")
-        #expect(run.output.contains("a copy on another machine is not repaired from here"), "\(run.output)")
+        try there(scene, verify + ["far:source", "target", "target"]).expect(
+            2, prints: "1 repaired, 3 differ", "a copy on another machine is not repaired from here")
         #expect(try scene.text("target/d/x") == "one" && scene.text("source/d/y") == "TWO")
     }
 
@@ -173,14 +160,11 @@ struct FarCommandTests {
     @Test func anExportedManifestIsTheTree() throws {
         let scene = try scene()
         let export = try there(
-            scene, ["manifest", "export", "--format", "manifest", "far:target@latest~1"])
-        #expect(export.code == 0, "\(export.errors)")
+            scene, ["manifest", "export", "--format", "manifest", "far:target@latest~1"]
+        ).expect(0)
         try scene.build(["old.json": .file(export.output)], at: "there")
-        let diff = try CommandRun(
-            ["manifest", "diff", "there/old.json", "target@latest~1"], in: scene.directory.path)
-        #expect(diff.code == 0, "\(diff.output)\(diff.errors)")
-        let nothing = try there(scene, ["manifest", "diff", "far:nowhere", "source"])
-        #expect(nothing.code == 66 && nothing.errors.contains("nowhere"), "\(nothing.errors)")
+        try scene.here(["manifest", "diff", "there/old.json", "target@latest~1"]).expect(0)
+        try there(scene, ["manifest", "diff", "far:nowhere", "source"]).expect(66, says: "nowhere")
     }
 
     @Test(.needs(.tool("python3"))) func aFetchedManifestIsCheckedLikeAnyOther() throws {
@@ -188,28 +172,24 @@ struct FarCommandTests {
         scene.far = try FarMachine(
             FarMachine.relay(back: #"if frame[4] == 11: return frame.replace(b"0644", b"0755")"#),
             has: .target)
-        let run = try there(scene, ["manifest", "diff", "far:target", "source"])
-        #expect(run.code == 65 && run.errors.contains("far:"), "\(run.code) \(run.errors)")
+        try there(scene, ["manifest", "diff", "far:target", "source"]).expect(65, says: "far:")
     }
 
     /// The colon of a time is none of a host.
     @Test func aSnapshotByItsTimeIsOfThisMachine() throws {
         let scene = try scene()
-        let run = try CommandRun(
-            ["manifest", "diff", "target@2099-01-01T00:00", "target"], in: scene.directory.path)
-        #expect(run.code == 0, "\(run.errors)")
+        try scene.here(["manifest", "diff", "target@2099-01-01T00:00", "target"]).expect(0)
     }
 
     // MARK: Restoring
 
     @Test func aSnapshotIsCopiedThere() throws {
         let scene = try scene()
-        let whole = try there(scene, ["snapshot", "restore", "far:target", "latest~1", "--to", "far:copy"])
-        #expect(whole.code == 0, "\(whole.errors)")
+        try there(scene, ["snapshot", "restore", "far:target", "latest~1", "--to", "far:copy"]).expect(0)
         #expect(try scene.text("copy/a") == "a" && scene.text("copy/b/c") == "c")
-        let path = try there(
-            scene, ["snapshot", "restore", "far:target", "latest", "a", "--to", "far:copy", "--overwrite"])
-        #expect(path.code == 0, "\(path.errors)")
+        try there(
+            scene, ["snapshot", "restore", "far:target", "latest", "a", "--to", "far:copy", "--overwrite"]
+        ).expect(0)
         #expect(try scene.text("copy/a") == "amore")
     }
 
@@ -220,16 +200,14 @@ struct FarCommandTests {
             #"cd /; exec "\#(BuiltCommand.path())" serve --restrict "\#(scene.path("in"))""#, has: .target)
         try scene.remove("target")
         #expect(try there(scene, ["apply", "source", "far:in/target"]).code == 0)
-        let outside = try there(
-            scene, ["snapshot", "restore", "far:in/target", "latest", "--to", "far:copy"])
-        #expect(
-            outside.code == 4 && outside.errors.contains("outside of what is served"), "\(outside.errors)")
+        try there(
+            scene, ["snapshot", "restore", "far:in/target", "latest", "--to", "far:copy"]
+        ).expect(4, says: "outside of what is served")
         let beneath = try there(
             scene, ["snapshot", "restore", "far:in/target", "latest", "--to", "far:in/copy"])
         #expect(beneath.code == 0 && scene.exists("in/copy/a"), "\(beneath.errors)")
         #expect(try there(scene, ["manifest", "diff", "far:in/target", "far:in/copy"]).code == 0)
-        let tree = try there(scene, ["manifest", "verify", "far:in/target", "far:source"])
-        #expect(tree.code == 4, "\(tree.errors)")
+        try there(scene, ["manifest", "verify", "far:in/target", "far:source"]).expect(4)
     }
 
     // MARK: Status
@@ -245,9 +223,7 @@ struct FarCommandTests {
             """#
         try scene.build(["settings.json": .file(settings)], at: "etc")
         func status(_ words: String...) throws -> CommandRun {
-            try CommandRun(
-                ["status"] + words + ["--settings", "etc/settings.json"] + far.options,
-                in: scene.directory.path)
+            try scene.here(["status"] + words + ["--settings", "etc/settings.json"] + far.options)
         }
         func cells(_ line: Substring?) -> [Substring] {
             Array((line ?? "").split(separator: " ", omittingEmptySubsequences: true).dropFirst())
@@ -267,15 +243,11 @@ struct FarCommandTests {
         let metrics = try status("--prometheus").output
         #expect(metrics.contains(#"fsync_lite_up{job="nas",target="far:\#(scene.target)"} 1"#), "\(metrics)")
         #expect(metrics.contains(#"fsync_lite_up{job="none",target="far:\#(scene.path("none"))"} 0"#))
-        let two = try status("target", "far:\(scene.target)")
-        #expect(two.code == 0, "\(two.errors)")
-        let one = try status("nas")
-        #expect(one.code == 0 && one.output.contains("history    "), "\(one.output)")
+        try status("target", "far:\(scene.target)").expect(0)
+        try status("nas").expect(0, prints: "history    ")
         let late = try status("--all", "--max-age", "1s")
         #expect(late.output.contains("fsync-lite run"), "\(late.output)")
-        let lost = try CommandRun(
-            ["status", "--all", "--settings", "etc/settings.json", "--ssh", "false"],
-            in: scene.directory.path)
+        let lost = try scene.here(["status", "--all", "--settings", "etc/settings.json", "--ssh", "false"])
         #expect(
             lost.code == 69 && lost.output.contains(#/here  (today|yesterday) /#),
             "\(lost.output)\(lost.errors)")
@@ -286,9 +258,7 @@ struct FarCommandTests {
         let scene = try FarMachine(has: .target).scene(["a": "a", "b": ["c": "c"]])
         let (far, target) = (try #require(scene.far), "far:\(scene.target)")
         func run(_ words: String...) throws -> CommandRun {
-            try CommandRun(
-                words + far.options, in: scene.directory.path,
-                environment: ["FSYNC_LITE_STATE": scene.path("known")])
+            try scene.here(words + far.options, environment: ["FSYNC_LITE_STATE": scene.path("known")])
         }
         #expect(try run("apply", "source", target).code == 0)
         let good = try run("status", target).output.split(separator: "\n")
@@ -308,12 +278,9 @@ struct FarCommandTests {
         #expect(document.text("target") == target && document.text("state") == "committed")
         let period = try run("status", "--since", "7d", target).output.split(separator: "\n")
         #expect(period.count == 4 && period[1].contains("  1          1         3        2 B"), "\(period)")
-        let nagios = try run("status", "--nagios", target)
-        #expect(
-            nagios.code == 1 && nagios.output.contains("refused: the source is empty"), "\(nagios.output)")
+        try run("status", "--nagios", target).expect(1, prints: "refused: the source is empty")
         try scene.move("target", to: "gone")
-        let missing = try run("status", "--json", target)
-        #expect(missing.code == 66, "\(missing.errors)")
+        let missing = try run("status", "--json", target).expect(66)
         #expect(try missing.json().text("last_attempt_result") == "refused")
     }
 
@@ -322,9 +289,9 @@ struct FarCommandTests {
         #expect(try scene.run("apply", "--prepare", "source", "target").code == 0)
         for words in [["status", "far:target"], ["status", "--json", "far:target"]] {
             func run(_ target: String, _ options: [String] = []) throws -> CommandRun {
-                try CommandRun(
+                try scene.here(
                     words.map { $0.replacing("far:target", with: target) } + options,
-                    in: scene.directory.path, environment: ["FSYNC_LITE_STATE": ""])
+                    environment: ["FSYNC_LITE_STATE": ""])
             }
             let far = try run("far:\(scene.target)", #require(scene.far).options)
             let here = try run(scene.target)
@@ -339,8 +306,7 @@ struct FarCommandTests {
     @Test func aCommitThatHasNotEndedThereIsSeen() throws {
         let scene = try scene()
         try scene.build(["journal": "{}"], at: "target/.fsync-lite")
-        let run = try there(scene, ["status", "far:target", "source"])
-        #expect(run.code == 6 && run.output.contains("fsync-lite recover"), "\(run.output)\(run.errors)")
+        try there(scene, ["status", "far:target", "source"]).expect(6, prints: "fsync-lite recover")
         // The way out is a command that works here.
         for words in [
             ["status", "far:target"], ["plan", "source", "far:target"], ["undo", "--dry-run", "far:target"],

@@ -1,5 +1,4 @@
 import Foundation
-import TestNeeds
 import TestSupport
 import Testing
 
@@ -22,14 +21,14 @@ struct FarPathTests {
         }
 
         func run(_ words: String...) throws -> CommandRun {
-            try CommandRun(words + far.options, in: scene.directory.path)
+            try scene.here(words + far.options)
         }
 
         func expect(
             _ code: Int32, _ words: String..., says text: String = "",
             sourceLocation: SourceLocation = #_sourceLocation
         ) throws {
-            let run = try CommandRun(words + far.options, in: scene.directory.path)
+            let run = try scene.here(words + far.options)
             #expect(
                 run.code == code && (text.isEmpty || (run.output + run.errors).contains(text)),
                 "\(words): \(run.code) \(run.output)\(run.errors)", sourceLocation: sourceLocation)
@@ -52,8 +51,7 @@ struct FarPathTests {
             ["snapshot", "restore", target, "latest~1", "--to", "nas:c:d"],
             ["manifest", "diff", target, "source"],
         ] {
-            let run = try CommandRun(words + machine.far.options, in: scene.directory.path)
-            #expect(run.code == 0, "\(words): \(run.code) \(run.errors)")
+            try scene.here(words + machine.far.options).expect(0)
         }
         #expect(try scene.text("far/c:d/a") == "a")
         try machine.expect(0, "undo", target)
@@ -72,8 +70,7 @@ struct FarPathTests {
                 #"{"jobs": {"j": {"source": "\#(scene.source)", "target": "nas:j:1"}}}"#, mode: 0o600),
             at: "settings.json")
         try machine.expect(0, "run", "j", "--create-target", "--settings", "settings.json")
-        let shown = try scene.run("settings", "show", "j", "--settings", "settings.json")
-        #expect(shown.code == 0 && shown.output.contains("nas:j:1"), "\(shown.errors)")
+        try scene.run("settings", "show", "j", "--settings", "settings.json").expect(0, prints: "nas:j:1")
         try machine.expect(0, "apply", target, "copy")
         #expect(try scene.text("copy/a") == "a2" && scene.text("far/j:1/a") == "a2")
     }
@@ -95,8 +92,8 @@ struct FarPathTests {
     func anAddressWithoutBracketsIsRefused(typed: String, right: String) throws {
         let machine = try Machine()
         for words in [["apply", "source", typed], ["apply", typed, "copy"], ["status", typed]] {
-            let run = try CommandRun(words + machine.far.options, in: machine.scene.directory.path)
-            #expect(run.code == 64 && run.errors.contains(right), "\(words): \(run.code) \(run.errors)")
+            try CommandRun(words + machine.far.options, in: machine.scene.directory.path).expect(
+                64, says: right)
         }
         #expect(try FileManager.default.contentsOfDirectory(atPath: machine.scene.path("far")) == ["there"])
     }
@@ -112,10 +109,9 @@ struct FarPathTests {
         for words in [
             ["apply", "2026:alps", "t"], ["apply", "source", "2026:alps"], ["status", "2026:alps"],
         ] {
-            let run = try CommandRun(words + ["--ssh", ssh], in: scene.directory.path)
-            #expect(run.code == 69 && run.errors.contains("write ./2026:alps"), "\(words): \(run.errors)")
+            try scene.here(words + ["--ssh", ssh]).expect(69, says: "write ./2026:alps")
         }
-        let other = try CommandRun(["apply", "2026:x", "t", "--ssh", ssh], in: scene.directory.path)
+        let other = try scene.here(["apply", "2026:x", "t", "--ssh", ssh])
         #expect(other.code == 69 && !other.errors.contains("write ./"), "\(other.errors)")
         #expect(try scene.run("apply", "./2026:alps", "t").code == 0)
         withExtendedLifetime(far) {}
@@ -131,12 +127,10 @@ struct FarPathTests {
         let ssh = "\(quote)\(program)\(quote) -i \(quote)a key\(quote)"
         let words = ["apply", "source", "far:m", "--remote-command", try BuiltCommand.path()]
         let directory = machine.scene.directory.path
-        let option = try CommandRun(words + ["--ssh", ssh], in: directory)
-        #expect(option.code == 0, "\(option.errors)")
-        let variable = try CommandRun(words, in: directory, environment: ["FSYNC_LITE_SSH": ssh])
-        #expect(variable.code == 0, "\(variable.errors)")
-        let half = try CommandRun(words + ["--ssh", "ssh -i \(quote)a key"], in: directory)
-        #expect(half.code == 64 && half.errors.contains("a quote without an end"), "\(half.errors)")
+        try CommandRun(words + ["--ssh", ssh], in: directory).expect(0)
+        try CommandRun(words, in: directory, environment: ["FSYNC_LITE_SSH": ssh]).expect(0)
+        try CommandRun(words + ["--ssh", "ssh -i \(quote)a key"], in: directory).expect(
+            64, says: "a quote without an end")
     }
 
     // MARK: Home directories
@@ -179,8 +173,7 @@ struct FarPathTests {
             ["apply", "source", "target", "--log-file=~/log"],
             ["plan", "source", "target", "--out=~/plan"], ["manifest", "create", "source", "-o", "~/m.json"],
         ] {
-            let run = try scene.run(words)
-            #expect(run.code == 64 && run.errors.contains("./~"), "\(words): \(run.code) \(run.errors)")
+            try scene.run(words).expect(64, says: "./~")
         }
         #expect(try FileManager.default.contentsOfDirectory(atPath: scene.directory.path) == ["source"])
         #expect(try scene.run("apply", "source", "./~").code == 0)
@@ -230,10 +223,10 @@ struct ClosedStreamTests {
             "for n in 0 1 2; do readlink /proc/$PPID/fd/$n; done > '\(file)'\n\(FarMachine.connection)",
             has: .target)
         let far = try #require(scene.far)
-        let run = try CommandRun(
-            ["apply", "--verbose", "source", "far:\(scene.target)"] + far.options, in: scene.directory.path,
-            under: ClosedStreamTests.closed)
-        #expect(run.code == 0)
+        try scene.here(
+            ["apply", "--verbose", "source", "far:\(scene.target)"] + far.options,
+            under: ClosedStreamTests.closed
+        ).expect(0)
         #expect(try scene.text("one") == String(repeating: "/dev/null\n", count: 3))
         try scene.expectMirrored()
     }
@@ -246,12 +239,12 @@ struct ClosedStreamTests {
             .file(
                 #"{"jobs": {"j": {"source": "\#(scene.source)", "target": "\#(scene.target)", "before": ["sh", "-c", "\#(hook)"]}}}"#,
                 mode: 0o600), at: "settings.json")
-        let run = try CommandRun(
+        try scene.here(
             [
                 "run", "j", "--verbose", "--create-target", "--log-file", "log", "--settings",
                 "settings.json",
-            ], in: scene.directory.path, under: ClosedStreamTests.closed)
-        #expect(run.code == 0)
+            ], under: ClosedStreamTests.closed
+        ).expect(0)
         #expect(try scene.text("one") == String(repeating: "/dev/null\n", count: 3))
         #expect(try scene.text("log").split(separator: "\n").count == 1)
         try scene.expectMirrored()

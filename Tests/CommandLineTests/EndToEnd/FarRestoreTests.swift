@@ -1,4 +1,3 @@
-import Foundation
 import TestNeeds
 import TestSupport
 import Testing
@@ -37,18 +36,16 @@ struct FarRestoreTests {
         _ scene: MirrorScene, _ way: Way, _ words: [String], to directory: String? = nil
     ) throws -> CommandRun {
         let (target, copy) = (scene.target, directory.map(scene.path))
-        return try CommandRun(
+        return try scene.here(
             ["snapshot", "restore", way == .pull ? "far:\(target)" : target] + words
                 + (copy.map { ["--to", way == .push ? "far:\($0)" : $0] } ?? [])
-                + #require(scene.far).options, in: scene.directory.path)
+                + #require(scene.far).options)
     }
 
     private func restoreHere(
         _ scene: MirrorScene, _ words: [String], to directory: String
     ) throws -> CommandRun {
-        try CommandRun(
-            ["snapshot", "restore", scene.target] + words + ["--to", scene.path(directory)],
-            in: scene.directory.path)
+        try scene.here(["snapshot", "restore", scene.target] + words + ["--to", scene.path(directory)])
     }
 
     /// What both said, with the paths of the one that was on one machine.
@@ -84,9 +81,7 @@ struct FarRestoreTests {
         expectSame(far, try restoreHere(scene, words, to: "here"))
         #expect(scene.exists("there") == scene.exists("here"))
         if scene.exists("here") {
-            let differences = try TreeSnapshot(scene.path("there")).differences(
-                from: TreeSnapshot(scene.path("here")))
-            #expect(differences == [])
+            try scene.expectSame("there", as: "here")
         }
         #expect(try scene.wholeTarget().differences(from: before) == [])
     }
@@ -106,9 +101,7 @@ struct FarRestoreTests {
             expectSame(far, try restoreHere(scene, ["latest~2"] + words, to: "here"))
         }
         #expect(try scene.text("there/docs/a") == "one" && scene.text("there/docs/own") == "own")
-        let differences = try TreeSnapshot(scene.path("there")).differences(
-            from: TreeSnapshot(scene.path("here")))
-        #expect(differences == [])
+        try scene.expectSame("there", as: "here")
     }
 
     @Test(arguments: Way.allCases) func aPathMayBeAbsolute(way: Way) throws {
@@ -133,13 +126,12 @@ struct FarRestoreTests {
 
     @Test func aTargetThereIsRestoredToItsSourceHere() throws {
         let scene = try scene()
-        let run = try restore(scene, .pull, ["latest~2", "docs/deep", "--to-source"])
-        #expect(run.code == 0, "\(run.errors)")
+        try restore(scene, .pull, ["latest~2", "docs/deep", "--to-source"]).expect(0)
         #expect(try scene.text("source/docs/deep/c") == "c")
         try scene.move("source", to: "aside")
         try scene.build([:], at: "source")
-        let other = try restore(scene, .pull, ["latest~2", "docs/deep", "--to-source"])
-        #expect(other.code == 4 && other.errors.contains("is not the directory that was mirrored"))
+        try restore(scene, .pull, ["latest~2", "docs/deep", "--to-source"]).expect(
+            4, says: "is not the directory that was mirrored")
     }
 
     @Test func aTargetHereIsRestoredToItsSourceThere() throws {
@@ -149,22 +141,17 @@ struct FarRestoreTests {
         try scene.mirror()
         let far = try #require(scene.far)
         func back(_ words: String...) throws -> CommandRun {
-            try CommandRun(
-                ["snapshot", "restore", "target", "latest~1", "a", "--to-source"] + words + far.options,
-                in: scene.directory.path)
+            try scene.here(
+                ["snapshot", "restore", "target", "latest~1", "a", "--to-source"] + words + far.options)
         }
         #expect(try back("--dry-run").code == 0 && !scene.exists("source/a"))
         #expect(try back().code == 0)
         #expect(try scene.text("source/a") == "a")
         try scene.append("2", to: "source/a")
-        let refused = try back()
-        #expect(refused.code == 4, "\(refused.errors)")
-        #expect(refused.errors.contains("next: fsync-lite snapshot restore target 'latest~1' a --to-source"))
+        try back().expect(4, says: "next: fsync-lite snapshot restore target 'latest~1' a --to-source")
         try scene.move("source", to: "aside")
         try scene.build(["b": "b"], at: "source")
-        let other = try back()
-        #expect(other.code == 4 && other.errors.contains("is not the directory that was mirrored"))
-        #expect(other.errors.contains("--to 'far:\(scene.source)'"), "\(other.errors)")
+        try back().expect(4, says: "is not the directory that was mirrored", "--to 'far:\(scene.source)'")
     }
 
     /// Source and target are both there.
@@ -175,9 +162,9 @@ struct FarRestoreTests {
         let box = scene.path("box")
         #expect(try CommandRun(["apply", "\(box)/source", "\(box)/target"], in: box).code == 0)
         try scene.remove("box/source/a")
-        let run = try CommandRun(
-            ["snapshot", "restore", "far:\(box)/target", "latest", "a", "--to-source"] + far.options, in: "/")
-        #expect(run.code == 0, "\(run.errors)")
+        try CommandRun(
+            ["snapshot", "restore", "far:\(box)/target", "latest", "a", "--to-source"] + far.options, in: "/"
+        ).expect(0)
         #expect(try scene.text("box/source/a") == "a")
     }
 
@@ -191,9 +178,8 @@ struct FarRestoreTests {
             })
         let file = "target/" + String(decoding: kept.key, as: UTF8.self)
         try scene.rot(file, "C")
-        let damaged = try restore(scene, way, ["latest~2"], to: "there")
-        #expect(damaged.code == 3 && damaged.errors.contains("docs/deep/c: what it held is lost"))
-        #expect(damaged.errors.contains("digest"), "\(damaged.errors)")
+        try restore(scene, way, ["latest~2"], to: "there").expect(
+            3, says: "docs/deep/c: what it held is lost", "digest")
         #expect(!scene.exists("there/docs/deep/c") && scene.exists("there/docs/a"))
         try scene.remove(file)
         for dryRun in [["--dry-run"], []] {
@@ -213,9 +199,7 @@ struct FarRestoreTests {
                 there:
                     "if frame[4] == 2 and passed[4].is_set() and os.path.exists(\"\(file)\"): os.unlink(\"\(file)\")"
             ), has: .target)
-        let run = try restore(scene, .pull, ["latest"], to: "there")
-        #expect(
-            run.code == 3 && run.errors.contains("new/x: what it held is lost"), "\(run.code) \(run.errors)")
+        try restore(scene, .pull, ["latest"], to: "there").expect(3, says: "new/x: what it held is lost")
         #expect(!scene.exists("there/new/x") && scene.exists("there/new/y"))
     }
 
@@ -232,19 +216,16 @@ struct FarRestoreTests {
     @Test(.needs(.strace), arguments: 1...6) func aKilledRestoreIsEndedByTheSame(rename: Int) throws {
         let scene = try scene()
         let words = ["snapshot", "restore", "far:\(scene.target)", "latest~2", "--to", scene.path("there")]
-        _ = try CommandRun(
-            words + #require(scene.far).options, in: scene.directory.path,
+        _ = try scene.here(
+            words + #require(scene.far).options,
             under: [
                 "strace", "-f", "-qq", "-o", "/dev/null", "-e", "trace=renameat,renameat2", "-e",
                 "inject=renameat,renameat2:signal=KILL:when=\(rename)",
             ])
-        let again = try restore(scene, .pull, ["latest~2"], to: "there")
-        #expect(again.code == 0, "\(again.errors)")
+        try restore(scene, .pull, ["latest~2"], to: "there").expect(0)
         #expect(try restoreHere(scene, ["latest~2"], to: "here").code == 0)
         #expect(!scene.exists("there/.fsync-lite"))
-        let differences = try TreeSnapshot(scene.path("there")).differences(
-            from: TreeSnapshot(scene.path("here")))
-        #expect(differences == [])
+        try scene.expectSame("there", as: "here")
     }
 
     /// The type of frames with content.
@@ -292,16 +273,13 @@ struct FarRestoreTests {
         }
         try serve("--read-only")
         #expect(try restore(scene, .pull, ["latest~2"], to: "there").code == 0)
-        let written = try restore(scene, .push, ["latest"], to: "more")
-        #expect(written.code == 4 && written.errors.contains("for reading only"), "\(written.errors)")
+        try restore(scene, .push, ["latest"], to: "more").expect(4, says: "for reading only")
         try scene.remove("there")
         try serve("--read-only --restrict \(parent)")
         #expect(try restore(scene, .pull, ["latest~2"], to: "there").code == 0)
         try scene.build([:], at: "box")
         try serve("--read-only --restrict \(parent)/box")
-        let outside = try restore(scene, .pull, ["latest~2"], to: "more")
-        #expect(
-            outside.code == 4 && outside.errors.contains("outside of what is served"), "\(outside.errors)")
+        try restore(scene, .pull, ["latest~2"], to: "more").expect(4, says: "outside of what is served")
         #expect(!scene.exists("more"))
     }
 
@@ -313,12 +291,10 @@ struct FarRestoreTests {
         try scene.build(.directory([], mode: 0o700, modified: nil), at: "box")
         scene.far = try FarMachine(
             "cd /; exec \"\(BuiltCommand.path())\" serve \(key) \"\(scene.path("box"))\"", has: .target)
-        let run = try restore(scene, .push, ["latest~2"], to: "box/copy")
-        #expect(run.code == 0, "\(run.errors)")
+        try restore(scene, .push, ["latest~2"], to: "box/copy").expect(0)
         #expect(try scene.text("box/copy/docs/deep/c") == "c")
         try scene.append("!", to: "box/copy/docs/a")
-        let refused = try restore(scene, .push, ["latest~2", "docs/a"], to: "box/copy")
-        #expect(refused.code == 4, "\(refused.errors)")
+        let refused = try restore(scene, .push, ["latest~2", "docs/a"], to: "box/copy").expect(4)
         // The key takes no --overwrite.
         #expect(
             refused.errors.contains(
@@ -330,13 +306,11 @@ struct FarRestoreTests {
 
     @Test func whatMakesNoSenseIsRefused() throws {
         let scene = try scene()
-        let link = try restore(scene, .pull, ["latest", "--link"], to: "there")
-        #expect(link.code == 64 && link.errors.contains("--link"), "\(link.errors)")
-        let three = try restore(scene, .pull, ["latest", "--to", "other:\(scene.path("copy"))"])
-        #expect(three.code == 64 && three.errors.contains("on two other machines"), "\(three.errors)")
-        try scene.run("apply", "source", "other").expectDone()
-        let mirror = try restore(scene, .push, ["latest"], to: "other")
-        #expect(mirror.code == 4 && mirror.errors.contains("is a target itself"), "\(mirror.errors)")
+        try restore(scene, .pull, ["latest", "--link"], to: "there").expect(64, says: "--link")
+        try restore(scene, .pull, ["latest", "--to", "other:\(scene.path("copy"))"]).expect(
+            64, says: "on two other machines")
+        try scene.run("apply", "source", "other").expect(0)
+        try restore(scene, .push, ["latest"], to: "other").expect(4, says: "is a target itself")
         #expect(try restore(scene, .pull, ["latest"], to: "no/such").code == 4)
     }
 }

@@ -10,14 +10,12 @@ struct FilterHistoryTests {
     }
 
     private func undo(_ scene: MirrorScene, code: Int32 = 0) throws {
-        let run = try scene.run("undo", "target")
-        #expect(run.code == code, "\(run.errors)")
+        try scene.run("undo", "target").expect(code)
     }
 
     /// What older records say of an entry stays true when a run covers it no more.
     @Test func undoOfARunThatOnlyCoversLess() throws {
-        let scene = try MirrorScene(["a": ["e": [:], "x": "1"], "b": ["z": "3"]])
-        try scene.mirror()
+        let scene = try MirrorScene(["a": ["e": [:], "x": "1"], "b": ["z": "3"]]).mirrored()
         try scene.build(["n": ""], at: "source/a/e")
         try scene.mirror("--keep-last", "9")
         let (before, tree) = (try covered(scene), try TreeSnapshot(scene.target))
@@ -29,8 +27,7 @@ struct FilterHistoryTests {
         #expect(try TreeSnapshot(scene.target) == tree)
         try scene.mirror()
         for age in 0..<4 {
-            let run = try scene.run("snapshot", "restore", "target", "latest~\(age)", "--to", "copy \(age)")
-            #expect(run.code == 0, "\(run.errors)")
+            try scene.run("snapshot", "restore", "target", "latest~\(age)", "--to", "copy \(age)").expect(0)
         }
         #expect(!scene.exists("copy 1/a"))
         #expect(scene.exists("copy 2/a/e/n"))
@@ -54,20 +51,18 @@ struct FilterHistoryTests {
 
     /// It was changed while filters left it out.
     @Test func aDirectoryThatStaysIsRecordedAsItIs() throws {
-        let scene = try MirrorScene(["d": ["a": "1"]])
-        try scene.mirror()
+        let scene = try MirrorScene(["d": ["a": "1"]]).mirrored()
         #expect(try scene.apply("--exclude", "d", "--allow-empty-source").code == 0)
         try scene.setAttribute("user.x", "by hand", of: "target/d")
         try scene.setMode(0o700, of: "target/d")
-        let run = try scene.run("snapshot", "restore", "target", "latest~1", "--in-place")
-        #expect(run.code == 3 && run.errors.contains("d: this was changed while no run covered it"))
+        try scene.run("snapshot", "restore", "target", "latest~1", "--in-place").expect(
+            3, says: "d: this was changed while no run covered it")
         #expect(try scene.run("manifest", "verify", "target/.fsync-lite/manifest.json", "target").code == 0)
     }
 
     /// Back into a directory that filters left out, and that comes to its path inside of another one.
     @Test func anEntryReturnsIntoADirectoryThatIsCarried() throws {
-        let scene = try MirrorScene(["d": ["a": ["b": "1", "c": "2"]], "e": ""])
-        try scene.mirror()
+        let scene = try MirrorScene(["d": ["a": ["b": "1", "c": "2"]], "e": ""]).mirrored()
         // The inner directory becomes the outer one, and one of its files goes into a new inner one.
         try scene.move("source/d/a", to: "source/new")
         try scene.remove("source/d")
@@ -108,9 +103,8 @@ struct FilterHistoryTests {
         #expect(try scene.run("snapshot", "restore", "target", "latest~4", "--in-place").code == 0)
         #expect(!scene.exists("target/c/f/g/b"))
         try scene.move("target/c/f", to: "target/moved")
-        let run = try scene.run("undo", "target")
-        #expect(run.code == 3, "\(run.errors)")
-        #expect(run.errors.contains("c/f/g/b: its directory was removed from the target since"))
+        try scene.run("undo", "target").expect(
+            3, says: "c/f/g/b: its directory was removed from the target since")
         #expect(scene.exists("target/moved/g"))
     }
 
@@ -137,8 +131,7 @@ struct FilterHistoryTests {
 
     /// Nobody is asked before an object is changed that no run covers.
     @Test func whatWasEditedWhileNoRunCoveredItStays() throws {
-        let scene = try MirrorScene(["a": "one", "b": "two", "c": "three"])
-        try scene.mirror()
+        let scene = try MirrorScene(["a": "one", "b": "two", "c": "three"]).mirrored()
         #expect(try scene.apply("--exclude", "/a", "--exclude", "/b").code == 0)
         try scene.append(" edited", to: "target/a")
         try scene.remove("target/b")
@@ -161,8 +154,7 @@ struct FilterHistoryTests {
 
     /// A directory that would go stays for the excluded content that it holds, not for what moves away.
     @Test func contentThatMovesAwayLetsItsDirectoryGo() throws {
-        let scene = try MirrorScene(["a": ["b": ["file": "1"]]])
-        try scene.mirror()
+        let scene = try MirrorScene(["a": ["b": ["file": "1"]]]).mirrored()
         try scene.build(["object.o": "own"], at: "target/a/b")
         try scene.move("source/a/b", to: "source/b")
         try scene.remove("source/a")
@@ -173,13 +165,11 @@ struct FilterHistoryTests {
 
     /// Each directory that would take it along is copied, the one that holds it and the one that holds that.
     @Test func leftOutContentOfAMovedDirectoryInAMovedDirectoryStays() throws {
-        let scene = try MirrorScene(["b": ["f.x": ["left": "1", "h": "2"]]])
-        try scene.mirror()
+        let scene = try MirrorScene(["b": ["f.x": ["left": "1", "h": "2"]]]).mirrored()
         try scene.move("source/b/f.x", to: "source/a")
         try scene.build(["f.x": [:]], at: "source")
         try scene.move("source/b", to: "source/f.x/b")
-        let run = try scene.apply("--exclude", "**/f.x/left")
-        #expect(run.code == 0, "\(run.errors)")
+        try scene.apply("--exclude", "**/f.x/left").expect(0)
         #expect(try scene.text("target/a/left") == "1")
         #expect(try scene.text("target/b/f.x/left") == "1")
         #expect(scene.exists("target/f.x/b") && !scene.exists("target/b/f.x/h"))
@@ -187,8 +177,7 @@ struct FilterHistoryTests {
 
     /// The filters change, and what somebody brought was covered by the earlier ones: it was in no earlier tree.
     @Test func whatEarlierFiltersCoveredIsAnEdit() throws {
-        let scene = try MirrorScene(["a": "1"])
-        try scene.mirror("--keep-last", "9")
+        let scene = try MirrorScene(["a": "1"]).mirrored("--keep-last", "9")
         try scene.append("2", to: "source/a")
         try scene.mirror()
         try scene.build(["brought": "x"], at: "target")
@@ -201,8 +190,7 @@ struct FilterHistoryTests {
 
     /// What took no part and stays when the filters of then come back is in no manifest.
     @Test func aManifestIsNotTrustedAfterARestoreThatLeavesStrangers() throws {
-        let scene = try MirrorScene(["a": "1"])
-        try scene.mirror()
+        let scene = try MirrorScene(["a": "1"]).mirrored()
         try scene.append("2", to: "source/a")
         #expect(try scene.apply("--exclude", "/own").code == 0)
         try scene.build(["own": "x"], at: "target")
@@ -213,8 +201,7 @@ struct FilterHistoryTests {
 
     /// Nothing but its change time tells of the attribute, and a later commit must not vouch for that.
     @Test func attributesOfWhatIsLeftOutComeBack() throws {
-        let scene = try MirrorScene(["a": ["x": "1"], "b": "2"])
-        try scene.mirror("--keep-last", "9")
+        let scene = try MirrorScene(["a": ["x": "1"], "b": "2"]).mirrored("--keep-last", "9")
         try scene.setAttribute("user.own", "kept", of: "target/a")
         #expect(try scene.apply("--exclude", "/a").code == 0)
         try scene.append("2", to: "source/b")
@@ -227,8 +214,7 @@ struct FilterHistoryTests {
 
     /// Left out, then there in a tree that had it not, then covered again: each snapshot of before has it.
     @Test func whatIsLeftOutComesBackAfterRestoresBetween() throws {
-        let scene = try MirrorScene(["z": "keep"])
-        try scene.mirror("--keep-last", "20")
+        let scene = try MirrorScene(["z": "keep"]).mirrored("--keep-last", "20")
         try scene.build(["x": "precious"], at: "source")
         try scene.mirror()
         #expect(try scene.apply("--exclude", "x").code == 0)
@@ -236,8 +222,7 @@ struct FilterHistoryTests {
         try undo(scene)
         try scene.build(["x": "other"], at: "source")
         try scene.mirror()
-        let copy = try scene.run("snapshot", "restore", "target", "latest~4", "--to", "copy")
-        #expect(copy.code == 0, "\(copy.errors)")
+        try scene.run("snapshot", "restore", "target", "latest~4", "--to", "copy").expect(0)
         #expect(try scene.text("copy/x") == "precious")
         #expect(try scene.run("snapshot", "restore", "target", "latest~4", "--in-place").code == 0)
         #expect(try scene.text("target/x") == "precious")
@@ -249,21 +234,18 @@ struct FilterHistoryTests {
         try FileManager.default.linkItem(atPath: scene.path("source/a"), toPath: scene.path("source/b"))
         try scene.mirror()
         #expect(try scene.apply("--no-hard-links").code == 0)
-        let run = try scene.run("snapshot", "restore", "target", "latest~1", "--to", "copy")
-        #expect(run.code == 0, "\(run.errors)")
+        try scene.run("snapshot", "restore", "target", "latest~1", "--to", "copy").expect(0)
         #expect(try AttributeSnapshot(scene.path("copy")).entries.values.count { $0.group != nil } == 2)
     }
 
     /// A directory moves and takes one along whose place there another directory takes.
     @Test func leftOutContentIsNotDisplacedWhereItsDirectoryIsMovedTo() throws {
-        let scene = try MirrorScene(["a": ["in": ["left": "1", "x": "2"]]])
-        try scene.mirror()
+        let scene = try MirrorScene(["a": ["in": ["left": "1", "x": "2"]]]).mirrored()
         try scene.move("source/a", to: "source/b")
         try scene.remove("source/b/in")
         try scene.build(["in": ["x": "3"]], at: "source/b")
         let before = try TreeSnapshot(scene.target)
-        let run = try scene.apply("--exclude", "left")
-        #expect(run.code == 4, "\(run.output) \(run.errors)")
+        try scene.apply("--exclude", "left").expect(4)
         #expect(try TreeSnapshot(scene.target) == before)
         #expect(try scene.apply("--exclude", "left", "--delete-excluded").code == 0)
         #expect(try scene.text("target/b/in/x") == "3")
@@ -271,8 +253,7 @@ struct FilterHistoryTests {
 
     /// What is left out goes along with its directory; an undo lets the one go that it came from.
     @Test func undoLetsGoWhatHeldAMovedDirectoryWithLeftOutContent() throws {
-        let scene = try MirrorScene(["a": ["left": "1", "x": "2"]])
-        try scene.mirror()
+        let scene = try MirrorScene(["a": ["left": "1", "x": "2"]]).mirrored()
         #expect(try scene.apply("--exclude", "left").code == 0)
         try scene.build(["new": [:]], at: "source")
         try scene.move("source/a", to: "source/new/a")

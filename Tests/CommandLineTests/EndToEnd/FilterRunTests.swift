@@ -1,4 +1,3 @@
-import Glibc
 import TestNeeds
 import TestSupport
 import Testing
@@ -10,8 +9,7 @@ struct FilterRunTests {
         _ scene: MirrorScene, _ options: [String], leaving paths: [String]? = nil,
         sourceLocation: SourceLocation = #_sourceLocation
     ) throws {
-        let run = try scene.run(["apply", "source", "target"] + options)
-        #expect(run.code == 0, "\(run.errors)", sourceLocation: sourceLocation)
+        try scene.run(["apply", "source", "target"] + options).expect(0, sourceLocation: sourceLocation)
         if let paths {
             #expect(
                 try TreeSnapshot(scene.target).paths == paths.sorted(), sourceLocation: sourceLocation)
@@ -88,9 +86,7 @@ struct FilterRunTests {
         try scene.remove("source/d")
         try scene.build(["d": "a file now"], at: "source")
         let before = try scene.wholeTarget()
-        let run = try scene.apply("--exclude", "*.o")
-        #expect(run.code == 4)
-        #expect(run.errors.contains("d in the target") && run.errors.contains("--delete-excluded"))
+        try scene.apply("--exclude", "*.o").expect(4, says: "d in the target", "--delete-excluded")
         #expect(try scene.wholeTarget().touched(since: before) == [])
         try apply(scene, ["--exclude", "*.o", "--delete-excluded"], leaving: ["a", "d"])
         #expect(try scene.historyKeeps("kept"))
@@ -110,8 +106,7 @@ struct FilterRunTests {
     }
 
     @Test func newlyExcludedStaysAndNewlyIncludedIsCopied() throws {
-        let scene = try MirrorScene(["a": "1", "b.o": "2", "d": ["c.o": "3"]])
-        try scene.mirror()
+        let scene = try MirrorScene(["a": "1", "b.o": "2", "d": ["c.o": "3"]]).mirrored()
         let plan = try scene.plan("--json", "--exclude", "*.o")
         #expect(try plan.json().actionLines == [])
         #expect(plan.errors.contains("--exclude=*.o"), "\(plan.errors)")
@@ -132,10 +127,8 @@ struct FilterRunTests {
         var files: [(TreeName, TreeLiteral)] = [("keep", "k")]
         for index in 0..<30 { files.append((TreeName(Array("\(index).o".utf8)), "x")) }
         let scene = try MirrorScene(.directory(files.map { ($0.0, $0.1) }, mode: 0o755, modified: nil))
-        try scene.mirror()
-        let run = try scene.apply("--exclude", "*.o", "--delete-excluded")
-        #expect(run.code == 4)
-        #expect(run.errors.contains("--max-delete"))
+            .mirrored()
+        try scene.apply("--exclude", "*.o", "--delete-excluded").expect(4, says: "--max-delete")
         try apply(
             scene, ["--exclude", "*.o", "--delete-excluded", "--max-delete", "unlimited"], leaving: ["keep"])
     }
@@ -173,15 +166,14 @@ struct FilterRunTests {
     @Test(.needs(.otherUser))
     func unreadableDirectoryIsListedWithAnIgnoreFileToo() throws {
         let scene = try MirrorScene(
-            ["closed": ["x": "x", "y": "y"], "a": "1", ".keepout": "*.o\n"], as: .ordinary)
-        try scene.mirror("--ignore-file", ".keepout")
+            ["closed": ["x": "x", "y": "y"], "a": "1", ".keepout": "*.o\n"], as: .ordinary
+        ).mirrored("--ignore-file", ".keepout")
         try scene.setMode(0, of: "source/closed")
         try scene.append("+", to: "source/a")
         let run = try scene.apply("--ignore-file", ".keepout", "--keep-going")
         let text = try scene.text("target/a")
         do {
-            #expect(run.code == 3, "\(run.errors)")
-            #expect(run.errors.contains("closed: "))
+            run.expect(3, says: "closed: ")
             #expect(text == "1+")
         }
         #expect(scene.exists("target/closed/x"))
@@ -282,8 +274,7 @@ struct FilterRunTests {
         try apply(scene, ["--exclude", "thing/"])
         try scene.build(["thing": ["theirs": "kept"]], at: "target")
         try scene.build(["thing": "a file"], at: "source")
-        let run = try scene.apply("--exclude", "thing/")
-        #expect(run.code == 4, "\(run.errors)")
+        try scene.apply("--exclude", "thing/").expect(4)
         #expect(try scene.text("target/thing/theirs") == "kept")
     }
     /// A file that is left out by its size takes the place of a directory of the target.
@@ -312,8 +303,7 @@ struct FilterRunTests {
     }
 
     @Test func leftOutLargeFileInPlaceOfADirectory() throws {
-        let scene = try MirrorScene(["m": ["b": .symlink("x")], "z": "z"])
-        try scene.mirror()
+        let scene = try MirrorScene(["m": ["b": .symlink("x")], "z": "z"]).mirrored()
         try scene.remove("source/m")
         try scene.build(["m": "12"], at: "source")
         try apply(scene, ["--no-delete", "--max-size", "1"], leaving: ["m", "m/b", "z"])
@@ -333,13 +323,10 @@ struct FilterRunTests {
                 try scene.build(["a": ["b": [:]]], at: "source")
                 let filters = ["--exclude", "*", "--include", "*/", "--include", "x"]
                 for verb in ["plan", "apply"] {
-                    let run = try scene.run([verb, "source", "target"] + filters)
-                    #expect(run.code == 4, "\(run.code) \(run.errors)")
-                    #expect(run.errors.contains("--delete-excluded"), "\(run.errors)")
+                    try scene.run([verb, "source", "target"] + filters).expect(4, says: "--delete-excluded")
                 }
                 #expect(try scene.text("target/a") == "123")
-                #expect(
-                    try scene.run(["apply", "source", "target", "--delete-excluded"] + filters).code == 0)
+                try scene.run(["apply", "source", "target", "--delete-excluded"] + filters).expect(0)
                 #expect(scene.exists("target/a/b"))
             }
         }
@@ -348,13 +335,11 @@ struct FilterRunTests {
     /// A pattern for directories leaves out what took a file's place by hand. The directory above is renamed in the
     /// source: what is left out stays, and is not carried to the file's path.
     @Test func whatIsLeftOutIsNotCarriedToAnEntrysPath() throws {
-        let scene = try MirrorScene(["old": ["h": "1", "k": "2"]])
-        try scene.mirror("--exclude", "h/")
+        let scene = try MirrorScene(["old": ["h": "1", "k": "2"]]).mirrored("--exclude", "h/")
         try scene.move("source/old", to: "source/new")
         try scene.remove("target/old/h")
         try scene.build(["h": ["mine": "mine"]], at: "target/old")
-        let run = try scene.apply("--exclude", "h/")
-        #expect(run.code == 0, "\(run.errors)")
+        try scene.apply("--exclude", "h/").expect(0)
         #expect(try scene.text("target/new/h") == "1")
         #expect(try scene.text("target/old/h/mine") == "mine")
         #expect(try scene.apply("--exclude", "h/").output.contains("nothing to do"))

@@ -34,8 +34,7 @@ struct FirstApplyTests {
     }
 
     @Test func leavesNoStateBehindThatIsNotDescribed() throws {
-        let scene = try MirrorScene(["a": "1", "d": ["b": "2"]])
-        try scene.mirror()
+        let scene = try MirrorScene(["a": "1", "d": ["b": "2"]]).mirrored()
         #expect(try scene.stateNames() == ["history", "last-run", "manifest.json", "mark"])
         #expect(try scene.wholeTarget()[".fsync-lite"]?.mode == 0o700)
     }
@@ -56,8 +55,7 @@ struct FirstApplyTests {
     }
 
     @Test func makesAMirrorOfAnEmptySource() throws {
-        let scene = try MirrorScene([:])
-        try scene.mirror()
+        let scene = try MirrorScene([:]).mirrored()
         #expect(try scene.mirror().output.contains("nothing to do"))
     }
 
@@ -70,8 +68,7 @@ struct FirstApplyTests {
     @Test func followsASymlinkGivenAsSource() throws {
         let scene = try MirrorScene(["a": "1"])
         #expect(symlink("source", scene.path("alias")) == 0)
-        let run = try scene.run("apply", "alias", "target")
-        #expect(run.code == 0, "\(run.errors)")
+        try scene.run("apply", "alias", "target").expect(0)
         try scene.expectMirrored()
     }
 
@@ -100,9 +97,7 @@ struct FirstApplyTests {
             }
         }
         try #require(isBound)
-        let run = try scene.apply()
-        #expect(run.code == 0)
-        #expect(run.errors.contains("socket"))
+        try scene.apply().expect(0, says: "socket")
         #expect(!scene.exists("target/s"))
         #expect(try scene.apply().output.contains("nothing to do"))
     }

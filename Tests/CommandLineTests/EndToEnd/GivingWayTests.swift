@@ -20,8 +20,7 @@ struct GivingWayTests {
         return try disk.mounted(at: scene.path("disk")) {
             for round in 0..<applies {
                 try change(scene, round)
-                let run = try apply(scene, options)
-                #expect(run.code == 0, "\(run.errors)")
+                let run = try apply(scene, options).expect(0)
                 #expect(run.errors == "" || !options.isEmpty, "\(run.errors)")
             }
             return try body(scene)
@@ -46,8 +45,7 @@ struct GivingWayTests {
     }
 
     private func expectMirrored(_ scene: MirrorScene) throws {
-        #expect(
-            try TreeSnapshot(scene.path("disk/target")).differences(from: TreeSnapshot(scene.source)) == [])
+        try scene.expectSame("disk/target", as: "source")
     }
 
     @Test(arguments: [TestDisk.tmpfs(options: "size=16m"), .ext4(megabytes: 18)])
@@ -64,8 +62,7 @@ struct GivingWayTests {
                 try scene.run("plan", "source", "disk/target").errors
                     == "fsync-lite: note: to make room, these go before: \(before[5]), \(before[4])\n")
             #expect(try ids(scene) == before)
-            let run = try apply(scene, ["--quiet", "--log-file", scene.path("log")])
-            #expect(run.code == 0)
+            let run = try apply(scene, ["--quiet", "--log-file", scene.path("log")]).expect(0)
             #expect(run.errors == "fsync-lite: to make room, these went: \(before[5]), \(before[4])\n")
             #expect(try scene.text("log").contains("; to make room, these went: \(before[5])"))
             try expectMirrored(scene)
@@ -79,9 +76,7 @@ struct GivingWayTests {
         try onDisk(applies: 5, ["--keep-last", "9"]) { scene in
             let before = try ids(scene)
             try change(scene, 9)
-            let run = try apply(scene)
-            #expect(run.code == 4)
-            #expect(run.errors.contains(" are needed and "))
+            try apply(scene).expect(4, says: " are needed and ")
             #expect(try ids(scene) == before)
         }
     }
@@ -97,13 +92,11 @@ struct GivingWayTests {
             #expect(before.count == 5)
             // More than all of it: refused, and nothing went.
             try change(scene, 9, megabytes: 11)
-            let refused = try apply(scene)
-            #expect(refused.code == 4)
+            try apply(scene).expect(4)
             #expect(try ids(scene) == before)
             // The label's own step holds what is before it only.
             try change(scene, 9, megabytes: 5)
-            let run = try apply(scene)
-            #expect(run.code == 0, "\(run.errors)")
+            try apply(scene).expect(0)
             let left = try ids(scene)
             #expect(left.contains(before[2]) && left.contains(before[1]) && !left.contains(before[4]))
             try expectMirrored(scene)
@@ -118,9 +111,7 @@ struct GivingWayTests {
     ) throws {
         let before = try ids(scene)
         try change(scene, 9, megabytes: megabytes)
-        let run = try apply(scene)
-        #expect(run.code == 4, "\(run.errors)", sourceLocation: sourceLocation)
-        #expect(run.errors.contains(" are needed and "), "\(run.errors)", sourceLocation: sourceLocation)
+        try apply(scene).expect(4, says: " are needed and ", sourceLocation: sourceLocation)
         #expect(try ids(scene) == before, sourceLocation: sourceLocation)
     }
 
@@ -192,8 +183,7 @@ struct GivingWayTests {
             // Twice its size is not there.
             try expectRefusedAndKept(scene, megabytes: 16)
             try change(scene, 9, megabytes: 12)
-            let run = try apply(scene)
-            #expect(run.code == 0 && run.errors.contains("to make room, these went"), "\(run.errors)")
+            try apply(scene).expect(0, says: "to make room, these went")
             try expectMirrored(scene)
         }
     }
@@ -223,8 +213,7 @@ struct GivingWayTests {
             let names = try FileManager.default.contentsOfDirectory(atPath: history).sorted()
             try scene.append("!", to: "disk/target/.fsync-lite/history/\(names[1])/header.json")
             try change(scene, 9)
-            let run = try apply(scene)
-            #expect(run.code == 4 && run.errors.contains(" are needed and "), "\(run.errors)")
+            try apply(scene).expect(4, says: " are needed and ")
             #expect(try FileManager.default.contentsOfDirectory(atPath: history).sorted() == names)
         }
     }
@@ -236,9 +225,8 @@ struct GivingWayTests {
             let hole = scene.path("source/hole")
             #expect(FileManager.default.createFile(atPath: hole, contents: nil))
             #expect(truncate(hole, off_t(3 * GivingWayTests.megabyte)) == 0)
-            let run = try apply(scene, ["--no-sparse"])
-            #expect(run.code == 0, "\(run.errors)")
-            #expect(run.errors.contains("to make room, these went: \(before[5]), \(before[4])"))
+            try apply(scene, ["--no-sparse"]).expect(
+                0, says: "to make room, these went: \(before[5]), \(before[4])")
             try expectMirrored(scene)
             #expect(try Array(ids(scene).dropFirst()) == Array(before.prefix(4)))
         }
@@ -261,8 +249,7 @@ struct GivingWayTests {
                 fillers += 1
             }
             try scene.append("+", to: "source/small")
-            let run = try apply(scene)
-            #expect(run.code == 0, "\(run.errors)")
+            let run = try apply(scene).expect(0)
             #expect(run.errors == "fsync-lite: to make room, these went: initial, \(before[2])\n")
             try expectMirrored(scene)
             #expect(try Array(ids(scene).dropFirst()) == Array(before.prefix(2)))
@@ -281,11 +268,8 @@ struct GivingWayTests {
             try HostCommand.run("btrfs", "qgroup", "limit", "24M", "0/5", disk)
             try Data(repeating: 1, count: 30 * GivingWayTests.megabyte)
                 .write(to: URL(fileURLWithPath: scene.path("source/other")))
-            let run = try apply(scene, ["--json"])
-            #expect(run.code == 1)
-            #expect(
-                run.errors.contains(
-                    "to make room, these went: \(before[5]), \(before[4]), \(before[3]), \(before[2])"))
+            let run = try apply(scene, ["--json"]).expect(
+                1, says: "to make room, these went: \(before[5]), \(before[4]), \(before[3]), \(before[2])")
             let gone = try run.json().texts("gave_way").map { SnapshotName.short($0) }
             #expect(gone == [before[5], before[4], before[3], before[2]])
             // The last step stays, and can be taken.
@@ -305,10 +289,8 @@ struct GivingWayTests {
                 try scene.run("plan", "--show", "plan").lines.filter { $0.hasPrefix("gives way") }
                     == ["gives way  \(before[5])", "gives way  \(before[4])"])
             #expect(try scene.run("snapshot", "prune", "disk/target", "--keep-last", "3").code == 0)
-            let stale = try scene.run("apply", "--plan", "plan")
-            #expect(stale.code == 5)
-            #expect(
-                stale.errors.contains("something else than planned would have to go for the room: nothing"))
+            try scene.run("apply", "--plan", "plan").expect(
+                5, says: "something else than planned would have to go for the room: nothing")
             #expect(try scene.run(saved).code == 0)
             #expect(try scene.run("apply", "--plan", "plan").code == 0)
             try expectMirrored(scene)
@@ -319,10 +301,7 @@ struct GivingWayTests {
         try onDisk(applies: 4) { scene in
             let before = try ids(scene)
             try change(scene, 9)
-            #expect(
-                try scene.run(
-                    "snapshot", "restore", "disk/target", "latest~1", "--to", "disk/copy"
-                ).code == 0)
+            try scene.run("snapshot", "restore", "disk/target", "latest~1", "--to", "disk/copy").expect(0)
             let full = try scene.run("snapshot", "restore", "disk/target", "latest~1", "--to", "disk/other")
             #expect([1, 4].contains(full.code), "\(full.errors)")
             #expect(try ids(scene) == before)
@@ -363,9 +342,7 @@ struct GivingWayTests {
             let before = try ids(scene)
             let plan = try scene.run("plan", "source", "disk/target", "--json").json()
             #expect(plan.texts("gives_way") == trees.map { "trees/\($0)" })
-            let run = try apply(scene)
-            #expect(run.code == 0, "\(run.errors)")
-            #expect(run.errors.contains("to make room, these went: trees/\(trees[0])\n"))
+            try apply(scene).expect(0, says: "to make room, these went: trees/\(trees[0])\n")
             #expect(try Array(ids(scene).dropFirst()) == before)
         }
     }
@@ -384,13 +361,10 @@ struct GivingWayTests {
             // Another name for all blocks of the history.
             try HostCommand.run("cp", "-a", "--reflink=always", history, scene.path("disk/copy"))
             try change(scene, 9, megabytes: 28)
-            let refused = try apply(scene)
-            #expect(refused.code == 4, "\(refused.errors)")
+            try apply(scene).expect(4)
             try HostCommand.run("rm", "-r", scene.path("disk/copy"))
             try HostCommand.run("sync", "-f", scene.path("disk"))
-            let run = try apply(scene)
-            #expect(run.code == 0, "\(run.errors)")
-            #expect(run.errors.contains("to make room, these went: "))
+            try apply(scene).expect(0, says: "to make room, these went: ")
             try expectMirrored(scene)
         }
     }

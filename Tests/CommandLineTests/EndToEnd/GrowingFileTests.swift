@@ -30,8 +30,7 @@ struct GrowingFileTests {
     }
 
     private func scene(_ log: String = "first\n") throws -> MirrorScene {
-        let scene = try MirrorScene(["log": "old\n", "d": ["a": "a"]], inMemory: true)
-        try scene.mirror()
+        let scene = try MirrorScene(["log": "old\n", "d": ["a": "a"]], inMemory: true).mirrored()
         try scene.append(log, to: "source/log")
         try scene.build(["z": "the rest"], at: "source")
         return scene
@@ -123,8 +122,7 @@ struct GrowingFileTests {
     /// Something is in it that was not when it was looked at.
     @Test func emptyOneThatBeginsToGrowIsNoProblem() throws {
         let scene = try MirrorScene(["log": "", "z": "the rest"], inMemory: true)
-        let run = try run(scene, at: .every("statx", of: "source/log"))
-        #expect(run.code == 0, "\(run.errors)")
+        try run(scene, at: .every("statx", of: "source/log")).expect(0)
         try scene.mirror()
     }
 
@@ -142,26 +140,24 @@ struct GrowingFileTests {
     @Test func rotatedLogIsNotTakenForTheNewOne() throws {
         let scene = try scene()
         var isRotated = false
-        let run = try run(scene) {
+        try run(scene) {
             guard !isRotated else { return }
             isRotated = true
             try $0.append("+", to: "source/log")
             try $0.move("source/log", to: "source/log.1")
             try $0.build(["log": "fresh\n"], at: "source")
             try $0.append("and more\n", to: "source/log.1")
-        }
-        #expect(run.code == 0, "\(run.errors)")
+        }.expect(0)
         #expect(try scene.text("target/log") == "fresh\n")
         try scene.mirror()
     }
 
     @Test func oneThatVanishesKeepsItsOldVersion() throws {
         let scene = try scene(Self.megabytes)
-        let run = try run(scene, at: .after("copy_file_range", of: "source/log")) {
+        try run(scene, at: .after("copy_file_range", of: "source/log")) {
             try $0.append("+", to: "source/log")
             try $0.remove("source/log")
-        }
-        #expect(run.code == 0, "\(run.errors)")
+        }.expect(0)
         #expect(try scene.text("target/log") == "old\n")
         #expect(try scene.text("target/z") == "the rest")
         try scene.mirror()
@@ -170,10 +166,8 @@ struct GrowingFileTests {
     @Test func strictRunsCommitNothing() throws {
         let scene = try scene()
         let before = try TreeSnapshot(scene.target)
-        let run = try run(scene, ["apply", "source", "target", "--strict"])
-        #expect(run.code == 1)
-        #expect(run.errors.contains("log: it was still changing"), "\(run.errors)")
-        #expect(run.errors.contains("leave --strict out"))
+        try run(scene, ["apply", "source", "target", "--strict"]).expect(
+            1, says: "log: it was still changing", "leave --strict out")
         #expect(try TreeSnapshot(scene.target).touched(since: before) == [])
         try scene.mirror("--strict")
     }
@@ -195,8 +189,7 @@ struct GrowingFileTests {
         let scene = try scene(log)
         #expect(try scene.plan("--out", "plan").code == 0)
         let before = try TreeSnapshot(scene.target)
-        let run = try run(scene, ["apply", "--plan", "plan"], at: .after(call, of: "source/log"))
-        #expect(run.code == 5, "\(run.errors)")
+        try run(scene, ["apply", "--plan", "plan"], at: .after(call, of: "source/log")).expect(5)
         #expect(try TreeSnapshot(scene.target).touched(since: before) == [])
     }
 

@@ -3,126 +3,174 @@ import TestNeeds
 import TestSupport
 import Testing
 
-/// A change of what is linked to what, and what it leads to.
-struct LinkChange: Sendable, CustomTestStringConvertible {
-    let testDescription: String
-    /// Bytes that have to be copied.
-    let copied: Int
-    let make: @Sendable (MirrorScene) throws -> Void
+/// What can have several names.
+enum LinkedKind: String, CaseIterable, Sendable {
+    case file, symlink, pipe, device
 
-    /// `one`, `two` and `dir/three` are one file of 5 bytes; `alone` and `twin` hold the same and are not linked.
-    static func build(_ scene: MirrorScene) throws {
-        try scene.build(
-            [
-                "one": .file("group", modified: TreeTime(1_600_000_000, 3)),
-                "alone": .file("group", modified: TreeTime(1_600_000_000, 3)),
-                "twin": .file("group", modified: TreeTime(1_600_000_000, 3)), "dir": ["x": "x"],
-            ], at: "source")
+    /// What is no file. Only root makes device nodes.
+    static let others = allCases.filter { $0 != .file && ($0 != .device || geteuid() == 0) }
+
+    func make(_ name: String, in scene: MirrorScene) throws {
+        switch self {
+        case .file: try scene.build("group", at: "source/\(name)")
+        case .symlink: try scene.build(.symlink("dir"), at: "source/\(name)")
+        case .pipe: try scene.build(.fifo(), at: "source/\(name)")
+        case .device: try #require(mknod(scene.path("source/\(name)"), S_IFCHR | 0o600, makedev(1, 3)) == 0)
+        }
+        try scene.setTime(TreeTime(1_600_000_000, 3), of: "source/\(name)")
+    }
+
+    private func makedev(_ major: UInt, _ minor: UInt) -> dev_t { dev_t(major << 8 | minor) }
+
+    /// `one`, `two` and `dir/three` are one, a file of 5 bytes; `alone` and `twin` are the same and not linked.
+    func build(_ scene: MirrorScene) throws {
+        try scene.build(["dir": ["x": "x"]], at: "source")
+        for name in ["one", "alone", "twin"] { try make(name, in: scene) }
         try scene.link("source/two", to: "source/one")
         try scene.link("source/dir/three", to: "source/one")
     }
+}
 
-    static let all: [LinkChange] = [
-        .init(testDescription: "one more name", copied: 0) {
-            try $0.link("source/four", to: "source/dir/three")
+/// A change of what is linked to what, and what it leads to.
+struct LinkChange: Sendable, CustomTestStringConvertible {
+    let testDescription: String
+    /// Bytes of files that have to be copied.
+    let copied: Int
+    let make: @Sendable (MirrorScene, LinkedKind) throws -> Void
+
+    init(
+        testDescription: String, copied: Int = 0,
+        make: @escaping @Sendable (MirrorScene, LinkedKind) throws -> Void
+    ) {
+        (self.testDescription, self.copied, self.make) = (testDescription, copied, make)
+    }
+
+    /// Of whatever has several names.
+    static let ofAll: [LinkChange] = [
+        .init(testDescription: "one more name") { scene, _ in
+            try scene.link("source/four", to: "source/dir/three")
         },
-        .init(testDescription: "a name before all others", copied: 0) {
-            try $0.link("source/a", to: "source/two")
+        .init(testDescription: "a name before all others") { scene, _ in
+            try scene.link("source/a", to: "source/two")
         },
-        .init(testDescription: "a name in a new directory", copied: 0) {
-            try $0.build([:], at: "source/new")
-            try $0.link("source/new/four", to: "source/two")
+        .init(testDescription: "a name in a new directory") { scene, _ in
+            try scene.build([:], at: "source/new")
+            try scene.link("source/new/four", to: "source/two")
         },
-        .init(testDescription: "a name less", copied: 0) { try $0.remove("source/two") },
-        .init(testDescription: "the first name less", copied: 0) { try $0.remove("source/one") },
-        .init(testDescription: "a name in a directory less", copied: 0) {
-            try $0.remove("source/dir/three")
+        .init(testDescription: "the first name less") { scene, _ in try scene.remove("source/one") },
+        .init(testDescription: "one name left") { scene, _ in
+            try scene.remove("source/one")
+            try scene.remove("source/dir/three")
         },
-        .init(testDescription: "one name left", copied: 0) {
-            try $0.remove("source/one")
-            try $0.remove("source/dir/three")
+        .init(testDescription: "a name moved") { scene, _ in
+            try scene.move("source/one", to: "source/dir/moved")
         },
-        .init(testDescription: "a name moved", copied: 0) {
-            try $0.move("source/one", to: "source/dir/moved")
+        .init(testDescription: "a directory with a name moved") { scene, _ in
+            try scene.move("source/dir", to: "source/elsewhere")
         },
-        .init(testDescription: "two names swapped with a third", copied: 0) {
-            try $0.move("source/two", to: "source/five")
-            try $0.move("source/one", to: "source/two")
-        },
-        .init(testDescription: "a directory with a name moved", copied: 0) {
-            try $0.move("source/dir", to: "source/elsewhere")
-        },
-        .init(testDescription: "moved, and one more name in it", copied: 0) {
-            try $0.move("source/dir", to: "source/elsewhere")
-            try $0.link("source/elsewhere/four", to: "source/one")
-        },
-        .init(testDescription: "two names in a moved directory, one of them another's old one", copied: 0) {
-            try $0.build([:], at: "source/c")
-            try $0.move("source/two", to: "source/c/three")
-            try $0.mirrorAll()
-            try $0.move("source/dir", to: "source/elsewhere")
-            try $0.move("source/elsewhere/three", to: "source/elsewhere/four")
-            try $0.move("source/c/three", to: "source/elsewhere/three")
-        },
-        .init(testDescription: "all names are others", copied: 0) {
+        .init(testDescription: "all names are others") { scene, _ in
             for name in ["one", "two", "dir/three"] {
-                try $0.move("source/\(name)", to: "source/\(name) renamed")
+                try scene.move("source/\(name)", to: "source/\(name) renamed")
             }
         },
-        .init(testDescription: "half of forty names are others", copied: 0) {
-            for number in 0..<40 { try $0.link("source/\(number)", to: "source/one") }
-            try $0.mirrorAll()
-            for number in stride(from: 0, to: 30, by: 2) {
-                try $0.move("source/\(number)", to: "source/renamed \(number)")
-            }
-            for number in stride(from: 30, to: 40, by: 2) {
-                try $0.move("source/\(number)", to: "source/dir/\(number)")
-            }
+        .init(testDescription: "split by a copy", copied: 5) { scene, kind in
+            try scene.remove("source/two")
+            try kind.make("two", in: scene)
         },
-        .init(testDescription: "split by a copy", copied: 5) {
-            try $0.remove("source/two")
-            try $0.build(["two": .file("group", modified: TreeTime(1_600_000_000, 3))], at: "source")
+        .init(testDescription: "two joined") { scene, _ in
+            try scene.remove("source/alone")
+            try scene.link("source/alone", to: "source/twin")
         },
-        .init(testDescription: "two files joined", copied: 0) {
-            try $0.remove("source/alone")
-            try $0.link("source/alone", to: "source/twin")
-        },
-        .init(testDescription: "a file joined to the group", copied: 0) {
-            try $0.remove("source/alone")
-            try $0.link("source/alone", to: "source/two")
-        },
-        .init(testDescription: "a name goes over to another file", copied: 0) {
-            try $0.remove("source/two")
-            try $0.link("source/two", to: "source/alone")
-        },
-        .init(testDescription: "edited in place", copied: 6) { try $0.append("+", to: "source/two") },
-        .init(testDescription: "edited, and one more name", copied: 6) {
-            try $0.append("+", to: "source/two")
-            try $0.link("source/a", to: "source/one")
-        },
-        .init(testDescription: "mode of all", copied: 0) { try $0.setMode(0o600, of: "source/two") },
-        .init(testDescription: "mode of all, and a name less", copied: 5) {
-            try $0.setMode(0o600, of: "source/two")
-            try $0.remove("source/one")
-        },
-        .init(testDescription: "xattr of all", copied: 0) {
-            try $0.setAttribute("user.x", "y", of: "source/two")
-        },
-        .init(testDescription: "all of it replaced", copied: 3) {
-            for name in ["one", "two", "dir/three"] { try $0.remove("source/\(name)") }
-            try $0.build(["one": "new"], at: "source")
-            try $0.link("source/two", to: "source/one")
-            try $0.link("source/dir/three", to: "source/one")
-        },
-        .init(testDescription: "a name becomes a directory", copied: 0) {
-            try $0.remove("source/two")
-            try $0.build([:], at: "source/two")
-            try $0.link("source/two/two", to: "source/one")
-        },
-        .init(testDescription: "edited without a trace", copied: 5) {
-            try $0.editInSecret("source/one", "GROUP")
+        .init(testDescription: "a name goes over to another") { scene, _ in
+            try scene.remove("source/two")
+            try scene.link("source/two", to: "source/alone")
         },
     ]
+
+    static let ofFiles: [LinkChange] =
+        ofAll + [
+            .init(testDescription: "a name less") { scene, _ in try scene.remove("source/two") },
+            .init(testDescription: "a name in a directory less") { scene, _ in
+                try scene.remove("source/dir/three")
+            },
+            .init(testDescription: "two names swapped with a third") { scene, _ in
+                try scene.move("source/two", to: "source/five")
+                try scene.move("source/one", to: "source/two")
+            },
+            .init(testDescription: "moved, and one more name in it") { scene, _ in
+                try scene.move("source/dir", to: "source/elsewhere")
+                try scene.link("source/elsewhere/four", to: "source/one")
+            },
+            .init(testDescription: "two names in a moved directory, one of them another's old one") {
+                scene, _ in
+                try scene.build([:], at: "source/c")
+                try scene.move("source/two", to: "source/c/three")
+                try scene.mirrorAll()
+                try scene.move("source/dir", to: "source/elsewhere")
+                try scene.move("source/elsewhere/three", to: "source/elsewhere/four")
+                try scene.move("source/c/three", to: "source/elsewhere/three")
+            },
+            .init(testDescription: "half of forty names are others") { scene, _ in
+                for number in 0..<40 { try scene.link("source/\(number)", to: "source/one") }
+                try scene.mirrorAll()
+                for number in stride(from: 0, to: 30, by: 2) {
+                    try scene.move("source/\(number)", to: "source/renamed \(number)")
+                }
+                for number in stride(from: 30, to: 40, by: 2) {
+                    try scene.move("source/\(number)", to: "source/dir/\(number)")
+                }
+            },
+            .init(testDescription: "a file joined to the group") { scene, _ in
+                try scene.remove("source/alone")
+                try scene.link("source/alone", to: "source/two")
+            },
+            .init(testDescription: "edited in place", copied: 6) { scene, _ in
+                try scene.append("+", to: "source/two")
+            },
+            .init(testDescription: "edited, and one more name", copied: 6) { scene, _ in
+                try scene.append("+", to: "source/two")
+                try scene.link("source/a", to: "source/one")
+            },
+            .init(testDescription: "mode of all") { scene, _ in try scene.setMode(0o600, of: "source/two") },
+            .init(testDescription: "mode of all, and a name less", copied: 5) { scene, _ in
+                try scene.setMode(0o600, of: "source/two")
+                try scene.remove("source/one")
+            },
+            .init(testDescription: "xattr of all") { scene, _ in
+                try scene.setAttribute("user.x", "y", of: "source/two")
+            },
+            .init(testDescription: "all of it replaced", copied: 3) { scene, _ in
+                for name in ["one", "two", "dir/three"] { try scene.remove("source/\(name)") }
+                try scene.build(["one": "new"], at: "source")
+                try scene.link("source/two", to: "source/one")
+                try scene.link("source/dir/three", to: "source/one")
+            },
+            .init(testDescription: "a name becomes a directory") { scene, _ in
+                try scene.remove("source/two")
+                try scene.build([:], at: "source/two")
+                try scene.link("source/two/two", to: "source/one")
+            },
+            .init(testDescription: "edited without a trace", copied: 5) { scene, _ in
+                try scene.editInSecret("source/one", "GROUP")
+            },
+        ]
+
+    static let ofOthers: [LinkChange] =
+        ofAll + [
+            .init(testDescription: "time of all") { scene, _ in
+                try scene.setTime(TreeTime(1_700_000_000, 4), of: "source/two")
+            },
+            .init(testDescription: "time of all, and a name less") { scene, _ in
+                try scene.setTime(TreeTime(1_700_000_000, 4), of: "source/two")
+                try scene.remove("source/one")
+            },
+            .init(testDescription: "all of it made anew") { scene, kind in
+                for name in ["one", "two", "dir/three"] { try scene.remove("source/\(name)") }
+                try kind.make("one", in: scene)
+                try scene.link("source/two", to: "source/one")
+                try scene.link("source/dir/three", to: "source/one")
+            },
+        ]
 }
 
 @Suite("Names of one file stay names of one file")
@@ -130,15 +178,15 @@ struct HardLinkTests {
 
     private func groupScene() throws -> MirrorScene {
         let scene = try MirrorScene([:], inMemory: true)
-        try LinkChange.build(scene)
+        try LinkedKind.file.build(scene)
         try scene.mirrorAll()
         return scene
     }
 
-    @Test(arguments: LinkChange.all)
+    @Test(arguments: LinkChange.ofFiles)
     func changeOfAGroupIsMirroredAndCopiesNoMoreThanIsNew(change: LinkChange) throws {
         let scene = try groupScene()
-        try change.make(scene)
+        try change.make(scene, .file)
         #expect(try scene.planned().object("summary")?.number("bytes_to_copy") == change.copied)
         try scene.mirrorAll()
         // What the history shares with the tree is not changed with it.
@@ -154,17 +202,17 @@ struct HardLinkTests {
     }
 
     /// Stopped dead when all is done, it is taken back or finished.
-    @Test(.needs(.strace), arguments: LinkChange.all)
+    @Test(.needs(.strace), arguments: LinkChange.ofFiles)
     func changeOfAGroupIsTakenBackOrFinishedByARecovery(change: LinkChange) throws {
         let scene = try groupScene()
-        try change.make(scene)
+        try change.make(scene, .file)
         let before = try scene.wholeState()
         try scene.expectTakenBackAndFinished(from: before)
     }
 
     @Test func groupIsOneObjectAndOneCopy() throws {
         let scene = try MirrorScene([:])
-        try LinkChange.build(scene)
+        try LinkedKind.file.build(scene)
         #expect(try scene.planned().object("summary")?.number("bytes_to_copy") == 16)
         try scene.mirrorAll()
         #expect(try scene.status("target/one").st_nlink == 3)
@@ -229,8 +277,7 @@ struct HardLinkTests {
         try scene.link("source/not me", to: "source/one")
         let arguments = ["apply", "source", "target", "--exclude", "not me"]
         func expectWithout() throws {
-            let run = try scene.run(arguments)
-            #expect(run.code == 0, "\(run.errors)")
+            try scene.run(arguments).expect(0)
             #expect(
                 try TreeSnapshot(scene.target, leavingOut: ["not me"]).differences(
                     from: TreeSnapshot(scene.source, leavingOut: ["not me"])) == [])
@@ -260,8 +307,7 @@ struct HardLinkTests {
         try scene.mirrorAll()
         try scene.link("source/two", to: "source/dir/one")
         try scene.move("source/dir", to: "source/moved")
-        let run = try scene.apply("--exclude", "dir/stays", "--max-delete", "unlimited")
-        #expect(run.code == 0, "\(run.errors)")
+        try scene.apply("--exclude", "dir/stays", "--max-delete", "unlimited").expect(0)
         #expect(try scene.status("target/two").st_ino == scene.status("target/moved/one").st_ino)
         #expect(try scene.status("target/two").st_nlink == 2)
         #expect(scene.exists("target/dir/stays") && !scene.exists("target/dir/one"))
@@ -269,7 +315,7 @@ struct HardLinkTests {
 
     @Test func switchedOffEachNameIsAFileAndOnAgainTheyAreJoined() throws {
         let scene = try MirrorScene([:])
-        try LinkChange.build(scene)
+        try LinkedKind.file.build(scene)
         try scene.mirror("--no-hard-links")
         for name in ["one", "two", "dir/three"] { #expect(try scene.status("target/\(name)").st_nlink == 1) }
         #expect(try scene.apply("--no-hard-links").output.contains("nothing to do"))

@@ -23,8 +23,7 @@ struct HoleTests {
     /// `MirrorScene.mirror` would read both files.
     @discardableResult
     private func mirror(_ scene: MirrorScene, _ options: String...) throws -> CommandRun {
-        let run = try scene.run(["apply", "source", "target"] + options)
-        #expect(run.code == 0, "\(run.errors)")
+        let run = try scene.run(["apply", "source", "target"] + options).expect(0)
         return run
     }
 

@@ -1,4 +1,3 @@
-import Foundation
 import TestNeeds
 import TestSupport
 import Testing
@@ -18,8 +17,7 @@ struct HostileLineTests {
     }
 
     private func status(_ scene: MirrorScene) throws -> CommandRun {
-        try CommandRun(
-            ["status", "far:\(scene.target)"] + #require(scene.far).options, in: scene.directory.path)
+        try scene.here(["status", "far:\(scene.target)"] + #require(scene.far).options)
     }
 
     /// The log, and the document.
@@ -29,8 +27,7 @@ struct HostileLineTests {
             if frame[4] == \(Frame.output):
                 return struct.pack("<I", 7) + bytes([\(Frame.output), \(stream)]) + b"xxxxxx"
             """
-        let run = try status(scene(FarMachine.relay(back: back)))
-        #expect(run.code == 69 && run.errors.contains("output that was not asked for"), "\(run.errors)")
+        try status(scene(FarMachine.relay(back: back))).expect(69, says: "output that was not asked for")
     }
 
     @Test func aLineOfTheLogIsBounded() throws {
@@ -59,14 +56,12 @@ struct HostileLineTests {
         let run = try scene.apply()
         // Nothing is locked.
         scene.far = usual
-        let next = try scene.apply()
-        #expect(next.code == 0, "\(next.errors)")
+        try scene.apply().expect(0)
         return run
     }
 
     @Test func aClientThatOnlySaysThatItIsThereIsGivenUp() throws {
-        let run = try ended(by: "--timeout 1s")
-        #expect(run.code == 69, "\(run.code) \(run.errors)")
+        try ended(by: "--timeout 1s").expect(69)
     }
 
     @Test func aRunThatNeedsTooMuchMemoryEnds() throws {

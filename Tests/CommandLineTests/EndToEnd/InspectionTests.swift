@@ -25,8 +25,7 @@ struct InspectionTests {
 
     @Test(arguments: ["source", "target", "m.json"])
     func showTellsWhatStandsOut(manifest: String) throws {
-        let scene = try MirrorScene(tree)
-        try scene.mirror()
+        let scene = try MirrorScene(tree).mirrored()
         #expect(try scene.run("manifest", "create", "source", "-o", "m.json").code == 0)
         let text = try scene.run("manifest", "show", manifest, "--top", "1").output
         for line in [
@@ -62,8 +61,7 @@ struct InspectionTests {
     func listSelects(conditions: String, expected: String) throws {
         let scene = try MirrorScene(tree)
         let words = conditions.split(separator: " ").map(String.init)
-        let run = try scene.run(["manifest", "list", "source"] + words)
-        #expect(run.code == 0, "\(run.errors)")
+        let run = try scene.run(["manifest", "list", "source"] + words).expect(0)
         #expect(run.output.split(separator: "\n").joined(separator: " ") == expected)
     }
 
@@ -74,9 +72,7 @@ struct InspectionTests {
     func conditionsThatMakeNoSenseAreRefused(conditions: String, hint: String) throws {
         let scene = try MirrorScene([:])
         let words = conditions.split(separator: " ").map(String.init)
-        let run = try scene.run(["manifest", "list", "source"] + words)
-        #expect(run.code == 64)
-        #expect(run.errors.contains(hint), "\(run.errors)")
+        try scene.run(["manifest", "list", "source"] + words).expect(64, says: hint)
     }
 
     @Test func longLinesShowEveryKind() throws {
@@ -94,24 +90,19 @@ struct InspectionTests {
     @Test func diffBetweenATreeAndACopyOfItSeesOnlyWhatDiffers() throws {
         let scene = try MirrorScene(tree)
         try HostCommand.run("cp", "-a", scene.source, scene.path("copy"))
-        let same = try scene.run("manifest", "diff", "source", "copy")
-        #expect(same.code == 0, "\(same.output)")
+        let same = try scene.run("manifest", "diff", "source", "copy").expect(0)
         #expect(same.output == "no difference; 8 unchanged\n")
         try scene.append("!", to: "copy/docs/a.txt")
         try scene.remove("copy/link")
-        let other = try scene.run("manifest", "diff", "source", "copy")
-        #expect(other.code == 2)
-        #expect(other.output.contains("~ docs/a.txt"))
-        #expect(other.output.contains("- link"))
+        let other = try scene.run("manifest", "diff", "source", "copy").expect(
+            2, prints: "~ docs/a.txt", "- link")
         #expect(other.output.hasSuffix("1 changed, 1 gone; 6 unchanged; 6 B in new and changed files\n"))
-        let summary = try scene.run("manifest", "diff", "--summary", "source", "copy")
-        #expect(summary.code == 2)
+        let summary = try scene.run("manifest", "diff", "--summary", "source", "copy").expect(2)
         #expect(summary.output == "1 changed, 1 gone; 6 unchanged; 6 B in new and changed files\n")
     }
 
     @Test func aSnapshotIsATreeLikeOthers() throws {
-        let scene = try MirrorScene(tree)
-        try scene.mirror("--digest")
+        let scene = try MirrorScene(tree).mirrored("--digest")
         let before = try scene.run("manifest", "list", "--json", "target").output
         let digests = try scene.run("manifest", "export", "target", "--format", "sha256sum").output
         try scene.append("!", to: "source/big")
@@ -119,8 +110,7 @@ struct InspectionTests {
         try scene.remove("source/link")
         try scene.mirror()
         func diff(_ first: String, _ second: String, _ code: Int32) throws -> [String] {
-            let run = try scene.run("manifest", "diff", first, second)
-            #expect(run.code == code, "\(run.errors)")
+            let run = try scene.run("manifest", "diff", first, second).expect(code)
             return run.lines
         }
         #expect(try diff("target@latest", "target", 0) == ["no difference; 7 unchanged"])
@@ -153,11 +143,8 @@ struct InspectionTests {
         ("@latest", "no such file"),
     ])
     func aSnapshotThatIsNotThereIs66(name: String, message: String) throws {
-        let scene = try MirrorScene(tree)
-        try scene.mirror()
-        let run = try scene.run("manifest", "diff", name, "source")
-        #expect(run.code == 66)
-        #expect(run.errors.contains(message), "\(run.errors)")
+        let scene = try MirrorScene(tree).mirrored()
+        try scene.run("manifest", "diff", name, "source").expect(66, says: message)
         // What has such a name goes first.
         try scene.move("target", to: name)
         #expect(try scene.run("manifest", "diff", name, "source").code == 0)
@@ -169,9 +156,7 @@ struct InspectionTests {
         ])
         #expect(try scene.run("manifest", "create", "source", "-o", "m.json").code == 0)
         try scene.swap("source/a", "source/b")
-        let run = try scene.run("manifest", "diff", "m.json", "source")
-        #expect(run.code == 2)
-        #expect(run.output.contains("> b -> a") && run.output.contains("> a -> b"), "\(run.output)")
+        try scene.run("manifest", "diff", "m.json", "source").expect(2, prints: "> b -> a", "> a -> b")
     }
 
     // MARK: Exports
@@ -180,12 +165,10 @@ struct InspectionTests {
         .needs(.tool("mtree", package: "mtree-netbsd")),
         arguments: ["source", "target", "m.json", "d.json"])
     func mtreeAcceptsItsExport(manifest: String) throws {
-        let scene = try MirrorScene(oddTree)
-        try scene.mirror()
+        let scene = try MirrorScene(oddTree).mirrored()
         #expect(try scene.run("manifest", "create", "source", "-o", "m.json").code == 0)
         #expect(try scene.run("manifest", "create", "--digest", "source", "-o", "d.json").code == 0)
-        let export = try scene.run("manifest", "export", manifest, "--format", "mtree")
-        #expect(export.code == 0, "\(export.errors)")
+        let export = try scene.run("manifest", "export", manifest, "--format", "mtree").expect(0)
         try export.output.write(toFile: scene.path("spec"), atomically: true, encoding: .utf8)
         for tree in [scene.source, scene.target] {
             #expect(HostCommand.works("mtree", "-p", tree, "-f", scene.path("spec")), "\(export.output)")
@@ -201,8 +184,7 @@ struct InspectionTests {
 
     @Test(arguments: ["source", "target", "d.json"])
     func sha256sumAcceptsItsExport(manifest: String) throws {
-        let scene = try MirrorScene(oddTree)
-        try scene.mirror()
+        let scene = try MirrorScene(oddTree).mirrored()
         #expect(try scene.run("manifest", "create", "--digest", "source", "-o", "d.json").code == 0)
         // Not by way of a string: names are bytes.
         let command = "'\(try BuiltCommand.path())' manifest export --format sha256sum \(manifest) > sums"
@@ -220,12 +202,10 @@ struct InspectionTests {
     @Test func exportSaysWhatItLacks() throws {
         let scene = try MirrorScene(tree)
         #expect(try scene.run("manifest", "create", "source", "-o", "m.json").code == 0)
-        let run = try scene.run("manifest", "export", "m.json", "--format", "sha256sum")
-        #expect(run.code == 66)
-        #expect(run.errors.contains("fsync-lite manifest create --digest"))
+        try scene.run("manifest", "export", "m.json", "--format", "sha256sum").expect(
+            66, says: "fsync-lite manifest create --digest")
         #expect(try scene.run("manifest", "export", "m.json").code == 64)
-        let other = try scene.run("manifest", "export", "m.json", "--format", "md5sum")
-        #expect(other.code == 64)
-        #expect(other.errors.contains("use one of: mtree, sha256sum"))
+        try scene.run("manifest", "export", "m.json", "--format", "md5sum").expect(
+            64, says: "use one of: mtree, sha256sum")
     }
 }

@@ -27,14 +27,11 @@ struct InstallTests {
         }
 
         func apply(_ source: String, _ target: String, _ options: String...) throws -> CommandRun {
-            try CommandRun(
-                ["apply", source, target, "--ssh", far.ssh] + options, in: scene.directory.path)
+            try scene.here(["apply", source, target, "--ssh", far.ssh] + options)
         }
 
         func push(_ options: String...) throws -> CommandRun {
-            try CommandRun(
-                ["apply", "source", "far:\(scene.target)", "--ssh", far.ssh] + options,
-                in: scene.directory.path)
+            try scene.here(["apply", "source", "far:\(scene.target)", "--ssh", far.ssh] + options)
         }
 
         /// A shell script in the place of a command there.
@@ -58,21 +55,17 @@ struct InstallTests {
         for run in [
             try machine.push(), try machine.apply("far:\(machine.scene.source)", "copy"),
         ] {
-            #expect(run.code == 69, "\(run.errors)")
-            #expect(run.errors.contains("put it there with --install"), "\(run.errors)")
+            run.expect(69, says: "put it there with --install")
         }
-        let both = try machine.push("--install", "--remote-command", "/x")
-        #expect(both.code == 64 && both.errors.contains("leave one out"), "\(both.errors)")
+        try machine.push("--install", "--remote-command", "/x").expect(64, says: "leave one out")
     }
 
     /// That path is tried where the shell does not find it.
     @Test func whereItIsInstalledItIsFound() throws {
         let machine = try Machine()
         try machine.script(Self.installed, "exec '\(BuiltCommand.path())' \"$@\"")
-        let run = try machine.push()
-        #expect(run.code == 0, "\(run.errors)")
-        let pull = try machine.apply("far:\(machine.scene.source)", "copy")
-        #expect(pull.code == 0, "\(pull.errors)")
+        try machine.push().expect(0)
+        try machine.apply("far:\(machine.scene.source)", "copy").expect(0)
     }
 
     /// Shells, and what stands in their place, end with codes of their own.
@@ -119,8 +112,7 @@ struct InstallTests {
         var machine = try Machine()
         let count = machine.scene.path("count")
         try machine.use("echo try >> '\(count)'; echo 'Permission denied (publickey).' >&2; exit 255")
-        let run = try machine.push("--install")
-        #expect(run.code == 69 && run.errors.contains("ssh-copy-id"), "\(run.errors)")
+        try machine.push("--install").expect(69, says: "ssh-copy-id")
         #expect(try machine.scene.text("count") == "try\n")
     }
 
@@ -130,11 +122,9 @@ struct InstallTests {
         try machine.use(#"exec tcsh -c "$far""#)
         try machine.script(Self.installed, "exec '\(BuiltCommand.path())' \"$@\"")
         for name in ["plain", "it's a $HOME", "no!1 `x` \\!", "{a,b}*?"] {
-            let push = try machine.apply("source", "far:\(machine.scene.path(name))")
-            #expect(push.code == 0, "\(name): \(push.errors)")
+            try machine.apply("source", "far:\(machine.scene.path(name))").expect(0)
             #expect(try machine.scene.text("\(name)/a") == "a")
-            let pull = try machine.apply("far:\(machine.scene.path(name))", "copy of \(name)")
-            #expect(pull.code == 0, "\(name): \(pull.errors)")
+            try machine.apply("far:\(machine.scene.path(name))", "copy of \(name)").expect(0)
             #expect(try machine.scene.text("copy of \(name)/a") == "a")
         }
     }
@@ -142,9 +132,7 @@ struct InstallTests {
     @Test(.needs(.tool("tcsh")), .needs(.staticCommand)) func aMachineWithTcshGetsIt() throws {
         var machine = try Machine()
         try machine.use(#"exec tcsh -c "$far""#)
-        let without = try machine.push()
-        #expect(
-            without.code == 69 && without.errors.contains("put it there with --install"), "\(without.errors)")
+        try machine.push().expect(69, says: "put it there with --install")
         #expect(try machine.push("--install").code == 0)
         #expect(try machine.leftovers == ["fsync-lite"])
         #expect(try machine.push().output.contains("nothing to do"))
@@ -153,15 +141,13 @@ struct InstallTests {
     @Test func onlyABinaryThatNeedsNoLibraryIsCopied() throws {
         guard !Need.staticCommand.isMet else { return }
         let machine = try Machine()
-        let run = try machine.push("--install")
-        #expect(run.code == 69 && run.errors.contains("needs libraries of this machine"), "\(run.errors)")
+        try machine.push("--install").expect(69, says: "needs libraries of this machine")
         #expect(try machine.leftovers == [])
     }
 
     @Test(.needs(.staticCommand)) func itIsPutThereOnce() throws {
         var machine = try Machine()
-        let run = try machine.push("--install")
-        #expect(run.code == 0, "\(run.errors)")
+        try machine.push("--install").expect(0)
         try machine.scene.expectMirrored()
         #expect(try machine.leftovers == ["fsync-lite"])
         #expect(
@@ -176,17 +162,14 @@ struct InstallTests {
     @Test(.needs(.staticCommand)) func anotherProcessorOrANewerVersionIsLeftAlone() throws {
         let machine = try Machine()
         try machine.script("home/bin/uname", "echo Linux riscv64")
-        let other = try machine.push("--install")
-        #expect(other.code == 69 && other.errors.contains("it is Linux riscv64"), "\(other.errors)")
+        try machine.push("--install").expect(69, says: "it is Linux riscv64")
         try machine.scene.remove("home/bin/uname")
         try machine.script(
             Self.installed, "[ \"$1\" != --version ] || { echo fsync-lite 99.1.0; exit; }; exit 64")
-        let newer = try machine.push("--install")
-        #expect(newer.code == 69 && newer.errors.contains("is newer (99.1.0)"), "\(newer.errors)")
+        try machine.push("--install").expect(69, says: "is newer (99.1.0)")
         try machine.script(
             Self.installed, "[ \"$1\" != --version ] || { echo fsync-lite 0.0.9; exit; }; exit 64")
-        let older = try machine.push("--install")
-        #expect(older.code == 0, "\(older.errors)")
+        try machine.push("--install").expect(0)
         #expect(try machine.leftovers == ["fsync-lite"])
     }
 
@@ -194,8 +177,7 @@ struct InstallTests {
         var machine = try Machine()
         try machine.use(
             #"case "$far" in *mktemp*) head -c 100000 | sh -c "$far"; exit;; esac; exec sh -c "$far""#)
-        let run = try machine.push("--install")
-        #expect(run.code == 69 && run.errors.contains("what came is not what was sent"), "\(run.errors)")
+        try machine.push("--install").expect(69, says: "what came is not what was sent")
         #expect(try machine.leftovers == [])
         #expect(!machine.scene.exists("target"))
     }

@@ -30,8 +30,8 @@ struct JobTests {
             (["run", "--dry-run", "photos"], "run photos --dry-run"),
             (["plan", "--job", "photos"], "plan --job photos"),
         ] {
-            let run = try scene.run(words + ["--settings", "settings.json"])
-            #expect(run.code == 4, "\(words): \(run.code) \(run.errors)", sourceLocation: sourceLocation)
+            let run = try scene.run(words + ["--settings", "settings.json"]).expect(
+                4, sourceLocation: sourceLocation)
             #expect(run.output == "", sourceLocation: sourceLocation)
             #expect(
                 run.errors.contains("photos: refused: the target \(scene.target) \(text)"), "\(run.errors)",
@@ -75,10 +75,10 @@ struct JobTests {
         let scene = try scene(
             #", "before": ["sh", "-c", "echo before $FSYNC_LITE_JOB >> HERE/said"]"#
                 + #", "after": ["sh", "-c", "env | grep -c ^FSYNC_LITE_JOB= >> HERE/said"]"#)
-        let run = try CommandRun(
-            ["run", "photos", "--create-target", "--settings", "settings.json"], in: scene.directory.path,
-            environment: ["FSYNC_LITE_JOB": "other"])
-        #expect(run.code == 0, "\(run.errors)")
+        try scene.here(
+            ["run", "photos", "--create-target", "--settings", "settings.json"],
+            environment: ["FSYNC_LITE_JOB": "other"]
+        ).expect(0)
         #expect(try scene.text("said") == "before photos\n1\n")
     }
 
@@ -136,8 +136,7 @@ struct JobTests {
             #", "after": ["sh", "-c", "exit 9"], "report": "\#(format)""#
                 + #", "on_failure": ["sh", "-c", "cat > HERE/mail; env > HERE/env"]"#)
         for (option, word) in [("--create-target", "committed"), ("--quiet", "unchanged")] {
-            let run = try run(scene, "run", "photos", option)
-            #expect(run.code == 3 && run.errors.contains("photos: after: sh: exit code 9"), "\(run.errors)")
+            try run(scene, "run", "photos", option).expect(3, says: "photos: after: sh: exit code 9")
             let mail = try scene.text("mail")
             if format == "text" {
                 let start = "The job photos was mirrored, but a command of it failed (exit code 3).\n"
@@ -172,19 +171,15 @@ struct JobTests {
 
     @Test func reportThatIsNoneIsAnErrorWithItsPlace() throws {
         let scene = try scene(#", "report": "xml""#)
-        let run = try run(scene, "run", "photos")
-        #expect(
-            run.code == 65 && run.errors.contains("report") && run.errors.contains("json"), "\(run.errors)")
+        try run(scene, "run", "photos").expect(65, says: "report", "json")
     }
 
     @Test func whatIsMissingIsNamedWithItsPlace() throws {
         let scene = try scene()
         let home = ["HOME": scene.path("home"), "XDG_CONFIG_HOME": ""]
         for words in [["run", "--all"], ["status", "--all"], ["run", "photos"]] {
-            let run = try CommandRun(words, in: scene.directory.path, environment: home)
-            #expect(
-                run.code == 64 && run.errors.contains("in \(scene.path("home"))/.config/fsync-lite"),
-                "\(run.errors)")
+            try scene.here(words, environment: home).expect(
+                64, says: "in \(scene.path("home"))/.config/fsync-lite")
         }
     }
 
@@ -194,9 +189,8 @@ struct JobTests {
         let job = try run(scene, "status", "photos")
         #expect(job.output.contains("target     \(scene.target)\n") && job.errors == "", "\(job.errors)")
         #expect(try scene.run("apply", "source", "photos").code == 0)
-        let both = try run(scene, "status", "photos")
-        #expect(both.code == 0 && both.output.contains("target     photos\n"), "\(both.output)")
-        #expect(both.errors.contains("fsync-lite status \(scene.target)"), "\(both.errors)")
+        try run(scene, "status", "photos").expect(
+            0, says: "fsync-lite status \(scene.target)", prints: "target     photos\n")
         #expect(try run(scene, "status", "./photos").errors == "")
         // Of the same directory there is nothing to tell.
         try scene.build(.file("{", mode: 0o600), at: "broken.json")
@@ -242,9 +236,8 @@ struct JobTests {
         let scene = try scene("", #", "b": {"source": "HERE/source", "target": "HERE/t2"}"#)
         for words in [["--all"], ["photos", "b"]] {
             for option in ["--create-target", "--change-target"] {
-                let run = try scene.run(["run", option, "--settings", "settings.json"] + words)
-                #expect(
-                    run.code == 64 && run.errors.contains("fsync-lite run JOB \(option)"), "\(run.errors)")
+                try scene.run(["run", option, "--settings", "settings.json"] + words).expect(
+                    64, says: "fsync-lite run JOB \(option)")
             }
         }
         #expect(!scene.exists("target") && !scene.exists("t2"))
@@ -260,8 +253,7 @@ struct JobTests {
             #", "exclude": ["d"], "quiet": true, "before": ["touch", "HERE/hook"], "on_failure": ["touch", "HERE/hook"]"#
         let scene = try scene(hook)
         for words in [["plan", "--job", "photos"], ["run", "--dry-run", "photos"]] {
-            let plan = try scene.run(words + ["--create-target", "--settings", "settings.json"])
-            #expect(plan.code == 0, "\(plan.errors)")
+            let plan = try scene.run(words + ["--create-target", "--settings", "settings.json"]).expect(0)
             #expect(plan.output == "+ a  3 B  (new)\nphotos: 1 to create; 0 unchanged; 3 B to copy\n")
         }
         #expect(!scene.exists("target") && !scene.exists("hook"))
@@ -278,8 +270,7 @@ struct JobTests {
         #expect(try run(scene, "run", "photos", "--create-target").code == 0)
         #expect(try run(scene, "run", "--all").code == 0)
         #expect(try run(scene, "status", "--all").code == 0)
-        let run = try run(scene, "run", "b", "--create-target")
-        #expect(run.code == 4 && run.errors.contains("settings.json:1"), "\(run.errors)")
+        try run(scene, "run", "b", "--create-target").expect(4, says: "settings.json:1")
         #expect(try self.run(scene, "plan", "--job", "b", "--create-target").code == 0)
         #expect(!scene.exists("t2"))
     }
@@ -289,9 +280,8 @@ struct JobTests {
     @Test func allJobsAreOneTable() throws {
         let scene = try scene("", #", "b": {"source": "HERE/source", "target": "HERE/t2"}"#)
         #expect(try run(scene, "run", "photos", "--create-target").code == 0)
-        let all = try run(scene, "status", "--all")
-        #expect(all.code == 66)
-        #expect(all.errors.contains("b: \(scene.path("t2")): the target does not exist"))
+        let all = try run(scene, "status", "--all").expect(
+            66, says: "b: \(scene.path("t2")): the target does not exist")
         let lines = all.output.split(separator: "\n")
         try #require(lines.count == 3)
         #expect(lines[0].wholeMatch(of: /job     last good run  last attempt  size  next/) != nil, "\(lines)")
@@ -317,8 +307,7 @@ struct JobTests {
         let scene = try scene()
         try scene.build([:], at: "photos")
         #expect(try run(scene, "run", "photos", "--create-target").code == 0)
-        let status = try run(scene, "status", "photos")
-        #expect(status.code == 0 && status.output.contains("holds      2 files, 1 directory, 0 symlinks"))
+        try run(scene, "status", "photos").expect(0, prints: "holds      2 files, 1 directory, 0 symlinks")
         #expect(try run(scene, "status", "./photos").code == 66)
         #expect(try run(scene, "status", "photos", "--json").json().text("target") == scene.target)
         // A target of that name stays what it was.
@@ -388,8 +377,7 @@ struct JobTests {
     func invalidSourcesAreErrorsWithTheirLocation(_ keys: String, _ text: String) throws {
         let scene = try MirrorScene([:], inMemory: true)
         try scene.build(.file(#"{"jobs": {"all": {"target": "/t", \#(keys)}}}"#), at: "settings.json")
-        let run = try scene.run("run", "all", "--settings", "settings.json")
-        #expect(run.code == 65 && run.errors.contains(text), "\(run.errors)")
-        #expect(run.errors.contains("settings.json: line 1, column "), "\(run.errors)")
+        try scene.run("run", "all", "--settings", "settings.json").expect(
+            65, says: text, "settings.json: line 1, column ")
     }
 }

@@ -1,4 +1,3 @@
-import Glibc
 import TestNeeds
 import TestSupport
 import Testing
@@ -14,12 +13,11 @@ struct KeptOwnerTests {
     private func applyOnce(
         _ scene: MirrorScene, _ options: String..., sourceLocation: SourceLocation = #_sourceLocation
     ) throws {
-        let run = try scene.run(["apply", "source", "target"] + options)
-        #expect(run.code == 0, "\(run.errors)", sourceLocation: sourceLocation)
+        try scene.run(["apply", "source", "target"] + options).expect(0, sourceLocation: sourceLocation)
         let again = try scene.run(["plan", "source", "target", "--json"] + options)
         #expect(try again.json().actionLines == [], sourceLocation: sourceLocation)
-        let record = try scene.run("manifest", "diff", "target/.fsync-lite/manifest.json", "target")
-        #expect(record.code == 0, "\(record.output)", sourceLocation: sourceLocation)
+        try scene.run("manifest", "diff", "target/.fsync-lite/manifest.json", "target").expect(
+            0, sourceLocation: sourceLocation)
     }
 
     @Test(.needs(.root))
@@ -62,11 +60,10 @@ struct KeptOwnerTests {
         try scene.setMode(0o4755, of: "source/own")
         try scene.setMode(0o3755, of: "source/d")
         for round in 0..<3 {
-            let run = try CommandRun(
-                ["apply", "source", "target"], in: scene.directory.path,
-                under: ["setpriv", "--bounding-set", "-fowner", "--inh-caps", "-fowner"])
-            #expect(run.code == 3, "\(run.errors)")
-            #expect(run.errors.contains("own: the target cannot hold its permission bits"), "\(run.errors)")
+            let run = try scene.here(
+                ["apply", "source", "target"],
+                under: ["setpriv", "--bounding-set", "-fowner", "--inh-caps", "-fowner"]
+            ).expect(3, says: "own: the target cannot hold its permission bits")
             #expect(!run.errors.contains("acl: "), "\(run.errors)")
             #expect(try mode(scene, "target/own") == 0o755)
             #expect(try mode(scene, "target/d") == mode(scene, "source/d"))
@@ -123,15 +120,13 @@ struct KeptOwnerTests {
     }
 
     private func applyInNamespace(_ scene: MirrorScene, _ options: String...) throws -> CommandRun {
-        try CommandRun(
-            ["apply", "source", "target"] + options, in: scene.directory.path, under: Self.unshare)
+        try scene.here(["apply", "source", "target"] + options, under: Self.unshare)
     }
 
     @Test(.needs(.userNamespaces))
     func ownersThatANamespaceHasNotAreListedOnce() throws {
         let scene = try strangeScene()
-        let run = try applyInNamespace(scene)
-        #expect(run.code == 3 && run.errors.contains("owner"), "\(run.code) \(run.errors)")
+        try applyInNamespace(scene).expect(3, says: "owner")
         #expect(try mode(scene, "target/theirs") == 0o755)
         #expect(try applyInNamespace(scene).output.contains("nothing to do"))
         try scene.build(["new": "n"], at: "source/dir")
@@ -160,8 +155,7 @@ struct KeptOwnerTests {
     func ownersAreNotListedWhereTheyAreNotMirrored() throws {
         let scene = try strangeScene()
         #expect(try applyInNamespace(scene).code == 3)
-        let run = try applyInNamespace(scene, "--no-owner")
-        #expect(run.code == 0, "\(run.errors)")
+        try applyInNamespace(scene, "--no-owner").expect(0)
         #expect(try applyInNamespace(scene).code == 3)
     }
 
@@ -169,8 +163,7 @@ struct KeptOwnerTests {
     func withoutOwnersNoneIsSet() throws {
         let scene = try strangeScene()
         for _ in 1...2 {
-            let run = try applyInNamespace(scene, "--no-owner")
-            #expect(run.code == 0, "\(run.errors)")
+            try applyInNamespace(scene, "--no-owner").expect(0)
             // A new directory that others move into.
             try scene.build(["in": [:]], at: "source/more")
             try scene.move("source/dir", to: "source/more/dir")
@@ -186,19 +179,16 @@ struct KeptOwnerTests {
         let scene = try MirrorScene(["d": ["g": "1"], "f": "1"])
         for name in ["source", "source/d"] { try scene.setOwner(70000, 70000, of: name) }
         func apply() throws -> CommandRun {
-            try CommandRun(
-                ["apply", "source", "target"] + options, in: scene.directory.path, under: Self.unshare)
+            try scene.here(["apply", "source", "target"] + options, under: Self.unshare)
         }
         #expect(try apply().code == 3)
         for round in 1...2 {
             for name in ["f", "d/g"] { try scene.append("more", to: "source/\(name)") }
-            let run = try apply()
-            #expect(run.code == 3 && run.errors.contains("owner"), "\(run.code) \(run.errors)")
+            try apply().expect(3, says: "owner")
             for name in ["f", "d/g"] {
                 #expect(try scene.text("target/\(name)") == scene.text("source/\(name)"))
             }
-            let again = try apply()
-            #expect(again.code == 3 && again.output.contains("nothing to do"), "\(round) \(again.output)")
+            try apply().expect(3, prints: "nothing to do", of: "\(round)")
         }
     }
 
@@ -211,9 +201,7 @@ struct KeptOwnerTests {
         try scene.append("2", to: "source/d/g")
         try scene.setMode(0o777, of: "target/d")
         let before = try TreeSnapshot(scene.target)
-        let run = try applyInNamespace(scene, "--no-owner")
-        #expect(run.code == 4, "\(run.code) \(run.errors)")
-        #expect(run.errors.contains("target/d: "), "\(run.errors)")
+        try applyInNamespace(scene, "--no-owner").expect(4, says: "target/d: ")
         #expect(try TreeSnapshot(scene.target) == before)
         #expect(try scene.run("status", "target").code == 0)
         try scene.mirror()

@@ -31,8 +31,7 @@ struct KillTests {
         let scene = try MirrorScene([
             "edited": manyFiles(0..<100, "old"), "moved": manyFiles(0..<100, "moving"), "flip": ["x": "x"],
             "flop": "f",
-        ])
-        try scene.mirror("--keep-last", "1")
+        ]).mirrored("--keep-last", "1")
         var random = SplitMix64(seed: 2)
         var (pending, old, new) = (0, 0, 0)
         var longest = Duration.milliseconds(50)
@@ -63,8 +62,8 @@ struct KillTests {
                 #expect(try scene.run("status", "target").code == 6)
             }
             let goesBack = round.isMultiple(of: 4)
-            let recovery = try scene.run(["recover", "target"] + (goesBack ? ["--back"] : []))
-            #expect(recovery.code == 0, "round \(round): \(recovery.errors)")
+            try scene.run(["recover", "target"] + (goesBack ? ["--back"] : [])).expect(
+                0, of: "round \(round)")
             let found = try TreeSnapshot(scene.target)
             if found == before { old += 1 } else { new += 1 }
             let wanted = isPending ? [goesBack ? before : after] : [before, after]
@@ -85,8 +84,7 @@ struct KillTests {
     }
 
     @Test func applyItselfFinishesWhatWasCutShort() throws {
-        let scene = try MirrorScene(["d": manyFiles(0..<150, "one")])
-        try scene.mirror()
+        let scene = try MirrorScene(["d": manyFiles(0..<150, "one")]).mirrored()
         for round in 0..<6 {
             for index in 0..<150 { try scene.append(" \(round)", to: "source/d/file \(index)") }
             try killedApply(scene, after: .microseconds(round * 1500), isCommitting: true)
@@ -106,8 +104,7 @@ struct KillTests {
                 Int.random(in: 0...Int(first / .microseconds(1)), using: &random))
             _ = try killedApply(scene, after: delay)
             if scene.exists("target"), scene.exists("target/.fsync-lite") {
-                let recovery = try scene.run("recover", "target")
-                #expect(recovery.code == 0, "round \(round): \(recovery.errors)")
+                try scene.run("recover", "target").expect(0, of: "round \(round)")
                 let found = try TreeSnapshot(scene.target)
                 #expect(found.paths.isEmpty || found == whole, "round \(round): \(found.paths.prefix(9))")
             }
@@ -119,24 +116,13 @@ struct KillTests {
 
     @Test(.needs(.strace))
     func displacingWithSomethingMissingIs3AndNamesIt() throws {
-        let scene = try MirrorScene(["edited": "one", "kept": "k"])
-        try scene.mirror()
+        let scene = try MirrorScene(["edited": "one", "kept": "k"]).mirrored()
         try scene.append(" two", to: "source/edited")
         try scene.build(["new": "n"], at: "source")
-        do {
-            let command = try PausedCommand(
-                ["apply", "source", "target"], in: scene.directory.path,
-                at: .after("renameat2", of: "journal"))
-            #expect(try command.waitForPause())
-        }
+        try scene.paused(at: .after("renameat2", of: "journal")).kill()
         try scene.remove("target/edited")
-        var run = try scene.run("recover", "target")
-        while run.code == 75 { run = try scene.run("recover", "target") }
-        #expect(run.code == 6, "\(run.errors)")
-        #expect(run.errors.contains("--displace"))
-        run = try scene.run("recover", "target", "--displace")
-        #expect(run.code == 3, "\(run.errors)")
-        #expect(run.errors.contains("edited") && run.errors.contains("missing"), "\(run.errors)")
+        try scene.unlocked(["recover", "target"]).expect(6, says: "--displace")
+        try scene.run("recover", "target", "--displace").expect(3, says: "edited", "missing")
         #expect(try scene.text("target/new") == "n")
         try scene.mirrorAll()
     }
@@ -154,15 +140,11 @@ struct KillTests {
         try scene.move("source/d", to: "source/e")
         try scene.mirror()
         let before = try TreeSnapshot(scene.target)
-        do {
-            let command = try PausedCommand(
-                ["snapshot", "restore", "target", "latest~2", "--in-place"], in: scene.directory.path,
-                at: .after("renameat2", of: "journal"))
-            #expect(try command.waitForPause())
-        }
-        var run = try scene.run(["recover", "target"] + direction)
-        while run.code == 75 { run = try scene.run(["recover", "target"] + direction) }
-        #expect(run.code == 0, "\(run.errors)")
+        try scene.paused(
+            ["snapshot", "restore", "target", "latest~2", "--in-place"],
+            at: .after("renameat2", of: "journal")
+        ).kill()
+        try scene.unlocked(["recover", "target"] + direction).expect(0)
         let after = try TreeSnapshot(scene.target)
         #expect(after.differences(from: direction.isEmpty ? wanted : before) == [])
         try scene.mirror()
@@ -172,22 +154,14 @@ struct KillTests {
     /// The directory is removed while a displaced entry of it and a new one wait: it is made anew, in both directions.
     @Test(.needs(.strace), arguments: [[], ["--back"]])
     func aDirectoryThatIsMissingIsMadeAnew(_ direction: [String]) throws {
-        let scene = try MirrorScene(["d": ["old": "old"], "kept": "k"])
-        try scene.mirror()
+        let scene = try MirrorScene(["d": ["old": "old"], "kept": "k"]).mirrored()
         try scene.remove("source/d/old")
         try scene.build(["new": "new"], at: "source/d")
-        do {
-            let command = try PausedCommand(
-                ["apply", "source", "target"], in: scene.directory.path,
-                at: .after("renameat2", of: "old"))
-            #expect(try command.waitForPause())
-        }
+        try scene.paused(at: .after("renameat2", of: "old")).kill()
         try scene.remove("target/d")
-        var run = try scene.run(["recover", "target"] + direction)
-        while run.code == 75 { run = try scene.run(["recover", "target"] + direction) }
-        #expect(run.code == 6, "\(run.errors)")
-        run = try scene.run(["recover", "target", "--displace"] + direction)
-        #expect(run.code == 3 && run.errors.contains("target/d: it has gone missing"), "\(run.errors)")
+        try scene.unlocked(["recover", "target"] + direction).expect(6)
+        try scene.run(["recover", "target", "--displace"] + direction).expect(
+            3, says: "target/d: it has gone missing")
         #expect(
             try scene.text(direction == [] ? "target/d/new" : "target/d/old")
                 == (direction == [] ? "new" : "old"))

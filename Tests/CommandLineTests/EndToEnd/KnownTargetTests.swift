@@ -47,8 +47,7 @@ struct KnownTargetTests {
         _ target: String, sourceLocation: SourceLocation = #_sourceLocation
     ) throws {
         for command in ["plan", "apply"] {
-            let run = try run(command, "source", target, "--json")
-            #expect(run.code == 4, "\(run.errors)", sourceLocation: sourceLocation)
+            let run = try run(command, "source", target, "--json").expect(4, sourceLocation: sourceLocation)
             let cases = try run.json().objects("refusals").map { $0.text("case") }
             #expect(cases == ["missing_target"], "\(run.errors)", sourceLocation: sourceLocation)
         }
@@ -147,15 +146,9 @@ struct KnownTargetTests {
 
     @Test(.needs(.mounts, .strace)) func recoverRecordsIt() throws {
         try onDisk {
-            let command = try PausedCommand(
-                ["apply", "source", "target/t"], in: scene.directory.path,
-                at: .after("renameat2", of: "journal"))
-            #expect(try command.waitForPause())
-            command.kill()
-            _ = try command.finish()
+            try scene.paused(["apply", "source", "target/t"], at: .after("renameat2", of: "journal")).kill()
             #expect(!scene.exists("known/targets.json"))
-            let recovery = try run("recover", "target/t")
-            #expect(recovery.code == 0 && recovery.output.contains("is finished"), "\(recovery)")
+            try run("recover", "target/t").expect(0, prints: "is finished")
         }
         try expectRefused("target/t")
     }
@@ -216,8 +209,7 @@ struct KnownTargetTests {
         try onDisk("disk") { try apply("disk/it's") }
         try apply()
         let words = ["status", "--all", "--settings", "settings.json"]
-        let table = try run(words)
-        #expect(table.code == 0, "\(table.errors)")
+        let table = try run(words).expect(0)
         let lines = table.output.split(separator: "\n")
         #expect(
             lines.contains { $0.contains("/disk/it's") && $0.hasSuffix("not there: mount its disk") },
@@ -228,12 +220,12 @@ struct KnownTargetTests {
     }
 
     @Test func withoutARecordNothingIsWritten() throws {
-        let run = try CommandRun(
-            ["apply", "source", "target"], in: scene.directory.path,
+        try scene.here(
+            ["apply", "source", "target"],
             environment: [
                 "FSYNC_LITE_STATE": "", "XDG_STATE_HOME": scene.path("known"), "HOME": scene.path("home"),
-            ])
-        #expect(run.code == 0, "\(run.errors)")
+            ]
+        ).expect(0)
         #expect(!scene.exists("known") && !scene.exists("home"))
     }
 }

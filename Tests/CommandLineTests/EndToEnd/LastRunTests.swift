@@ -6,8 +6,7 @@ import Testing
 @Suite("What a target tells of its last run")
 struct LastRunTests {
     private func scene() throws -> MirrorScene {
-        let scene = try MirrorScene(["a": "one", "d": ["b": "two"]], inMemory: true)
-        try scene.mirror()
+        let scene = try MirrorScene(["a": "one", "d": ["b": "two"]], inMemory: true).mirrored()
         return scene
     }
 
@@ -31,8 +30,7 @@ struct LastRunTests {
     }
 
     @Test func oneThatCouldNotMirrorEverythingCountsAndSaysSo() throws {
-        let scene = try MirrorScene(["a": "one", "b": "two"], as: .ordinary)
-        try scene.mirror()
+        let scene = try MirrorScene(["a": "one", "b": "two"], as: .ordinary).mirrored()
         try scene.noteLastRun(daysAgo: 3)
         for name in ["a", "b"] {
             try scene.append("!", to: "source/\(name)")
@@ -42,18 +40,13 @@ struct LastRunTests {
         #expect(try scene.apply().code == 1)
         #expect(try scene.run("status", "--max-age", "2d", "target").code == 2)
         #expect(try scene.apply("--keep-going").code == 3)
-        let status = try scene.run("status", "--max-age", "2d", "target")
-        #expect(status.code == 0, "\(status.errors)")
-        #expect(
-            status.output.contains(" ago, 2 entries could not be mirrored\n"), "\(status.output)")
+        try scene.run("status", "--max-age", "2d", "target").expect(
+            0, prints: " ago, 2 entries could not be mirrored\n")
         let document = try scene.run("status", "--json", "target").json()
         #expect(document.number("last_run_result") == 3 && document.number("last_run_problems") == 2)
         try scene.noteLastRun(daysAgo: 3, problems: 1)
-        let late = try scene.run("status", "--max-age", "2d", "target")
-        #expect(late.code == 2)
-        #expect(
-            late.errors.contains("the last run began 3 d ago")
-                && late.errors.contains("(incomplete: 1 entry could not be mirrored)"), "\(late.errors)")
+        try scene.run("status", "--max-age", "2d", "target").expect(
+            2, says: "the last run began 3 d ago", "(incomplete: 1 entry could not be mirrored)")
         for name in ["a", "b"] { try scene.setMode(0o644, of: "source/\(name)") }
         try scene.mirror()
         #expect(try lastRun(scene).hasSuffix(" s ago"))
@@ -63,16 +56,14 @@ struct LastRunTests {
     @Test func oneFromTheFutureIsNotYoung() throws {
         let scene = try scene()
         try scene.noteLastRun(daysAgo: -365)
-        let status = try scene.run("status", "--max-age", "1h", "target")
-        #expect(status.code == 2 && status.output.contains("in the future: is the clock right?"))
-        #expect(
-            status.errors.contains("the last run began in the future, at ")
-                && status.errors.contains("(complete): is the clock right?\n"), "\(status.errors)")
+        try scene.run("status", "--max-age", "1h", "target").expect(
+            2, says: "the last run began in the future, at ", "(complete): is the clock right?\n",
+            prints: "in the future: is the clock right?")
         #expect(try scene.run("status", "target").code == 0)
         let metrics = try scene.run("status", "--prometheus", "target").output
         #expect(metrics.contains("fsync_lite_last_run_age_seconds{target=\"target\"} +Inf\n"), "\(metrics)")
-        let table = try scene.run("status", "--max-age", "1h", "target", "./target")
-        #expect(table.code == 2 && table.output.contains("fsync-lite apply SOURCE"), "\(table.output)")
+        try scene.run("status", "--max-age", "1h", "target", "./target").expect(
+            2, prints: "fsync-lite apply SOURCE")
         // Clocks of two machines differ.
         try scene.mirror()
         #expect(try scene.run("status", "--max-age", "1h", "target").code == 0)
@@ -115,9 +106,7 @@ struct LastRunTests {
     func damagedOneIsAnErrorOfStatusAndOfNoApply(text: String) throws {
         let scene = try scene()
         try scene.build(.file(text), at: "target/.fsync-lite/last-run")
-        let status = try scene.run("status", "target")
-        #expect(status.code == 65)
-        #expect(status.errors.contains("last-run"), "\(status.errors)")
+        try scene.run("status", "target").expect(65, says: "last-run")
         try scene.mirror()
         #expect(try lastRun(scene).hasSuffix(" s ago"))
     }

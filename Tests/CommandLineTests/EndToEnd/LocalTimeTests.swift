@@ -7,7 +7,7 @@ struct LocalTimeTests {
     private static let posixRule = "CET-1CEST,M3.5.0,M10.5.0/3"
 
     private func run(_ scene: MirrorScene, _ zone: String, _ arguments: String...) throws -> CommandRun {
-        try CommandRun(arguments, in: scene.directory.path, environment: ["TZ": zone])
+        try scene.here(arguments, environment: ["TZ": zone])
     }
 
     @Test(arguments: [
@@ -21,7 +21,7 @@ struct LocalTimeTests {
         #expect(try run(scene, zone, "manifest", "show", "source").output.contains("  \(time)  a\n"))
         let json = try run(scene, zone, "manifest", "list", "--json", "source").output
         #expect(json.contains("2020-09-13T12:26:40.123456789Z"))
-        try run(scene, zone, "apply", "source", "target", "--log-file", "log").expectDone()
+        try run(scene, zone, "apply", "source", "target", "--log-file", "log").expect(0)
         let hour = try #require(
             scene.text("log").firstMatch(of: #/^[-0-9]{10}T[0-9:]{8}([-+][0-9:]{5}) apply/#))
         let offsets = ["Asia/Kolkata": ["+05:30"], "America/New_York": ["-05:00", "-04:00"]]
@@ -64,8 +64,7 @@ struct LocalTimeTests {
     }
 
     @Test func everyOptionTakesTheSame() throws {
-        let scene = try MirrorScene(["a": "one"])
-        try scene.mirror()
+        let scene = try MirrorScene(["a": "one"]).mirrored()
         for time in [
             "7d", "2h", "1h30m", "1y6mo", "yesterday", "2026-01-02", "2026-01-02 07:17",
             "2026-01-02T07:17:00Z",
@@ -75,8 +74,8 @@ struct LocalTimeTests {
             #expect(try scene.run("snapshot", "find", "target", "a", "--newer", time).code == 0)
             #expect(try scene.run("status", "target", "--max-age", time).code == 0)
             // Nothing is that old.
-            let show = try scene.run("snapshot", "show", "target", time)
-            #expect(show.code == 66 && show.errors.contains("there is no snapshot of \(time) or before"))
+            try scene.run("snapshot", "show", "target", time).expect(
+                66, says: "there is no snapshot of \(time) or before")
         }
         #expect(try scene.run("snapshot", "show", "target", "today").code == 0)
         for arguments in [

@@ -113,11 +113,9 @@ struct LockHolderTests {
             var lock = try Lock(of: getpid())
             lock.host = "nas"
             let text = try lock.text
-            let run = try PausedCommand.run(
-                ["apply", "source", "target/m", "--weak-commit"], in: scene.directory.path,
-                at: .after("mkdirat", of: "stage")
-            ) { try plant(text, scene) }
-            #expect(run.code == 0, "\(run.errors)")
+            try scene.paused(
+                ["apply", "source", "target/m", "--weak-commit"], at: .after("mkdirat", of: "stage")
+            ) { try plant(text, scene) }.expect(0)
             #expect(try scene.text("target/m/.fsync-lite/lock") == text)
         }
     }

@@ -1,5 +1,3 @@
-import Foundation
-import Glibc
 import TestNeeds
 import TestSupport
 import Testing
@@ -30,12 +28,11 @@ struct LostLineTests {
 
     private func there(_ scene: MirrorScene, _ words: String...) throws -> CommandRun {
         let words = words.map { $0 == "target" ? "far:\(scene.target)" : $0 }
-        return try CommandRun(words + #require(scene.far).options, in: scene.directory.path)
+        return try scene.here(words + #require(scene.far).options)
     }
 
     private func expectUnknown(_ run: CommandRun, _ target: String) {
-        #expect(run.code == 6, "\(run.code) \(run.errors)")
-        #expect(run.errors.contains("run again: fsync-lite recover 'far:\(target)'"), "\(run.errors)")
+        run.expect(6, says: "run again: fsync-lite recover 'far:\(target)'")
     }
 
     @Test func howACommitEndedIsNotKnownHere() throws {
@@ -48,8 +45,7 @@ struct LostLineTests {
     }
 
     @Test func itsDocumentSaysSo() throws {
-        let run = try scene(Self.lostAnswer).apply("--json")
-        #expect(run.code == 6, "\(run.errors)")
+        let run = try scene(Self.lostAnswer).apply("--json").expect(6)
         #expect(try run.json().text("message")?.contains("how is not known from here") == true)
     }
 
@@ -86,7 +82,7 @@ struct LostLineTests {
         func lost(_ words: String...) throws -> CommandRun {
             scene.far = try FarMachine(FarMachine.firstly(Self.lostAnswer), has: .target)
             let words = words.map { $0 == "target" ? "far:\(scene.target)" : $0 }
-            return try CommandRun(words + #require(scene.far).options, in: scene.directory.path)
+            return try scene.here(words + #require(scene.far).options)
         }
         expectUnknown(try lost("undo", "target"), scene.target)
         #expect(try scene.text("target/a") == "a")
@@ -99,7 +95,6 @@ struct LostLineTests {
 
     @Test func aLineThatIsLostBeforeLeavesTheOldTree() throws {
         let scene = try scene(FarMachine.relay(back: "if frame[4] == \(Frame.ready): os._exit(1)"))
-        let run = try scene.apply()
-        #expect(run.code == 69 && run.errors.contains("the target is unchanged"), "\(run.errors)")
+        try scene.apply().expect(69, says: "the target is unchanged")
     }
 }

@@ -20,8 +20,7 @@ struct ManifestCommandTests {
     @Test func createWritesToStandardOutputAndNothingElse() throws {
         let scene = try MirrorScene(tree)
         let before = try TreeSnapshot(scene.source, withState: true)
-        let run = try scene.run("manifest", "create", "source")
-        #expect(run.code == 0)
+        let run = try scene.run("manifest", "create", "source").expect(0)
         let manifest = try run.json()
         #expect(manifest.text("format") == "fsync-lite-manifest")
         #expect(manifest.objects("entries").count == 6)
@@ -33,8 +32,7 @@ struct ManifestCommandTests {
     @Test func createWritesTheSameBytesToAFile() throws {
         let scene = try MirrorScene(tree)
         let printed = try scene.run("manifest", "create", "source")
-        let run = try scene.run("manifest", "create", "source", "-o", "m.json")
-        #expect(run.code == 0, "\(run.errors)")
+        let run = try scene.run("manifest", "create", "source", "-o", "m.json").expect(0)
         #expect(run.output.isEmpty)
         #expect(Self.lasting(printed.output) == Self.lasting(try scene.text("m.json")))
     }
@@ -95,8 +93,7 @@ struct ManifestCommandTests {
 
     @Test(.needs(.tool("jq")))
     func jqAndGrepReadTheManifestOfATarget() throws {
-        let scene = try MirrorScene(tree)
-        try scene.mirror()
+        let scene = try MirrorScene(tree).mirrored()
         let manifest = scene.path("target/.fsync-lite/manifest.json")
         #expect(
             try tool(["jq", "-r", ".entries[] | select(.type == \"file\") | .path // \"-\"", manifest]).output
@@ -111,8 +108,7 @@ struct ManifestCommandTests {
     }
 
     @Test func listGivesPathsInEveryShape() throws {
-        let scene = try MirrorScene(["a\nb": "1", "c": "2"])
-        try scene.mirror()
+        let scene = try MirrorScene(["a\nb": "1", "c": "2"]).mirrored()
         #expect(try scene.run("manifest", "list", "target").output.split(separator: "\n").count == 2)
         #expect(try scene.run("manifest", "list", "-0", "target").output == "a\nb\0c\0")
         #expect(try scene.run("manifest", "list", "--long", "target").output.contains("-rw-r--r--"))
@@ -121,19 +117,14 @@ struct ManifestCommandTests {
     }
 
     @Test func diffFindsWhatChangedBetweenTreesTargetsAndFiles() throws {
-        let scene = try MirrorScene(tree)
-        try scene.mirror()
+        let scene = try MirrorScene(tree).mirrored()
         #expect(try scene.run("manifest", "create", "source", "-o", "old.json").code == 0)
         for other in ["source", "target"] {
-            let run = try scene.run("manifest", "diff", "old.json", other)
-            #expect(run.code == 0, "\(other): \(run.output)")
+            try scene.run("manifest", "diff", "old.json", other).expect(0)
         }
         try scene.append("!", to: "source/a")
         try scene.move("source/d/x", to: "source/z")
-        let run = try scene.run("manifest", "diff", "old.json", "source")
-        #expect(run.code == 2)
-        #expect(run.output.contains("~ a"))
-        #expect(run.output.contains("> d/x -> z"))
+        try scene.run("manifest", "diff", "old.json", "source").expect(2, prints: "~ a", "> d/x -> z")
         let lines = try scene.run("manifest", "diff", "--json", "old.json", "source").json()
             .actionLinesButTimes
         #expect(lines == ["update a (size, modified)", "move d/x -> z (renamed)"])
@@ -141,8 +132,7 @@ struct ManifestCommandTests {
     }
 
     @Test func showGivesTotals() throws {
-        let scene = try MirrorScene(tree)
-        try scene.mirror()
+        let scene = try MirrorScene(tree).mirrored()
         let totals = try scene.run("manifest", "show", "--json", "target").json()
         #expect(totals.object("summary")?.number("files") == 3)
         #expect(totals.object("summary")?.number("directories") == 1)
@@ -186,8 +176,7 @@ struct ManifestCommandTests {
     }
 
     @Test func logFileGrowsByARun() throws {
-        let scene = try MirrorScene(["a": "1"])
-        try scene.mirror("--log-file", "runs/log")
+        let scene = try MirrorScene(["a": "1"]).mirrored("--log-file", "runs/log")
         let first = try scene.text("runs/log")
         #expect(first.split(separator: "\n").count == 1)
         #expect(first.contains("committed"))
@@ -202,15 +191,12 @@ struct ManifestCommandTests {
 
     @Test func helpAndVersionGoToStandardOutput() throws {
         let scene = try MirrorScene([:])
-        let version = try scene.run("--version")
-        #expect(version.code == 0)
+        let version = try scene.run("--version").expect(0)
         #expect(version.output.hasPrefix("fsync-lite "))
         for arguments in [
             ["--help"], ["help"], ["help", "apply"], ["apply", "--help"], ["manifest", "diff", "--help"],
         ] {
-            let help = try scene.run(arguments)
-            #expect(help.code == 0)
-            #expect(help.output.contains("fsync-lite"))
+            let help = try scene.run(arguments).expect(0, prints: "fsync-lite")
             #expect(help.errors.isEmpty)
         }
     }

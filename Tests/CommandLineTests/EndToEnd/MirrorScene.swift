@@ -60,6 +60,21 @@ final class MirrorScene {
 
     func run(_ arguments: String...) throws -> CommandRun { try run(arguments) }
 
+    /// The run once it gets the lock: that of a run that was killed goes a moment after it.
+    func unlocked(_ arguments: [String]) throws -> CommandRun {
+        while true {
+            let run = try run(arguments)
+            if run.code != 75 { return run }
+        }
+    }
+
+    /// The command as it is typed, also where `far` is set.
+    func here(
+        _ arguments: [String], under tracer: [String] = [], environment: [String: String] = [:]
+    ) throws -> CommandRun {
+        try CommandRun(arguments, in: directory.path, under: tracer, environment: environment)
+    }
+
     func apply(_ options: String...) throws -> CommandRun {
         try run(["apply", "source", "target"] + options)
     }
@@ -70,11 +85,34 @@ final class MirrorScene {
     @discardableResult
     func mirror(_ options: String..., sourceLocation: SourceLocation = #_sourceLocation) throws -> CommandRun
     {
-        let run = try run(["apply", "source", "target"] + options)
-        #expect(run.code == 0, "\(run.errors)", sourceLocation: sourceLocation)
+        let run = try run(["apply", "source", "target"] + options).expect(0, sourceLocation: sourceLocation)
         try expectMirrored(sourceLocation: sourceLocation)
         return run
     }
+
+    /// The same scene once it is mirrored.
+    func mirrored(
+        _ options: String..., sourceLocation: SourceLocation = #_sourceLocation
+    ) throws -> MirrorScene {
+        try run(["apply", "source", "target"] + options).expect(0, sourceLocation: sourceLocation)
+        try expectMirrored(sourceLocation: sourceLocation)
+        return self
+    }
+
+    /// The command, which stands still right after a call of its own.
+    func paused(
+        _ arguments: [String] = ["apply", "source", "target"], at point: PausedCommand.Point
+    ) throws -> PausedCommand {
+        let command = try PausedCommand(arguments, in: directory.path, at: point)
+        try #require(try command.waitForPause(), "\(point)")
+        return command
+    }
+
+    /// The run of a command that stands still there while `body` runs.
+    func paused(
+        _ arguments: [String] = ["apply", "source", "target"], at point: PausedCommand.Point,
+        _ body: () throws -> Void
+    ) throws -> CommandRun { try PausedCommand.run(arguments, in: directory.path, at: point, body) }
 
     /// A run so much later that nothing is racy any more.
     func settle(_ options: String..., sourceLocation: SourceLocation = #_sourceLocation) throws {
@@ -86,24 +124,28 @@ final class MirrorScene {
         // The next run begins in a later tick of the clock than the last change, however fast this one is.
         ClockTick.pass()
         let arguments = ["apply", "source", "target"] + options
-        let run = try CommandRun(
+        try CommandRun(
             far?.reaching(arguments, in: directory.path) ?? arguments, in: directory.path,
-            under: LaterRun.prefix(minutes: 10 * settled))
-        #expect(run.code == 0, "\(run.errors)", sourceLocation: sourceLocation)
-        #expect(run.output.contains("nothing to do"), sourceLocation: sourceLocation)
+            under: LaterRun.prefix(minutes: 10 * settled)
+        ).expect(0, prints: "nothing to do", sourceLocation: sourceLocation)
     }
 
     /// What `plan --json` says now.
     func planned(sourceLocation: SourceLocation = #_sourceLocation) throws -> JSONObject {
-        let run = try plan("--json")
-        #expect(run.code == 0, "\(run.errors)", sourceLocation: sourceLocation)
+        let run = try plan("--json").expect(0, sourceLocation: sourceLocation)
         return try run.json()
     }
 
     // MARK: Looking
 
     func expectMirrored(sourceLocation: SourceLocation = #_sourceLocation) throws {
-        let differences = try TreeSnapshot(target).differences(from: TreeSnapshot(source))
+        try expectSame("target", as: "source", sourceLocation: sourceLocation)
+    }
+
+    func expectSame(
+        _ name: String, as other: String, sourceLocation: SourceLocation = #_sourceLocation
+    ) throws {
+        let differences = try TreeSnapshot(path(name)).differences(from: TreeSnapshot(path(other)))
         #expect(differences == [], sourceLocation: sourceLocation)
     }
 

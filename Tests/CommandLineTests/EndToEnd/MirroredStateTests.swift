@@ -42,11 +42,7 @@ struct MirroredStateTests {
     ) throws {
         let before = try TreeSnapshot(scene.path(target))
         for words in Self.commands(on: target) {
-            let run = try scene.run(words)
-            #expect(
-                run.code == 4 && run.errors.contains("recover --claim"),
-                "\(words): \(run.code) \(run.errors)",
-                sourceLocation: sourceLocation)
+            try scene.run(words).expect(4, says: "recover --claim", sourceLocation: sourceLocation)
         }
         #expect(
             try TreeSnapshot(scene.path(target)).differences(from: before) == [],
@@ -87,8 +83,7 @@ struct MirroredStateTests {
 
     @Test(.needs(.tool("getfattr", package: "attr")))
     func aDirectoryThatIsRenamedToAStateIsMarked() throws {
-        let scene = try MirrorScene(["k": ["a": "1"], "work": ["history": [:], "journal": "{}"]])
-        try scene.mirror()
+        let scene = try MirrorScene(["k": ["a": "1"], "work": ["history": [:], "journal": "{}"]]).mirrored()
         try scene.move("source/work", to: "k-state")
         try scene.move("k-state", to: "source/.k.fsync-lite")
         try scene.mirror()
@@ -102,8 +97,7 @@ struct MirroredStateTests {
 
     @Test(.needs(.tool("setfattr", package: "attr")))
     func theStateOfAnEarlierVersionGetsTheMark() throws {
-        let scene = try MirrorScene(["a": "1"])
-        try scene.mirror()
+        let scene = try MirrorScene(["a": "1"]).mirrored()
         try unmark(scene, "target/.fsync-lite")
         #expect(try scene.run("status", "target").code == 0)
         #expect(mark(scene, "target/.fsync-lite") == "")
@@ -153,11 +147,10 @@ struct MirroredStateTests {
     // MARK: Targets within targets
 
     @Test func noTargetIsMadeInTheTreeOfAnother() throws {
-        let scene = try MirrorScene(["d": ["a": "1"]])
-        try scene.mirror()
+        let scene = try MirrorScene(["d": ["a": "1"]]).mirrored()
         for target in ["target/d", "target/new", "target/new/deeper"] {
-            let run = try scene.run("apply", "source/d", target, "--create-parents", "--adopt")
-            #expect(run.code == 4 && run.errors.contains("lies in the target"), "\(target): \(run.errors)")
+            try scene.run("apply", "source/d", target, "--create-parents", "--adopt").expect(
+                4, says: "lies in the target")
         }
         try scene.expectMirrored()
     }
@@ -168,8 +161,7 @@ struct MirroredStateTests {
         try scene.build([:], at: "target")
         #expect(try scene.run("apply", "content", "target/d/k", "--create-parents").code == 0)
         let before = try TreeSnapshot(scene.path("target/d/k"))
-        let first = try scene.apply("--adopt")
-        #expect(first.code == 3 && first.errors.contains("d/k: it is another target"), "\(first.errors)")
+        try scene.apply("--adopt").expect(3, says: "d/k: it is another target")
         #expect(try scene.text("target/own") == "1")
         // Also where the source has an entry of this name, and where what is excluded goes.
         try scene.build(["k": ["b": "2"]], at: "source/d")
@@ -178,20 +170,16 @@ struct MirroredStateTests {
             #expect(run.code == 3 && !run.output.contains("k/b"), "\(options): \(run.output) \(run.errors)")
         }
         #expect(try TreeSnapshot(scene.path("target/d/k")).differences(from: before) == [])
-        let exchange = try scene.apply("--exchange")
-        #expect(exchange.code == 4 && exchange.errors.contains("another target"), "\(exchange.errors)")
+        try scene.apply("--exchange").expect(4, says: "another target")
         // It is followed, with a note.
         try scene.append("2", to: "content/a")
-        let inner = try scene.run("apply", "content", "target/d/k")
-        #expect(inner.code == 0 && inner.errors.contains("lies in another one"), "\(inner.errors)")
+        try scene.run("apply", "content", "target/d/k").expect(0, says: "lies in another one")
         #expect(try scene.run("undo", "target/d/k").code == 0)
         // With the option it goes to the history.
-        let last = try scene.apply("--delete-targets", "--max-delete", "unlimited")
-        #expect(last.code == 0, "\(last.errors)")
+        try scene.apply("--delete-targets", "--max-delete", "unlimited").expect(0)
         #expect(try scene.text("target/d/k/b") == "2" && !scene.exists("target/d/k/.fsync-lite"))
         // And comes back as what it was.
-        let undo = try scene.run("undo", "target")
-        #expect(undo.code == 0, "\(undo.errors)")
+        try scene.run("undo", "target").expect(0)
         #expect(try scene.run("undo", "target/d/k").code == 0)
     }
 
@@ -202,12 +190,10 @@ struct MirroredStateTests {
     ])
     func noTargetIsMadeUnderAReservedName(name: String) throws {
         let scene = try MirrorScene(["a": "1"])
-        let run = try scene.run("apply", "source", name, "--create-parents")
-        #expect(run.code == 4 && run.errors.contains("state of a target"), "\(run.code) \(run.errors)")
+        try scene.run("apply", "source", name, "--create-parents").expect(4, says: "state of a target")
         #expect(!scene.exists(name))
         try scene.mirror()
-        let restore = try scene.run("snapshot", "restore", "target", "latest", "--to", name)
-        #expect(restore.code == 4, "\(restore.code) \(restore.errors)")
+        try scene.run("snapshot", "restore", "target", "latest", "--to", name).expect(4)
         #expect(!scene.exists(name))
     }
 
@@ -224,8 +210,7 @@ struct MirroredStateTests {
         try scene.mirror()
         #expect(try scene.run("undo", "target").code == 0)
         #expect(try scene.run("snapshot", "list", "target").code == 0)
-        let restore = try scene.run("snapshot", "restore", "target", "latest", "--to", "restored")
-        #expect(restore.code == 0, "\(restore.errors)")
+        try scene.run("snapshot", "restore", "target", "latest", "--to", "restored").expect(0)
     }
 
     @Test(.needs(.exfat))
@@ -235,8 +220,7 @@ struct MirroredStateTests {
             inMemory: true)
         try scene.build([:], at: "target")
         try TestDisk.exfat.mounted(at: scene.target) {
-            let run = try scene.run("apply", "source", "target/m", "--weak-commit")
-            #expect(run.code == 3, "\(run.errors)")
+            let run = try scene.run("apply", "source", "target/m", "--weak-commit").expect(3)
             for name in ["k/.fsync-lite", ".K.Fsync-Lite"] {
                 #expect(
                     run.errors.contains("\(name): ") && !scene.exists("target/m/\(name)"), "\(run.errors)")
@@ -255,9 +239,7 @@ struct MirroredStateTests {
         try disk.mounted(at: scene.target) {
             try scene.build([:], at: "target/m")
             guard HostCommand.works("chattr", "+F", scene.path("target/m")) else { return }
-            let run = try scene.run("apply", "source", "target/m")
-            #expect(
-                run.code == 4 && run.errors.contains("one name in the target"), "\(run.code) \(run.errors)")
+            try scene.run("apply", "source", "target/m").expect(4, says: "one name in the target")
         }
     }
 
@@ -267,20 +249,18 @@ struct MirroredStateTests {
         .needs(.tool("setfattr", package: "attr")),
         arguments: ["--append-only", "--read-only", "--restrict ."])
     func aKeyFollowsNoStateWithoutMark(key: String) throws {
-        let scene = try MirrorScene(["a": "1"])
-        try scene.mirror()
+        let scene = try MirrorScene(["a": "1"]).mirrored()
         try HostCommand.run("chmod", "700", scene.directory.path)
         let far = try FarMachine(
             #"cd "\#(scene.directory.path)"; exec "\#(BuiltCommand.path())" serve \#(key)"#, has: .target)
         let options = far.options
         func there(_ words: String...) throws -> CommandRun {
-            try CommandRun(words + ["far:target"] + options, in: scene.directory.path)
+            try scene.here(words + ["far:target"] + options)
         }
         #expect(try there("status").code == 0)
         try unmark(scene, "target/.fsync-lite")
         for words in [["status"], ["recover"], ["undo"], ["snapshot", "list"], ["recover", "--claim"]] {
-            let run = try CommandRun(words + ["far:target"] + options, in: scene.directory.path)
-            #expect(run.code == 4, "\(key) \(words): \(run.code) \(run.errors)")
+            try scene.here(words + ["far:target"] + options).expect(4, of: "\(key) \(words)")
         }
         #expect(try there("status").errors.contains("recover --claim target"))
         #expect(mark(scene, "target/.fsync-lite") == "")
@@ -290,37 +270,32 @@ struct MirroredStateTests {
     }
 
     @Test func anAppendOnlyKeyReplacesNoFileThatNoHistoryHas() throws {
-        let scene = try MirrorScene(["notes": "evil"])
-        try scene.mirror()
+        let scene = try MirrorScene(["notes": "evil"]).mirrored()
         try scene.build(["notes": "owner's"], at: "mine")
         let far = try FarMachine(
             #"cd "\#(scene.directory.path)"; exec "\#(BuiltCommand.path())" serve --append-only"#,
             has: .target)
-        let run = try CommandRun(
+        try scene.here(
             ["snapshot", "restore", "far:target", "latest", "notes", "--overwrite", "--to", "far:mine"]
-                + far.options,
-            in: scene.directory.path)
-        #expect(run.code == 4 && run.errors.contains("append-only"), "\(run.errors)")
+                + far.options
+        ).expect(4, says: "append-only")
         #expect(try scene.text("mine/notes") == "owner's")
     }
 
     @Test func aRestorePutsNoStateBesideATarget() throws {
-        let scene = try MirrorScene([".db.fsync-lite": ["journal": "{}"]])
-        try scene.mirror()
+        let scene = try MirrorScene([".db.fsync-lite": ["journal": "{}"]]).mirrored()
         try scene.build(["a": "1"], at: "content")
         #expect(try scene.run("apply", "content", "group/db", "--create-parents").code == 0)
-        let run = try scene.run("snapshot", "restore", "target", "latest", ".db.fsync-lite", "--to", "group")
-        #expect(run.code == 4 && run.errors.contains("beside a target"), "\(run.code) \(run.errors)")
+        try scene.run("snapshot", "restore", "target", "latest", ".db.fsync-lite", "--to", "group").expect(
+            4, says: "beside a target")
         #expect(!scene.exists("group/.db.fsync-lite"))
     }
 
     @Test func whatStandsWhereTheStateGoesIsNamedBefore() throws {
-        let scene = try MirrorScene(["a": "1"])
-        try scene.mirror()
+        let scene = try MirrorScene(["a": "1"]).mirrored()
         try scene.append("2", to: "source/a")
         try HostCommand.run("ln", "-s", "/etc", scene.path(".target.fsync-lite"))
-        let run = try scene.plan("--exchange")
-        #expect(run.code == 4 && run.errors.contains(".target.fsync-lite"), "\(run.code) \(run.errors)")
+        try scene.plan("--exchange").expect(4, says: ".target.fsync-lite")
         try scene.mirror()
     }
 
@@ -333,10 +308,7 @@ struct MirroredStateTests {
             let goal = link == "way" ? "closed" : "closed/empty"
             try HostCommand.run("ln", "-s", scene.path(goal), scene.path(link))
             try HostCommand.run("chown", "-h", "65534", scene.path(link))
-            let run = try scene.run("apply", "source", target)
-            #expect(
-                run.code == 4 && run.errors.contains("symlink belongs to user 65534"),
-                "\(run.code) \(run.errors)")
+            try scene.run("apply", "source", target).expect(4, says: "symlink belongs to user 65534")
             #expect(!scene.exists("closed/empty/a"))
             // That of root is followed.
             try HostCommand.run("chown", "-h", "0", scene.path(link))
@@ -347,14 +319,13 @@ struct MirroredStateTests {
     }
 
     @Test func anAppendOnlyKeyDeletesNoTarget() throws {
-        let scene = try MirrorScene(["a": "1"])
-        try scene.mirror()
+        let scene = try MirrorScene(["a": "1"]).mirrored()
         let far = try FarMachine(
             #"cd "\#(scene.directory.path)"; exec "\#(BuiltCommand.path())" serve --append-only"#,
             has: .target)
-        let run = try CommandRun(
-            ["apply", "source", "far:target", "--delete-targets"] + far.options, in: scene.directory.path)
-        #expect(run.code == 4 && run.errors.contains("append-only"), "\(run.errors)")
+        try scene.here(
+            ["apply", "source", "far:target", "--delete-targets"] + far.options
+        ).expect(4, says: "append-only")
     }
 }
 
@@ -381,8 +352,7 @@ struct TargetLockTests {
                 ])
             _ = try FileHandle(forReadingFrom: URL(fileURLWithPath: ready)).readToEnd()
             let opened = try FileHandle(forWritingTo: URL(fileURLWithPath: gate))
-            let run = try scene.apply()
-            #expect(run.code == 0 && run.errors.contains("another user"), "\(run.code) \(run.errors)")
+            try scene.apply().expect(0, says: "another user")
             #expect(try scene.run("undo", "target").code == 0)
             try opened.close()
             #expect(process.wait() == 0)
@@ -391,15 +361,11 @@ struct TargetLockTests {
 
     @Test(.needs(.strace))
     func aSecondRunIsKeptOutWithoutTheLockOnTheRoot() throws {
-        let scene = try MirrorScene(["a": "1"])
-        try scene.mirror()
+        let scene = try MirrorScene(["a": "1"]).mirrored()
         try scene.append("2", to: "source/a")
-        let run = try PausedCommand.run(
-            ["apply", "source", "target"], in: scene.directory.path, at: .after("mkdirat", of: "stage")
-        ) {
+        try scene.paused(at: .after("mkdirat", of: "stage")) {
             let (apply, undo) = (try scene.apply(), try scene.run("undo", "target"))
             #expect(apply.code == 75 && undo.code == 75)
-        }
-        #expect(run.code == 0, "\(run.errors)")
+        }.expect(0)
     }
 }

@@ -25,8 +25,8 @@ struct MonthTests {
     }
 
     private func run(_ words: String..., under tracer: [String] = []) throws -> CommandRun {
-        try CommandRun(
-            words + (words[0] == "snapshot" ? [] : ["--settings", "settings.json"]), in: scene.directory.path,
+        try scene.here(
+            words + (words[0] == "snapshot" ? [] : ["--settings", "settings.json"]),
             under: tracer, environment: ["FSYNC_LITE_STATE": scene.path("known"), "TZ": "UTC"])
     }
 

@@ -12,8 +12,7 @@ struct MountTests {
         _ scene: MirrorScene, _ disk: TestDisk = .tmpfs(options: "size=4m"), _ options: String...
     ) throws {
         try TestDisk.mounted(disk, scene) {
-            let run = try scene.run(["apply", "source", "target"] + options)
-            #expect(run.code == 0, "\(run.errors)")
+            try scene.run(["apply", "source", "target"] + options).expect(0)
             #expect(try scene.apply().output.contains("nothing to do"))
             #expect(try scene.text("target/disk/in") == "it")
         }
@@ -23,12 +22,8 @@ struct MountTests {
         _ scene: MirrorScene, _ text: String, sourceLocation: SourceLocation = #_sourceLocation
     ) throws {
         let before = try scene.wholeTarget()
-        let run = try scene.apply()
-        #expect(run.code == 4, "\(run.errors)", sourceLocation: sourceLocation)
-        #expect(
-            run.errors.contains("refused: disk in the source \(text)"), "\(run.errors)",
-            sourceLocation: sourceLocation)
-        #expect(run.errors.contains("--change-source"), "\(run.errors)", sourceLocation: sourceLocation)
+        try scene.apply().expect(
+            4, says: "refused: disk in the source \(text)", "--change-source", sourceLocation: sourceLocation)
         #expect(try scene.wholeTarget().differences(from: before) == [], sourceLocation: sourceLocation)
     }
 
@@ -62,10 +57,10 @@ struct MountTests {
         try HostCommand.run("truncate", "-s", "8M", image)
         try HostCommand.run("mkfs.ext4", "-q", image)
         func opens() throws -> Bool {
-            let run = try CommandRun(
-                ["apply", "source", "target"], in: scene.directory.path,
-                under: ["strace", "-f", "-e", "trace=openat", "-o", scene.path("calls")])
-            #expect(run.code == 0, "\(run.errors)")
+            try scene.here(
+                ["apply", "source", "target"],
+                under: ["strace", "-f", "-e", "trace=openat", "-o", scene.path("calls")]
+            ).expect(0)
             return try scene.text("calls").contains("\"young\"")
         }
         for round in 0..<3 {
@@ -114,8 +109,7 @@ struct MountTests {
         try scene.build([:], at: "aside")
         try TestDisk.tmpfs(options: "size=4m").mounted(at: scene.path("source/usb")) {
             try scene.build(["in": "it"], at: "source/usb")
-            let run = try scene.apply()
-            #expect(run.code == 0, "\(run.errors)")
+            try scene.apply().expect(0)
             #expect(scene.exists("target/usb/in") && !scene.exists("target/disk/in"))
         }
     }
@@ -129,18 +123,13 @@ struct MountTests {
             """.utf8
         ).write(to: URL(fileURLWithPath: scene.path("settings.json")))
         func run(_ options: String...) throws -> CommandRun {
-            try CommandRun(
-                ["run", "all", "--settings", "settings.json"] + options, in: scene.directory.path)
+            try scene.here(["run", "all", "--settings", "settings.json"] + options)
         }
         try TestDisk.tmpfs(options: "size=4m").mounted(at: scene.path("source/home/disk")) {
             try scene.build(["in": "it"], at: "source/home/disk")
-            let first = try run("--create-target")
-            #expect(first.code == 0, "\(first.errors)")
+            try run("--create-target").expect(0)
         }
-        let refused = try run()
-        #expect(
-            refused.code == 4 && refused.errors.contains("home/disk in the source was mounted last time"),
-            "\(refused.errors)")
+        try run().expect(4, says: "home/disk in the source was mounted last time")
         #expect(try run("--change-source").code == 0)
     }
 
@@ -149,8 +138,7 @@ struct MountTests {
         let scene = try MirrorScene(["bind": [:], "file": "under", "z": "z"], inMemory: true)
         try scene.build(["g": "g"], at: "other")
         func expect(_ names: [String], sourceLocation: SourceLocation = #_sourceLocation) throws {
-            let run = try scene.apply("--one-file-system")
-            #expect(run.code == 0, "\(run.errors)", sourceLocation: sourceLocation)
+            try scene.apply("--one-file-system").expect(0, sourceLocation: sourceLocation)
             let found = try FileManager.default.subpathsOfDirectory(atPath: scene.target)
                 .filter { !$0.hasPrefix(".fsync-lite") }
             #expect(found.sorted() == names, sourceLocation: sourceLocation)
@@ -159,9 +147,7 @@ struct MountTests {
             try TestDisk.bind(scene.path("other/g")).mounted(at: scene.path("source/file")) {
                 try expect(["bind", "z"])
                 for path in ["bind/g", "file"] {
-                    let run = try scene.run("explain", "target", path)
-                    #expect(
-                        run.code == 2 && run.output.contains("is on another file system"), "\(run.output)")
+                    try scene.run("explain", "target", path).expect(2, prints: "is on another file system")
                 }
             }
             try expect(["bind", "file", "z"])

@@ -26,8 +26,7 @@ struct MoveTests {
     }
 
     @Test func renamedDirectoryIsOneMoveAndCopiesNothing() throws {
-        let scene = try MirrorScene(["photos": ["2026": files(0..<200), "cover": "c"], "z": "z"])
-        try scene.mirror()
+        let scene = try MirrorScene(["photos": ["2026": files(0..<200), "cover": "c"], "z": "z"]).mirrored()
         try scene.move("source/photos", to: "source/pictures")
         let plan = try scene.planned()
         #expect(plan.actionLinesButTimes == ["move photos -> pictures (renamed)"])
@@ -41,8 +40,7 @@ struct MoveTests {
     }
 
     @Test func swappedFilesAreMoved() throws {
-        let scene = try MirrorScene(["a": "one", "b": "two"])
-        try scene.mirror()
+        let scene = try MirrorScene(["a": "one", "b": "two"]).mirrored()
         try scene.swap("source/a", "source/b")
         #expect(
             try scene.planned().actionLinesButTimes == ["move b -> a (renamed)", "move a -> b (renamed)"])
@@ -50,15 +48,13 @@ struct MoveTests {
     }
 
     @Test func swappedDirectoriesAreMoved() throws {
-        let scene = try MirrorScene(["a": files(0..<3), "b": files(10..<13)])
-        try scene.mirror()
+        let scene = try MirrorScene(["a": files(0..<3), "b": files(10..<13)]).mirrored()
         try scene.swap("source/a", "source/b")
         try expectMoved(scene, ["a": "b", "b": "a", "a/file 1": "b/file 1", "b/file 11": "a/file 11"])
     }
 
     @Test func cycleOfThreeIsMoved() throws {
-        let scene = try MirrorScene(["a": "one", "b": ["x": "two"], "c": .symlink("three")])
-        try scene.mirror()
+        let scene = try MirrorScene(["a": "one", "b": ["x": "two"], "c": .symlink("three")]).mirrored()
         try scene.move("source/c", to: "aside")
         try scene.move("source/b", to: "source/c")
         try scene.move("source/a", to: "source/b")
@@ -67,16 +63,14 @@ struct MoveTests {
     }
 
     @Test func childTradesPlacesWithItsParent() throws {
-        let scene = try MirrorScene(["a": ["b": ["inner": "i"], "outer": "o"]])
-        try scene.mirror()
+        let scene = try MirrorScene(["a": ["b": ["inner": "i"], "outer": "o"]]).mirrored()
         try scene.move("source/a/b", to: "source/b")
         try scene.move("source/a", to: "source/b/a")
         try expectMoved(scene, ["a": "b/a", "a/b": "b", "a/outer": "b/a/outer", "a/b/inner": "b/inner"])
     }
 
     @Test func movesIntoANewDirectory() throws {
-        let scene = try MirrorScene(["a": "one", "d": files(0..<3)])
-        try scene.mirror()
+        let scene = try MirrorScene(["a": "one", "d": files(0..<3)]).mirrored()
         try scene.build(["sub": [:]], at: "source/new")
         try scene.move("source/a", to: "source/new/a")
         try scene.move("source/d", to: "source/new/sub/d")
@@ -84,8 +78,7 @@ struct MoveTests {
     }
 
     @Test func movesOutOfADeletedDirectory() throws {
-        let scene = try MirrorScene(["old": ["a": "one", "sub": ["b": "two"], "junk": "junk"]])
-        try scene.mirror()
+        let scene = try MirrorScene(["old": ["a": "one", "sub": ["b": "two"], "junk": "junk"]]).mirrored()
         try scene.move("source/old/a", to: "source/a")
         try scene.move("source/old/sub", to: "source/sub")
         try scene.remove("source/old")
@@ -100,8 +93,7 @@ struct MoveTests {
     }
 
     @Test func movesFromTheDeletedIntoTheNewDirectoryOfTheSameName() throws {
-        let scene = try MirrorScene(["d": ["a": "one", "b": "two"]])
-        try scene.mirror()
+        let scene = try MirrorScene(["d": ["a": "one", "b": "two"]]).mirrored()
         try scene.move("source/d", to: "aside")
         try scene.build([:], at: "source/d")
         try scene.move("aside/a", to: "source/d/a")
@@ -110,8 +102,7 @@ struct MoveTests {
     }
 
     @Test func movedAndEditedFileIsMoveThenUpdate() throws {
-        let scene = try MirrorScene(["d": ["a": "one", "b": "two"]])
-        try scene.mirror()
+        let scene = try MirrorScene(["d": ["a": "one", "b": "two"]]).mirrored()
         try scene.move("source/d", to: "source/e")
         try scene.append("!", to: "source/e/a")
         try scene.move("source/e/b", to: "source/c")
@@ -130,8 +121,7 @@ struct MoveTests {
             "f2d": "file", "d2f": ["x": "x", "y": ["z": "z"]], "l2f": .symlink("f2d"), "f2l": "file",
             "d2l": ["q": "q"],
             "l2d": .symlink("nowhere"), "p2f": .fifo(), "f2p": "file",
-        ])
-        try scene.mirror()
+        ]).mirrored()
         for name in ["f2d", "d2f", "l2f", "f2l", "d2l", "l2d", "p2f", "f2p"] {
             try scene.remove("source/\(name)")
         }
@@ -149,8 +139,7 @@ struct MoveTests {
     }
 
     @Test func fileMovedOntoTheNameOfADirectoryThatMovedBelowIt() throws {
-        let scene = try MirrorScene(["a": ["f": "file", "d": ["x": "x"]], "keep": "k"])
-        try scene.mirror()
+        let scene = try MirrorScene(["a": ["f": "file", "d": ["x": "x"]], "keep": "k"]).mirrored()
         // a/f takes the name a, the old directory a goes below what was a/d.
         try scene.move("source/a", to: "aside")
         try scene.move("aside/f", to: "source/a")
@@ -161,8 +150,7 @@ struct MoveTests {
 
     /// What `--no-delete` keeps in a directory stays with that, also if the one above it moves away.
     @Test func directoryStaysAtItsPathWhenTheOneAboveMovesAway() throws {
-        let scene = try MirrorScene(["a": ["e": ["f": "file", "extra": "x"], "other": "o"]])
-        try scene.mirror()
+        let scene = try MirrorScene(["a": ["e": ["f": "file", "extra": "x"], "other": "o"]]).mirrored()
         try scene.move("source/a", to: "source/b")
         try scene.build(["a": [:]], at: "source")
         try scene.move("source/b/e", to: "source/a/e")
@@ -174,8 +162,7 @@ struct MoveTests {
     }
 
     @Test func symlinkGetsAnotherDestination() throws {
-        let scene = try MirrorScene(["l": .symlink("one", modified: TreeTime(5, 5))])
-        try scene.mirror()
+        let scene = try MirrorScene(["l": .symlink("one", modified: TreeTime(5, 5))]).mirrored()
         try scene.remove("source/l")
         try scene.build(["l": .symlink("two", modified: TreeTime(5, 5))], at: "source")
         #expect(try scene.planned().actionLinesButTimes == ["update l (destination)"])

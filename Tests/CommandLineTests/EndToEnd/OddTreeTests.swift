@@ -106,8 +106,7 @@ struct OddTreeTests {
         try scene.mirrorDeep(depth)
         #expect(try DeepTree.text(at: scene.target, depth: depth) == "deepest")
         try scene.move("source/d", to: "source/e")
-        let run = try scene.apply("--json")
-        #expect(run.code == 0, "\(run.errors)")
+        let run = try scene.apply("--json").expect(0)
         #expect(try run.json().object("summary")?.number("move") == 1)
         try scene.move("source/e", to: "source/d")
         try scene.mirrorDeep(depth)
@@ -152,8 +151,7 @@ struct OddTreeTests {
         #expect(problems.first?.text("message")?.contains("8192 bytes") == true)
         #expect(plan.object("summary")?.number("create") == Self.mostLong + 3)
         for _ in 0..<2 {
-            let run = try scene.apply()
-            #expect(run.code == 3 && run.errors.contains("8192 bytes"), "\(run.code) \(run.errors)")
+            try scene.apply().expect(3, says: "8192 bytes")
             #expect(DeepTree.depth(at: scene.target, name: Self.longName) == Self.mostLong)
             #expect(try DeepTree.text(at: scene.target, depth: 20, name: Self.longName) == "in reach")
         }
@@ -161,11 +159,9 @@ struct OddTreeTests {
         // The tree that remains is that of the manifest.
         #expect(try scene.run("manifest", "verify", "target", "target").code == 0)
         #expect(try scene.run("manifest", "create", "source", "-o", "m.json").code == 3)
-        let diff = try scene.run("manifest", "diff", "m.json", "target")
-        #expect(diff.code == 0, "\(diff.output)")
+        try scene.run("manifest", "diff", "m.json", "target").expect(0)
         // Excluded, it is no problem.
-        let excluded = try scene.apply("--exclude", "/\(Self.longName)", "--max-delete", "unlimited")
-        #expect(excluded.code == 0, "\(excluded.errors)")
+        try scene.apply("--exclude", "/\(Self.longName)", "--max-delete", "unlimited").expect(0)
     }
 
     /// From another machine, and among several sources, whose names are a part of the paths.
@@ -174,8 +170,7 @@ struct OddTreeTests {
         defer { removeDeep(scene) }
         scene.far = try FarMachine()
         for _ in 0..<2 {
-            let run = try scene.apply()
-            #expect(run.code == 3 && run.errors.contains("8192 bytes"), "\(run.code) \(run.errors)")
+            try scene.apply().expect(3, says: "8192 bytes")
             #expect(DeepTree.depth(at: scene.target, name: Self.longName) == Self.mostLong)
         }
         scene.far = nil
@@ -211,19 +206,15 @@ struct OddTreeTests {
         }
         let longest = Array(repeating: Self.longName, count: Self.mostLong + 1).joined(separator: "/")
         #expect(try !scene.text("target/.fsync-lite/manifest.json").contains(longest))
-        let verification = try scene.run("manifest", "verify", "target", "target")
-        #expect(verification.code == 2 && verification.output.contains("8192 bytes"), "\(verification)")
+        try scene.run("manifest", "verify", "target", "target").expect(2, prints: "8192 bytes")
         // It goes and comes back with its directory.
         try scene.move("source/\(Self.longName)", to: "gone")
-        let run = try scene.apply("--max-delete", "unlimited")
-        #expect(run.code == 3, "\(run.output)")
+        try scene.apply("--max-delete", "unlimited").expect(3)
         #expect(DeepTree.depth(at: scene.target, name: Self.longName) == 0)
-        let undone = try scene.run("undo", "target")
-        #expect(undone.code == 0, "\(undone)")
+        try scene.run("undo", "target").expect(0)
         #expect(DeepTree.depth(at: scene.target, name: Self.longName) == Self.mostLong + 1)
         // The removal of what is deeper than the limit works as before.
-        let removal = try scene.apply("--max-delete", "unlimited", "--keep-last", "0")
-        #expect(removal.code == 3, "\(removal)")
+        try scene.apply("--max-delete", "unlimited", "--keep-last", "0").expect(3)
         #expect(try HostCommand.output("find", scene.target, "-name", "n*").isEmpty)
         #expect(try scene.apply("--max-delete", "unlimited").code == 0)
         _ = HostCommand.works("rm", "-rf", scene.path("gone"))
@@ -286,16 +277,14 @@ struct OddTreeTests {
             try DeepTree.make(at: scene.path(tree), depth: 4000, name: name)
         }
         for verb in [["plan", "source", "target", "--adopt"], ["apply", "source", "target", "--adopt"]] {
-            let run = try CommandRun(
-                verb, in: scene.directory.path, under: ["prlimit", "--data=\(400 << 20)"])
+            let run = try scene.here(verb, under: ["prlimit", "--data=\(400 << 20)"])
             #expect(run.code == (verb[0] == "plan" ? 0 : 3), "\(run.code) \(run.errors)")
         }
     }
 
     /// More than one directory of slots holds.
     @Test func moreNewEntriesThanADirectoryOfSlots() throws {
-        let scene = try MirrorScene(["d": [:]], inMemory: true)
-        try scene.mirror()
+        let scene = try MirrorScene(["d": [:]], inMemory: true).mirrored()
         let count = 10_001
         // They cost nothing to make and to copy.
         for index in 0..<count {
@@ -411,8 +400,7 @@ struct OddTreeTests {
     // MARK: Places
 
     @Test func trailingSlashesDotsAndSymlinksMeanTheSame() throws {
-        let scene = try MirrorScene(["a": "1", "d": ["b": "2"]])
-        try scene.mirror()
+        let scene = try MirrorScene(["a": "1", "d": ["b": "2"]]).mirrored()
         try #require(symlink("source", scene.path("to source")) == 0)
         try #require(symlink("target", scene.path("to target")) == 0)
         for (source, target) in [
@@ -422,8 +410,7 @@ struct OddTreeTests {
             try scene.build([:], at: "d")
             let before = try scene.text("source/a")
             try scene.append("+", to: "source/a")
-            let run = try scene.run("apply", source, target)
-            #expect(run.code == 0, "\(source) \(target): \(run.errors)")
+            try scene.run("apply", source, target).expect(0)
             #expect(try scene.text("target/a") == before + "+")
             try scene.expectMirrored()
             #expect(try scene.run("apply", source, target).output.contains("nothing to do"))
@@ -434,57 +421,27 @@ struct OddTreeTests {
             ("source/d", ["..", "../../target/"]),
         ] {
             try scene.append("+", to: "source/d/b")
-            let run = try CommandRun(["apply"] + arguments, in: scene.path(directory))
-            #expect(run.code == 0, "\(arguments): \(run.errors)")
+            try CommandRun(["apply"] + arguments, in: scene.path(directory)).expect(0)
             try scene.expectMirrored()
         }
     }
 
-    @Test func symlinkToNowhereAsTargetIsNamedAndMakesNothing() throws {
-        let scene = try MirrorScene(["a": "1"])
-        try #require(symlink("nowhere", scene.target) == 0)
-        let run = try scene.apply()
-        #expect(run.code != 0 && run.errors.contains("target"), "\(run.errors)")
-        #expect(!scene.exists("nowhere") && scene.exists("target"))
-        #expect(run.code != 75, "\(run.errors)")
-    }
-
-    @Test(.needs(.mounts))
-    func sameDirectoryThroughABindMountIsRefused() throws {
-        let scene = try MirrorScene(["a": "1", "d": ["b": "2"]])
-        try scene.build([:], at: "again")
-        try TestDisk.bind(scene.source).mounted(at: scene.path("again")) {
-            for arguments in [
-                ["source", "again"], ["again", "source"], ["source", "again/d"], ["again/d", "source"],
-            ] {
-                let run = try scene.run(["apply"] + arguments + ["--adopt"])
-                #expect(run.code == 4, "\(arguments): \(run.errors)")
-            }
-        }
-        #expect(!scene.exists("source/.fsync-lite"))
-    }
-
     @Test func sourceWithAStateOfItsOwnIsMirroredWithoutIt() throws {
-        let scene = try MirrorScene(["a": "1", "d": [".fsync-lite": ["b": "2"]]])
-        try scene.mirror()
+        let scene = try MirrorScene(["a": "1", "d": [".fsync-lite": ["b": "2"]]]).mirrored()
         // A chain: the mirror is the source of another.
         for round in 0..<2 {
-            let run = try scene.run("apply", "target", "second")
-            #expect(run.code == 0, "\(run.errors)")
+            let run = try scene.run("apply", "target", "second").expect(0)
             #expect(run.errors.contains(".fsync-lite") == (round == 0), "\(run.errors)")
-            #expect(
-                try TreeSnapshot(scene.path("second")).differences(from: TreeSnapshot(scene.source)) == [])
+            try scene.expectSame("second", as: "source")
             try scene.append("+", to: "source/a")
             try scene.mirror()
         }
-        let run = try scene.run("apply", "target", "second")
-        #expect(run.code == 0)
+        try scene.run("apply", "target", "second").expect(0)
         #expect(try scene.run("apply", "target", "second").output.contains("nothing to do"))
     }
 
     @Test func socketThatSomebodyLeftInTheTargetGoes() throws {
-        let scene = try MirrorScene(["a": "1", "was": ["x": "x"]])
-        try scene.mirror()
+        let scene = try MirrorScene(["a": "1", "was": ["x": "x"]]).mirrored()
         try HostSocket.make(at: "\(scene.target)/s")
         try scene.mirrorAll()
         #expect(!scene.exists("target/s"))
@@ -495,8 +452,8 @@ struct OddTreeTests {
     @Test(.needs(.otherUser))
     func directoryThatWasUnreadableAndIsRenamedThen() throws {
         let scene = try MirrorScene(
-            ["shut": ["x": "x", "deep": ["y": "y"]], "a": "1"], as: .ordinary)
-        try scene.mirror()
+            ["shut": ["x": "x", "deep": ["y": "y"]], "a": "1"], as: .ordinary
+        ).mirrored()
         try scene.setMode(0, of: "source/shut")
         try scene.append("+", to: "source/a")
         #expect(try scene.apply("--keep-going").code == 3)
@@ -523,8 +480,7 @@ struct OddTreeTests {
                 "security.capability", [1, 0, 0, 2, 0, 0x20] + Array(repeating: 0, count: 14), of: "source/b")
         }
         try scene.setAttribute("user.x", "2", of: "source/a")
-        let run = try scene.apply()
-        #expect(run.code == 0, "\(run.errors)")
+        try scene.apply().expect(0)
         #expect(
             try AttributeSnapshot(scene.target)["a"]?.attributes == [Array("user.x".utf8): Array("2".utf8)])
         #expect(try scene.apply().output.contains("nothing to do"))
@@ -532,8 +488,7 @@ struct OddTreeTests {
 
     @Test(.needs(.otherUser))
     func xattrsOfAFileThatMayNotBeReadAreNoReasonToStopWithoutAChange() throws {
-        let scene = try MirrorScene(["a": "1", "secret": "2"], as: .ordinary)
-        try scene.mirror()
+        let scene = try MirrorScene(["a": "1", "secret": "2"], as: .ordinary).mirrored()
         try scene.setMode(0o200, of: "source/secret")
         let run = try scene.apply("--keep-going")
         #expect([0, 3].contains(run.code), "\(run.errors)")
@@ -555,8 +510,7 @@ extension TreeLiteral {
 extension MirrorScene {
     /// Applies; the target then has so many levels as well, and nothing is left to do.
     fileprivate func mirrorDeep(_ depth: Int) throws {
-        let run = try apply()
-        #expect(run.code == 0, "\(run.errors)")
+        try apply().expect(0)
         #expect(try apply().output.contains("nothing to do; \(depth + 2) unchanged"))
         #expect(try DeepTree.text(at: target, depth: depth) == DeepTree.text(at: source, depth: depth))
     }

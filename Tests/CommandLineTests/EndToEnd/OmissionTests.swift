@@ -1,4 +1,3 @@
-import Glibc
 import TestNeeds
 import TestSupport
 import Testing
@@ -37,8 +36,7 @@ struct OmissionTests {
         _ scene: MirrorScene, of paths: [String]? = nil, isOnOldObject: Bool = false,
         sourceLocation: SourceLocation = #_sourceLocation
     ) throws {
-        let run = try scene.apply("--json")
-        #expect(run.code == 3, "\(run.code) \(run.errors)", sourceLocation: sourceLocation)
+        let run = try scene.apply("--json").expect(3, sourceLocation: sourceLocation)
         let report = try run.json()
         #expect(report.text("outcome") == "committed", sourceLocation: sourceLocation)
         #expect(
@@ -104,8 +102,7 @@ struct OmissionTests {
     @Test func aSymlinkThatIsTooLongIsListedAndTheRestIsMirrored() throws {
         let long = TreeLiteral.symlink(TreeName([UInt8](repeating: 121, count: 3000)))
         try onSmallDisk(["a": "a", "long": long]) { scene in
-            let run = try scene.apply()
-            #expect(run.code == 1 && run.errors.contains("long: the target's file system"), "\(run.errors)")
+            try scene.apply().expect(1, says: "long: the target's file system")
             for outcome in ["committed", "unchanged", "unchanged"] {
                 let run = try scene.apply("--keep-going", "--json")
                 let report = try run.json()

@@ -14,8 +14,7 @@ struct OtherUsersFilesTests {
     /// Found by PATH, or given to an interpreter.
     @Test(.needs(.root), arguments: [["hook"], ["sh", "DIR/hook"]])
     func aProgramOfAnotherUserIsNoHook(words: [String]) throws {
-        let scene = try MirrorScene(["a": "1"])
-        try scene.mirror()
+        let scene = try MirrorScene(["a": "1"]).mirrored()
         try scene.append("2", to: "source/a")
         try scene.build(
             ["hook": .file("#!/bin/sh\ntouch \(scene.path("mark"))\n", mode: 0o755)], at: "theirs")
@@ -28,9 +27,7 @@ struct OtherUsersFilesTests {
             ], at: "own")
         let search = "\(scene.path("theirs")):/usr/bin:/bin"
         func run() throws -> CommandRun {
-            try CommandRun(
-                ["run", "j", "--settings", "own/settings.json"], in: scene.directory.path,
-                environment: ["PATH": search])
+            try scene.here(["run", "j", "--settings", "own/settings.json"], environment: ["PATH": search])
         }
         try scene.setOwner(Self.user, Self.user, of: "theirs")
         let refused = try run()
@@ -44,8 +41,7 @@ struct OtherUsersFilesTests {
 
     /// Settings with a hook that leaves a mark, in the home of a user, and a source.
     private func home() throws -> MirrorScene {
-        let scene = try MirrorScene(["a": "1"])
-        try scene.mirror()
+        let scene = try MirrorScene(["a": "1"]).mirrored()
         try scene.append("2", to: "source/a")
         let settings =
             #"{"jobs": {"j": {"source": "\#(scene.source)", "target": "\#(scene.target)", "#
@@ -55,9 +51,7 @@ struct OtherUsersFilesTests {
     }
 
     private func run(_ scene: MirrorScene, _ arguments: [String]) throws -> CommandRun {
-        try CommandRun(
-            arguments, in: scene.directory.path,
-            environment: ["HOME": scene.path("u"), "XDG_CONFIG_HOME": ""])
+        try scene.here(arguments, environment: ["HOME": scene.path("u"), "XDG_CONFIG_HOME": ""])
     }
 
     private static let file = "u/.config/fsync-lite/settings.json"
@@ -69,12 +63,8 @@ struct OtherUsersFilesTests {
         try scene.setOwner(Self.user, Self.user, of: owned)
         let all = [["run", "--all"], ["run", "j"], ["status", "--all"], ["settings", "show"]]
         for arguments in all + [["run", "j", "--settings", Self.file]] {
-            let run = try run(scene, arguments)
-            #expect(run.code == 4, "\(arguments): \(run.errors)")
-            #expect(
-                run.errors.contains("\(scene.path(owned)): it belongs to user 1234"),
-                "\(arguments): \(run.errors)")
-            #expect(run.errors.contains("chown root \(scene.path(owned))"), "\(run.errors)")
+            let run = try run(scene, arguments).expect(
+                4, says: "\(scene.path(owned)): it belongs to user 1234", "chown root \(scene.path(owned))")
             #expect(run.errors.contains("HOME=/root") == !arguments.contains("--settings"), "\(run.errors)")
         }
         #expect(try !scene.exists("mark") && scene.text("target/a") == "1")
@@ -91,10 +81,8 @@ struct OtherUsersFilesTests {
     func settingsThatOthersMayWriteToGiveRootNoCommands(name: String, mode: mode_t) throws {
         let scene = try home()
         try scene.setMode(mode, of: name)
-        let run = try run(scene, ["run", "--all"])
-        #expect(run.code == 4, "\(run.errors)")
-        #expect(run.errors.contains("\(scene.path(name)): others may write to it"), "\(run.errors)")
-        #expect(run.errors.contains("chmod go-w \(scene.path(name))"), "\(run.errors)")
+        try run(scene, ["run", "--all"]).expect(
+            4, says: "\(scene.path(name)): others may write to it", "chmod go-w \(scene.path(name))")
         #expect(!scene.exists("mark"))
     }
 
@@ -114,20 +102,17 @@ struct OtherUsersFilesTests {
         try #require(symlink("../config", scene.path("u/.config")) == 0)
         #expect(try run(scene, ["run", "--all"]).code == 0)
         try scene.setOwner(Self.user, Self.user, of: "u/.config")
-        let run = try run(scene, ["run", "--all"])
-        #expect(
-            run.code == 4 && run.errors.contains("\(scene.path("u/.config")): it belongs"), "\(run.errors)")
+        try run(scene, ["run", "--all"]).expect(4, says: "\(scene.path("u/.config")): it belongs")
         // And one of root to the user's file.
         try scene.setOwner(0, 0, of: "u/.config")
         try scene.setOwner(Self.user, Self.user, of: "config")
-        let other = try self.run(scene, ["run", "--all"])
-        #expect(other.code == 4 && other.errors.contains("config: it belongs"), "\(other.errors)")
+        try self.run(scene, ["run", "--all"]).expect(4, says: "config: it belongs")
     }
 
     @Test(.needs(.root)) func settingsFromAPipeAreTaken() throws {
         let scene = try home()
-        let run = try CommandRun(
-            ["run", "--all", "--settings", "/dev/stdin"], in: scene.directory.path,
+        let run = try scene.here(
+            ["run", "--all", "--settings", "/dev/stdin"],
             under: ["sh", "-c", "cat \(Self.file) | \"$@\"", "sh"])
         #expect(run.code == 0 && scene.exists("mark"), "\(run.errors)")
     }
@@ -136,8 +121,7 @@ struct OtherUsersFilesTests {
         let scene = try home()
         try scene.remove(Self.file)
         try scene.setOwner(Self.user, Self.user, of: "u")
-        let run = try run(scene, ["apply", "source", "target"])
-        #expect(run.code == 0, "\(run.errors)")
+        try run(scene, ["apply", "source", "target"]).expect(0)
     }
 
     /// The program of a hook is a command, too.
@@ -152,8 +136,8 @@ struct OtherUsersFilesTests {
         try scene.build(.file(settings, mode: 0o644), at: "settings.json")
         for name in ["bin/hook", "bin"] {
             try scene.setOwner(Self.user, Self.user, of: name)
-            let run = try scene.run("run", "j", "--settings", "settings.json", "--create-target")
-            #expect(run.code == 1 && run.errors.contains("belongs to user 1234"), "\(run.code) \(run.errors)")
+            try scene.run("run", "j", "--settings", "settings.json", "--create-target").expect(
+                1, says: "belongs to user 1234")
             #expect(!scene.exists("mark") && !scene.exists("target"))
             try scene.setOwner(0, 0, of: name)
         }
@@ -166,8 +150,7 @@ struct OtherUsersFilesTests {
         let scene = try MirrorScene(["a": "1"])
         #expect(try scene.plan("--out", "saved").code == 0)
         try scene.setOwner(Self.user, Self.user, of: "saved")
-        let run = try scene.run("apply", "--plan", "saved")
-        #expect(run.code == 4 && run.errors.contains("saved: it belongs to user 1234"), "\(run.errors)")
+        try scene.run("apply", "--plan", "saved").expect(4, says: "saved: it belongs to user 1234")
         #expect(!scene.exists("target"))
         try scene.setOwner(0, 0, of: "saved")
         #expect(try scene.run("apply", "--plan", "saved").code == 0)
@@ -228,10 +211,10 @@ struct OtherUsersFilesTests {
         let scene = try MirrorScene(["a": "1"])
         let command = ["apply", "source", "target", "--quiet", "--log-file"]
         #expect(try scene.run(command + ["/dev/stderr"]).errors.contains(" apply "))
-        let piped = try CommandRun(
-            command + ["/dev/fd/3"], in: scene.directory.path,
-            under: ["sh", "-c", "{ \"$@\" 3>&1 >&4 | cat >&4; } 4>&1", "sh"])
-        #expect(piped.code == 0 && piped.output.contains(" apply "), "\(piped.output) \(piped.errors)")
+        try scene.here(
+            command + ["/dev/fd/3"],
+            under: ["sh", "-c", "{ \"$@\" 3>&1 >&4 | cat >&4; } 4>&1", "sh"]
+        ).expect(0, prints: " apply ")
         #expect(try scene.run(command + ["/dev/null"]).code == 0)
         // A user's own link.
         try #require(symlink("elsewhere", scene.path("log")) == 0)

@@ -61,8 +61,7 @@ struct OutputFileTests {
     func deviceStays() throws {
         let scene = try MirrorScene(["a": "a"])
         try HostCommand.run("mknod", scene.path("full"), "c", "1", "7")
-        let run = try create(scene, "full")
-        #expect(run.code == 1 && run.errors.contains("full"), "\(run.errors)")
+        try create(scene, "full").expect(1, says: "full")
         #expect(try scene.status("full").st_mode & S_IFMT == S_IFCHR)
     }
 
@@ -76,10 +75,10 @@ struct OutputFileTests {
 
     @Test func reportThatCannotBePrintedIsToldOnStandardError() throws {
         let scene = try MirrorScene(["a": "a"])
-        let run = try CommandRun(
-            ["apply", "source", "target"], in: scene.directory.path,
-            under: ["sh", "-c", "exec \"$@\" > /dev/full", "sh"])
-        #expect(run.code == 0 && run.errors.contains("No space left"), "\(run.code) \(run.errors)")
+        try scene.here(
+            ["apply", "source", "target"],
+            under: ["sh", "-c", "exec \"$@\" > /dev/full", "sh"]
+        ).expect(0, says: "No space left")
         try scene.expectMirrored()
     }
 
@@ -94,9 +93,9 @@ struct OutputFileTests {
             wait $! 2> /dev/null
             exec env --default-signal=PIPE "$@" >&3
             """
-        let run = try CommandRun(
-            ["apply", "source", "target"], in: scene.directory.path, under: ["sh", "-c", script, "sh"])
-        #expect(run.code == 0 && run.errors.contains("Broken pipe"), "\(run.code) \(run.errors)")
+        try scene.here(
+            ["apply", "source", "target"], under: ["sh", "-c", script, "sh"]
+        ).expect(0, says: "Broken pipe")
         try scene.expectMirrored()
     }
 }

@@ -1,4 +1,3 @@
-import Foundation
 import TestSupport
 import Testing
 
@@ -39,8 +38,7 @@ struct OverlapTests {
     @Test func neighboursDoNotOverlap() throws {
         let scene = try scene()
         for target in ["source2", "sour", "source/../beside", "source/sub/../../next", "way/back/../after"] {
-            let run = try scene.run("apply", "source", target)
-            #expect(run.code == 0, "\(target): \(run.errors)")
+            try scene.run("apply", "source", target).expect(0)
         }
         #expect(try scene.run("apply", "source/sub", "of sub").code == 0)
     }
@@ -73,7 +71,6 @@ struct OverlapTests {
             try runJob(scene, [name: "source", "m": "source/sub"]), 4,
             "\"m\" lies inside the source \"\(name)\"")
         #expect(try TreeSnapshot(scene.target).paths == ["in"])
-        let run = try runJob(scene, [name: "source/sub", "m": "other"])
-        #expect(run.code == 0, "\(run.errors)")
+        try runJob(scene, [name: "source/sub", "m": "other"]).expect(0)
     }
 }

@@ -1,5 +1,4 @@
 import Foundation
-import Glibc
 import TestNeeds
 import TestSupport
 import Testing
@@ -14,8 +13,8 @@ struct OverlappingRunsTests {
 
     private func changingScene() throws -> MirrorScene {
         let scene = try MirrorScene(
-            ["edited": files(60, "old"), "moved": files(40, "moving"), "gone": "gone"], inMemory: true)
-        try scene.mirror()
+            ["edited": files(60, "old"), "moved": files(40, "moving"), "gone": "gone"], inMemory: true
+        ).mirrored()
         try change(scene, 0)
         return scene
     }
@@ -32,8 +31,8 @@ struct OverlappingRunsTests {
     @Test(arguments: [2, 4, 8])
     func oneWinsAndTheOthersAre75(count: Int) throws {
         let scene = try MirrorScene(
-            ["edited": files(60, "old"), "moved": files(40, "moving")], inMemory: true)
-        try scene.mirror()
+            ["edited": files(60, "old"), "moved": files(40, "moving")], inMemory: true
+        ).mirrored()
         for round in 0..<4 {
             try change(scene, round)
             let all = try (0..<count).map { _ in
@@ -42,8 +41,7 @@ struct OverlappingRunsTests {
             let runs = try all.map { try $0.finish() }
             #expect(runs.contains { $0.code == 0 && !$0.output.contains("nothing to do") })
             for run in runs where run.code != 0 {
-                #expect(run.code == 75, "\(run.errors)")
-                #expect(run.errors.contains("target"))
+                run.expect(75, says: "target")
             }
             try scene.expectMirrored()
             #expect(try scene.mirror().output.contains("nothing to do"))
@@ -80,20 +78,16 @@ struct OverlappingRunsTests {
         arguments: points)
     func whileOneStandsStillAllOthersAre75AndTouchNothing(point: PausedCommand.Point) throws {
         let scene = try changingScene()
-        let run = try PausedCommand.run(
-            ["apply", "source", "target"], in: scene.directory.path, at: point
-        ) {
+        try scene.paused(at: point) {
             let before = try scene.wholeTarget()
             for arguments in [
                 ["apply", "source", "target"], ["recover", "target"], ["recover", "--back", "target"],
                 ["recover", "--displace", "target"],
             ] {
-                let other = try scene.run(arguments)
-                #expect(other.code == 75, "\(arguments): \(other.code) \(other.errors)")
+                try scene.run(arguments).expect(75)
             }
             #expect(try scene.wholeTarget().touched(since: before) == [])
-        }
-        #expect(run.code == 0, "\(run.errors)")
+        }.expect(0)
         try scene.expectMirrored()
         #expect(try scene.mirror().output.contains("nothing to do"))
     }
@@ -101,12 +95,9 @@ struct OverlappingRunsTests {
     @Test(.needs(.strace))
     func targetThatAnotherRunMadeMeanwhileIsNotWrittenTwice() throws {
         let scene = try MirrorScene(["d": files(20, "one")], inMemory: true)
-        let run = try PausedCommand.run(
-            ["apply", "source", "target"], in: scene.directory.path, at: .after("mkdirat", of: "target")
-        ) {
+        try scene.paused(at: .after("mkdirat", of: "target")) {
             try scene.mirror()
-        }
-        #expect(run.code == 75, "\(run.code): \(run.errors)")
+        }.expect(75)
         try scene.expectMirrored()
         #expect(try scene.mirror().output.contains("nothing to do"))
     }
@@ -114,15 +105,10 @@ struct OverlappingRunsTests {
     /// Its lock is that of the old one.
     @Test(.needs(.strace)) func targetThatIsReplacedAtTheLockIsNotWrittenTo() throws {
         let scene = try changingScene()
-        let run = try PausedCommand.run(
-            ["apply", "source", "target"], in: scene.directory.path, at: .after("flock")
-        ) {
+        try scene.paused(at: .after("flock")) {
             try scene.move("target", to: "was")
             try scene.build([:], at: "target")
-        }
-        #expect(
-            run.code == 75 && run.errors.contains("another directory has just taken this path"),
-            "\(run.errors)")
+        }.expect(75, says: "another directory has just taken this path")
         #expect(try TreeSnapshot(scene.target, withState: true).paths == [])
     }
 
@@ -151,16 +137,13 @@ struct OverlappingRunsTests {
     func readersTellOldOrNewOrThatACommitIsPending(point: PausedCommand.Point) throws {
         let scene = try changingScene()
         let old = try answers(scene)
-        let run = try PausedCommand.run(
-            ["apply", "source", "target"], in: scene.directory.path, at: point
-        ) {
+        try scene.paused(at: point) {
             if scene.exists("target/.fsync-lite/journal") {
                 for arguments in [
                     ["plan", "source", "target"], ["status", "target"], ["manifest", "list", "target"],
                     ["manifest", "show", "target"],
                 ] {
-                    let reader = try scene.run(arguments)
-                    #expect(reader.code == 6, "\(arguments): \(reader.code) \(reader.errors)")
+                    let reader = try scene.run(arguments).expect(6)
                     #expect(reader.errors.contains("recover") || reader.output.contains("recover"))
                 }
             } else {
@@ -168,8 +151,7 @@ struct OverlappingRunsTests {
                 #expect(now == old || now.plan == [])
                 #expect(try scene.run("status", "target").code == 0)
             }
-        }
-        #expect(run.code == 0, "\(run.errors)")
+        }.expect(0)
     }
 
     /// The other way round: the reader stands still at each of its calls, and a whole apply goes by.
@@ -223,39 +205,27 @@ struct OverlappingRunsTests {
             "openat header.json", "openat list.json", "openat manifest.json",
         ])
     func snapshotOvertakenByAnApplyIsPending(moment: String) throws {
-        let scene = try MirrorScene(["edited": files(5, "old")], inMemory: true)
-        try scene.mirror()
+        let scene = try MirrorScene(["edited": files(5, "old")], inMemory: true).mirrored()
         for number in 1...2 {
             try scene.append("\(number)", to: "source/edited/file 1")
             if number == 1 { try scene.mirror() }
         }
         let words = moment.split(separator: " ").map(String.init)
-        let command = try PausedCommand(
-            ["manifest", "list", "--long", "target@latest~1"], in: scene.directory.path,
-            at: .after(words[0], of: words[1]))
-        #expect(try command.waitForPause())
+        let command = try scene.paused(
+            ["manifest", "list", "--long", "target@latest~1"], at: .after(words[0], of: words[1]))
         try scene.mirror()
-        let run = try command.finish()
-        #expect(run.code == 6, "\(run.errors)")
-        #expect(run.errors.contains("target@latest~1: an apply has changed it meanwhile"), "\(run.errors)")
+        try command.finish().expect(6, says: "target@latest~1: an apply has changed it meanwhile")
     }
 
     /// A directory is read, and has another name when it is looked at again.
     @Test(.needs(.strace))
     func planDuringACommitIsPendingWhateverItMissed() throws {
-        let scene = try MirrorScene(["moved": files(3, "moving"), "z": "z"], inMemory: true)
-        try scene.mirror()
+        let scene = try MirrorScene(["moved": files(3, "moving"), "z": "z"], inMemory: true).mirrored()
         try scene.move("source/moved", to: "source/elsewhere")
-        let plan = try PausedCommand(
-            ["plan", "source", "target"], in: scene.directory.path,
-            at: .after("getdents64", of: "target/moved", number: 2))
-        #expect(try plan.waitForPause())
-        let apply = try PausedCommand(
-            ["apply", "source", "target"], in: scene.directory.path,
-            at: .after("renameat2", of: "elsewhere"))
-        #expect(try apply.waitForPause())
-        let run = try plan.finish()
-        #expect(run.code == 6, "\(run.code): \(run.errors)")
+        let plan = try scene.paused(
+            ["plan", "source", "target"], at: .after("getdents64", of: "target/moved", number: 2))
+        let apply = try scene.paused(at: .after("renameat2", of: "elsewhere"))
+        try plan.finish().expect(6)
         #expect(try apply.finish().code == 0)
         try scene.expectMirrored()
     }
@@ -263,8 +233,8 @@ struct OverlappingRunsTests {
     /// No stopping, as it comes.
     @Test func readersInALoopBesideAppliesAreConsistent() throws {
         let scene = try MirrorScene(
-            ["edited": files(60, "old"), "moved": files(40, "moving"), "gone": "gone"], inMemory: true)
-        try scene.mirror()
+            ["edited": files(60, "old"), "moved": files(40, "moving"), "gone": "gone"], inMemory: true
+        ).mirrored()
         for round in 0..<8 {
             let oldList = try listed(scene).output
             try change(scene, round)

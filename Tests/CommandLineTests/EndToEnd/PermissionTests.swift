@@ -7,12 +7,9 @@ import Testing
 struct PermissionTests {
     /// `chown -R` of a target: its owner takes it back, or the new one goes on.
     @Test(.needs(.root)) func aTargetThatWasGivenAway() throws {
-        let scene = try MirrorScene(["a": "a"])
-        try scene.mirror()
+        let scene = try MirrorScene(["a": "a"]).mirrored()
         try HostCommand.run("chown", "-R", "5", scene.target)
-        let run = try scene.apply()
-        #expect(run.code == 4)
-        #expect(run.errors.contains("take it back: chown -R 0 target/.fsync-lite"), "\(run.errors)")
+        try scene.apply().expect(4, says: "take it back: chown -R 0 target/.fsync-lite")
         try HostCommand.run("chown", "-R", "0", scene.path("target/.fsync-lite"))
         try scene.mirror()
         #expect(try scene.status("target/a").st_uid == 0)
@@ -41,8 +38,8 @@ struct PermissionTests {
                 "closed": ["inside": "i", "deep": ["er": "d"]], "open": ["x": "x"], "secret": "old",
                 "gone": "g", "z": "z",
             ],
-            as: .ordinary)
-        try scene.mirror()
+            as: .ordinary
+        ).mirrored()
         try scene.append("+", to: "source/open/x")
         try scene.append("+", to: "source/secret")
         try scene.remove("source/gone")
@@ -56,8 +53,7 @@ struct PermissionTests {
     @Test func unreadablePathsAreAllListedAndNothingIsChanged() throws {
         let scene = try closedScene()
         let before = try scene.wholeTarget()
-        let run = try scene.apply()
-        #expect(run.code == 1)
+        let run = try scene.apply().expect(1)
         for name in unreadable {
             #expect(run.errors.contains("\(name): "), "\(name) is not in: \(run.errors)")
         }
@@ -72,15 +68,13 @@ struct PermissionTests {
 
     @Test func planListsWhatCannotBeRead() throws {
         let scene = try closedScene()
-        let run = try scene.plan("--json")
-        #expect(run.code == 1)
+        let run = try scene.plan("--json").expect(1)
         #expect(try run.json().objects("problems").compactMap { $0.text("path") } == unreadable)
         #expect(try scene.plan("--keep-going").code == 0)
     }
 
     @Test func whatIsNewAndUnreadableIsNotCountedAsUnchanged() throws {
-        let scene = try MirrorScene(["a": "1", "kept": "2"], as: .ordinary)
-        try scene.mirror()
+        let scene = try MirrorScene(["a": "1", "kept": "2"], as: .ordinary).mirrored()
         try scene.build(["new": "n", "shut": ["x": "x"]], at: "source/d")
         for name in ["d/new", "d/shut"] { try scene.setMode(0, of: "source/\(name)") }
         let summary = try scene.run("plan", "source", "target", "--keep-going", "--json").json().object(
@@ -91,8 +85,7 @@ struct PermissionTests {
     }
 
     @Test func newUnreadableDirectoryDoesNotStopLaterRuns() throws {
-        let scene = try MirrorScene(["a": "1"], as: .ordinary)
-        try scene.mirror()
+        let scene = try MirrorScene(["a": "1"], as: .ordinary).mirrored()
         try scene.build(["shut": ["x": "x"]], at: "source")
         try scene.setMode(0, of: "source/shut")
         for _ in 0..<2 { #expect(try scene.apply("--keep-going").code == 3) }
@@ -103,16 +96,14 @@ struct PermissionTests {
     @Test func firstApplyFromAnUnreadableSourceLeavesNothing() throws {
         let scene = try MirrorScene(["a": "1", "secret": "2", "shut": ["x": "x"]], as: .ordinary)
         for name in ["secret", "shut"] { try scene.setMode(0, of: "source/\(name)") }
-        let run = try scene.apply()
-        #expect(run.code == 1)
+        let run = try scene.apply().expect(1)
         for name in ["secret", "shut"] { #expect(run.errors.contains("\(name): "), "\(run.errors)") }
         #expect(!scene.exists("target"))
     }
 
     @Test func keepGoingCommitsTheRestAndDeletesNothingBelowAnUnreadableDirectory() throws {
         let scene = try closedScene()
-        let run = try scene.apply("--keep-going", "--json")
-        #expect(run.code == 3, "\(run.errors)")
+        let run = try scene.apply("--keep-going", "--json").expect(3)
         let report = try run.json()
         #expect(report.text("outcome") == "committed")
         #expect(report.objects("problems").compactMap { $0.text("path") } == unreadable)
@@ -168,8 +159,8 @@ struct PermissionTests {
                             "old": "old", "mode": .file("m", mode: 0o444),
                         ], mode: 0o555),
                     "moving": .directory(["y": .file("y", mode: 0o444)], mode: 0o555),
-                ], mode: 0o555), as: .ordinary)
-        try scene.mirror("--keep-last", "1")
+                ], mode: 0o555), as: .ordinary
+        ).mirrored("--keep-last", "1")
         #expect(try scene.mirror().output.contains("nothing to do"))
 
         for name in ["", "locked", "locked/sub", "moving"] { try scene.setMode(0o755, of: "source/\(name)") }
@@ -247,17 +238,14 @@ struct PermissionTests {
     }
 
     @Test func aReadOnlyTreeIsCopiedOut() throws {
-        let scene = try MirrorScene(.directory(["a": "1"], mode: 0o555), as: .ordinary)
-        try scene.mirror()
-        let run = try scene.run("snapshot", "restore", "target", "latest", "--to", "copy")
-        #expect(run.code == 0, "\(run.errors)")
-        #expect(try TreeSnapshot(scene.path("copy")).differences(from: TreeSnapshot(scene.target)) == [])
+        let scene = try MirrorScene(.directory(["a": "1"], mode: 0o555), as: .ordinary).mirrored()
+        try scene.run("snapshot", "restore", "target", "latest", "--to", "copy").expect(0)
+        try scene.expectSame("copy", as: "target")
         #expect(!scene.exists("copy/.fsync-lite"))
     }
 
     @Test func directoryBecomesReadOnlyAndWritableAgain() throws {
-        let scene = try MirrorScene(["d": ["x": "x"]], as: .ordinary)
-        try scene.mirror()
+        let scene = try MirrorScene(["d": ["x": "x"]], as: .ordinary).mirrored()
         try scene.setMode(0o555, of: "source/d")
         #expect(try scene.planned().actionLines == ["attributes d (mode)"])
         try scene.mirror()
@@ -268,8 +256,8 @@ struct PermissionTests {
 
     @Test(arguments: ["--exchange", "--verify"])
     func rootThatIsReadOnlyIsExchangedToo(option: String) throws {
-        let scene = try MirrorScene(.directory(["d": ["x": "x"]], mode: 0o555), as: .ordinary)
-        try scene.mirror(option)
+        let scene = try MirrorScene(.directory(["d": ["x": "x"]], mode: 0o555), as: .ordinary).mirrored(
+            option)
         for next in ["--exchange", "--exchange", option] {
             try scene.append("+", to: "source/d/x")
             let run = try scene.mirror(next)
@@ -281,8 +269,7 @@ struct PermissionTests {
     /// As `chmod` would do.
     @Test(arguments: [0o000, 0o300, 0o200] as [UInt32])
     func directoryThatTheOwnerClosedIsOpened(mode: UInt32) throws {
-        let scene = try MirrorScene(["d": ["inner": ["x": "x"]], "y": "y"], as: .ordinary)
-        try scene.mirror()
+        let scene = try MirrorScene(["d": ["inner": ["x": "x"]], "y": "y"], as: .ordinary).mirrored()
         try scene.append("+", to: "source/d/inner/x")
         for name in ["target/d/inner", "target/d"] { try scene.setMode(mode, of: name) }
         try scene.mirror()
@@ -296,20 +283,16 @@ struct PermissionTests {
 
     /// `plan` changes nothing, so it says what `apply` would do; an undo gives the mode that was there.
     @Test func undoClosesWhatTheRunHadOpened() throws {
-        let scene = try MirrorScene(["d": ["x": "x"]], as: .ordinary)
-        try scene.mirror()
+        let scene = try MirrorScene(["d": ["x": "x"]], as: .ordinary).mirrored()
         try scene.setMode(0o300, of: "target/d")
-        let plan = try scene.plan()
-        #expect(plan.code == 1 && plan.errors.contains("target/d") && plan.errors.contains("run apply"))
+        try scene.plan().expect(1, says: "target/d", "run apply")
         try scene.mirror()
         #expect(try scene.status("target/d").st_mode & 0o777 == 0o755)
-        let undo = try scene.run("undo", "target")
-        #expect(undo.code == 0, "\(undo.errors)")
+        try scene.run("undo", "target").expect(0)
         #expect(try scene.status("target/d").st_mode & 0o777 == 0o300)
         try scene.mirror()
         try scene.setMode(0, of: "target")
-        let shut = try scene.apply()
-        #expect(shut.code == 1 && shut.errors.contains("chmod u+rwx"), "\(shut.errors)")
+        try scene.apply().expect(1, says: "chmod u+rwx")
         try scene.setMode(0o755, of: "target")
     }
 
@@ -329,18 +312,14 @@ struct PermissionTests {
                 try scene.setMode(name == "/a" || name == "/d/x" ? 0o040 : 0o070, of: path)
             }
         }
-        let first = try scene.apply()
-        #expect(
-            first.code == 0 && first.errors.contains("the mirror's owner may read . and 4 more"),
-            "\(first.errors)")
+        try scene.apply().expect(0, says: "the mirror's owner may read . and 4 more")
         for name in names {
             let isFile = name == "/a" || name == "/d/x"
             #expect(
                 try scene.status("target\(name)").st_mode & 0o700 == (isFile ? 0o400 : 0o500), "\(name)")
         }
         for _ in 0..<2 {
-            let next = try scene.apply()
-            #expect(next.code == 0 && next.output.contains("nothing to do"), "\(next.output)\(next.errors)")
+            try scene.apply().expect(0, prints: "nothing to do")
         }
         let checked = try scene.apply("--checksum")
         #expect(checked.output.contains("nothing to do"), "\(checked.output)\(checked.errors)")
@@ -354,8 +333,7 @@ struct PermissionTests {
             ["snapshot", "restore", "target", "latest", "--to", "copy"], ["undo", "target"],
             ["apply", "source", "target", "--exchange"], ["manifest", "verify", "target", "target"],
         ] {
-            let run = try scene.run(words)
-            #expect(run.code == 0, "\(words): \(run.code) \(run.output)\(run.errors)")
+            try scene.run(words).expect(0)
         }
         #expect(try scene.text("copy/d/x") == "x2" && scene.text("target/d/e/new") == "n")
     }
@@ -377,9 +355,7 @@ struct PermissionTests {
 
     @Test func ownersAreLeftAloneWithANote() throws {
         let scene = try MirrorScene(["a": "1"], as: .ordinary)
-        let run = try scene.apply()
-        #expect(run.code == 0)
-        #expect(run.errors.contains("owner"))
+        try scene.apply().expect(0, says: "owner")
         #expect(try scene.apply("--quiet").errors.isEmpty)
     }
     /// Directories that may be searched and not read lead to the target.
@@ -389,11 +365,9 @@ struct PermissionTests {
         try scene.setOwner(0, 0, of: ".")
         try scene.setMode(0o711, of: ".")
         defer { try? scene.setMode(0o755, of: ".") }
-        let run = try scene.run("apply", "\(me)/s", "\(me)/t")
-        #expect(run.code == 0, "\(run.errors)")
+        try scene.run("apply", "\(me)/s", "\(me)/t").expect(0)
         #expect(try scene.run("apply", "\(me)/s", "\(me)/new/t", "--create-parents").code == 0)
-        let copy = try scene.run("snapshot", "restore", "\(me)/t", "latest", "--to", "\(me)/copy")
-        #expect(copy.code == 0, "\(copy.errors)")
+        try scene.run("snapshot", "restore", "\(me)/t", "latest", "--to", "\(me)/copy").expect(0)
         #expect(try scene.text("source/copy/f") == "1")
         // Its names could tell of a state with another name.
         try scene.build(["own": "o"], at: "other")

@@ -12,8 +12,8 @@ struct PlanAgreementTests {
                 "becomes file": ["x": "x"], "link": .symlink("same"),
                 "folder": ["1": "1", "sub": ["2": "22"]],
                 "quiet": ["3": "3"], "gone": ["4": "4", "5": "5"],
-            ], as: identity)
-        try scene.mirror()
+            ], as: identity
+        ).mirrored()
         try scene.append("+", to: "source/edited")
         try scene.setMode(0o600, of: "source/mode")
         try scene.move("source/moved", to: "source/quiet/renamed")
@@ -33,8 +33,7 @@ struct PlanAgreementTests {
     @Test func agreesActionForActionOnMixedChanges() throws {
         let scene = try changedScene()
         let plan = try scene.planned()
-        let run = try scene.apply("--json")
-        #expect(run.code == 0, "\(run.errors)")
+        let run = try scene.apply("--json").expect(0)
         let report = try run.json()
         #expect(plan.text("format") == "fsync-lite-plan")
         #expect(report.text("format") == "fsync-lite-report")

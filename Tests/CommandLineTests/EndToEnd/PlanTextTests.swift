@@ -36,8 +36,7 @@ struct PlanTextTests {
     }
 
     @Test func aDeletedDirectoryIsOneLineAndWhatElseHappensBelowANewOneIsNot() throws {
-        let scene = try MirrorScene(["gone": files(30), "stays": "1", "big": "12345"])
-        try scene.mirror()
+        let scene = try MirrorScene(["gone": files(30), "stays": "1", "big": "12345"]).mirrored()
         try scene.remove("source/gone")
         try scene.build(files(30), at: "source/new")
         try scene.move("source/big", to: "source/new/sub/big")

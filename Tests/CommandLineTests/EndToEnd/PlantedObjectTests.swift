@@ -20,24 +20,21 @@ struct PlantedObjectTests {
 
     @Test(arguments: stateFiles)
     func hardLinkInPlaceOfAStateFileIsRefusedOrLeftAlone(name: String) throws {
-        let scene = try MirrorScene(["a": "1"])
-        try scene.mirror()
+        let scene = try MirrorScene(["a": "1"]).mirrored()
         try scene.append("2", to: "source/a")
         _ = try outside(scene)
         let place = "target/.fsync-lite/\(name)"
         if scene.exists(place) { try scene.remove(place) }
         try #require(link(scene.path("outside/file"), scene.path(place)) == 0)
         let before = try outside(scene)
-        let run = try scene.apply()
-        #expect(run.code == 4, "\(run.errors)")
+        try scene.apply().expect(4)
         #expect(try outside(scene).touched(since: before, except: ["."]) == [])
         #expect(try outside(scene).differences(from: before) == [])
     }
 
     @Test(arguments: stateFiles + ["stage", "history", "trash"])
     func symlinkInPlaceOfStateIsNotFollowed(name: String) throws {
-        let scene = try MirrorScene(["a": "1"])
-        try scene.mirror()
+        let scene = try MirrorScene(["a": "1"]).mirrored()
         try scene.append("2", to: "source/a")
         let before = try outside(scene)
         let place = "target/.fsync-lite/\(name)"
@@ -48,8 +45,7 @@ struct PlantedObjectTests {
             ["plan", "source", "target"], ["status", "target"], ["manifest", "list", "target"],
             ["recover", "target"], ["apply", "source", "target"],
         ] {
-            let run = try scene.run(arguments)
-            #expect(run.code == 4, "\(arguments): \(run.code) \(run.errors)")
+            try scene.run(arguments).expect(4)
         }
         #expect(try outside(scene).touched(since: before) == [])
     }
@@ -58,9 +54,7 @@ struct PlantedObjectTests {
     func targetThatBecomesASymlinkWhileItIsMadeIsNotFollowed() throws {
         let scene = try MirrorScene(["a": "1", "d": ["b": "2"]])
         let before = try outside(scene)
-        let run = try PausedCommand.run(
-            ["apply", "source", "target"], in: scene.directory.path, at: .after("mkdirat", of: "target")
-        ) {
+        let run = try scene.paused(at: .after("mkdirat", of: "target")) {
             try scene.move("target", to: "was")
             try #require(symlink("outside/empty", scene.target) == 0)
         }
@@ -74,8 +68,7 @@ struct PlantedObjectTests {
 
     @Test(arguments: plainFiles + ["stage", "history", "trash"], ["symlink", "FIFO", "socket", "other"])
     func anotherKindInPlaceOfStateIsRefused(name: String, kind: String) throws {
-        let scene = try MirrorScene(["a": "1"], inMemory: true)
-        try scene.mirror()
+        let scene = try MirrorScene(["a": "1"], inMemory: true).mirrored()
         try scene.append("2", to: "source/a")
         try scene.build(["file": "{}\n", "dir": ["in": "it"]], at: "outside")
         let outside = try scene.wholeState("outside")
@@ -93,9 +86,7 @@ struct PlantedObjectTests {
         try scene.setMode(0o600, of: "outside/file")
         if kind != "symlink" { try scene.setMode(isDirectory ? 0o600 : 0o700, of: place) }
         let before = try scene.wholeTarget()
-        let run = try scene.apply()
-        #expect(run.code == 4, "\(run.code) \(run.errors)")
-        #expect(run.errors.contains(name), "\(run.errors)")
+        try scene.apply().expect(4, says: name)
         #expect(try scene.plan().code == 4)
         #expect(try scene.wholeTarget().touched(since: before) == [])
         let (now, then) = (try scene.wholeState("outside"), outside)
@@ -103,8 +94,7 @@ struct PlantedObjectTests {
     }
 
     @Test func foreignNamesInTheHistoryDoNotPushOutTheLastApply() throws {
-        let scene = try MirrorScene(["a": "one"])
-        try scene.mirror()
+        let scene = try MirrorScene(["a": "one"]).mirrored()
         for name in ["99999999T999999.999999Z", "zzz", "20991231T000000.000000Z-ffff"] {
             try scene.build(["theirs": "kept"], at: "target/.fsync-lite/history/\(name)")
         }
@@ -115,8 +105,7 @@ struct PlantedObjectTests {
     }
 
     @Test func stateThatOthersMayWriteTo() throws {
-        let scene = try MirrorScene(["a": "1"])
-        try scene.mirror()
+        let scene = try MirrorScene(["a": "1"]).mirrored()
         try scene.append("2", to: "source/a")
         try scene.setMode(0o777, of: "target/.fsync-lite")
         let before = try scene.wholeTarget()

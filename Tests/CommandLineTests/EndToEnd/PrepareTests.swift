@@ -33,8 +33,8 @@ struct PrepareTests {
     private func prepare(
         _ scene: MirrorScene, _ options: String..., sourceLocation: SourceLocation = #_sourceLocation
     ) throws -> String {
-        let run = try scene.run(["apply", "--prepare", "source", "target"] + options)
-        #expect(run.code == 0, "\(run.errors)", sourceLocation: sourceLocation)
+        let run = try scene.run(["apply", "--prepare", "source", "target"] + options).expect(
+            0, sourceLocation: sourceLocation)
         return run.output.trimmingCharacters(in: .newlines)
     }
 
@@ -45,8 +45,8 @@ struct PrepareTests {
     ) throws {
         let before = try scene.wholeTarget()
         for options in [["--dry-run"], [], ["--json"]] {
-            let run = try scene.run(["commit", "target", id] + options)
-            #expect(run.code == 5, "\(run.code) \(run.errors)", sourceLocation: sourceLocation)
+            let run = try scene.run(["commit", "target", id] + options).expect(
+                5, sourceLocation: sourceLocation)
             for path in paths {
                 #expect(
                     run.errors.contains("refused: \(path) "), "\(run.errors)",
@@ -62,8 +62,7 @@ struct PrepareTests {
     private func commit(
         _ scene: MirrorScene, _ id: String, sourceLocation: SourceLocation = #_sourceLocation
     ) throws {
-        let run = try scene.run("commit", "target", id)
-        #expect(run.code == 0, "\(run.errors)", sourceLocation: sourceLocation)
+        try scene.run("commit", "target", id).expect(0, sourceLocation: sourceLocation)
         try scene.expectMirrored(sourceLocation: sourceLocation)
     }
 
@@ -77,8 +76,7 @@ struct PrepareTests {
         #expect(prepared.text("outcome") == "prepared")
         let id = try #require(prepared.text("transaction"))
         #expect(try TreeSnapshot(scene.target).touched(since: old) == [])
-        let trial = try scene.run("commit", "--dry-run", "target", id)
-        #expect(trial.code == 0 && trial.output.contains("to create"), "\(trial.errors)")
+        try scene.run("commit", "--dry-run", "target", id).expect(0, prints: "to create")
         #expect(try TreeSnapshot(scene.target).touched(since: old) == [])
         let status = try scene.run("status", "target", "--json").json()
         #expect(status.text("prepared") == id)
@@ -107,8 +105,7 @@ struct PrepareTests {
 
     /// A script commits what every host has printed.
     @Test func nothingToDoHasAnIDThatChangesNothing() throws {
-        let scene = try MirrorScene(Self.tree, inMemory: true)
-        try scene.mirror()
+        let scene = try MirrorScene(Self.tree, inMemory: true).mirrored()
         let id = try prepare(scene)
         #expect(id.hasPrefix("unchanged-"))
         let before = try scene.wholeTarget()
@@ -127,10 +124,8 @@ struct PrepareTests {
         let scene = try scene()
         let id = try prepare(scene)
         try commit(scene, id)
-        let again = try scene.run("commit", "target", id)
-        #expect(again.code == 0 && again.errors.contains("committed already"), "\(again.errors)")
-        let abandoned = try scene.run("abandon", "target", id)
-        #expect(abandoned.code == 5 && abandoned.errors.contains("fsync-lite undo"), "\(abandoned.errors)")
+        try scene.run("commit", "target", id).expect(0, says: "committed already")
+        try scene.run("abandon", "target", id).expect(5, says: "fsync-lite undo")
         #expect(try scene.run("undo", "target").code == 0)
         let undone = try scene.run("abandon", "target", id)
         #expect(undone.code == 5 && !undone.errors.contains("fsync-lite undo"), "\(undone.errors)")
@@ -164,8 +159,7 @@ struct PrepareTests {
         let prepared = try scene.run("apply", "--prepare", "source", "target")
         #expect(prepared.errors.contains("taken over: \(first) is no longer known"), "\(prepared.errors)")
         try expectStale(scene, first)
-        let applied = try scene.apply()
-        #expect(applied.code == 0 && applied.errors.contains("taken over"), "\(applied.errors)")
+        try scene.apply().expect(0, says: "taken over")
         try scene.expectMirrored()
         #expect(try scene.stateNames() == ["history", "last-run", "manifest.json", "mark"])
         try expectStale(scene, prepared.output.trimmingCharacters(in: .newlines))
@@ -211,36 +205,31 @@ struct PrepareTests {
 
     @Test func notWithAnExchange() throws {
         let scene = try scene()
-        let run = try scene.run("apply", "--prepare", "--exchange", "source", "target")
-        #expect(run.code == 64, "\(run.errors)")
+        try scene.run("apply", "--prepare", "--exchange", "source", "target").expect(64)
     }
 
     @Test func aSavedPlanIsPrepared() throws {
         let scene = try scene()
         #expect(try scene.run("plan", "source", "target", "--out", "plan").code == 0)
-        let run = try scene.run("apply", "--prepare", "--plan", "plan")
-        #expect(run.code == 0, "\(run.errors)")
+        let run = try scene.run("apply", "--prepare", "--plan", "plan").expect(0)
         try commit(scene, run.output.trimmingCharacters(in: .newlines))
     }
 
     @Test(.needs(.root)) func whatCannotBeMirroredIsToldTwice() throws {
         let scene = try MirrorScene(["a": "a", "b": "b"], as: .ordinary)
         try scene.setMode(0, of: "source/a")
-        let run = try scene.run("apply", "--prepare", "source", "target", "--keep-going")
-        #expect(run.code == 3, "\(run.errors)")
+        let run = try scene.run("apply", "--prepare", "source", "target", "--keep-going").expect(3)
         let id = run.output.trimmingCharacters(in: .newlines)
-        let committed = try scene.run("commit", "target", id)
-        #expect(committed.code == 3 && committed.errors.contains("a: "), "\(committed.errors)")
+        try scene.run("commit", "target", id).expect(3, says: "a: ")
         #expect(try scene.text("target/b") == "b" && !scene.exists("target/a"))
     }
 
     @Test(.needs(.root)) func aDirectoryThatIsClosedToItsOwnerIsNamed() throws {
-        let scene = try MirrorScene(["a": "a", "d": ["x": "x"]], as: .ordinary)
-        try scene.mirror()
+        let scene = try MirrorScene(["a": "a", "d": ["x": "x"]], as: .ordinary).mirrored()
         try scene.append("+", to: "source/a")
         try scene.setMode(0, of: "target/d")
-        let run = try scene.run("apply", "--prepare", "source", "target")
-        #expect(run.code == 1 && run.errors.contains("target/d: its owner may not read"), "\(run.errors)")
+        try scene.run("apply", "--prepare", "source", "target").expect(
+            1, says: "target/d: its owner may not read")
         #expect(try scene.status("target/d").st_mode & 0o777 == 0)
     }
 
@@ -277,8 +266,7 @@ struct PrepareTests {
     }
 
     @Test(.needs(.root)) func whatTakesNoPartWaits() throws {
-        let scene = try MirrorScene(["d": ["a": "one", "b": "b"], "e": "e"])
-        try scene.mirror()
+        let scene = try MirrorScene(["d": ["a": "one", "b": "b"], "e": "e"]).mirrored()
         let before = try scene.status("source/d").st_mtim
         try scene.append("+", to: "source/d/a")
         try scene.setTime(TreeTime(before), of: "source/d")
@@ -288,8 +276,7 @@ struct PrepareTests {
         try scene.setAttribute("user.note", "theirs", of: "target/d")
         try scene.append("theirs", to: "target/e")
         try scene.build("late", at: "target/f")
-        let run = try scene.run("commit", "target", id)
-        #expect(run.code == 0, "\(run.errors)")
+        try scene.run("commit", "target", id).expect(0)
         #expect(try scene.text("target/d/a") == "one+")
         let rest = try scene.planned().actionLines
         for line in ["= d (", "~ d/b (", "- d/c (", "~ e (", "- f ("] {
@@ -302,8 +289,7 @@ struct PrepareTests {
 
     /// The commit accounts for change times of its own, and not for those since it was prepared.
     @Test(.needs(.root)) func editsBetweenAreNotTakenForTheCommits() throws {
-        let scene = try MirrorScene(Self.tree)
-        try scene.mirror()
+        let scene = try MirrorScene(Self.tree).mirrored()
         try scene.append("+", to: "source/a")
         // So the manifest gets no change times of what takes no part.
         let id = try prepare(scene, "--trust-manifest")
@@ -345,8 +331,7 @@ struct PrepareTests {
         try Data(ManifestText.sealed(Array(text[..<start].utf8)))
             .write(to: URL(fileURLWithPath: scene.path(document)))
         let before = try scene.wholeTarget()
-        let run = try scene.run("commit", "target", id)
-        #expect(run.code == 65 && run.errors.contains("outside of the tree"), "\(run.errors)")
+        try scene.run("commit", "target", id).expect(65, says: "outside of the tree")
         #expect(try scene.wholeTarget().touched(since: before) == [])
     }
 
@@ -379,24 +364,16 @@ struct PrepareTests {
         let scene = try scene()
         let before = try TreeSnapshot(scene.target)
         let id = try prepare(scene)
-        do {
-            let command = try PausedCommand(
-                ["commit", "target", id], in: scene.directory.path, at: .after("renameat2", of: name))
-            #expect(try command.waitForPause())
-        }
+        try scene.paused(["commit", "target", id], at: .after("renameat2", of: name)).kill()
         #expect(try scene.run("commit", "--dry-run", "target", id).code == 6)
         if goesBack {
-            var run = try scene.run("recover", "--back", "target")
-            while run.code == 75 { run = try scene.run("recover", "--back", "target") }
-            #expect(run.code == 0, "\(run.errors)")
+            try scene.unlocked(["recover", "--back", "target"]).expect(0)
             #expect(try TreeSnapshot(scene.target).differences(from: before) == [])
             try expectStale(scene, id)
             try scene.mirror()
         } else {
-            // Until the killed process has let go of its lock.
-            while try scene.run("abandon", "target", id).code == 75 {}
-            let run = try scene.run("commit", "target", id)
-            #expect(run.code == 0 && run.errors.contains("committed already"), "\(run.code) \(run.errors)")
+            _ = try scene.unlocked(["abandon", "target", id])
+            try scene.run("commit", "target", id).expect(0, says: "committed already")
             try scene.expectMirrored()
         }
     }
@@ -405,15 +382,8 @@ struct PrepareTests {
     @Test(.needs(.strace)) func aTakeOverThatIsKilledLeavesNothingToCommit() throws {
         let scene = try scene()
         let id = try prepare(scene)
-        do {
-            let command = try PausedCommand(
-                ["apply", "source", "target"], in: scene.directory.path,
-                at: .after("unlinkat", of: "prepared.json"))
-            #expect(try command.waitForPause())
-        }
-        var run = try scene.run("commit", "target", id)
-        while run.code == 75 { run = try scene.run("commit", "target", id) }
-        #expect(run.code == 5, "\(run.errors)")
+        try scene.paused(at: .after("unlinkat", of: "prepared.json")).kill()
+        try scene.unlocked(["commit", "target", id]).expect(5)
         try scene.mirror()
     }
 
@@ -427,13 +397,12 @@ struct PrepareTests {
 
     @Test func aPushIsPreparedAndCommittedThere() throws {
         let (scene, machine) = (try scene(), try FarMachine(has: .target))
-        let prepared = try far(scene, machine, "apply", "--prepare", "source", "target")
-        #expect(prepared.code == 0, "\(prepared.errors)")
+        let prepared = try far(scene, machine, "apply", "--prepare", "source", "target").expect(0)
         let id = prepared.output.trimmingCharacters(in: .newlines)
         #expect(try far(scene, machine, "status", "target").output.contains("prepared   \(id)"))
         #expect(try far(scene, machine, "commit", "--dry-run", "target", id).code == 0)
-        let run = try far(scene, machine, "commit", "-v", "target", id, "--log-file", "log")
-        #expect(run.code == 0 && run.output.contains("> d -> moved"), "\(run.output)\(run.errors)")
+        try far(scene, machine, "commit", "-v", "target", id, "--log-file", "log").expect(
+            0, prints: "> d -> moved")
         let again = try far(scene, machine, "commit", "--json", "target", id)
         #expect(try again.json().text("target") == "far:\(scene.target)")
         let abandoned = try far(scene, machine, "abandon", "target", id)
@@ -442,8 +411,7 @@ struct PrepareTests {
         try scene.expectMirrored()
         try scene.append("+", to: "source/a")
         let next = try far(scene, machine, "apply", "--prepare", "source", "target").output
-        #expect(
-            try far(scene, machine, "abandon", "target", next.trimmingCharacters(in: .newlines)).code == 0)
+        try far(scene, machine, "abandon", "target", next.trimmingCharacters(in: .newlines)).expect(0)
         #expect(try far(scene, machine, "commit", "target", id).code == 0)
     }
 
@@ -455,9 +423,9 @@ struct PrepareTests {
             ["apply", "--prepare", "source", "target"], ["commit", "target", "x"],
             ["abandon", "target", "x"],
         ] {
-            let run = try scene.run(
-                command.map { $0 == "target" ? "far:\(scene.target)" : $0 } + reading.options)
-            #expect(run.code == 4 && run.errors.contains("for reading only"), "\(run.errors)")
+            try scene.run(
+                command.map { $0 == "target" ? "far:\(scene.target)" : $0 } + reading.options
+            ).expect(4, says: "for reading only")
         }
         let adding = try FarMachine("\(serve) --append-only", has: .target)
         try scene.build(

@@ -30,8 +30,8 @@ struct ProjectTests {
     ) throws {
         let before = scene.exists("target") ? try scene.wholeTarget() : nil
         for command in ["plan", "apply"] {
-            let run = try scene.run([command, "source", "target"] + options)
-            #expect(run.code == 4, "\(command): \(run.code) \(run.errors)", sourceLocation: sourceLocation)
+            let run = try scene.run([command, "source", "target"] + options).expect(
+                4, sourceLocation: sourceLocation)
             for text in texts {
                 #expect(run.errors.contains(text), "\(run.errors)", sourceLocation: sourceLocation)
             }
@@ -94,8 +94,7 @@ struct ProjectTests {
             try scene.move("source/dir", to: "source/sub/dir")
             try scene.mirror()
             #expect(try Project.of(scene.path("target/sub/dir/x")) == 7)
-            let restored = try scene.run("snapshot", "restore", "target", "latest~1", "--in-place")
-            #expect(restored.code == 0, "\(restored.errors)")
+            try scene.run("snapshot", "restore", "target", "latest~1", "--in-place").expect(0)
             #expect(try scene.mirror().code == 0)
         }
     }
@@ -137,8 +136,8 @@ struct ProjectTests {
             if !isStrange { try scene.mirror("--adopt") }
             try scene.remove("source/sub/link")
             try scene.remove("source/sub/pipe")
-            let run = try CommandRun(
-                ["apply", "source", "target"], in: scene.directory.path,
+            let run = try scene.here(
+                ["apply", "source", "target"],
                 under: ["python3", "-c", Self.olderKernel])
             #expect(run.code == (isStrange ? 4 : 0), "\(run.errors)")
             #expect(scene.exists("target/sub/link") == isStrange)
@@ -236,10 +235,7 @@ struct ProjectTests {
                     at: .after("renameat2", number: number))
                 guard try command.waitForPause() else { return }
                 command.kill()
-                var run = try scene.run(["recover", "target"] + options)
-                // Its lock may outlive it for a moment.
-                while run.code == 75 { run = try scene.run(["recover", "target"] + options) }
-                #expect(run.code == 0, "\(number): \(run.errors)")
+                try scene.unlocked(["recover", "target"] + options).expect(0, of: "\(number)")
                 if !options.isEmpty { #expect(try TreeSnapshot(scene.target).differences(from: old) == []) }
                 try scene.mirror()
             }

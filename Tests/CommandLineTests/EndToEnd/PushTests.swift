@@ -67,11 +67,8 @@ struct PushTests {
         let scene = try scene(FarMachine.tree)
         try scene.mirror()
         for name in ["empty", "zero", "pipe"] { try scene.remove("source/\(name)") }
-        let run = try scene.apply("--max-delete", "2")
-        #expect(run.code == 4, "\(run.errors)")
-        #expect(
-            run.errors.contains("next: fsync-lite apply source 'far:\(scene.target)' --ssh"),
-            "\(run.errors)")
+        try scene.apply("--max-delete", "2").expect(
+            4, says: "next: fsync-lite apply source 'far:\(scene.target)' --ssh")
         #expect(try scene.apply().code == 0)
         try scene.expectMirrored()
     }
@@ -107,8 +104,7 @@ struct PushTests {
         let scene = try scene(["a": "a"], "echo connected >&2; exit 255")
         let run = try scene.run("apply", "nowhere", "target")
         #expect(run.code == 66 && run.errors.contains("nowhere: the source does not exist"), "\(run.errors)")
-        let both = try scene.run("apply", "far:/x", "target")
-        #expect(both.code == 64 && both.errors.contains("both on other machines"), "\(both.errors)")
+        try scene.run("apply", "far:/x", "target").expect(64, says: "both on other machines")
     }
 
     @Test func whatCannotBeReadHereIsListed() throws {
@@ -116,24 +112,8 @@ struct PushTests {
         try scene.mirror()
         try scene.append("more", to: "source/a")
         try HostCommand.run("truncate", "-s", "1M", scene.path("source/b"))
-        let run = try scene.run("apply", "source", "target", "--json", "--max-size", "100")
-        #expect(run.code == 0, "\(run.errors)")
+        try scene.run("apply", "source", "target", "--json", "--max-size", "100").expect(0)
         #expect(try scene.text("target/a") == "amore")
-    }
-
-    @Test func hundredsOfFilesAndALargeOneGoThroughASmallWindow() throws {
-        let scene = try scene([
-            "many": .directory(
-                (0..<700).map {
-                    (TreeName(Array("f\($0)".utf8)), .file(String(repeating: "\($0) ", count: $0)))
-                },
-                mode: 0o755, modified: nil)
-        ])
-        try HostCommand.run("sh", "-c", "head -c 30000000 /dev/urandom > \(scene.path("source/large"))")
-        for threads in ["1", "16"] {
-            try scene.mirror("--threads", threads)
-            try scene.remove("target")
-        }
     }
 
     // MARK: A line that drops
@@ -188,8 +168,7 @@ struct PushTests {
     @Test(arguments: ["exit 255", "echo no >&2; exit 127", "printf 'Welcome\n'; exec sh -c \"$far\""])
     func whatIsWrongWithTheConnectionIsSaid(far: String) throws {
         let scene = try scene(["a": "a"], far)
-        let run = try scene.apply()
-        #expect(run.code == 69 && run.errors.contains("far:"), "\(run.errors)")
+        try scene.apply().expect(69, says: "far:")
         let json = try scene.apply("--json")
         #expect(try json.json().text("code") == "unreachable")
     }
@@ -205,9 +184,7 @@ struct PushTests {
                         os.kill(os.getppid(), signal.SIGINT)
                         passed[14].wait()
                     """), has: .target)
-        let run = try scene.apply()
-        #expect(run.code == 130, "\(run.code) \(run.errors)")
-        #expect(run.errors.contains("interrupted; the target is unchanged"), "\(run.errors)")
+        try scene.apply().expect(130, says: "interrupted; the target is unchanged")
         #expect(!scene.exists("target/a"))
         scene.far = try FarMachine(has: .target)
         try scene.mirror()
@@ -223,8 +200,7 @@ struct PushTests {
 
     private func apply(_ scene: MirrorScene, _ target: String, _ options: String...) throws -> CommandRun {
         let far = try #require(scene.far)
-        return try CommandRun(
-            ["apply", "source", "far:\(target)"] + options + far.options, in: scene.directory.path)
+        return try scene.here(["apply", "source", "far:\(target)"] + options + far.options)
     }
 
     @Test func aKeyForReadingWritesNothing() throws {
@@ -232,11 +208,9 @@ struct PushTests {
         try scene.mirror()
         try scene.append("more", to: "source/a")
         try keyed(scene, "--read-only")
-        let run = try apply(scene, "target")
-        #expect(run.code == 4 && run.errors.contains("for reading only"), "\(run.errors)")
+        try apply(scene, "target").expect(4, says: "for reading only")
         #expect(try scene.text("target/a") == "a")
-        let plan = try scene.plan()
-        #expect(plan.code == 0 && plan.output.contains("~ a"), "\(plan.errors)")
+        try scene.plan().expect(0, prints: "~ a")
     }
 
     @Test func aRestrictedKeyWritesOnlyBeneath() throws {
@@ -255,8 +229,7 @@ struct PushTests {
             "\(restriction)/..",
             scene.path("there/in2/x"), scene.path("there/out"),
         ] {
-            let run = try apply(scene, path, "--adopt", "--create-parents")
-            #expect(run.code == 4, "\(path): \(run.errors)")
+            let run = try apply(scene, path, "--adopt", "--create-parents").expect(4)
             if path.hasPrefix("link") {
                 #expect(run.errors.contains("outside of what is served"), "\(run.errors)")
             }
@@ -266,14 +239,12 @@ struct PushTests {
             #expect(names == [], "\(path)")
         }
         for path in ["one", "\(restriction)/two", "new/deep/three"] {
-            let run = try apply(scene, path, "--create-parents")
-            #expect(run.code == 0, "\(path): \(run.errors)")
+            try apply(scene, path, "--create-parents").expect(0)
         }
         for name in ["one", "two", "new/deep/three"] { #expect(try scene.text("there/in/\(name)/a") == "a") }
         #expect(try apply(scene, "one", "--exchange", "--json").code == 0)
         try scene.setMode(0o755, of: "there/in")
-        let open = try apply(scene, "one")
-        #expect(open.code == 4 && open.errors.contains("chmod 700"), "\(open.errors)")
+        try apply(scene, "one").expect(4, says: "chmod 700")
     }
 
     @Test func anAppendOnlyKeyKeepsTheHistory() throws {
@@ -297,18 +268,16 @@ struct PushTests {
             ["--allow-empty-source"], ["--adopt"], ["--change-source"],
         ] {
             let far = try #require(scene.far)
-            let run = try CommandRun(
-                ["apply", "source", "far:target"] + options + far.options, in: scene.directory.path)
-            #expect(run.code == 4 && run.errors.contains("append-only"), "\(options): \(run.errors)")
+            try scene.here(
+                ["apply", "source", "far:target"] + options + far.options
+            ).expect(4, says: "append-only")
         }
         func there(_ words: String...) throws -> CommandRun {
-            try CommandRun(words + #require(scene.far).options, in: scene.directory.path)
+            try scene.here(words + #require(scene.far).options)
         }
-        let empty = try there("apply", "empty", "far:target")
-        #expect(empty.code == 4 && empty.errors.contains("another key"), "\(empty.errors)")
+        let empty = try there("apply", "empty", "far:target").expect(4, says: "another key")
         #expect(!empty.errors.contains("--allow-empty-source"), "\(empty.errors)")
-        let prune = try there("snapshot", "prune", "far:target", "--keep-last", "1")
-        #expect(prune.code == 4 && prune.errors.contains("append-only"), "\(prune.errors)")
+        try there("snapshot", "prune", "far:target", "--keep-last", "1").expect(4, says: "append-only")
         #expect(try count() == all + 1)
         #expect(try there("undo", "far:target").code == 0)
         #expect(try scene.text("target/a") == "012345")
@@ -325,8 +294,8 @@ struct PushTests {
         let far = try #require(scene.far)
         let there = "far:\(scene.target)"
         func compare(_ words: [String], _ rest: [String] = []) throws {
-            let remote = try CommandRun(words + [there] + rest + far.options, in: scene.directory.path)
-            let local = try CommandRun(words + [scene.target] + rest, in: scene.directory.path)
+            let remote = try scene.here(words + [there] + rest + far.options)
+            let local = try scene.here(words + [scene.target] + rest)
             #expect(remote.code == local.code, "\(words): \(remote.errors)")
             #expect(remote.output.replacing(there, with: scene.target) == local.output, "\(words)")
             #expect(remote.errors == local.errors, "\(words)")
@@ -342,12 +311,9 @@ struct PushTests {
         try compare(["snapshot", "log"], ["a"])
         try compare(["snapshot", "find"], ["c"])
         try compare(["snapshot", "create"], ["--label", "now"])
-        let undone = try CommandRun(["undo", there, "-v"] + far.options, in: scene.directory.path)
-        #expect(undone.code == 0 && undone.output.contains("~ a"), "\(undone.output)\(undone.errors)")
+        try scene.here(["undo", there, "-v"] + far.options).expect(0, prints: "~ a")
         #expect(try scene.text("target/a") == "a")
-        let restored = try CommandRun(
-            ["snapshot", "restore", there, "latest~1", "--in-place"] + far.options, in: scene.directory.path)
-        #expect(restored.code == 0, "\(restored.errors)")
+        try scene.here(["snapshot", "restore", there, "latest~1", "--in-place"] + far.options).expect(0)
         #expect(try scene.text("target/a") == "amore")
     }
 
@@ -357,10 +323,8 @@ struct PushTests {
         let scene = try scene(["a": "a", "b": ["c": "c"], "x.o": "o"])
         let far = try #require(scene.far)
         try scene.build(["list": "*.o\n"], at: "lists")
-        let saved = try scene.plan("--out", "plan.json", "--exclude-from", "lists/list")
-        #expect(saved.code == 0, "\(saved.errors)")
-        #expect(
-            saved.errors.contains("to carry it out: fsync-lite apply --plan plan.json"), "\(saved.errors)")
+        try scene.plan("--out", "plan.json", "--exclude-from", "lists/list").expect(
+            0, says: "to carry it out: fsync-lite apply --plan plan.json")
         #expect(try scene.text("plan.json").contains("\"source\":\"\(scene.source)\""))
         scene.far = nil
         let shown = try scene.run("plan", "--show", "plan.json")
@@ -368,21 +332,17 @@ struct PushTests {
         func carryOut() throws -> CommandRun {
             try scene.run(["apply", "--plan", "plan.json", "-v"] + far.options)
         }
-        let done = try carryOut()
-        #expect(done.code == 0 && done.output.contains("+ b/c"), "\(done.errors)")
+        try carryOut().expect(0, prints: "+ b/c")
         #expect(try scene.text("target/b/c") == "c" && !scene.exists("target/x.o"))
-        let again = try carryOut()
-        #expect(again.code == 5, "\(again.errors)")
+        try carryOut().expect(5)
         scene.far = far
         try scene.append("1", to: "source/a")
         #expect(try scene.plan("--out", "plan.json", "--exclude", "*.o").code == 0)
         try scene.append("2", to: "source/a")
         scene.far = nil
-        let stale = try carryOut()
-        #expect(stale.code == 5 && stale.errors.contains("a: changed in the source"), "\(stale.errors)")
-        #expect(
-            stale.errors.contains("next: fsync-lite plan \(scene.source) 'far:\(scene.target)'"),
-            "\(stale.errors)")
+        try carryOut().expect(
+            5, says: "a: changed in the source", "next: fsync-lite plan \(scene.source) 'far:\(scene.target)'"
+        )
     }
 
     /// The job's commands and its log are of this machine, and what the run says is labelled as here.
@@ -399,18 +359,12 @@ struct PushTests {
             try scene.build(["settings.json": .file(text)], at: "etc")
         }
         func run(_ words: String...) throws -> CommandRun {
-            try CommandRun(
-                words + ["--settings", "etc/settings.json"] + far.options, in: scene.directory.path)
+            try scene.here(words + ["--settings", "etc/settings.json"] + far.options)
         }
         try settings("far:\(scene.target)")
-        let unasked = try run("run", "nas")
-        #expect(unasked.code == 4 && unasked.errors.contains("nas: refused:"), "\(unasked.errors)")
-        #expect(
-            unasked.errors.contains("fsync-lite run nas ") && unasked.errors.contains("--create-target"),
-            "\(unasked.errors)")
+        try run("run", "nas").expect(4, says: "nas: refused:", "fsync-lite run nas ", "--create-target")
         #expect(try scene.text("failed").contains(#""outcome":"refused""#))
-        let dry = try run("run", "nas", "--create-target", "--dry-run")
-        #expect(dry.code == 0 && dry.output.contains("+ a"), "\(dry.errors)")
+        try run("run", "nas", "--create-target", "--dry-run").expect(0, prints: "+ a")
         #expect(!scene.exists("target"))
         let done = try run("run", "nas", "--create-target")
         #expect(
@@ -423,10 +377,9 @@ struct PushTests {
         #expect(try run("plan", "--job", "nas").output.contains("nothing to do"))
         let list = try run("snapshot", "list", "far:\(scene.target)")
         #expect(list.output.contains("keep_last 9"), "\(list.output)")
-        let lost = try CommandRun(
-            ["run", "nas", "--settings", "etc/settings.json", "--ssh", "false"], in: scene.directory.path)
-        #expect(lost.code == 69 && lost.errors.contains("nas: "), "\(lost.errors)")
-        let status = try run("status", "--all")
-        #expect(status.code == 0 && status.output.contains("nas  "), "\(status.output)\(status.errors)")
+        try scene.here(
+            ["run", "nas", "--settings", "etc/settings.json", "--ssh", "false"]
+        ).expect(69, says: "nas: ")
+        try run("status", "--all").expect(0, prints: "nas  ")
     }
 }

@@ -18,12 +18,10 @@ struct RandomTreeTests {
         }
         let options = ["--max-delete", "unlimited", "--allow-empty-source", "--json"]
         let target = try scene.wholeTarget()
-        let plan = try scene.run(["plan", "source", "target"] + options)
-        #expect(plan.code == 0, "\(plan.errors)")
+        let plan = try scene.run(["plan", "source", "target"] + options).expect(0)
         #expect(try scene.wholeTarget().touched(since: target) == [])
 
-        let apply = try scene.run(["apply", "source", "target"] + options)
-        #expect(apply.code == 0, "\(apply.errors)")
+        let apply = try scene.run(["apply", "source", "target"] + options).expect(0)
         try scene.expectMirrored()
         let (planned, report) = (try plan.json(), try apply.json())
         #expect(planned.objects("actions").map(\.description) == report.objects("actions").map(\.description))

@@ -1,4 +1,3 @@
-import TestNeeds
 import TestSupport
 import Testing
 
@@ -49,10 +48,10 @@ import Testing
         for _ in 0..<100 { inner = ["d": inner, "e": ["f": "f"]] }
         try scene.build(inner, at: "source/deep")
         for options in [["--threads", "8"], [], ["--threads", "8", "--checksum"], ["--digest"]] {
-            let run = try CommandRun(
-                ["apply", "source", "target"] + options, in: scene.directory.path,
-                under: ["prlimit", "--nofile=64:64"])
-            #expect(run.code == 0, "\(options): \(run.errors)")
+            try scene.here(
+                ["apply", "source", "target"] + options,
+                under: ["prlimit", "--nofile=64:64"]
+            ).expect(0)
         }
         try scene.expectMirrored()
     }
@@ -74,20 +73,17 @@ import Testing
     @Test("Digests are those of sha256sum, in the order of the paths")
     func digestsInOrder() throws {
         let scene = try MirrorScene(contents(), inMemory: true)
-        let exported = try scene.run("manifest", "export", "source", "--format", "sha256sum")
-        #expect(exported.code == 0, "\(exported.errors)")
+        let exported = try scene.run("manifest", "export", "source", "--format", "sha256sum").expect(0)
         let sums = try HostCommand.output("sh", "-c", "cd '\(scene.source)' && sha256sum ./d/*")
         #expect(exported.output == sums)
-        let created = try scene.run("manifest", "create", "source", "--digest", "--output", "m.json")
-        #expect(created.code == 0, "\(created.errors)")
+        try scene.run("manifest", "create", "source", "--digest", "--output", "m.json").expect(0)
         let again = try scene.run("manifest", "export", "m.json", "--format", "sha256sum")
         #expect(again.output == sums)
     }
 
     @Test("What was edited in secret is told in the order of the paths")
     func findingsInOrder() throws {
-        let scene = try MirrorScene(contents(), inMemory: true)
-        try scene.mirror("--digest", "--verify")
+        let scene = try MirrorScene(contents(), inMemory: true).mirrored("--digest", "--verify")
         let edited = [3, 31, 32, 33, 77, 150, 299]
         for number in edited { try scene.editInSecret("target/d/\(1000 + number)", secret(number)) }
         try scene.setMode(0o600, of: "target/d/1040")

@@ -106,9 +106,7 @@ struct RecordedRunTests {
         try begin()
         try scene.move("t", to: "gone")
         #expect(try run("run", "sys").code == 4)
-        let status = try run("status", "sys")
-        #expect(status.code == 66 && status.output.contains("last good run   "), "\(status.output)")
-        #expect(status.output.contains("   refused: "), "\(status.output)")
+        try run("status", "sys").expect(66, prints: "last good run   ", "   refused: ")
         let asked = try run("status", "sys", "--json")
         let document = try asked.json()
         #expect(asked.code == 66 && asked.errors.contains("does not exist"), "\(asked.errors)")
@@ -141,8 +139,8 @@ struct RecordedRunTests {
         #expect(try run("status", "sys").output.contains("   refused: "))
         try FileManager.default.removeItem(atPath: scene.path("settings.json"))
         #expect(
-            try CommandRun(
-                ["status", "--nagios", "sys"], in: scene.directory.path,
+            try scene.here(
+                ["status", "--nagios", "sys"],
                 environment: ["FSYNC_LITE_STATE": scene.path("known")]
             ).output.contains("sys: last good run "))
     }
@@ -155,8 +153,7 @@ struct RecordedRunTests {
         // A look is no run.
         let before = try texts()
         for words in [["plan", "source", "t"], ["apply", "--dry-run", "source", "t"]] {
-            _ = try CommandRun(
-                words, in: scene.directory.path, environment: ["FSYNC_LITE_STATE": scene.path("known")])
+            _ = try scene.here(words, environment: ["FSYNC_LITE_STATE": scene.path("known")])
         }
         #expect(try texts() == before)
     }
@@ -214,10 +211,7 @@ struct RecordedRunTests {
 
     @Test func recordThatCannotBeWrittenStopsNoRun() throws {
         try scene.build("a file", at: "known")
-        let run = try run("apply", "source", "t")
-        #expect(
-            run.code == 0 && run.errors.contains("note: this run is not recorded for 'status': "),
-            "\(run.errors)")
+        try run("apply", "source", "t").expect(0, says: "note: this run is not recorded for 'status': ")
         for words in [["apply", "--json", "source", "t"], ["run", "--json", "home", "--create-target"]] {
             let document = try self.run(words)
             #expect(
@@ -275,9 +269,8 @@ struct RecordedRunTests {
     private func nagios(_ words: String...) throws -> (code: Int32, line: String) { try nagios(words) }
 
     private func nagios(_ words: [String]) throws -> (code: Int32, line: String) {
-        let run = try CommandRun(
+        let run = try scene.here(
             ["status", "--nagios", "--settings", scene.path("settings.json")] + words,
-            in: scene.directory.path,
             environment: ["FSYNC_LITE_STATE": scene.path("known")])
         #expect(run.output.count { $0 == "\n" } == 1 && run.errors.isEmpty, "\(run.output)\(run.errors)")
         return (run.code, run.output)
@@ -395,8 +388,8 @@ struct RecordedRunTests {
         }
         let run = try CommandRun(
             ["status", "--nagios"], as: .ordinary, in: scene.directory.path,
-            environment: ["FSYNC_LITE_STATE": scene.path("known")])
-        #expect(run.code == 1, "\(run.output)\(run.errors)")
+            environment: ["FSYNC_LITE_STATE": scene.path("known")]
+        ).expect(1)
         #expect(
             run.output.contains(/sys: last good run .* refused: empty source \| home_age=/), "\(run.output)")
     }

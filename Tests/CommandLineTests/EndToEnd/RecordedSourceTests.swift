@@ -23,8 +23,7 @@ struct RecordedSourceTests {
     ) throws -> (MirrorScene, WireRecording) {
         let recording = try WireRecording(has: side)
         let scene = try recording.far.scene(tree)
-        let run = try scene.run(["apply", "source", "target"] + options)
-        #expect(run.code == 0, "\(run.errors)")
+        try scene.run(["apply", "source", "target"] + options).expect(0)
         try scene.settle(options)
         return (scene, recording)
     }
@@ -204,9 +203,7 @@ struct RecordedSourceTests {
         func run(_ verb: String, _ target: String, minutes: Int?) throws -> CommandRun {
             let here = [verb, "source", target, "--json"] + limits
             let arguments = target == "there" ? recording.far.reaching(here, in: scene.directory.path) : here
-            return try CommandRun(
-                arguments, in: scene.directory.path,
-                under: minutes.map { LaterRun.prefix(minutes: $0) } ?? [])
+            return try scene.here(arguments, under: minutes.map { LaterRun.prefix(minutes: $0) } ?? [])
         }
         for round in 0..<4 {
             ClockTick.pass()

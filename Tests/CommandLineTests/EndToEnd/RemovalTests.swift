@@ -14,8 +14,7 @@ struct RemovalTests {
 
     private func change(_ scene: MirrorScene, _ number: Int, _ options: [String] = []) throws {
         try scene.build(.file(String(repeating: "x", count: number)), at: "source/a")
-        let run = try scene.run(["apply", "source", "target"] + options)
-        #expect(run.code == 0, "\(run.errors)")
+        try scene.run(["apply", "source", "target"] + options).expect(0)
     }
 
     private func ids(_ scene: MirrorScene) throws -> [String] {
@@ -95,11 +94,9 @@ struct RemovalTests {
         let scene = try scene(13, "--keep-last", "20")
         let before = try scene.wholeTarget()
         for words in [["plan", "source", "target"], ["apply", "source", "target"]] {
-            let run = try scene.run(words + ["--keep-last", "1"])
-            #expect(run.code == 4, "\(run.errors)")
-            #expect(run.errors.contains("would remove 11 snapshots ("), "\(run.errors)")
-            #expect(run.errors.contains("if that is not meant: leave the new rules out"))
-            #expect(run.errors.contains("--keep-last 1 --allow-removal"))
+            try scene.run(words + ["--keep-last", "1"]).expect(
+                4, says: "would remove 11 snapshots (", "if that is not meant: leave the new rules out",
+                "--keep-last 1 --allow-removal")
         }
         #expect(try scene.wholeTarget().differences(from: before) == [])
         // Eleven of 13 were too many, ten are not.
@@ -109,8 +106,7 @@ struct RemovalTests {
 
     @Test func whoAsksForItGetsIt() throws {
         let scene = try scene(13, "--keep-last", "20")
-        let run = try scene.apply("--keep-last", "1", "--allow-removal")
-        #expect(run.code == 0 && run.errors.contains("removed 11 snapshots ("), "\(run.errors)")
+        try scene.apply("--keep-last", "1", "--allow-removal").expect(0, says: "removed 11 snapshots (")
         #expect(try ids(scene).count == 2)
         // The rule is not new any more.
         for number in 20..<23 { try change(scene, number) }
@@ -134,13 +130,11 @@ struct RemovalTests {
         let scene = try MirrorScene(["a": "1", "d": ["x": "22", "y": "333"], "e": "4444"])
         try HostCommand.run("ln", scene.path("source/e"), scene.path("source/f"))
         func run(_ words: String...) throws {
-            let run = try scene.run(words)
-            #expect(run.code == 0, "\(words): \(run.errors)")
+            try scene.run(words).expect(0)
             try expectSizes(scene)
         }
         func apply() throws {
-            let run = try scene.run(["apply", "source", "target", "--keep-last", "20"] + options)
-            #expect(run.code == 0, "\(run.errors)")
+            try scene.run(["apply", "source", "target", "--keep-last", "20"] + options).expect(0)
             try expectSizes(scene)
         }
         try apply()
@@ -203,8 +197,7 @@ struct RemovalTests {
         #expect(
             dry.code == 0 && dry.lines.last?.contains("would remove 2 snapshots") ?? false, "\(dry.output)")
         #expect(try ids(scene) == before)
-        let run = try scene.run("snapshot", "remove", "target", before[3], "kept")
-        #expect(run.code == 0, "\(run.errors)")
+        let run = try scene.run("snapshot", "remove", "target", before[3], "kept").expect(0)
         #expect(
             run.lines.last?.contains(#/^removed 2 snapshots \(.*\), 9 B are free; 6 kept$/#) ?? false,
             "\(run.output)")
@@ -221,8 +214,7 @@ struct RemovalTests {
         let scene = try scene(4)
         let before = try scene.wholeTarget()
         for name in ["latest", "latest~1"] {
-            let run = try scene.run("snapshot", "remove", "target", "latest~2", name)
-            #expect(run.code == 4 && run.errors.contains("the present"), "\(run.errors)")
+            try scene.run("snapshot", "remove", "target", "latest~2", name).expect(4, says: "the present")
         }
         #expect(try scene.run("snapshot", "remove", "target", "nosuch").code == 66)
         #expect(try scene.wholeTarget().differences(from: before) == [])
@@ -250,8 +242,7 @@ struct RemovalTests {
     private func secretScene(_ options: String...) throws -> MirrorScene {
         let scene = try MirrorScene(["a": "a", "keys": ["key": .file(RemovalTests.secret), "pub": "p"]])
         func apply() throws {
-            let run = try scene.run(["apply", "source", "target", "--keep-last", "20", "--digest"] + options)
-            #expect(run.code == 0, "\(run.errors)")
+            try scene.run(["apply", "source", "target", "--keep-last", "20", "--digest"] + options).expect(0)
         }
         try HostCommand.run("ln", "-s", RemovalTests.secret, scene.path("source/keys/link"))
         try HostCommand.run("ln", scene.path("source/keys/key"), scene.path("source/other"))
@@ -272,35 +263,29 @@ struct RemovalTests {
     @Test(arguments: [[], ["--exchange"]]) func aPurgedSecretIsGone(options: [String]) throws {
         let scene = try options.isEmpty ? secretScene() : secretScene("--exchange")
         let ids = try ids(scene)
-        let dry = try scene.run("snapshot", "purge", "target", "key", "link", "--dry-run")
-        #expect(dry.code == 0 && dry.output.contains("- keys/key  "), "\(dry.output)\(dry.errors)")
-        #expect(dry.output.contains(", also moved, other"), "\(dry.output)")
+        try scene.run("snapshot", "purge", "target", "key", "link", "--dry-run").expect(
+            0, prints: "- keys/key  ", ", also moved, other")
         #expect(try hasSecret(scene))
-        let run = try scene.run("snapshot", "purge", "target", "key", "link", "moved")
-        #expect(run.code == 0, "\(run.errors)")
+        let run = try scene.run("snapshot", "purge", "target", "key", "link", "moved").expect(0)
         #expect(run.lines.last?.hasPrefix("purged 3 versions, ") ?? false, "\(run.output)")
         try expectNoSecret(scene)
         try expectSizes(scene)
         #expect(try self.ids(scene) == ids)
         #expect(try scene.run("snapshot", "verify", "target").code == 0)
-        let found = try scene.run("snapshot", "find", "target", "key")
-        #expect(found.code == 0 && found.output.contains("keys/key  (purged)"), "\(found.output)")
-        for words in [["log", "target", "moved"], ["show", "target", "latest~1"]] {
-            let told = try scene.run(["snapshot"] + words).output
-            let line = told.split(separator: "\n").first { $0.contains("- moved  ") }
-            #expect(line?.hasSuffix("  (removed)  (purged)") ?? false, "\(told)")
-        }
+        try scene.run("snapshot", "find", "target", "key").expect(0, prints: "keys/key  (purged)")
+        try scene.run("snapshot", "log", "target", "key").expect(
+            0, prints: "+ keys/key  25 B  (new)  (purged)\n")
+        try scene.run("snapshot", "show", "target", "latest~1").expect(
+            0, prints: "- keys/link  (removed)  (purged)\n")
         let shown = try scene.run("snapshot", "show", "target", "latest~1", "--json").json()
-        let removed = try #require(shown.objects("actions").first { $0.text("path") == "moved" })
+        let removed = try #require(shown.objects("actions").first { $0.text("path") == "keys/link" })
         #expect(removed.number("purged") == 1, "\(removed)")
         // The rest comes back, and the purged files are listed.
-        let copy = try scene.run("snapshot", "restore", "target", "latest~4", "--to", "copy")
-        #expect(copy.code == 3 && copy.errors.contains("keys/key: its content was purged"), "\(copy.errors)")
-        #expect(copy.errors.contains("keys/link: its content was purged"), "\(copy.errors)")
+        try scene.run("snapshot", "restore", "target", "latest~4", "--to", "copy").expect(
+            3, says: "keys/key: its content was purged", "keys/link: its content was purged")
         #expect(try scene.text("copy/keys/pub") == "p" && !scene.exists("copy/keys/key"))
         #expect(!scene.exists("copy/keys/link") && !scene.exists("copy/other"))
-        let undo = try scene.run("undo", "target", "--steps", "4")
-        #expect(undo.code == 3 && undo.errors.contains("its content was purged"), "\(undo.errors)")
+        try scene.run("undo", "target", "--steps", "4").expect(3, says: "its content was purged")
         #expect(try scene.text("target/keys/pub") == "p" && !scene.exists("target/keys/key"))
         // Nothing is left to purge.
         #expect(try scene.run("snapshot", "purge", "target", "key", "link", "moved").code == 2)
@@ -309,8 +294,7 @@ struct RemovalTests {
     }
 
     @Test func whatThePresentTreeHasStays() throws {
-        let scene = try MirrorScene(["a": "a", "key": .file(RemovalTests.secret)])
-        try scene.mirror()
+        let scene = try MirrorScene(["a": "a", "key": .file(RemovalTests.secret)]).mirrored()
         try scene.move("source/key", to: "source/elsewhere")
         try scene.mirror()
         let run = try scene.run("snapshot", "purge", "target", "/key")
@@ -321,8 +305,7 @@ struct RemovalTests {
     }
 
     @Test func whatWasStagedAndPreparedGoesToo() throws {
-        let scene = try MirrorScene(["a": "a", "key": .file(RemovalTests.secret)])
-        try scene.mirror()
+        let scene = try MirrorScene(["a": "a", "key": .file(RemovalTests.secret)]).mirrored()
         try scene.remove("source/key")
         try scene.mirror()
         try scene.build(.file(RemovalTests.secret), at: "source/key")
@@ -334,30 +317,25 @@ struct RemovalTests {
     @Test func aPatternThatMatchesNothingSaysSo() throws {
         let scene = try scene(3)
         let before = try scene.wholeTarget()
-        let run = try scene.run("snapshot", "purge", "target", "nosuch")
-        #expect(run.code == 2 && run.errors.contains("nothing is purged"), "\(run.errors)")
+        try scene.run("snapshot", "purge", "target", "nosuch").expect(2, says: "nothing is purged")
         #expect(try scene.wholeTarget().differences(from: before) == [])
     }
 
     /// The content has a name that no list knows.
     @Test func anotherNameOutsideIsListed() throws {
-        let scene = try MirrorScene(["a": "a", "key": .file(RemovalTests.secret)])
-        try scene.mirror()
+        let scene = try MirrorScene(["a": "a", "key": .file(RemovalTests.secret)]).mirrored()
         try HostCommand.run("ln", scene.path("target/key"), scene.path("outside"))
         try scene.remove("source/key")
         try scene.mirror()
-        let run = try scene.run("snapshot", "purge", "target", "key")
-        #expect(
-            run.code == 3 && run.errors.contains("key: its content has another name outside"), "\(run.errors)"
-        )
+        try scene.run("snapshot", "purge", "target", "key").expect(
+            3, says: "key: its content has another name outside")
         try expectNoSecret(scene)
     }
 
     @Test func aPatternOfWhatStaysIsRefused() throws {
         let scene = try scene(3)
         let before = try scene.wholeTarget()
-        let run = try scene.run("snapshot", "purge", "target", "!b")
-        #expect(run.code == 64 && run.errors.contains("would purge all but that"), "\(run.errors)")
+        try scene.run("snapshot", "purge", "target", "!b").expect(64, says: "would purge all but that")
         #expect(try scene.wholeTarget().differences(from: before) == [])
     }
 
@@ -378,8 +356,8 @@ struct RemovalTests {
         try scene.build(["1": ["d": ["key": .file(RemovalTests.secret), "other": "o"]]], at: "conflicts")
         try HostCommand.run(
             "mv", scene.path("conflicts"), scene.path("target/.fsync-lite/history/\(id)/conflicts"))
-        let run = try scene.run("snapshot", "purge", "target", "d/key")
-        #expect(run.code == 0 && run.output.contains("conflicts/1/d/key  set aside"), "\(run.output)")
+        try scene.run("snapshot", "purge", "target", "d/key").expect(
+            0, prints: "conflicts/1/d/key  set aside")
         try expectNoSecret(scene)
         #expect(scene.exists("target/.fsync-lite/history/\(id)/conflicts/1/d/other"))
     }
@@ -401,12 +379,10 @@ struct RemovalTests {
     func theOldTreesOfExchangesKeepNothingBack(way: String) throws {
         let scene = try MirrorScene(["a": "1", "b": "b", "d": ["key": .file(RemovalTests.secret)]])
         func apply(_ last: Int) throws {
-            let run = try scene.run("apply", "source", "target", "--exchange", "--keep-last", "\(last)")
-            #expect(run.code == 0, "\(run.errors)")
+            try scene.run("apply", "source", "target", "--exchange", "--keep-last", "\(last)").expect(0)
         }
         func run(_ words: String...) throws {
-            let run = try scene.run(words)
-            #expect(run.code == 0, "\(words): \(run.errors)")
+            try scene.run(words).expect(0)
         }
         try apply(20)
         try scene.remove("source/d/key")
@@ -439,27 +415,25 @@ struct RemovalTests {
     @Test(.needs(.strace), arguments: 1...12) func aKilledPurgeIsEndedByTheSame(rename: Int) throws {
         let scene = try secretScene()
         func purge(under tracer: [String] = []) throws -> CommandRun {
-            try CommandRun(
-                ["snapshot", "purge", scene.target, "keys", "moved"], in: scene.directory.path, under: tracer)
+            try scene.here(["snapshot", "purge", scene.target, "keys", "moved"], under: tracer)
         }
         let killed = try purge(under: [
             "strace", "-f", "-qq", "-o", "/dev/null", "-e", "trace=renameat,renameat2", "-e",
             "inject=renameat,renameat2:signal=KILL:when=\(rename)",
         ])
-        let verified = try scene.run("snapshot", "verify", "target")
-        #expect(verified.code == 0, "\(verified.errors)")
+        try scene.run("snapshot", "verify", "target").expect(0)
         if killed.code != 0 { #expect([0, 2].contains(try purge().code)) }
         try expectNoSecret(scene)
         #expect(try scene.run("snapshot", "verify", "target").code == 0)
-        let copy = try scene.run("snapshot", "restore", "target", "latest~4", "--to", "copy")
-        #expect(copy.code == 3 && copy.errors.contains("other: its content was purged"), "\(copy.errors)")
+        try scene.run("snapshot", "restore", "target", "latest~4", "--to", "copy").expect(
+            3, says: "other: its content was purged")
     }
 
     /// The next run sweeps what a killed purge had taken off the lists.
     @Test(.needs(.strace), arguments: [5, 7, 9, 11]) func aKilledPurgeIsEndedByARun(rename: Int) throws {
         let scene = try secretScene()
-        let killed = try CommandRun(
-            ["snapshot", "purge", scene.target, "keys", "moved"], in: scene.directory.path,
+        let killed = try scene.here(
+            ["snapshot", "purge", scene.target, "keys", "moved"],
             under: [
                 "strace", "-f", "-qq", "-o", "/dev/null", "-e", "trace=renameat,renameat2", "-e",
                 "inject=renameat,renameat2:signal=KILL:when=\(rename)",
@@ -496,9 +470,7 @@ struct RemovalTests {
         let scene = try scene(12, "--keep-last", "20")
         #expect(try scene.plan("--keep-last", "1").code == 0)
         try scene.build(.file("changed"), at: "source/a")
-        let run = try scene.apply("--keep-last", "1")
-        #expect(run.code == 4 && run.errors.contains("would remove 11 snapshots ("), "\(run.errors)")
-        let allowed = try scene.apply("--keep-last", "1", "--allow-removal")
-        #expect(allowed.code == 0 && allowed.errors.contains("removed 11 snapshots ("), "\(allowed.errors)")
+        try scene.apply("--keep-last", "1").expect(4, says: "would remove 11 snapshots (")
+        try scene.apply("--keep-last", "1", "--allow-removal").expect(0, says: "removed 11 snapshots (")
     }
 }

@@ -50,14 +50,13 @@ struct RestorePathsTests {
         for directory in [
             "box/docs/.fsync-lite", "box/docs/.fsync-lite/history", "box/docs/docs", "box/docs/new",
         ] {
-            let run = try restore(scene, "latest~1", "docs/a", "--to", directory, "--overwrite")
-            #expect(run.code == 4 && run.errors.contains("lies in the "), "\(directory): \(run.errors)")
+            try restore(scene, "latest~1", "docs/a", "--to", directory, "--overwrite").expect(
+                4, says: "lies in the ")
         }
-        let run = try restore(scene, "latest~1", "docs", "--to", "box", "--overwrite")
-        #expect(run.code == 4 && run.errors.contains("docs there is a target"), "\(run.errors)")
+        try restore(scene, "latest~1", "docs", "--to", "box", "--overwrite").expect(
+            4, says: "docs there is a target")
         for target in ["box/docs/.fsync-lite/x", "box/docs/.fsync-lite"] {
-            let run = try scene.run("apply", "source", target)
-            #expect(run.code == 4 && run.errors.contains("lies in the state"), "\(target): \(run.errors)")
+            try scene.run("apply", "source", target).expect(4, says: "lies in the state")
         }
         #expect(try TreeSnapshot(scene.path("box")) == before)
     }
@@ -65,8 +64,7 @@ struct RestorePathsTests {
     /// The failed restore has looked, and the command that it names works.
     @Test func aPathThatIsGoneIsFound() throws {
         let scene = try scene()
-        let lost = try restore(scene, "latest", "docs/b", "--to", "there")
-        #expect(lost.code == 66, "\(lost.errors)")
+        let lost = try restore(scene, "latest", "docs/b", "--to", "there").expect(66)
         let text =
             #/docs\/b is not in latest: the run of 20.* deleted it\. The newest version has 1 B, from 20/#
         #expect(lost.errors.contains(text), "\(lost.errors)")
@@ -78,10 +76,8 @@ struct RestorePathsTests {
             "\(found.output)")
         let pattern = try restore(scene, "latest", "deep", "*.nope", "--to", "there")
         #expect(pattern.code == 66 || pattern.code == 2, "\(pattern.errors)")
-        let nothing = try restore(scene, "latest", "*.nope", "--to", "there")
-        #expect(
-            nothing.code == 2 && nothing.errors.contains("no path of latest matches *.nope"),
-            "\(nothing.errors)")
+        try restore(scene, "latest", "*.nope", "--to", "there").expect(
+            2, says: "no path of latest matches *.nope")
     }
 
     @Test func aSnapshotHasTheNameOfItsDay() throws {
@@ -89,8 +85,7 @@ struct RestorePathsTests {
         let today = Date.now.formatted(
             .dateTime.weekday(.wide).locale(Locale(identifier: "en_US_POSIX"))
         ).lowercased()
-        let run = try CommandRun(
-            ["snapshot", "restore", "target", today, "same", "--to", "new"], in: scene.directory.path)
+        let run = try scene.here(["snapshot", "restore", "target", today, "same", "--to", "new"])
         #expect(run.code == 0 && scene.exists("new/same"), "\(today): \(run.errors)")
         #expect(try restore(scene, "someday", "same", "--to", "new").code == 66)
     }
@@ -98,7 +93,7 @@ struct RestorePathsTests {
     @Test func pathsGoBesideOthers() throws {
         let scene = try scene()
         let mode = try TreeSnapshot(scene.path("there")).entries[Array("docs".utf8)]?.mode
-        try restore(scene, "latest~1", "docs/b", "docs/deep", "docs/link", "--to", "there").expectDone()
+        try restore(scene, "latest~1", "docs/b", "docs/deep", "docs/link", "--to", "there").expect(0)
         let after = try TreeSnapshot(scene.path("there"))
         #expect(
             after.paths.sorted() == [
@@ -121,23 +116,18 @@ struct RestorePathsTests {
         try scene.build(["a": "theirs", "b": "b"], at: "there/docs")
         let before = try TreeSnapshot(scene.path("there"))
         for dryRun in [["--dry-run"], []] {
-            let run = try scene.run(
-                ["snapshot", "restore", "target", "latest~1", "docs", "--to", "there"] + dryRun)
-            #expect(run.code == 4)
-            #expect(run.errors.contains("refused: docs/a is there, of "), "\(run.errors)")
-            #expect(
-                run.errors.contains(
-                    "next: fsync-lite snapshot restore target 'latest~1' docs --to there"),
-                "\(run.errors)")
+            try scene.run(
+                ["snapshot", "restore", "target", "latest~1", "docs", "--to", "there"] + dryRun
+            ).expect(
+                4, says: "refused: docs/a is there, of ",
+                "next: fsync-lite snapshot restore target 'latest~1' docs --to there")
             #expect(try TreeSnapshot(scene.path("there")) == before)
         }
-        let plan = try restore(scene, "latest~1", "docs", "--to", "there", "--overwrite", "--dry-run")
-        #expect(plan.code == 0 && plan.output.contains("~ docs/a  3 B"), "\(plan.errors)")
+        try restore(scene, "latest~1", "docs", "--to", "there", "--overwrite", "--dry-run").expect(
+            0, prints: "~ docs/a  3 B")
         #expect(try TreeSnapshot(scene.path("there")) == before)
-        let run = try restore(scene, "latest~1", "docs", "--to", "there", "--overwrite")
-        #expect(
-            run.code == 0 && run.errors.contains("the snapshot's content replaces that of docs/a"),
-            "\(run.errors)")
+        try restore(scene, "latest~1", "docs", "--to", "there", "--overwrite").expect(
+            0, says: "the snapshot's content replaces that of docs/a")
         #expect(try scene.text("there/docs/a") == "one" && scene.text("there/docs/mine") == "mine")
         let there = try TreeSnapshot(scene.path("there"))
         #expect(there.inode("docs/a") == there.inode("docs/a2"))
@@ -147,7 +137,7 @@ struct RestorePathsTests {
     /// Where only attributes differ, nothing is overwritten, and where the run is refused.
     @Test func onlyWhatIsOverwrittenIsSaidToBe() throws {
         let scene = try scene()
-        try restore(scene, "latest~1", "docs/b", "--to", "there").expectDone()
+        try restore(scene, "latest~1", "docs/b", "--to", "there").expect(0)
         try scene.setMode(0o600, of: "there/docs/b")
         let equal = try restore(scene, "latest~1", "docs/b", "--to", "there", "--overwrite")
         #expect(equal.code == 0 && !equal.errors.contains("replaces"), "\(equal.errors)")
@@ -160,28 +150,25 @@ struct RestorePathsTests {
 
     @Test(.needs(.immutableFiles))
     func immutableFileIsRefused() throws {
-        let scene = try MirrorScene(["docs": ["a": "one"]])
-        try scene.mirror()
+        let scene = try MirrorScene(["docs": ["a": "one"]]).mirrored()
         try scene.build(["docs": ["a": "theirs"]], at: "there")
         try HostCommand.run("chattr", "+i", scene.path("there/docs/a"))
         defer { _ = try? HostCommand.run("chattr", "-i", scene.path("there/docs/a")) }
-        let run = try restore(scene, "latest", "docs", "--to", "there", "--overwrite")
-        #expect(
-            run.code == 4 && run.errors.contains("docs/a in the target is immutable; chattr -i it"),
-            "\(run.errors)")
+        try restore(scene, "latest", "docs", "--to", "there", "--overwrite").expect(
+            4, says: "docs/a in the target is immutable; chattr -i it")
     }
 
     @Test(.needs(.mounts))
     func whatDoesNotFitIsRefused() throws {
         let scene = try MirrorScene(["a": .file(String(repeating: "a", count: 3_000_000))], inMemory: true)
-        try scene.mirror()
+            .mirrored()
         try scene.build([:], at: "small")
         try TestDisk.tmpfs(options: "size=1m").mounted(at: scene.path("small")) {
             for options in [["--dry-run"], []] {
                 for paths in [[], ["a"]] {
-                    let run = try scene.run(
-                        ["snapshot", "restore", "target", "latest"] + paths + ["--to", "small"] + options)
-                    #expect(run.code == 4 && run.errors.contains("are needed and"), "\(run.errors)")
+                    try scene.run(
+                        ["snapshot", "restore", "target", "latest"] + paths + ["--to", "small"] + options
+                    ).expect(4, says: "are needed and")
                 }
             }
         }
@@ -190,43 +177,39 @@ struct RestorePathsTests {
     @Test func aWholeTreeGoesToAnEmptyDirectoryOnly() throws {
         let scene = try scene()
         for place in [["--to-source"], ["--to", "there"]] {
-            let run = try scene.run(["snapshot", "restore", "target", "latest"] + place)
-            #expect(
-                run.code == 4
-                    && run.errors.contains(
-                        "holds other entries already, and a whole tree is copied to an empty directory only: name the paths"
-                    ), "\(run.errors)")
+            try scene.run(["snapshot", "restore", "target", "latest"] + place).expect(
+                4,
+                says:
+                    "holds other entries already, and a whole tree is copied to an empty directory only: name the paths"
+            )
         }
     }
 
     @Test func anotherKindOfEntryIsInTheWay() throws {
         let scene = try scene()
         try scene.build(["a": ["mine": "mine"]], at: "there/docs")
-        let directory = try restore(scene, "latest~1", "docs/a", "--to", "there", "--overwrite")
-        #expect(
-            directory.code == 4 && directory.errors.contains("docs/a is a directory there"),
-            "\(directory.errors)")
+        try restore(scene, "latest~1", "docs/a", "--to", "there", "--overwrite").expect(
+            4, says: "docs/a is a directory there")
         try scene.remove("there/docs")
         try scene.build(.symlink("../outside"), at: "there/docs")
         try scene.build([:], at: "outside")
-        let link = try restore(scene, "latest~1", "docs/a", "--to", "there", "--overwrite")
-        #expect(link.code == 4 && link.errors.contains("docs is a symlink there"), "\(link.errors)")
+        try restore(scene, "latest~1", "docs/a", "--to", "there", "--overwrite").expect(
+            4, says: "docs is a symlink there")
         #expect(try TreeSnapshot(scene.path("outside")).paths.isEmpty)
         // A wanted path itself is replaced.
-        try restore(scene, "latest~1", "docs", "--to", "there", "--overwrite").expectDone()
+        try restore(scene, "latest~1", "docs", "--to", "there", "--overwrite").expect(0)
         #expect(try scene.text("there/docs/deep/c") == "c")
     }
 
     @Test func backToTheSource() throws {
         let scene = try scene()
         try scene.build(["new": "not mirrored yet"], at: "source/docs")
-        let refused = try restore(scene, "latest~1", "docs", "--to-source")
-        #expect(refused.code == 4 && refused.errors.contains("docs/a is there"), "\(refused.errors)")
+        try restore(scene, "latest~1", "docs", "--to-source").expect(4, says: "docs/a is there")
         #expect(!scene.exists("source/docs/b"))
-        try restore(scene, "latest~1", "docs/b", "docs/deep", "--to-source").expectDone()
+        try restore(scene, "latest~1", "docs/b", "docs/deep", "--to-source").expect(0)
         #expect(try scene.text("source/docs/b") == "b" && scene.text("source/docs/new") == "not mirrored yet")
         #expect(try scene.text("source/docs/a") == "one, two")
-        try restore(scene, "latest~1", "docs", "--to-source", "--overwrite").expectDone()
+        try restore(scene, "latest~1", "docs", "--to-source", "--overwrite").expect(0)
         #expect(
             try scene.text("source/docs/a") == "one" && scene.text("source/docs/new") == "not mirrored yet")
         #expect(!scene.exists("source/.fsync-lite"))
@@ -236,31 +219,26 @@ struct RestorePathsTests {
     @Test func onlyToTheDirectoryThatWasMirrored() throws {
         let scene = try scene()
         try scene.move("source", to: "away")
-        let missing = try restore(scene, "latest~1", "docs/b", "--to-source")
-        #expect(
-            missing.code == 4 && missing.errors.contains("is not there: is a disk missing?"),
-            "\(missing.errors)")
+        try restore(scene, "latest~1", "docs/b", "--to-source").expect(
+            4, says: "is not there: is a disk missing?")
         #expect(!scene.exists("source"))
         try scene.build([:], at: "source")
-        let other = try restore(scene, "latest~1", "docs/b", "--to-source")
-        #expect(
-            other.code == 4 && other.errors.contains("is not the directory that was mirrored"),
-            "\(other.errors)")
+        try restore(scene, "latest~1", "docs/b", "--to-source").expect(
+            4, says: "is not the directory that was mirrored")
         #expect(try TreeSnapshot(scene.source).paths.isEmpty)
-        try restore(scene, "latest~1", "docs/b", "--to", "source").expectDone()
+        try restore(scene, "latest~1", "docs/b", "--to", "source").expect(0)
         #expect(try scene.text("source/docs/b") == "b")
     }
 
     /// The directory of a path is a file or a symlink by now, which goes to the history.
     @Test(arguments: [TreeLiteral.file("file"), .symlink("elsewhere")])
     func whatIsInTheWayOfAPathGoesToTheHistory(now: TreeLiteral) throws {
-        let scene = try MirrorScene(["a": ["f": "1", "g": "2"], "z": "z"])
-        try scene.mirror()
+        let scene = try MirrorScene(["a": ["f": "1", "g": "2"], "z": "z"]).mirrored()
         try scene.remove("source/a")
         try scene.build(["a": now], at: "source")
         try scene.mirror("--max-delete", "unlimited")
         let before = try TreeSnapshot(scene.target)
-        try restore(scene, "latest~1", "a/f", "--in-place").expectDone()
+        try restore(scene, "latest~1", "a/f", "--in-place").expect(0)
         #expect(try scene.text("target/a/f") == "1" && !scene.exists("target/a/g"))
         #expect(try scene.run("undo", "target").code == 0)
         #expect(try TreeSnapshot(scene.target).differences(from: before) == [])
@@ -289,7 +267,7 @@ struct RestorePathsTests {
         if try scene.run("recover", "there").code == 0, !scene.exists("there/.fsync-lite") {
             #expect(["theirs", "one"].contains(try scene.text("there/docs/a")))
         }
-        try scene.run(command).expectDone()
+        try scene.run(command).expect(0)
         #expect(try scene.text("there/docs/a") == "one" && scene.text("there/docs/deep/c") == "c")
         #expect(try scene.text("there/docs/mine") == "mine" && !scene.exists("there/.fsync-lite"))
     }
@@ -309,13 +287,11 @@ struct RestorePathsTests {
         let scene = try #require(try halfRestored())
         let before = try scene.wholeTarget()
         for words in [["apply"], ["plan"]] {
-            let run = try scene.run(words + ["source", "target"])
-            #expect(run.code == 6 && run.errors.contains("run: fsync-lite recover source"), "\(run.errors)")
+            try scene.run(words + ["source", "target"]).expect(6, says: "run: fsync-lite recover source")
         }
         #expect(try scene.run("plan", "there", "source").code == 6)
         #expect(try scene.wholeTarget().touched(since: before) == [])
-        let recovered = try scene.run("recover", "source")
-        #expect(recovered.code == 0, "\(recovered.errors)")
+        try scene.run("recover", "source").expect(0)
         #expect(!scene.exists("source/.fsync-lite"))
         #expect(try scene.text("source/docs/a") == "one")
         #expect(try scene.apply("--max-delete", "unlimited").code == 0)
@@ -323,9 +299,8 @@ struct RestorePathsTests {
 
     @Test(.needs(.strace)) func nextRestoreSaysWhatBecameOfTheUnfinishedOne() throws {
         let scene = try #require(try halfRestored())
-        let run = try restore(scene, "latest~1", "same", "--to-source")
-        #expect(
-            run.code == 0 && run.errors.contains("was cut short; it is finished now"), "\(run.errors)")
+        try restore(scene, "latest~1", "same", "--to-source").expect(
+            0, says: "was cut short; it is finished now")
         #expect(!scene.exists("source/.fsync-lite"))
         #expect(try scene.text("source/docs/a") == "one")
     }
@@ -333,8 +308,7 @@ struct RestorePathsTests {
     /// It is no target because of that.
     @Test(.needs(.strace)) func aHalfRestoredDirectoryIsNotTakenOver() throws {
         let scene = try #require(try halfRestored())
-        let run = try scene.run("apply", "there", "source")
-        #expect(run.code == 4 && run.errors.contains("was never written by fsync-lite"), "\(run.errors)")
+        try scene.run("apply", "there", "source").expect(4, says: "was never written by fsync-lite")
         #expect(scene.exists("source/same"))
         #expect(try scene.text("source/docs/a") == "one")
     }
@@ -345,12 +319,10 @@ struct RestorePathsTests {
         let scene = try MirrorScene(["docs": ["a": "one"]])
         for target in ["target", "other"] { #expect(try scene.run("apply", "source", target).code == 0) }
         let restore = ["snapshot", "restore", "target", "latest", "docs/a", "--to"]
-        let run = try scene.run(restore + [place])
-        #expect(run.code == 4, "\(run.errors)")
+        let run = try scene.run(restore + [place]).expect(4)
         let next = "next: fsync-lite \(restore.joined(separator: " ")) target.restored\n"
         #expect(run.errors.contains(next), "\(run.errors)")
-        let again = try scene.run(restore + ["target.restored"])
-        #expect(again.code == 0, "\(again.errors)")
+        try scene.run(restore + ["target.restored"]).expect(0)
         #expect(try scene.text("target.restored/docs/a") == "one")
     }
 }

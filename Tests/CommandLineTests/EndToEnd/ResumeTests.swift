@@ -59,9 +59,7 @@ struct ResumeTests {
     @Test(arguments: [(SIGINT, 130), (SIGTERM, 143)] as [(Int32, Int32)])
     func whatWasStagedIsUsedAgain(_ signal: Int32, _ code: Int32) throws {
         let scene = try MirrorScene(["d": files(1500)], inMemory: true)
-        let run = try interruptedApply(scene, signal)
-        #expect(run.code == code)
-        #expect(run.errors.contains("interrupted; the target is unchanged"))
+        try interruptedApply(scene, signal).expect(code, says: "interrupted; the target is unchanged")
         #expect(try FileManager.default.contentsOfDirectory(atPath: scene.target) == [".fsync-lite"])
         let staged = stagedInodes(scene)
         try scene.mirror()
@@ -104,9 +102,7 @@ struct ResumeTests {
     @Test(.needs(.strace)) func aWholeStageIsUsedAgain() throws {
         let scene = try MirrorScene(Self.linked, inMemory: true)
         try scene.link("source/d", to: "source/a")
-        let command = try PausedCommand(
-            ["apply", "source", "target"], in: scene.directory.path, at: .after("syncfs"))
-        #expect(try command.waitForPause())
+        let command = try scene.paused(at: .after("syncfs"))
         command.send(SIGTERM)
         #expect(try command.finish().code == 143)
         try expectStagedIsUsed(scene, before: stagedInodes(scene))
@@ -131,10 +127,7 @@ struct ResumeTests {
     @Test(.needs(.strace)) func aStageThatWasTakenOverSurvivesAKill() throws {
         let scene = try MirrorScene(Self.linked, inMemory: true)
         for call in ["syncfs", "unlinkat"] {
-            let command = try PausedCommand(
-                ["apply", "source", "target"], in: scene.directory.path,
-                at: .after(call, of: call == "unlinkat" ? "log" : nil))
-            #expect(try command.waitForPause())
+            let command = try scene.paused(at: .after(call, of: call == "unlinkat" ? "log" : nil))
             if call == "syncfs" { command.send(SIGTERM) } else { command.kill() }
             _ = try command.finish()
         }
@@ -145,13 +138,10 @@ struct ResumeTests {
     @Test(.needs(.strace), arguments: [SIGINT, SIGTERM]) func signalDuringTheCommitLetsItFinish(signal: Int32)
         throws
     {
-        let scene = try MirrorScene(["a": "1", "d": ["b": "2"]], inMemory: true)
-        try scene.mirror()
+        let scene = try MirrorScene(["a": "1", "d": ["b": "2"]], inMemory: true).mirrored()
         try scene.build(["new": "n"], at: "source")
         try scene.append("+", to: "source/a")
-        let command = try PausedCommand(
-            ["apply", "source", "target"], in: scene.directory.path, at: .after("renameat2", of: "journal"))
-        #expect(try command.waitForPause())
+        let command = try scene.paused(at: .after("renameat2", of: "journal"))
         command.send(signal)
         let run = try command.finish()
         #expect(
@@ -188,8 +178,7 @@ struct ResumeTests {
             "grep", "-Eq", "^(ShdPnd|SigPnd):.*[^0\t]", "/proc/\(command.identifier)/status")
         {}
         command.send(SIGTERM)
-        let run = try command.finish()
-        #expect(run.code == 143 && run.errors.contains("the target is unchanged"), "\(run.errors)")
+        try command.finish().expect(143, says: "the target is unchanged")
         #expect(!scene.exists("target/a"))
     }
 
@@ -215,17 +204,11 @@ struct ResumeTests {
         try scene.build([:], at: "target")
         try TestDisk.tmpfs(options: "size=5m").mounted(at: scene.target) {
             for content in ["y", "z"] {
-                do {
-                    let command = try PausedCommand(
-                        ["apply", "source", "target"], in: scene.directory.path, at: .after("syncfs"))
-                    #expect(try command.waitForPause())
-                }
+                try scene.paused(at: .after("syncfs")).kill()
                 // It is another file by now, so what is staged serves nobody.
                 try scene.editInSecret("source/large", String(repeating: content, count: 3_000_000))
             }
-            var run = try scene.apply()
-            while run.code == 75 { run = try scene.apply() }
-            #expect(run.code == 0, "\(run.errors)")
+            try scene.unlocked(["apply", "source", "target"]).expect(0)
             try scene.expectMirrored()
         }
     }

@@ -14,8 +14,7 @@ struct RetentionTests {
 
     private func change(_ scene: MirrorScene, _ options: [String] = []) throws {
         try scene.append("+", to: "source/a")
-        let run = try scene.run(["apply", "source", "target"] + options)
-        #expect(run.code == 0, "\(run.errors)")
+        try scene.run(["apply", "source", "target"] + options).expect(0)
     }
 
     private func list(_ scene: MirrorScene) throws -> JSONObject {
@@ -46,9 +45,9 @@ struct RetentionTests {
         #expect(try rules(scene).hasPrefix("\(key) \(value) ("))
         try change(scene)
         #expect(try rules(scene).hasPrefix("\(key) \(value) ("))
-        let kept = try scene.run(
-            "snapshot", "prune", "target", "--keep-\(rule)", value, "--dry-run", "--json")
-        #expect(kept.code == 0, "\(kept.errors)")
+        try scene.run(
+            "snapshot", "prune", "target", "--keep-\(rule)", value, "--dry-run", "--json"
+        ).expect(0)
     }
 
     /// The label of the present tree is in the record that leads to it, which stays.
@@ -109,8 +108,7 @@ struct RetentionTests {
         if try command.waitForPause() { command.kill() } else { _ = try command.finish() }
         for (number, id) in try ids().enumerated() {
             guard let tree = trees[id] else { continue }
-            let run = try scene.run("snapshot", "restore", "target", id, "--to", "copy\(number)")
-            #expect(run.code == 0, "\(run.errors)")
+            try scene.run("snapshot", "restore", "target", id, "--to", "copy\(number)").expect(0)
             #expect(try TreeSnapshot(scene.path("copy\(number)")).differences(from: tree) == [])
         }
         #expect(try scene.run("snapshot", "prune", "target", "--keep-last", "0").code == 0)
@@ -130,9 +128,7 @@ struct RetentionTests {
         } else {
             try Data("{}".utf8).write(to: header)
         }
-        let verify = try scene.run("snapshot", "verify", "target")
-        #expect(
-            verify.code == 65 && verify.errors.contains("\(names[number])/header.json"), "\(verify.errors)")
+        try scene.run("snapshot", "verify", "target").expect(65, says: "\(names[number])/header.json")
         let undo = try scene.run("undo", "target", "--dry-run")
         #expect(undo.code == (number == 4 ? 65 : 0), "\(undo.errors)")
         #expect(number < 4 || undo.errors.contains("next: fsync-lite snapshot prune --damaged target"))
@@ -158,12 +154,7 @@ struct RetentionTests {
         let scene = try scene(4)
         try settings("{\"keep_last\": 0}", scene)
         try scene.append("+", to: "source/a")
-        do {
-            let paused = try PausedCommand(
-                ["apply", "source", "target"], in: scene.directory.path,
-                at: .after("renameat2", of: "journal"))
-            #expect(try paused.waitForPause())
-        }
+        try scene.paused(at: .after("renameat2", of: "journal")).kill()
         #expect(try scene.run("recover", "target").code == 0)
         #expect(try count(scene) == 6)
     }
@@ -275,11 +266,8 @@ struct RetentionTests {
         #expect(try scene.apply("--keep-within", "soon").code == 64)
         try scene.build(
             .file("{\"defaults\": {\"retention\": \"default\", \"keep_last\": 2}}"), at: "settings.json")
-        let run = try scene.run("apply", "source", "target", "--settings", "settings.json")
-        #expect(run.code == 65)
-        #expect(
-            run.errors.contains(
-                "settings.json: line 1, column 2: defaults: --retention default goes with no other"))
+        try scene.run("apply", "source", "target", "--settings", "settings.json").expect(
+            65, says: "settings.json: line 1, column 2: defaults: --retention default goes with no other")
     }
 
     // MARK: What is built in
@@ -361,9 +349,9 @@ struct RetentionTests {
         #expect(try !scene.run("undo", "target", "--dry-run").errors.contains("pruned"))
         #expect(try scene.run("snapshot", "prune", "target", "--keep-last", "0").code == 0)
         for options in [["--dry-run"], []] {
-            let run = try scene.run(["undo", "target"] + options)
-            #expect(run.code == 4 && run.errors.contains("the tree before the last apply is not kept"))
-            #expect(run.errors.contains("fsync-lite snapshot restore --in-place --dry-run target "))
+            try scene.run(["undo", "target"] + options).expect(
+                4, says: "the tree before the last apply is not kept",
+                "fsync-lite snapshot restore --in-place --dry-run target ")
         }
         try scene.expectMirrored()
         #expect(try scene.run("snapshot", "restore", "target", "latest~1", "--in-place").code == 0)
@@ -390,9 +378,7 @@ struct RetentionTests {
 
     @Test func theZoneOfTheRunDecidesAboutItsDay() throws {
         let scene = try MirrorScene(["a": "0"])
-        let run = try CommandRun(
-            ["apply", "source", "target"], in: scene.directory.path, environment: ["TZ": "AAA-13"])
-        #expect(run.code == 0)
+        try scene.here(["apply", "source", "target"], environment: ["TZ": "AAA-13"]).expect(0)
         let records = scene.path("target/.fsync-lite/history")
         let record = try #require(try FileManager.default.contentsOfDirectory(atPath: records).first)
         #expect(
@@ -402,8 +388,7 @@ struct RetentionTests {
 
     /// A label keeps a snapshot in `prune`, too, unless its rules name labels.
     @Test func pruningKeepsWhatHasALabel() throws {
-        let scene = try MirrorScene(["a": "1"])
-        try scene.mirror()
+        let scene = try MirrorScene(["a": "1"]).mirrored()
         #expect(try scene.run("snapshot", "create", "target", "--label", "kept").code == 0)
         for _ in 0..<2 {
             try scene.append("1", to: "source/a")

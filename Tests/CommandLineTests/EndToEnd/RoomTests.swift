@@ -37,12 +37,10 @@ struct RoomTests {
         try onDisk("-N", "200") { scene in
             try write(10 << 20, to: scene.path("source/a"))
             try link(300, scene)
-            let run = try apply(scene)
-            #expect(run.code == 0, "\(run.errors)")
+            try apply(scene).expect(0)
             #expect(try scene.run("manifest", "show", "disk/t").output.contains("10485760"))
-            let apart = try scene.run("apply", "source", "disk/apart", "--no-hard-links")
-            #expect(apart.code == 4)
-            #expect(apart.errors.contains("inodes are needed"))
+            try scene.run("apply", "source", "disk/apart", "--no-hard-links").expect(
+                4, says: "inodes are needed")
         }
     }
 
@@ -52,9 +50,7 @@ struct RoomTests {
                 let path = scene.path("source/\(number)")
                 if kind == "file" { try write(100, to: path) } else { #expect(mkdir(path, 0o755) == 0) }
             }
-            let run = try apply(scene)
-            #expect(run.code == 4, "\(run.errors)")
-            #expect(run.errors.contains("are needed and"))
+            try apply(scene).expect(4, says: "are needed and")
             #expect(!scene.exists("disk/t"))
         }
     }
@@ -70,8 +66,7 @@ struct RoomTests {
                 // Of the free ones ext4 keeps a fiftieth of all for itself.
                 let rest = try blocks("%f", scene) - blocks("%b", scene) / 50 - used * share / 100
                 try HostCommand.run("fallocate", "-l", "\(rest * 4096)", filler)
-                let run = try apply(scene)
-                #expect(run.code == code, "\(share) %: \(run.errors)")
+                try apply(scene).expect(code, of: "\(share) %")
                 try scene.remove("disk/filler")
                 if code == 0 { try scene.remove("disk/t") }
             }
@@ -87,9 +82,7 @@ struct RoomTests {
     /// The blocks that a run takes, stopped where it takes the most.
     private func mostUsed(_ scene: MirrorScene) throws -> Int64 {
         let before = try blocks("%f", scene)
-        let command = try PausedCommand(
-            ["apply", "source", "disk/t"], in: scene.directory.path, at: .after("renameat2", of: "journal"))
-        #expect(try command.waitForPause())
+        let command = try scene.paused(["apply", "source", "disk/t"], at: .after("renameat2", of: "journal"))
         try HostCommand.run("sync")
         let used = before - (try blocks("%f", scene))
         #expect(try command.finish().code == 0)
@@ -103,8 +96,7 @@ struct RoomTests {
             try write(20 << 20, to: scene.path("source/a"))
             #expect(try apply(scene).code == 0)
             try scene.setMode(0o600, of: "source/a")
-            let run = try apply(scene, "--exchange")
-            #expect(run.code == 4, "\(run.errors)")
+            try apply(scene, "--exchange").expect(4)
             #expect(try apply(scene).code == 0)
         }
     }
@@ -112,8 +104,7 @@ struct RoomTests {
     @Test func theReserveOfRootIsFreeForRoot() throws {
         try onDisk("-m", "40") { scene in
             try write(28 << 20, to: scene.path("source/a"))
-            let run = try apply(scene)
-            #expect(run.code == 0, "\(run.errors)")
+            try apply(scene).expect(0)
         }
     }
 
@@ -124,10 +115,8 @@ struct RoomTests {
                 #expect(try apply(scene, "--keep-last", "9").code == 0)
             }
             for number in 0..<120 { try write(1, to: scene.path("source/\(number)")) }
-            let run = try apply(scene, "--keep-last", "9")
-            #expect(run.code == 4)
-            #expect(run.errors.contains("inodes are needed"))
-            #expect(run.errors.contains("snapshot prune --keep-last 0 frees"))
+            try apply(scene, "--keep-last", "9").expect(
+                4, says: "inodes are needed", "snapshot prune --keep-last 0 frees")
         }
     }
 
@@ -138,9 +127,7 @@ struct RoomTests {
             try write(2, to: scene.path("source/a"))
             #expect(try apply(scene, "--exchange").code == 0)
             try HostCommand.run("mount", "-o", "remount,ro", scene.path("disk"))
-            let undo = try scene.run("undo", "disk/t")
-            #expect(undo.code == 4)
-            #expect(undo.errors.contains("mounted read-only"), "\(undo.errors)")
+            let undo = try scene.run("undo", "disk/t").expect(4, says: "mounted read-only")
             #expect(!undo.errors.contains("--no-exchange"))
         }
     }
@@ -159,12 +146,9 @@ struct RoomTests {
             func restore() throws -> CommandRun {
                 try scene.run("snapshot", "restore", "disk/t", "latest~1", "a", "--in-place")
             }
-            let refused = try restore()
-            #expect(refused.code == 4)
-            #expect(refused.errors.contains("snapshot prune --keep-last 1 frees"), "\(refused.errors)")
+            try restore().expect(4, says: "snapshot prune --keep-last 1 frees")
             #expect(try scene.run("snapshot", "prune", "disk/t", "--keep-last", "1").code == 0)
-            let restored = try restore()
-            #expect(restored.code == 0, "\(restored.errors)")
+            try restore().expect(0)
             #expect(try Data(contentsOf: URL(fileURLWithPath: scene.path("disk/t/a"))).count == 12 << 20)
         }
     }
@@ -183,10 +167,8 @@ struct RoomTests {
             let words = (0..<2_000_000).map { _ in random.next() }
             try words.withUnsafeBytes { Data($0) }
                 .write(to: URL(fileURLWithPath: scene.path("source/photos/big.raw")))
-            let run = try scene.run("apply", "source", "disk/v/t")
-            #expect(run.code == 1)
-            #expect(run.errors.contains("photos/big.raw: Disk quota exceeded (write); "), "\(run.errors)")
-            #expect(run.errors.contains("are needed and"))
+            let run = try scene.run("apply", "source", "disk/v/t").expect(
+                1, says: "photos/big.raw: Disk quota exceeded (write); ", "are needed and")
             #expect(!run.errors.contains(".fsync-lite"))
         }
     }
@@ -211,11 +193,9 @@ struct RoomTests {
         try onDisk("-b", "1024") { scene in
             try scene.build(["small": "s", "vm.img": "v"], at: "source")
             #expect(truncate(scene.path("source/vm.img"), 5 << 40) == 0)
-            let plan = try scene.run("plan", "source", "disk/t")
-            #expect(plan.code == 1 && plan.errors.contains("vm.img: File too large"), "\(plan.errors)")
+            try scene.run("plan", "source", "disk/t").expect(1, says: "vm.img: File too large")
             #expect(try apply(scene).code == 1)
-            let run = try apply(scene, "--keep-going")
-            #expect(run.code == 3 && run.errors.contains("vm.img: File too large"), "\(run.errors)")
+            try apply(scene, "--keep-going").expect(3, says: "vm.img: File too large")
             #expect(try scene.text("disk/t/small") == "s")
         }
     }
@@ -230,8 +210,7 @@ struct RoomTests {
             try HostCommand.run("mkswap", swap)
             try HostCommand.run("swapon", swap)
             defer { _ = HostCommand.works("swapoff", swap) }
-            let run = try scene.run("apply", "disk/s", "disk/t")
-            #expect(run.code == 0, "\(run.errors)")
+            try scene.run("apply", "disk/s", "disk/t").expect(0)
             #expect(HostCommand.works("cmp", swap, scene.path("disk/t/swap.img")))
         }
     }

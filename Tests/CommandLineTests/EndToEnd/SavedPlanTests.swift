@@ -1,5 +1,3 @@
-import Foundation
-import Glibc
 import TestNeeds
 import TestSupport
 import Testing
@@ -8,8 +6,8 @@ import Testing
 struct SavedPlanTests {
     private func scene() throws -> MirrorScene {
         let scene = try MirrorScene(
-            ["a": "one", "b": "two", "d": ["x": "x", "y": "y"], "gone": "g", "stays": "s"], inMemory: true)
-        try scene.mirror()
+            ["a": "one", "b": "two", "d": ["x": "x", "y": "y"], "gone": "g", "stays": "s"], inMemory: true
+        ).mirrored()
         try scene.append("+", to: "source/a")
         try scene.move("source/d", to: "source/moved")
         try scene.remove("source/gone")
@@ -18,25 +16,7 @@ struct SavedPlanTests {
     }
 
     private func save(_ scene: MirrorScene, _ options: String...) throws {
-        let run = try scene.run(["plan", "source", "target", "--out", "plan"] + options)
-        #expect(run.code == 0, "\(run.errors)")
-    }
-
-    /// Refused as stale, with each of these paths, and nothing is written.
-    private func expectStale(
-        _ scene: MirrorScene, _ paths: [String], sourceLocation: SourceLocation = #_sourceLocation
-    ) throws {
-        let before = try scene.wholeTarget()
-        let run = try scene.run("apply", "--plan", "plan")
-        #expect(run.code == 5, "\(run.code) \(run.errors)", sourceLocation: sourceLocation)
-        for path in paths {
-            #expect(
-                run.errors.contains("refused: \(path): "), "\(run.errors)", sourceLocation: sourceLocation)
-        }
-        #expect(try scene.wholeTarget().touched(since: before) == [], sourceLocation: sourceLocation)
-        let report = try scene.run("apply", "--plan", "plan", "--json")
-        #expect(report.code == 5, sourceLocation: sourceLocation)
-        #expect(try report.json().text("outcome") == "refused", sourceLocation: sourceLocation)
+        try scene.run(["plan", "source", "target", "--out", "plan"] + options).expect(0)
     }
 
     @Test func appliesWhatWasPlanned() throws {
@@ -44,8 +24,8 @@ struct SavedPlanTests {
         let planned = try scene.planned()
         try save(scene)
         let run = try CommandRun(
-            ["apply", "--json", "--plan", scene.path("plan")], in: scene.directory.path + "/source")
-        #expect(run.code == 0, "\(run.errors)")
+            ["apply", "--json", "--plan", scene.path("plan")], in: scene.directory.path + "/source"
+        ).expect(0)
         #expect(try run.json().actionLines == planned.actionLines)
         try scene.expectMirrored()
         // Done is done.
@@ -70,67 +50,50 @@ struct SavedPlanTests {
 
     // MARK: Drift
 
-    @Test func changedSourceFileIsStale() throws {
-        let scene = try scene()
-        try save(scene)
-        try scene.append("!", to: "source/new")
-        try expectStale(scene, ["new"])
+    /// What changes after the plan was saved, and the path that is named.
+    struct Drift: Sendable, CustomTestStringConvertible {
+        let testDescription: String
+        let named: String
+        let make: @Sendable (MirrorScene) throws -> Void
     }
 
-    @Test func secretlyChangedSourceFileIsStale() throws {
-        let scene = try scene()
-        try save(scene)
-        try scene.editInSecret("source/new", "m")
-        try expectStale(scene, ["new"])
-    }
+    private static let drifts: [Drift] = [
+        .init(testDescription: "a file of the source", named: "new") { try $0.append("!", to: "source/new") },
+        .init(testDescription: "the same in secret", named: "new") {
+            try $0.editInSecret("source/new", "m")
+        },
+        .init(testDescription: "a file of the source is gone", named: "new") { try $0.remove("source/new") },
+        .init(testDescription: "a new file of the source", named: "more") {
+            try $0.build("more", at: "source/more")
+        },
+        .init(testDescription: "a file of the target", named: "a") {
+            try $0.append("theirs", to: "target/a")
+        },
+        .init(testDescription: "one that is deleted, in secret", named: "gone") {
+            try $0.editInSecret("target/gone", "h")
+        },
+        .init(testDescription: "one that no action is about", named: "stays") {
+            try $0.append("theirs", to: "target/stays")
+        },
+        .init(testDescription: "a new one in the way", named: "new") {
+            try $0.build("theirs", at: "target/new")
+        },
+        .init(testDescription: "one in a directory that moves", named: "moved/x") {
+            try $0.append("!", to: "target/d/x")
+        },
+    ]
 
-    @Test func changedTargetFileIsStale() throws {
+    @Test(arguments: drifts) func whatChangedSinceIsStale(drift: Drift) throws {
         let scene = try scene()
         try save(scene)
-        try scene.append("theirs", to: "target/a")
-        try expectStale(scene, ["a"])
-    }
-
-    @Test func secretlyChangedTargetFileThatIsDeletedIsStale() throws {
-        let scene = try scene()
-        try save(scene)
-        try scene.editInSecret("target/gone", "h")
-        try expectStale(scene, ["gone"])
-    }
-
-    @Test func targetFileThatNoActionWasAboutIsStale() throws {
-        let scene = try scene()
-        try save(scene)
-        try scene.append("theirs", to: "target/stays")
-        try expectStale(scene, ["stays"])
-    }
-
-    @Test func newFileInTheWayIsStale() throws {
-        let scene = try scene()
-        try save(scene)
-        try scene.build("theirs", at: "target/new")
-        try expectStale(scene, ["new"])
-    }
-
-    @Test func newFileOfTheSourceIsStale() throws {
-        let scene = try scene()
-        try save(scene)
-        try scene.build("more", at: "source/more")
-        try expectStale(scene, ["more"])
-    }
-
-    @Test func sourceFileThatIsGoneIsStale() throws {
-        let scene = try scene()
-        try save(scene)
-        try scene.remove("source/new")
-        try expectStale(scene, ["new"])
-    }
-
-    @Test func changeInsideAMovedDirectoryIsStale() throws {
-        let scene = try scene()
-        try save(scene)
-        try scene.append("!", to: "target/d/x")
-        try expectStale(scene, ["moved/x"])
+        try drift.make(scene)
+        let before = try scene.wholeTarget()
+        for options in [[], ["--json"]] {
+            let run = try scene.run(["apply", "--plan", "plan"] + options).expect(
+                5, says: "refused: \(drift.named): ")
+            if options != [] { #expect(try run.json().text("outcome") == "refused") }
+            #expect(try scene.wholeTarget().touched(since: before) == [])
+        }
     }
 
     @Test func anotherManifestIsStale() throws {
@@ -138,9 +101,7 @@ struct SavedPlanTests {
         try save(scene, "--max-delete", "9")
         try scene.setMode(0o600, of: "source/stays")
         #expect(try scene.apply("--no-delete", "--exclude", "/*", "--include", "/stays").code == 0)
-        let run = try scene.run("apply", "--plan", "plan")
-        #expect(run.code == 5)
-        #expect(run.errors.contains("manifest"), "\(run.errors)")
+        let run = try scene.run("apply", "--plan", "plan").expect(5, says: "manifest")
         let again =
             "next: fsync-lite plan \(scene.source) \(scene.target) --max-delete=9 --out plan\n"
         #expect(run.errors.contains(again), "\(run.errors)")
@@ -160,13 +121,9 @@ struct SavedPlanTests {
         let scene = try scene()
         try save(scene)
         let before = try TreeSnapshot(scene.target)
-        let run = try PausedCommand.run(
-            ["apply", "--plan", "plan"], in: scene.directory.path, at: .after("mkdirat", of: "stage")
-        ) {
+        try scene.paused(["apply", "--plan", "plan"], at: .after("mkdirat", of: "stage")) {
             try scene.append("late", to: "source/new")
-        }
-        #expect(run.code == 5, "\(run.code) \(run.errors)")
-        #expect(run.errors.contains("new"))
+        }.expect(5, says: "new")
         #expect(try TreeSnapshot(scene.target).differences(from: before) == [])
     }
 
@@ -209,9 +166,7 @@ struct SavedPlanTests {
         let scene = try MirrorScene(["a": "1"], inMemory: true)
         try scene.build(.file(text), at: "plan")
         for arguments in [["apply", "--plan", "plan"], ["plan", "--show", "plan"]] {
-            let run = try scene.run(arguments)
-            #expect(run.code == 65)
-            #expect(run.errors.contains("plan: line 1: "), "\(run.errors)")
+            try scene.run(arguments).expect(65, says: "plan: line 1: ")
         }
     }
 
@@ -226,8 +181,7 @@ struct SavedPlanTests {
     @Test func showsWhatItIs() throws {
         let scene = try scene()
         try save(scene, "--max-delete", "7")
-        let run = try scene.run("plan", "--show", "plan", "--all")
-        #expect(run.code == 0)
+        let run = try scene.run("plan", "--show", "plan", "--all").expect(0)
         for text in [
             scene.source, scene.target, "--max-delete=7", " ago", "> d -> moved/", "- gone",
             "1 to create, 1 to update",

@@ -13,8 +13,7 @@ struct ScheduledRunTests {
 
     private func scene() throws -> MirrorScene {
         // No job begins its target.
-        let scene = try MirrorScene([:], inMemory: true)
-        try scene.mirror()
+        let scene = try MirrorScene([:], inMemory: true).mirrored()
         try scene.build(["a": "one", "d": ["x": "x"]], at: "source")
         try HostCommand.run("touch", "-r", scene.target, scene.source)
         try scene.build(
@@ -36,8 +35,7 @@ struct ScheduledRunTests {
     @Test func goodRunIsSilent() throws {
         let scene = try scene()
         for _ in 0..<2 {
-            let run = try run(scene)
-            #expect(run.code == 0)
+            let run = try run(scene).expect(0)
             #expect(run.output == "" && run.errors == "")
         }
         try scene.expectMirrored()
@@ -49,8 +47,7 @@ struct ScheduledRunTests {
 
     @Test func withoutQuietThereIsOneLine() throws {
         let scene = try scene()
-        let run = try start(scene).finish()
-        #expect(run.code == 0)
+        let run = try start(scene).finish().expect(0)
         #expect(run.output == "photos: 3 created; 0 unchanged; 4 B copied\n")
         #expect(run.errors == "")
     }
@@ -58,17 +55,12 @@ struct ScheduledRunTests {
     @Test(.needs(.strace))
     func secondRunOnOneTargetIs75() throws {
         let scene = try scene()
-        let first = try PausedCommand.run(
-            ["run", "photos", "--settings", "settings.json", "--quiet"], in: scene.directory.path,
-            at: .after("syncfs")
-        ) {
-            let second = try run(scene)
-            #expect(second.code == 75)
+        try scene.paused(["run", "photos", "--settings", "settings.json", "--quiet"], at: .after("syncfs")) {
+            let second = try run(scene).expect(75)
             #expect(
                 second.errors
                     == "fsync-lite: photos: \(scene.target): another fsync-lite is writing to this target\n")
-        }
-        #expect(first.code == 0, "\(first.errors)")
+        }.expect(0)
         try scene.expectMirrored()
         let log = try scene.text("log").split(separator: "\n")
         #expect(log.count == 2, "\(log)")
@@ -79,8 +71,7 @@ struct ScheduledRunTests {
         #expect(try run(scene).code == 0)
         try scene.move("source", to: "away")
         let before = try scene.wholeTarget()
-        let run = try run(scene)
-        #expect(run.code == 66)
+        let run = try run(scene).expect(66)
         #expect(run.errors == "fsync-lite: photos: \(scene.source): the source does not exist\n")
         #expect(try scene.wholeTarget().touched(since: before) == [])
     }
@@ -94,8 +85,7 @@ struct ScheduledRunTests {
         try scene.move("source", to: "away")
         try scene.build([:], at: "source")
         let before = try scene.wholeTarget()
-        let run = try run(scene)
-        #expect(run.code == 4)
+        let run = try run(scene).expect(4)
         #expect(
             run.errors == """
                 fsync-lite: photos: refused: the source is empty and the target holds 15 entries: is a disk missing?
@@ -119,8 +109,7 @@ struct ScheduledRunTests {
             #expect(try scene.run(words + ["--create-target"]).code == 0)
             try scene.build(.file(String(repeating: "x", count: 2 << 20)), at: "source/large")
             let before = try TreeSnapshot(scene.target)
-            let run = try run(scene)
-            #expect(run.code == 4, "\(run.errors)")
+            let run = try run(scene).expect(4)
             #expect(
                 run.errors.wholeMatch(of: /fsync-lite: photos: refused: .* are free in the target\n/) != nil,
                 "\(run.errors)")
@@ -133,10 +122,8 @@ struct ScheduledRunTests {
         #expect(try run(scene).code == 0)
         #expect(try scene.run("status", "target", "--max-age", "26h").code == 0)
         try scene.noteLastRun(daysAgo: 3)
-        let old = try scene.run("status", "target", "--max-age", "26h")
-        #expect(old.code == 2)
-        #expect(old.errors.contains("the last run began 3 d ago"), "\(old.errors)")
-        #expect(old.errors.contains("(complete)"), "\(old.errors)")
+        try scene.run("status", "target", "--max-age", "26h").expect(
+            2, says: "the last run began 3 d ago", "(complete)")
         #expect(try scene.run("status", "target", "--max-age", "4d").code == 0)
         // A run that mirrored nothing does not count.
         try scene.move("source", to: "away")
@@ -173,8 +160,8 @@ struct ScheduledRunTests {
 
     @Test func limitedCopyIsTheSame() throws {
         let scene = try MirrorScene(
-            ["a": .file(String(repeating: "content ", count: 100_000)), "empty": ""], inMemory: true)
-        try scene.mirror("--bandwidth", "1G")
+            ["a": .file(String(repeating: "content ", count: 100_000)), "empty": ""], inMemory: true
+        ).mirrored("--bandwidth", "1G")
         for text in ["0", "fast", "-1"] { #expect(try scene.apply("--bandwidth=\(text)").code == 64) }
     }
 
@@ -187,8 +174,7 @@ struct ScheduledRunTests {
         while running.isRunning, try stagedBytes(scene) == 0 { usleep(1000) }
         #expect(try (1..<100_000).contains(stagedBytes(scene)))
         running.send(SIGTERM)
-        let run = try running.finish()
-        #expect(run.code == 143, "\(run.code) \(run.errors)")
+        try running.finish().expect(143)
         #expect(!scene.exists("target/a"))
     }
 

@@ -53,8 +53,8 @@ struct SecondRunTests {
     @Test(.needs(.strace)) func theSecondRunOpensNoFileOfTheSource() throws {
         let scene = try scene(inMemory: false)
         try scene.mirror()
-        let run = try CommandRun(
-            ["apply", scene.source, scene.target], in: scene.directory.path,
+        let run = try scene.here(
+            ["apply", scene.source, scene.target],
             under: ["strace", "-f", "-e", "trace=openat", "-o", scene.path("calls")])
         #expect(run.output.contains("nothing to do"))
         #expect(try !scene.text("calls").contains("\"b\""))
@@ -140,10 +140,10 @@ struct SecondRunTests {
             scene.path("boot"),
         ]
         func opened(under prefix: [String]) throws -> Bool {
-            let run = try CommandRun(
-                ["apply", scene.source, scene.target], in: scene.directory.path,
-                under: prefix + ["strace", "-f", "-e", "trace=openat", "-o", scene.path("calls")])
-            #expect(run.code == 0, "\(run.errors)")
+            try scene.here(
+                ["apply", scene.source, scene.target],
+                under: prefix + ["strace", "-f", "-e", "trace=openat", "-o", scene.path("calls")]
+            ).expect(0)
             return try scene.text("calls").contains("\"a\", O_RDONLY")
         }
         _ = try opened(under: before)
@@ -181,8 +181,7 @@ struct SecondRunTests {
         mapped.store("A")
         try scene.mirror("--digest", "--trust-source")
         #expect(try scene.text("target/a") == "A")
-        let restored = try scene.run("snapshot", "restore", "target", "latest~2", "--to", "copy")
-        #expect(restored.code == 0, "\(restored.errors)")
+        try scene.run("snapshot", "restore", "target", "latest~2", "--to", "copy").expect(0)
         #expect(try scene.text("copy/a") == before)
     }
 }

@@ -88,27 +88,18 @@ struct SecureShellTests {
         let shell = try SecureShell(
             forced: "\(command) serve --read-only --restrict \(scene.path("source/a"))")
         func pull(_ source: String, _ target: String) throws -> CommandRun {
-            try CommandRun(
-                ["apply", source, target, "--ssh", shell.ssh, "--remote-command", command],
-                in: scene.directory.path)
+            try scene.here(["apply", source, target, "--ssh", shell.ssh, "--remote-command", command])
         }
-        let run = try pull("far:\(scene.source)", "target")
-        #expect(run.code == 0, "\(run.errors)")
+        try pull("far:\(scene.source)", "target").expect(0)
         try scene.expectMirrored()
         #expect(try pull("root@far:\(scene.source)", "target").output.contains("nothing to do"))
 
         #expect(try pull("forced:\(scene.source)/a", "inner").code == 0)
         #expect(try scene.text("inner/b") == "b")
-        let outside = try pull("forced:\(scene.source)", "other")
-        #expect(
-            outside.code == 4 && outside.errors.contains("outside of what is served"), "\(outside.errors)")
+        try pull("forced:\(scene.source)", "other").expect(4, says: "outside of what is served")
 
-        let keyless = try pull("keyless:/x", "other")
-        #expect(keyless.code == 69 && keyless.errors.contains("Permission denied"), "\(keyless.errors)")
-        let stranger = try pull("stranger:/x", "other")
-        #expect(
-            stranger.code == 69 && stranger.errors.contains("Host key verification failed"),
-            "\(stranger.errors)")
+        try pull("keyless:/x", "other").expect(69, says: "Permission denied")
+        try pull("stranger:/x", "other").expect(69, says: "Host key verification failed")
         #expect(!scene.exists("other"))
     }
 
@@ -117,11 +108,9 @@ struct SecureShellTests {
         let scene = try MirrorScene(["a": "a"])
         let shell = try SecureShell(forced: "echo Welcome")
         func push(_ host: String, _ options: String...) throws -> String {
-            let run = try CommandRun(
-                ["apply", "source", "\(host):\(scene.target)", "--ssh", shell.ssh] + options,
-                in: scene.directory.path)
-            #expect(run.code == 69, "\(host): \(run.code) \(run.errors)")
-            #expect(run.errors.contains("fsync-lite: \(host):"), "\(run.errors)")
+            let run = try scene.here(
+                ["apply", "source", "\(host):\(scene.target)", "--ssh", shell.ssh] + options
+            ).expect(69, says: "fsync-lite: \(host):")
             return run.errors
         }
         let nowhere = try push("nowhere.invalid")
@@ -148,23 +137,17 @@ struct SecureShellTests {
         let shell = try SecureShell(
             forced: "\(command) serve --append-only --restrict \(scene.path("there"))")
         func run(_ words: String...) throws -> CommandRun {
-            try CommandRun(
-                words + ["--ssh", shell.ssh, "--remote-command", command], in: scene.directory.path)
+            try scene.here(words + ["--ssh", shell.ssh, "--remote-command", command])
         }
-        let pushed = try run("apply", "source", "far:\(scene.target)", "-v")
-        #expect(pushed.code == 0 && pushed.output.contains("+ a/b"), "\(pushed.errors)")
+        try run("apply", "source", "far:\(scene.target)", "-v").expect(0, prints: "+ a/b")
         try scene.expectMirrored()
         #expect(try run("apply", "source", "root@far:\(scene.target)").output.contains("nothing to do"))
         #expect(try run("status", "far:\(scene.target)").code == 0)
 
         #expect(try run("apply", "source", "forced:copy").code == 0)
         #expect(try scene.text("there/copy/a/b") == "b")
-        let outside = try run("apply", "source", "forced:\(scene.target)")
-        #expect(
-            outside.code == 4 && outside.errors.contains("outside of what is served"), "\(outside.errors)")
-        let rule = try run("apply", "source", "forced:copy", "--keep-last", "1")
-        #expect(rule.code == 4 && rule.errors.contains("append-only"), "\(rule.errors)")
-        let keyless = try run("apply", "source", "keyless:/x")
-        #expect(keyless.code == 69 && keyless.errors.contains("Permission denied"), "\(keyless.errors)")
+        try run("apply", "source", "forced:\(scene.target)").expect(4, says: "outside of what is served")
+        try run("apply", "source", "forced:copy", "--keep-last", "1").expect(4, says: "append-only")
+        try run("apply", "source", "keyless:/x").expect(69, says: "Permission denied")
     }
 }

@@ -30,8 +30,7 @@ struct SettingsTests {
 
     @Test func jobIsAnApply() throws {
         let scene = try scene(job(""))
-        let run = try run(scene, "photos", "--create-target")
-        #expect(run.code == 0, "\(run.errors)")
+        let run = try run(scene, "photos", "--create-target").expect(0)
         #expect(run.output == "photos: 3 created; 0 unchanged; 3 B copied\n")
         #expect(run.errors == "")
         try scene.expectMirrored()
@@ -68,8 +67,7 @@ struct SettingsTests {
         try scene.build("k", at: "source/k")
         try scene.remove("source/a")
         try scene.append("+", to: "source/c.log")
-        let first = try run(scene, "photos")
-        #expect(first.code == 0, "\(first.errors)")
+        try run(scene, "photos").expect(0)
         #expect(!scene.exists("target/large") && !scene.exists("target/a") && scene.exists("target/k"))
         #expect(try scene.text("target/c.log") == "3")
         #expect(try run(scene, "photos", "--max-size", "1k", "--include", "c.log").code == 0)
@@ -81,10 +79,9 @@ struct SettingsTests {
         let scene = try scene(
             #"{"jobs": {"photos": {"source": "~/source", "target": "~/target", "log_file": "~/log"}}}"#)
         let job = ["run", "photos", "--create-target", "--settings", "settings.json"]
-        let run = try RunningCommand(
+        try RunningCommand(
             job, in: scene.directory.path, environment: ["HOME": scene.directory.path]
-        ).finish()
-        #expect(run.code == 0, "\(run.errors)")
+        ).finish().expect(0)
         try scene.expectMirrored()
         #expect(try scene.text("log").contains("photos: run committed"))
         let homeless = try RunningCommand(job, in: scene.directory.path, environment: ["HOME": ""]).finish()
@@ -100,8 +97,7 @@ struct SettingsTests {
             #"{"defaults": {"ignore_change_time": true},"# + "\n"
                 + #""jobs": {"photos": {"source": "SOURCE", "target": "TARGET","# + "\n"
                 + #""reflink": true}}}"#)
-        let run = try run(scene, "photos", "--create-target")
-        #expect(run.code == 0, "\(run.errors)")
+        let run = try run(scene, "photos", "--create-target").expect(0)
         let notes = run.errors.split(separator: "\n")
         #expect(notes.count == 2, "\(notes)")
         #expect(
@@ -112,8 +108,7 @@ struct SettingsTests {
         #expect(try self.run(scene, "--quiet", "photos").errors == "")
         try scene.build(
             .file(#"{"defaults": {"reflink": false}}"#, mode: 0o600), at: "target/.fsync-lite/settings.json")
-        let apply = try scene.run("apply", "source", "target")
-        #expect(apply.code == 0 && apply.errors.contains("settings.json:1: take "), "\(apply.errors)")
+        try scene.run("apply", "source", "target").expect(0, says: "settings.json:1: take ")
     }
 
     @Test func defaultsHoldForPlanAndApplyToo() throws {
@@ -139,19 +134,15 @@ struct SettingsTests {
         )
         try scene.mirror()
         try scene.append("+", to: "source/a")
-        let run = try run(scene, "--all")
-        #expect(run.code == 66, "\(run.errors)")
-        #expect(run.errors.contains("1: \(scene.path("missing")): the source does not exist"))
-        #expect(run.errors.contains("2: refused: "))
+        try run(scene, "--all").expect(
+            66, says: "1: \(scene.path("missing")): the source does not exist", "2: refused: ")
         try scene.expectMirrored()
         #expect(try self.run(scene, "3", "2").code == 4)
     }
 
     @Test func unknownJobIsUsage() throws {
         let scene = try scene(job(""))
-        let run = try run(scene, "photo")
-        #expect(run.code == 64)
-        #expect(run.errors.contains("'photos'"))
+        try run(scene, "photo").expect(64, says: "'photos'")
         #expect(try self.run(scene).code == 64)
         #expect(!scene.exists("target"))
     }
@@ -164,8 +155,7 @@ struct SettingsTests {
                 #", "before": ["sh", "-c", "echo before >> HERE/log; cat >> HERE/log"], "#
                     + #""after": ["sh", "-c", "cat > HERE/report; echo after >> HERE/log; echo said"], "on_failure": "false", "report": "json""#
             ))
-        let run = try run(scene, "photos", "--json", "--create-target")
-        #expect(run.code == 0, "\(run.errors)")
+        let run = try run(scene, "photos", "--json", "--create-target").expect(0)
         #expect(try scene.text("log") == "before\nafter\n")
         #expect(try JSONObject(text: scene.text("report")).text("outcome") == "committed")
         #expect(try run.json().text("outcome") == "committed")
@@ -178,8 +168,7 @@ struct SettingsTests {
                 #", "before": ["sh", "-c", "exit 7"], "after": ["touch", "HERE/after"], "#
                     + #""on_failure": ["sh", "-c", "cat > HERE/report"], "log_file": "HERE/log", "report": "json""#
             ))
-        let run = try run(scene, "photos")
-        #expect(run.code == 1)
+        let run = try run(scene, "photos").expect(1)
         #expect(run.errors == "fsync-lite: photos: before: sh: exit code 7; nothing was applied\n")
         #expect(!scene.exists("target") && !scene.exists("after"))
         #expect(try JSONObject(text: scene.text("report")).text("outcome") == "failed")
@@ -188,27 +177,20 @@ struct SettingsTests {
 
     @Test func failedAfterIs3() throws {
         let scene = try scene(job(#", "after": "false", "on_failure": ["touch", "HERE/failed"]"#))
-        let run = try run(scene, "photos", "--create-target")
-        #expect(run.code == 3)
-        #expect(run.errors.contains("photos: after: false: exit code 1"))
+        try run(scene, "photos", "--create-target").expect(3, says: "photos: after: false: exit code 1")
         #expect(scene.exists("failed"))
         try scene.expectMirrored()
     }
 
     @Test func commandThatIsNotThereNamesThePath() throws {
         let scene = try scene(job(#", "before": "no-such-command""#))
-        let run = try CommandRun(
-            ["run", "photos", "--settings", "settings.json"], in: scene.directory.path,
-            under: ["env", "-i", "PATH=/usr/bin:/one/more"])
-        #expect(run.code == 1)
-        #expect(
-            run.errors.contains(
-                "before: no-such-command: there is no such command in the PATH, /usr/bin:/one/more"),
-            "\(run.errors)")
+        try scene.here(
+            ["run", "photos", "--settings", "settings.json"],
+            under: ["env", "-i", "PATH=/usr/bin:/one/more"]
+        ).expect(1, says: "before: no-such-command: there is no such command in the PATH, /usr/bin:/one/more")
         // A path may have spaces; a line may begin with one.
         try write(job(#", "before": "/bin/echo words""#), to: scene)
-        let line = try self.run(scene, "photos")
-        #expect(line.code == 1 && line.errors.contains(#"["sh", "-c", "LINE"]"#), "\(line.errors)")
+        try self.run(scene, "photos").expect(1, says: #"["sh", "-c", "LINE"]"#)
     }
 
     @Test func onFailureRunsForWhatWasRefusedAndMissing() throws {
@@ -296,15 +278,13 @@ struct SettingsTests {
         let name = text.hasPrefix("<") ? "settings.plist" : "settings.json"
         let scene = try scene(text, name: name)
         for arguments in [["run", "--all"], ["settings", "show"]] {
-            let run = try scene.run(arguments + ["--settings", name])
-            #expect(run.code == 65, "\(run.code) \(run.errors)")
+            let run = try scene.run(arguments + ["--settings", name]).expect(65)
             for word in [name] + mentioned { #expect(run.errors.contains(word), "\(word): \(run.errors)") }
         }
     }
 
     @Test func targetsSettingsHoldNoHooksAndNameTheLine() throws {
-        let scene = try MirrorScene(["a": "1"], inMemory: true)
-        try scene.mirror()
+        let scene = try MirrorScene(["a": "1"], inMemory: true).mirrored()
         for (text, mentioned) in [
             ("{\"defaults\": {\n\"before\": \"x\"}}", "line 2, column 1: defaults.before"),
             ("{\"keep_last\": 1,\n\"keep_last\": 2}", "line 2, column 1: keep_last"),
@@ -312,9 +292,7 @@ struct SettingsTests {
             ("{\n\"keep_last\": \"7\"}", "line 2, column 1: keep_last"),
         ] {
             try scene.build(.file(text, mode: 0o600), at: "target/.fsync-lite/settings.json")
-            let run = try scene.apply()
-            #expect(run.code == 65)
-            #expect(run.errors.contains("settings.json: \(mentioned): "), "\(run.errors)")
+            try scene.apply().expect(65, says: "settings.json: \(mentioned): ")
         }
     }
 
@@ -340,8 +318,8 @@ struct SettingsTests {
             try FileManager.default.createDirectory(
                 atPath: (parent as NSString).deletingLastPathComponent, withIntermediateDirectories: true)
             try scene.move("made", to: place)
-            let run = try CommandRun(
-                ["settings", "show"], in: scene.directory.path,
+            let run = try scene.here(
+                ["settings", "show"],
                 under: ["env", "-i"] + environment.map { $0.replacing("HERE", with: scene.directory.path) })
             #expect(run.output.contains("\(place)/settings.json:1"), "\(run.output)\(run.errors)")
             try scene.remove(place)
@@ -351,41 +329,31 @@ struct SettingsTests {
     @Test func withoutSettingsThereAreDefaultsAndAMissingOneIs66() throws {
         let scene = try MirrorScene(["a": "1"], inMemory: true)
         for environment in [[], ["HOME=/dev/null"], ["HOME="]] {
-            let run = try CommandRun(
-                ["apply", "source", "target"], in: scene.directory.path, under: ["env", "-i"] + environment)
-            #expect(run.code == 0, "\(run.errors)")
+            try scene.here(["apply", "source", "target"], under: ["env", "-i"] + environment).expect(0)
         }
         for words in [
             ["run", "photos"], ["run", "--all"], ["plan", "--job", "photos"], ["settings", "show", "photos"],
         ] {
-            let run = try CommandRun(words, in: scene.directory.path, under: ["env", "-i", "HOME=/dev/null"])
-            #expect(run.code == 64 && run.errors.contains("there are no settings in"), "\(run.errors)")
+            try scene.here(words, under: ["env", "-i", "HOME=/dev/null"]).expect(
+                64, says: "there are no settings in")
         }
-        let run = try scene.apply("--settings", "settings.json")
-        #expect(run.code == 66)
-        #expect(run.errors.contains("settings.json"))
+        try scene.apply("--settings", "settings.json").expect(66, says: "settings.json")
     }
 
     @Test(arguments: [[], ["--plist"]])
     func initWritesWhatIsReadAndNeverOverwrites(options: [String]) throws {
         let scene = try MirrorScene(["a": "1"], inMemory: true)
         func run(_ arguments: [String]) throws -> CommandRun {
-            try CommandRun(
-                arguments, in: scene.directory.path, under: ["env", "-i", "HOME=\(scene.directory.path)"])
+            try scene.here(arguments, under: ["env", "-i", "HOME=\(scene.directory.path)"])
         }
         #expect(try run(["settings", "init"] + options).code == 0)
         let name = options.isEmpty ? "settings.json" : "settings.plist"
         let written = try scene.text(".config/fsync-lite/\(name)")
         for again in [[], ["--plist"]] {
-            let refused = try run(["settings", "init"] + again)
-            #expect(refused.code == 4)
-            #expect(refused.errors.contains(name))
+            try run(["settings", "init"] + again).expect(4, says: name)
         }
         #expect(try scene.text(".config/fsync-lite/\(name)") == written)
-        let shown = try run(["settings", "show"])
-        #expect(shown.code == 0, "\(shown.errors)")
-        #expect(shown.output.contains("/\(name):"))
-        #expect(shown.output.contains(" (disabled)\n"))
+        try run(["settings", "show"]).expect(0, prints: "/\(name):", " (disabled)\n")
         #expect(try run(["apply", "source", "target"]).code == 0)
         // What it teaches is a job that works, and that nothing runs before it is changed.
         for word in ["source", "target", "exclude", "keep_daily", "before", "on_failure", "comment"] {
@@ -393,8 +361,7 @@ struct SettingsTests {
         }
         #expect(try run(["settings", "show", "documents"]).output.contains("keep_daily           14 "))
         #expect(try run(["run", "--all"]).code == 0)
-        let disabled = try run(["run", "documents"])
-        #expect(disabled.code == 4 && disabled.errors.contains("/\(name):"), "\(disabled.errors)")
+        try run(["run", "documents"]).expect(4, says: "/\(name):")
         #expect(try run(["help", "settings", "init"]).output.contains("on_failure"))
     }
 
@@ -421,28 +388,25 @@ struct SettingsTests {
         #expect(try scene.apply().code == 0)
         #expect(try scene.run("status", "target", "--json").json().objects("history").isEmpty)
         try scene.build(.file("{}", mode: 0o600), at: "target/.fsync-lite/settings.json")
-        let both = try scene.apply()
-        #expect(both.code == 65)
-        #expect(both.errors.contains("remove one of them"))
+        try scene.apply().expect(65, says: "remove one of them")
     }
 
     @Test(arguments: ["-x", "--all", ""]) func nameOfAJobIsNoOption(name: String) throws {
         let scene = try scene(#"{"jobs": {"\#(name)": {"source": "SOURCE", "target": "TARGET"}}}"#)
-        let run = try run(scene, "--all")
-        #expect(run.code == 65 && run.errors.contains("does not begin with -"), "\(run.errors)")
+        try run(scene, "--all").expect(65, says: "does not begin with -")
     }
 
     @Test func whereNoJobCanRunTheErrorSaysWhy() throws {
         let scene = try scene("{}")
         for words in [["run", "--all"], ["status", "--all"]] {
-            let without = try scene.run(words + ["--settings", "settings.json"])
-            #expect(without.code == 64 && without.errors.contains("settings.json has no jobs"))
+            try scene.run(words + ["--settings", "settings.json"]).expect(
+                64, says: "settings.json has no jobs")
         }
         try scene.remove("settings.json")
         #expect(try scene.run("settings", "init", "--settings", "settings.json").code == 0)
         for words in [["run", "--all"], ["status", "--all"]] {
-            let run = try scene.run(words + ["--settings", "settings.json"])
-            #expect(run.code == 0 && run.errors.contains("note: every job in "), "\(run.errors)")
+            let run = try scene.run(words + ["--settings", "settings.json"]).expect(
+                0, says: "note: every job in ")
             #expect(run.errors.contains("take \"disabled\" out") && !run.errors.contains("settings init"))
         }
         let quiet = try scene.run("run", "--all", "--quiet", "--settings", "settings.json")
@@ -451,12 +415,11 @@ struct SettingsTests {
 
     @Test func refusedJobSaysSoInJSON() throws {
         let scene = try scene(job(#", "exchange": true"#))
-        try run(scene, "photos", "--create-target").expectDone()
+        try run(scene, "photos", "--create-target").expect(0)
         try scene.append("1", to: "source/a")
-        try run(scene, "photos").expectDone()
+        try run(scene, "photos").expect(0)
         try scene.remove("target")
-        let run = try run(scene, "photos", "--json")
-        #expect(run.code == 4)
+        let run = try run(scene, "photos", "--json").expect(4)
         #expect(try run.json().text("code") == "refused")
     }
 }

@@ -8,8 +8,7 @@ struct SnapshotSearchTests {
     private func scene() throws -> MirrorScene {
         let scene = try MirrorScene([
             "docs": ["thesis.txt": .file("1", modified: TreeTime(1_600_000_000, 0)), "other": "o"], "a": "a",
-        ])
-        try scene.mirror()
+        ]).mirrored()
         try scene.append("2", to: "source/docs/thesis.txt")
         try scene.mirror()
         try scene.move("source/docs/thesis.txt", to: "source/docs/final thesis.odt")
@@ -30,8 +29,7 @@ struct SnapshotSearchTests {
     @Test func findTellsWhichSnapshotsHoldEachVersion() throws {
         let scene = try scene()
         let ids = try ids(scene)
-        let found = try scene.run("snapshot", "find", "target", "*thesis*")
-        #expect(found.code == 0, "\(found.errors)")
+        let found = try scene.run("snapshot", "find", "target", "*thesis*").expect(0)
         let ends = found.lines.map { $0.split(separator: "  ").suffix(3).joined(separator: "|") }
         #expect(
             ends.map { $0.drop { $0 == " " } } == [
@@ -56,8 +54,7 @@ struct SnapshotSearchTests {
 
     /// It was made in the target under a name that filters leave out, and went with the filter.
     @Test func whatFiltersLeftOutIsFoundOnceAnApplyTookIt() throws {
-        let scene = try MirrorScene(["a": "a", "d": [:]])
-        try scene.mirror("--exclude", "mine")
+        let scene = try MirrorScene(["a": "a", "d": [:]]).mirrored("--exclude", "mine")
         try scene.build(["mine": "1"], at: "target")
         try scene.build(["mine": "2"], at: "target/d")
         try scene.append("a", to: "source/a")
@@ -150,8 +147,7 @@ struct SnapshotSearchTests {
             }
         }
         for typed in ["\(scene.target)/docs/x", "./docs/x", "docs/x"] {
-            let run = try scene.run("snapshot", "restore", "target", "latest", typed, "--to", "copy")
-            #expect(run.code == 0, "\(typed): \(run.errors)")
+            try scene.run("snapshot", "restore", "target", "latest", typed, "--to", "copy").expect(0)
             #expect(try scene.text("copy/docs/x") == "x")
             try scene.remove("copy")
         }
@@ -160,20 +156,17 @@ struct SnapshotSearchTests {
             try scene.run("manifest", "list", "target").lines.first { $0.contains("xDF") })
         #expect(shown == #"odd/\xDF\\.txt"#)
         for typed in [shown, #"a\x2db"#] {
-            let run = try scene.run("snapshot", "restore", "target", "latest", typed, "--to", "copy")
-            #expect(run.code == 0, "\(typed): \(run.errors)")
+            try scene.run("snapshot", "restore", "target", "latest", typed, "--to", "copy").expect(0)
         }
         #expect(try scene.text(#"copy/a\x2db"#) == "unit")
-        let found = try scene.run("snapshot", "find", "target", #"odd/\xDF*"#)
-        #expect(found.code == 0 && found.output.contains(#"\xDF\\.txt"#), "\(found.errors)")
+        try scene.run("snapshot", "find", "target", #"odd/\xDF*"#).expect(0, prints: #"\xDF\\.txt"#)
     }
 
     @Test func logTakesPatternsAndFollowsWhatMatches() throws {
         let scene = try scene()
         let ids = try ids(scene)
         func log(_ patterns: String...) throws -> [String] {
-            let run = try scene.run(["snapshot", "log", "target"] + patterns)
-            #expect(run.code == 0, "\(run.errors)")
+            let run = try scene.run(["snapshot", "log", "target"] + patterns).expect(0)
             return run.lines.map { $0.split(separator: "  ").dropFirst().joined(separator: "  ") }
         }
         #expect(
@@ -203,7 +196,7 @@ struct SnapshotSearchTests {
             let (id, short) = try (#require(snapshot.text("id")), #require(snapshot.text("short_id")))
             #expect(id == "initial" || short.count >= 8)
             for name in [id, short] {
-                try scene.run("snapshot", "restore", "target", name, "--to", "copy").expectDone()
+                try scene.run("snapshot", "restore", "target", name, "--to", "copy").expect(0)
                 try scene.remove("copy")
                 #expect(try scene.run("manifest", "list", "target@\(name)").code == 0)
                 #expect(try scene.run("snapshot", "diff", "target", id, name).code == 0)
@@ -212,9 +205,7 @@ struct SnapshotSearchTests {
         let history = try scene.run("status", "target", "--json").json().objects("history")
         #expect(try history.map { $0.text("short_id") } == ids(scene).dropLast())
         let common = String((snapshots[0].text("id") ?? "").prefix(9))
-        let several = try scene.run("snapshot", "show", "target", common)
-        #expect(several.code == 64)
-        #expect(several.errors.contains(try "\(ids(scene)[0]) ("), "\(several.errors)")
+        try scene.run("snapshot", "show", "target", common).expect(64, says: try "\(ids(scene)[0]) (")
     }
 
     @Test func theHistorysSizeIsTold() throws {

@@ -9,8 +9,7 @@ struct SnapshotTests {
     private func history() throws -> (scene: MirrorScene, trees: [TreeSnapshot]) {
         let scene = try MirrorScene([
             "a": "one", "dir": ["x": "x", "y": "y"], "gone": ["deep": "deep"], "link": .symlink("a"),
-        ])
-        try scene.mirror()
+        ]).mirrored()
         try scene.build(["settings.json": "{\"keep_last\": 20}"], at: "target/.fsync-lite")
         try scene.setMode(0o600, of: "target/.fsync-lite/settings.json")
         var trees = [try TreeSnapshot(scene.target)]
@@ -35,8 +34,7 @@ struct SnapshotTests {
     @Test func everyTreeComesBackElsewhere() throws {
         let (scene, trees) = try history()
         for (step, tree) in trees.enumerated() {
-            let run = try scene.run("snapshot", "restore", "target", "latest~\(step)", "--to", "copy")
-            #expect(run.code == 0, "\(run.errors)")
+            try scene.run("snapshot", "restore", "target", "latest~\(step)", "--to", "copy").expect(0)
             try expectTree(scene, "copy", tree)
             #expect(!scene.exists("copy/.fsync-lite"))
             try scene.remove("copy")
@@ -46,8 +44,7 @@ struct SnapshotTests {
 
     @Test(arguments: [1, 2]) func everyTreeComesBackInPlaceAndGoesAgain(step: Int) throws {
         let (scene, trees) = try history()
-        let there = try scene.run("snapshot", "restore", "target", "latest~\(step)", "--in-place")
-        #expect(there.code == 0, "\(there.errors)")
+        try scene.run("snapshot", "restore", "target", "latest~\(step)", "--in-place").expect(0)
         try expectTree(scene, "target", trees[step])
         #expect(try scene.run("undo", "target").code == 0)
         try expectTree(scene, "target", trees[0])
@@ -62,22 +59,18 @@ struct SnapshotTests {
 
     @Test func pathsOfATree() throws {
         let (scene, trees) = try history()
-        let run = try scene.run("snapshot", "restore", "target", "latest~2", "gone", "dir/x", "--to", "copy")
-        #expect(run.code == 0, "\(run.errors)")
+        try scene.run("snapshot", "restore", "target", "latest~2", "gone", "dir/x", "--to", "copy").expect(0)
         #expect(try TreeSnapshot(scene.path("copy")).paths.sorted() == ["dir", "dir/x", "gone", "gone/deep"])
         #expect(try scene.text("copy/dir/x") == "x")
 
         // In place, what moved elsewhere since stays there too.
-        let inPlace = try scene.run(
-            "snapshot", "restore", "target", "latest~2", "dir/x", "gone/", "--in-place")
-        #expect(inPlace.code == 0, "\(inPlace.errors)")
+        try scene.run("snapshot", "restore", "target", "latest~2", "dir/x", "gone/", "--in-place").expect(0)
         #expect(try scene.text("target/dir/x") == "x")
         #expect(try scene.text("target/gone/deep") == "deep")
         #expect(try scene.text("target/moved/y") == "x")
         #expect(try scene.run("undo", "target").code == 0)
         try expectTree(scene, "target", trees[0])
-        #expect(
-            try scene.run("snapshot", "restore", "target", "latest~2", "nowhere", "--to", "none").code == 66)
+        try scene.run("snapshot", "restore", "target", "latest~2", "nowhere", "--to", "none").expect(66)
     }
 
     @Test func pruningFromTheMiddleKeepsTheRest() throws {
@@ -117,8 +110,7 @@ struct SnapshotTests {
         }
         #expect(log.first == "> moved/x -> moved/y  (renamed)")
         #expect(log.last == "+ dir/x  1 B  (new)")
-        let diff = try scene.run("snapshot", "diff", "target", "latest~2", "latest~1")
-        #expect(diff.code == 2)
+        let diff = try scene.run("snapshot", "diff", "target", "latest~2", "latest~1").expect(2)
         #expect(diff.lines.contains("- gone/deep  (removed)"))
         #expect(diff.lines.contains("> dir -> moved/  2 entries  (renamed)"))
         #expect(try scene.run("snapshot", "diff", "target", "latest", "latest~0").code == 0)
@@ -129,9 +121,7 @@ struct SnapshotTests {
         let list = try scene.run("snapshot", "list", "target", "--json").json().objects("snapshots")
         let id = try #require(list[1].text("id"))
         try scene.append("x", to: "target/.fsync-lite/history/\(id)/list.json")
-        let verify = try scene.run("snapshot", "verify", "target")
-        #expect(verify.code == 65)
-        #expect(verify.errors.contains("history/\(id)/list.json: line "))
+        try scene.run("snapshot", "verify", "target").expect(65, says: "history/\(id)/list.json: line ")
         #expect(try scene.run("snapshot", "restore", "target", "latest~2", "--to", "none").code == 65)
         #expect(!scene.exists("none"))
         #expect(try scene.run("snapshot", "restore", "target", "latest~1", "--to", "copy").code == 0)
@@ -145,9 +135,7 @@ struct SnapshotTests {
         let bytes = try Data(contentsOf: URL(fileURLWithPath: manifest))
         try bytes.dropLast(100).write(to: URL(fileURLWithPath: manifest))
         #expect(try scene.run("snapshot", "verify", "target").code == 65)
-        let run = try scene.apply()
-        #expect(run.code == 65)
-        #expect(run.errors.contains("next: mkdir -p target/.fsync-lite/damaged && mv "))
+        try scene.apply().expect(65, says: "next: mkdir -p target/.fsync-lite/damaged && mv ")
         try scene.remove("target/.fsync-lite/manifest.json")
         #expect(try scene.apply().errors.contains("its manifest is missing"))
         #expect(try scene.run("undo", "target").errors.contains("its manifest is missing"))
@@ -160,17 +148,14 @@ struct SnapshotTests {
         let list = try scene.run("snapshot", "list", "target", "--json").json().objects("snapshots")
         try scene.remove("target/.fsync-lite/history/\(try #require(list[0].text("id")))/list.json")
         for command in [["undo", "target"], ["snapshot", "verify", "target"]] {
-            let run = try scene.run(command)
-            #expect(run.code == 65 && run.errors.contains("list.json: it is missing"), "\(run.errors)")
+            try scene.run(command).expect(65, says: "list.json: it is missing")
         }
     }
 
     @Test(arguments: ["two\nlines", "\u{1B}[31m", String(repeating: "l", count: 256), "\u{202E}x"])
     func aLabelIsAShortLine(label: String) throws {
-        let scene = try MirrorScene(["a": "1"])
-        try scene.mirror()
-        let run = try scene.run("snapshot", "create", "target", "--label", label)
-        #expect(run.code == 64 && run.errors.contains("at most 255 bytes"), "\(run.code) \(run.errors)")
+        let scene = try MirrorScene(["a": "1"]).mirrored()
+        try scene.run("snapshot", "create", "target", "--label", label).expect(64, says: "at most 255 bytes")
         #expect(try scene.run("snapshot", "create", "target", "--label", #"Grüße \ 1"#).code == 0)
     }
 
@@ -188,14 +173,11 @@ struct SnapshotTests {
         let (scene, _) = try history()
         let held = try scene.wholeTarget().paths.filter { $0.contains("/0/") }
         try scene.remove("target/" + (try #require(held.first { !$0.contains("deep") })))
-        let verify = try scene.run("snapshot", "verify", "target")
-        #expect(verify.code == 65)
-        #expect(verify.errors.contains("this is missing"))
+        try scene.run("snapshot", "verify", "target").expect(65, says: "this is missing")
     }
 
     @Test func verifyReadsWhatHasADigest() throws {
-        let scene = try MirrorScene(["a": "one", "b": "two", "c": "three"])
-        try scene.mirror("--digest")
+        let scene = try MirrorScene(["a": "one", "b": "two", "c": "three"]).mirrored("--digest")
         try scene.append(", more", to: "source/a")
         try scene.remove("source/b")
         try scene.mirror()
@@ -207,8 +189,7 @@ struct SnapshotTests {
             let path = String(decoding: try #require(held).key, as: UTF8.self)
             try scene.editInSecret("target/\(path)", other)
         }
-        let verify = try scene.run("snapshot", "verify", "target")
-        #expect(verify.code == 65)
+        let verify = try scene.run("snapshot", "verify", "target").expect(65)
         for name in ["a", "b"] {
             #expect(verify.errors.contains("this is not what its digest says, which held \(name)\n"))
         }
@@ -216,8 +197,8 @@ struct SnapshotTests {
 
     @Test func linkedWhereNothingIsLost() throws {
         let (scene, trees) = try history()
-        let run = try scene.run("snapshot", "restore", "target", "latest~2", "--to", "copy", "--link")
-        #expect(run.code == 0, "\(run.errors)")
+        let run = try scene.run("snapshot", "restore", "target", "latest~2", "--to", "copy", "--link").expect(
+            0)
         #expect(run.output == "restored 5 files to copy\n")
         try expectTree(scene, "copy", trees[2])
         // Displaced, moved, and with other permissions since.
@@ -235,16 +216,14 @@ struct SnapshotTests {
         #expect(try scene.run("snapshot", "prune", "target", "--keep-last", "0").code == 0)
         try expectTree(scene, "copy", trees[2])
         try scene.expectMirrored()
-        #expect(
-            try scene.run("snapshot", "restore", "target", "latest", "--in-place", "--link").code == 64)
+        try scene.run("snapshot", "restore", "target", "latest", "--in-place", "--link").expect(64)
     }
 
     /// A link would bring along what the file has now.
     @Test(
         .needs(.root, .tool("setfattr", package: "attr")), arguments: ["owner", "group", "attribute", "mode"])
     func whatHasOtherAttributesIsCopiedNotLinked(change: String) throws {
-        let scene = try MirrorScene(["a": "one", "b": "two"])
-        try scene.mirror()
+        let scene = try MirrorScene(["a": "one", "b": "two"]).mirrored()
         let tree = try TreeSnapshot(scene.target)
         let words =
             switch change {
@@ -254,8 +233,7 @@ struct SnapshotTests {
             default: ["setfattr", "-n", "user.note", "-v", "x"]
             }
         _ = try HostCommand.output(words + [scene.path("target/a")])
-        let run = try scene.run("snapshot", "restore", "target", "latest", "--to", "copy", "--link")
-        #expect(run.code == 0, "\(run.errors)")
+        try scene.run("snapshot", "restore", "target", "latest", "--to", "copy", "--link").expect(0)
         try expectTree(scene, "copy", tree)
         if change == "attribute" {
             #expect(!HostCommand.works("getfattr", "-n", "user.note", scene.path("copy/a")))
@@ -290,9 +268,8 @@ struct SnapshotTests {
         let other = try #require(TemporaryDirectory.onOtherFileSystem)
         let (scene, _) = try history()
         let copy = "\(other)/fsync-lite-test-copy-of-links"
-        let run = try scene.run("snapshot", "restore", "target", "latest", "--to", copy, "--link")
-        #expect(run.code == 4)
-        #expect(run.errors.contains("leave --link out"))
+        try scene.run("snapshot", "restore", "target", "latest", "--to", copy, "--link").expect(
+            4, says: "leave --link out")
     }
 
     @Test(
@@ -304,10 +281,7 @@ struct SnapshotTests {
     func aCopyThatWasCutShort(_ point: PausedCommand.Point) throws {
         let (scene, trees) = try history()
         let command = ["snapshot", "restore", "target", "latest~1", "--to", "copy"]
-        do {
-            let paused = try PausedCommand(command, in: scene.directory.path, at: point)
-            #expect(try paused.waitForPause())
-        }
+        try scene.paused(command, at: point).kill()
         if point.description.contains("manifest") {
             #expect(try scene.run("snapshot", "restore", "target", "latest~2", "--to", "copy").code == 4)
         }
@@ -328,13 +302,4 @@ struct SnapshotTests {
         #expect(try scene.run("snapshot", "restore", "target", "latest~9", "--in-place").code == 66)
         #expect(try scene.text("full/mine") == "mine")
     }
-}
-
-extension CommandRun {
-    func expectDone(sourceLocation: SourceLocation = #_sourceLocation) {
-        #expect(code == 0, "\(errors)", sourceLocation: sourceLocation)
-    }
-
-    /// What it printed, line by line.
-    var lines: [String] { output.split(separator: "\n").map(String.init) }
 }

@@ -39,9 +39,8 @@ struct SourcesTests {
     /// - Returns: what it said, with paths as they are for a target here.
     private func run(_ scene: MirrorScene, _ words: [String]) throws -> CommandRun {
         let isOfTarget = ["run", "plan", "status"].contains(words[0])
-        let run = try CommandRun(
-            words + ["--settings", "settings.json"] + (isOfTarget ? scene.far?.options ?? [] : []),
-            in: scene.directory.path)
+        let run = try scene.here(
+            words + ["--settings", "settings.json"] + (isOfTarget ? scene.far?.options ?? [] : []))
         return try run.saying { try plain($0, scene) }
     }
 
@@ -58,8 +57,7 @@ struct SourcesTests {
     private func mirror(
         _ scene: MirrorScene, _ options: String..., sourceLocation: SourceLocation = #_sourceLocation
     ) throws -> CommandRun {
-        let run = try run(scene, ["run", "all"] + options)
-        #expect(run.code == 0, "\(run.errors)", sourceLocation: sourceLocation)
+        let run = try run(scene, ["run", "all"] + options).expect(0, sourceLocation: sourceLocation)
         // The target's root is its own.
         let differences = try TreeSnapshot(scene.target).differences(from: TreeSnapshot(scene.source))
         #expect(differences.filter { !$0.hasPrefix(".") } == [], sourceLocation: sourceLocation)
@@ -73,10 +71,8 @@ struct SourcesTests {
         let before = try TreeSnapshot(scene.target, withState: true)
         for words in [["run", "all"], ["plan", "--job", "all"]] {
             let command = words.joined(separator: " ")
-            let run = try run(scene, words)
-            #expect(run.code == 4, "\(words): \(run.code) \(run.errors)", sourceLocation: sourceLocation)
-            #expect(
-                run.errors.contains("all: refused: \(text)"), "\(run.errors)", sourceLocation: sourceLocation)
+            let run = try run(scene, words).expect(
+                4, says: "all: refused: \(text)", sourceLocation: sourceLocation)
             if let option {
                 #expect(
                     run.errors.contains("fsync-lite \(command) \(option) --settings"), "\(run.errors)",
@@ -93,8 +89,7 @@ struct SourcesTests {
         throws
     {
         let scene = try scene(place, #", "keep_last": 5"#)
-        let plan = try run(scene, "plan", "--job", "all", "--create-target")
-        #expect(plan.code == 0 && plan.output.contains("+ etc/hosts"), "\(plan.output)\(plan.errors)")
+        try run(scene, "plan", "--job", "all", "--create-target").expect(0, prints: "+ etc/hosts")
         try mirror(scene, "--create-target")
         #expect(try mirror(scene).output.contains("nothing to do"))
         try scene.setMode(0o750, of: "target")
@@ -147,8 +142,7 @@ struct SourcesTests {
         let scene = try scene(
             place, #", "exclude": ["/home/joe/a", "/hosts", "*.tmp"], "ignore_file": ".skip""#)
         try scene.build(["c.tmp": "c", "b": "b", ".skip": "/b\n"], at: "source/home")
-        let run = try run(scene, "run", "all", "--create-target")
-        #expect(run.code == 0, "\(run.errors)")
+        try run(scene, "run", "all", "--create-target").expect(0)
         #expect(scene.exists("target/etc/hosts") && scene.exists("target/home/joe/b"))
         for name in ["joe/a", "c.tmp", "b"] { #expect(!scene.exists("target/home/\(name)")) }
         guard place == .here else { return }
@@ -166,9 +160,8 @@ struct SourcesTests {
         let scene = try scene(place)
         try scene.build(["manifest.json": "x"], at: "source/etc/.fsync-lite")
         try scene.build(["deep": "x"], at: "source/etc/sub/.fsync-lite")
-        let run = try run(scene, "run", "all", "--create-target")
-        #expect(run.code == 0 && run.errors.contains("own .fsync-lite is left out"), "\(run.errors)")
-        #expect(run.errors.contains("the history is not copied; cp -a copies it"))
+        try run(scene, "run", "all", "--create-target").expect(
+            0, says: "own .fsync-lite is left out", "the history is not copied; cp -a copies it")
         #expect(try !self.run(scene, "run", "all").errors.contains("left out"), "told once")
         #expect(!scene.exists("target/etc/.fsync-lite") && scene.exists("target/etc/sub/.fsync-lite/deep"))
     }
@@ -182,8 +175,7 @@ struct SourcesTests {
         try scene.build(["stays": "here"], at: "source/home")
         try mirror(scene, "--create-target")
         try scene.move("source/home/joe", to: "source/etc/joe")
-        let run = try run(scene, "run", "all", "-v")
-        #expect(run.code == 0 && run.output.contains("> home/joe -> etc/joe"), "\(run.output)")
+        try run(scene, "run", "all", "-v").expect(0, prints: "> home/joe -> etc/joe")
         try mirror(scene)
     }
 
@@ -213,8 +205,8 @@ struct SourcesTests {
         // The same identity goes in one and comes back in the other.
         try scene.move("source/home/d", to: "source/home/e")
         try scene.remove("source/etc/d")
-        let plan = try run(scene, "run", "all", "-v", "--max-delete", "unlimited")
-        #expect(plan.code == 0 && plan.output.contains("> home/d -> home/e"), "\(plan.output)")
+        try run(scene, "run", "all", "-v", "--max-delete", "unlimited").expect(
+            0, prints: "> home/d -> home/e")
         #expect(try scene.text("target/home/e/a") == "ONE")
         #expect(try scene.run("undo", "target").code == 0)
         #expect(try scene.text("target/home/d/a") == "ONE" && scene.text("target/etc/d/a") == "one")
@@ -227,9 +219,8 @@ struct SourcesTests {
         try mirror(scene, "--create-target")
         try scene.append("!", to: "source/etc/hosts")
         try scene.move("source/home", to: "gone")
-        let run = try run(scene, "run", "all")
-        #expect(run.code == 66 && run.errors.contains("the source \"home\" does not exist"), "\(run.errors)")
-        #expect(run.errors.contains("\(scene.source)/home"))
+        try run(scene, "run", "all").expect(
+            66, says: "the source \"home\" does not exist", "\(scene.source)/home")
         #expect(try scene.text("target/etc/hosts") == "h")
         // The directory below a mount point.
         try scene.move("gone", to: "source/home")
@@ -293,10 +284,7 @@ struct SourcesTests {
         // The same directory under another name is moved.
         try configure(scene, ["etc": "source/etc", "users": "source/home"])
         for _ in 0..<2 {
-            let renamed = try run(scene, "run", "all", "-v")
-            #expect(
-                renamed.code == 0 && renamed.output.contains("> home -> users"),
-                "\(renamed.output)\(renamed.errors)")
+            try run(scene, "run", "all", "-v").expect(0, prints: "> home -> users")
             // The sources have their names of before, too.
             #expect(try scene.run("undo", "target").code == 0)
         }
@@ -319,8 +307,7 @@ struct SourcesTests {
             (["etc": "source/etc", "here": "."], "the target lies inside the source \"here\""),
         ] as [(KeyValuePairs, String)] {
             try configure(scene, sources)
-            let run = try run(scene, "run", "all", "--create-target")
-            #expect(run.code == 4 && run.errors.contains("all: refused: \(text)"), "\(run.errors)")
+            try run(scene, "run", "all", "--create-target").expect(4, says: "all: refused: \(text)")
         }
         #expect(!scene.exists("target"))
     }
@@ -328,10 +315,8 @@ struct SourcesTests {
     @Test func restoringIntoSourcesIsRefused() throws {
         let scene = try scene()
         try mirror(scene, "--create-target")
-        let run = try scene.run("snapshot", "restore", "target", "latest", "home/joe/a", "--to-source")
-        #expect(
-            run.code == 4 && run.errors.contains("several sources, etc (\(scene.source)/etc), home"),
-            "\(run.errors)")
+        try scene.run("snapshot", "restore", "target", "latest", "home/joe/a", "--to-source").expect(
+            4, says: "several sources, etc (\(scene.source)/etc), home")
     }
 
     @Test(arguments: Place.allCases) func oneSourceMayHaveAName(place: Place) throws {
@@ -348,27 +333,22 @@ struct SourcesTests {
         let scene = try scene()
         try configure(scene, ["etc": "source/etc"])
         #expect(try run(scene, "run", "all", "--create-target").code == 0)
-        let run = try scene.run("snapshot", "restore", "target", "latest", "--to-source")
-        #expect(
-            run.code == 4
-                && run.errors.contains("the mirror of a source with a name, etc (\(scene.source)/etc), and"),
-            "\(run.errors)")
-        let saved = try self.run(scene, "plan", "--job", "all", "--out", "saved")
-        #expect(
-            saved.code == 64 && saved.errors.contains("a plan of sources with names is not saved"),
-            "\(saved.errors)")
+        try scene.run("snapshot", "restore", "target", "latest", "--to-source").expect(
+            4, says: "the mirror of a source with a name, etc (\(scene.source)/etc), and")
+        try self.run(scene, "plan", "--job", "all", "--out", "saved").expect(
+            64, says: "a plan of sources with names is not saved")
     }
 
     @Test func rotIsFoundInATargetOnAnotherMachine() throws {
         let scene = try scene(.there, #", "digest": true"#)
         try mirror(scene, "--create-target")
         try scene.rot("target/home/joe/a", "ONE")
-        let run = try CommandRun(
+        try scene.here(
             [
                 "manifest", "verify", "far:\(scene.target)", "far:\(scene.target)", "--source",
                 "etc=source/etc", "--source", "home=source/home",
-            ] + #require(scene.far).options, in: scene.directory.path)
-        #expect(run.code == 2 && run.output.contains("rotten home/joe/a  (in the tree, the source"), "\(run)")
+            ] + #require(scene.far).options
+        ).expect(2, prints: "rotten home/joe/a  (in the tree, the source")
     }
 
     @Test func rotIsFoundAndMendedInEachSource() throws {
@@ -379,18 +359,12 @@ struct SourcesTests {
         #expect(try scene.run(verify + sources).code == 0)
         try scene.rot("target/home/joe/a", "ONE")
         try scene.rot("source/etc/hosts", "H")
-        let run = try scene.run(verify + sources)
-        #expect(run.code == 0 && run.output.contains("2 repaired"), "\(run.output)\(run.errors)")
+        try scene.run(verify + sources).expect(0, prints: "2 repaired")
         #expect(try scene.text("target/home/joe/a") == "one" && scene.text("source/etc/hosts") == "h")
         try scene.editInSecret("source/home/joe/b", "TWO")
-        let edited = try scene.run(verify + sources)
-        #expect(
-            edited.code == 2 && edited.output.contains("edited home/joe/b  (in the source"),
-            "\(edited.output)")
+        try scene.run(verify + sources).expect(2, prints: "edited home/joe/b  (in the source")
         for given in [["--source", scene.source], ["--source", "etc=\(scene.source)/etc"]] {
-            let run = try scene.run(verify + given)
-            #expect(
-                run.code == 64 && run.errors.contains("--source etc=DIR --source home=DIR"), "\(run.errors)")
+            try scene.run(verify + given).expect(64, says: "--source etc=DIR --source home=DIR")
         }
     }
 
@@ -401,10 +375,10 @@ struct SourcesTests {
         try configure(scene, ["e": "source/etc", "e=q": "e=q"], #", "digest": true"#)
         #expect(try run(scene, "run", "all", "--create-target").code == 0)
         try scene.rot("target/e=q/a", "A")
-        let run = try scene.run(
+        try scene.run(
             "manifest", "verify", "target", "target", "--repair", "--source", "e=q=\(scene.path("e=q"))",
-            "--source", "e=\(scene.source)/etc")
-        #expect(run.code == 0 && run.output.contains("1 repaired"), "\(run.output)\(run.errors)")
+            "--source", "e=\(scene.source)/etc"
+        ).expect(0, prints: "1 repaired")
     }
 
     // MARK: Another machine
@@ -413,8 +387,7 @@ struct SourcesTests {
         let scene = try scene(.there)
         let list = (0...4096).map { "\"n\($0)\": \"/nowhere\"" }.joined(separator: ", ")
         try configure(scene, text: "\"sources\": {\(list)}")
-        let run = try run(scene, "run", "all")
-        #expect(run.code == 64 && run.errors.contains("more than 4096 sources"), "\(run.errors)")
+        try run(scene, "run", "all").expect(64, says: "more than 4096 sources")
     }
 
     /// After each change, a push makes the same tree as a run here, and says the same.

@@ -95,8 +95,7 @@ struct SubvolumeTests {
                 #expect(found == old || found == new, "\(call) \(number)")
                 seen.insert(found == old ? "old" : "new")
                 if found == old, try !trees(scene).isEmpty { seen.insert("unfinished") }
-                let status = try scene.run("status", "target")
-                #expect(status.code == 0, "\(status.errors)")
+                try scene.run("status", "target").expect(0)
                 try scene.mirror("--exchange")
                 // The one that was the target.
                 #expect(try trees(scene).count == 1, "\(call) \(number)")
@@ -112,10 +111,9 @@ struct SubvolumeTests {
             try scene.mirror()
             try change(scene)
             let old = try TreeSnapshot(scene.target)
-            let run = try PausedCommand.run(
-                Self.exchange, in: scene.directory.path, at: .after("syncfs", number: 2)
-            ) { try scene.append(" theirs", to: "target/stays") }
-            #expect(run.code == 1 && run.errors.contains("target/stays"), "\(run.errors)")
+            try scene.paused(Self.exchange, at: .after("syncfs", number: 2)) {
+                try scene.append(" theirs", to: "target/stays")
+            }.expect(1, says: "target/stays")
             #expect(try scene.text("target/stays") == "stays theirs")
             #expect(try TreeSnapshot(scene.target).paths == old.paths)
             #expect(try trees(scene).isEmpty)
@@ -129,10 +127,9 @@ struct SubvolumeTests {
         try onSubvolume { scene in
             try scene.mirror()
             try change(scene)
-            let run = try PausedCommand.run(
-                Self.exchange, in: scene.directory.path, at: .after("mkdirat", of: Self.trees)
-            ) { try scene.append(" theirs", to: "target/stays") }
-            #expect(run.code == 0, "\(run.errors)")
+            try scene.paused(Self.exchange, at: .after("mkdirat", of: Self.trees)) {
+                try scene.append(" theirs", to: "target/stays")
+            }.expect(0)
             #expect(try scene.text("target/stays") == "stays theirs")
             try scene.mirror("--exchange")
         }
@@ -147,10 +144,7 @@ struct SubvolumeTests {
             // Also when it holds the lock, which keeps the exchange out.
             for number in 1...14 {
                 try scene.append("\(number)", to: "source/edited")
-                let run = try PausedCommand.run(
-                    ["apply", "source", "target"], in: scene.directory.path,
-                    at: .after("openat", of: "target", number: number)
-                ) {
+                let run = try scene.paused(at: .after("openat", of: "target", number: number)) {
                     let exchange = try scene.apply("--exchange")
                     #expect(exchange.code == 0 || exchange.code == 75, "\(exchange.errors)")
                 }
@@ -181,8 +175,7 @@ struct SubvolumeTests {
             try scene.mirror()
             try scene.append(" more", to: "source/edited")
             try HostCommand.run("mkdir", scene.path("target/excluded"))
-            let run = try scene.apply("--exchange", "--exclude", "excluded")
-            #expect(run.code == 4 && run.errors.contains("excluded"), "\(run.code) \(run.errors)")
+            try scene.apply("--exchange", "--exclude", "excluded").expect(4, says: "excluded")
             #expect(try trees(scene).isEmpty)
         }
     }
@@ -194,8 +187,7 @@ struct SubvolumeTests {
             try HostCommand.run("btrfs", "subvolume", "create", scene.path("target/excluded/inner"))
             try change(scene)
             let old = try TreeSnapshot(scene.target)
-            let run = try scene.apply("--exchange", "--exclude", "excluded")
-            #expect(run.code == 4 && run.errors.contains("excluded/inner"), "\(run.code) \(run.errors)")
+            try scene.apply("--exchange", "--exclude", "excluded").expect(4, says: "excluded/inner")
             #expect(try TreeSnapshot(scene.target) == old)
             #expect(try trees(scene).isEmpty)
         }

@@ -8,12 +8,12 @@ struct SyncOrderTests {
     /// The calls on the state's own names and the syncs, in order, such as `fsync`, `renameat2 journal`.
     private func calls(_ arguments: [String], in scene: MirrorScene) throws -> [String] {
         let log = scene.path("calls")
-        let run = try CommandRun(
-            arguments, in: scene.directory.path,
+        try scene.here(
+            arguments,
             under: [
                 "strace", "-f", "-qq", "-e", "trace=fsync,fdatasync,syncfs,renameat2,unlinkat", "-o", log,
-            ])
-        #expect(run.code == 0, "\(run.errors)")
+            ]
+        ).expect(0)
         return try scene.text("calls").split(separator: "\n").compactMap { line in
             let call = line.drop { !$0.isLetter }.prefix { $0 != "(" }
             if call.hasSuffix("sync") || call == "syncfs" { return String(call) }
@@ -24,8 +24,7 @@ struct SyncOrderTests {
     }
 
     @Test func theJournalIsDurableBeforeAndItsEndAfterTheCommit() throws {
-        let scene = try MirrorScene(["a": "1", "d": ["b": "2"]])
-        try scene.mirror()
+        let scene = try MirrorScene(["a": "1", "d": ["b": "2"]]).mirrored()
         try scene.append("2", to: "source/a")
         let calls = try calls(["apply", "source", "target"], in: scene)
         let begin = try #require(calls.firstIndex(of: "renameat2 journal"))
@@ -38,13 +37,9 @@ struct SyncOrderTests {
     }
 
     @Test func theTurnIsDurableBeforeAnythingIsTakenBack() throws {
-        let scene = try MirrorScene(["a": "1"])
-        try scene.mirror()
+        let scene = try MirrorScene(["a": "1"]).mirrored()
         try scene.append("2", to: "source/a")
-        let command = try PausedCommand(
-            ["apply", "source", "target"], in: scene.directory.path, at: .after("renameat2", of: "journal"))
-        #expect(try command.waitForPause())
-        command.kill()
+        try scene.paused(at: .after("renameat2", of: "journal")).kill()
         let calls = try calls(["recover", "--back", "target"], in: scene)
         let turn = try #require(calls.firstIndex(of: "renameat2 journal.back"))
         #expect(calls[turn + 1] == "fsync")
@@ -60,14 +55,14 @@ struct SyncOrderTests {
             modified: nil)
         let scene = try MirrorScene(["d": files])
         let log = scene.path("calls")
-        let run = try CommandRun(
-            ["apply", "source", "target"], in: scene.directory.path,
+        try scene.here(
+            ["apply", "source", "target"],
             under: [
                 "strace", "-f", "-y", "-qq", "-o", log,
                 "-e", "trace=write,pwrite64,copy_file_range,ioctl,syncfs,fsync,utimensat",
                 "-e", "inject=utimensat:signal=INT:when=20",
-            ])
-        #expect(run.code == 130, "\(run.errors)")
+            ]
+        ).expect(130)
         let calls = try scene.text("calls").split(separator: "\n").map { $0.drop { !$0.isLetter } }
         func isOnLog(_ call: Substring) -> Bool {
             call.contains("/.fsync-lite/stage/") && call.contains("/log>")

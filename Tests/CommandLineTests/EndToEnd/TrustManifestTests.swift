@@ -10,8 +10,8 @@ struct TrustManifestTests {
                 "edited": .file("before", modified: TreeTime(1_600_000_000, 1)), "kept": "kept",
                 "was": ["x": "x", "in": ["y": "y"]], "gone": ["file": "gone"],
                 "one": .file("name", modified: TreeTime(1_600_000_000, 1)),
-            ], inMemory: true)
-        try scene.mirror()
+            ], inMemory: true
+        ).mirrored()
         if Need.later.isThere() { try scene.settle() }
         try scene.append(" and after", to: "source/edited")
         try scene.move("source/was", to: "source/moved")
@@ -33,8 +33,7 @@ struct TrustManifestTests {
 
     /// Its own commit moves the change time of the directory, which would hide that.
     @Test func attributesOfADirectoryThatItChangesAreFoundByTheNextFullRun() throws {
-        let scene = try MirrorScene(["d": ["x": "x"], "e": ["y": "y"]])
-        try scene.mirror()
+        let scene = try MirrorScene(["d": ["x": "x"], "e": ["y": "y"]]).mirrored()
         if Need.later.isThere() { try scene.settle() }
         for name in ["d", "e"] {
             try RawPath.setAttribute("user.note", Array("note".utf8), on: scene.path("target/\(name)"))
@@ -64,8 +63,7 @@ struct TrustManifestTests {
 
     /// No manifest has what is excluded.
     @Test func whatIsExcludedIsDeletedAllTheSame() throws {
-        let scene = try MirrorScene(["a": "a", "b.o": "b"])
-        try scene.mirror()
+        let scene = try MirrorScene(["a": "a", "b.o": "b"]).mirrored()
         #expect(try scene.apply("--exclude", "*.o").code == 0)
         #expect(try scene.apply("--exclude", "*.o", "--trust-manifest", "--delete-excluded").code == 0)
         #expect(!scene.exists("target/b.o"))
@@ -164,19 +162,15 @@ struct TrustManifestTests {
         var drifted = try DiskTree(scene.target, seed: seed + 1000)
         try drifted.change(3)
         let options = ["--max-delete", "unlimited", "--allow-empty-source"]
-        let run = try scene.run(["apply", "source", "target", "--trust-manifest"] + options)
-        #expect(run.code == 0, "\(run.errors)")
+        try scene.run(["apply", "source", "target", "--trust-manifest"] + options).expect(0)
         // What it did not touch, a full run finds.
-        let full = try scene.run(["apply", "source", "target"] + options)
-        #expect(full.code == 0, "\(full.errors)")
+        try scene.run(["apply", "source", "target"] + options).expect(0)
         try scene.expectMirrored()
     }
 
     @Test func otherFiltersNeedAScan() throws {
         let scene = try changedScene()
-        let run = try scene.apply("--trust-manifest", "--exclude", "kept")
-        #expect(run.code == 0)
-        #expect(run.errors.contains("the target was scanned"))
+        try scene.apply("--trust-manifest", "--exclude", "kept").expect(0, says: "the target was scanned")
     }
 
     /// The argument of a case that fails is its seed.
@@ -198,8 +192,7 @@ struct TrustManifestTests {
 
     /// The source's file is young and compared by its digest; that of the target's is the manifest's word.
     @Test func anEditThatOnlyItsChangeTimeTellsOfIsNotVouchedFor() throws {
-        let scene = try MirrorScene(["a": "one"])
-        try scene.mirror("--digest")
+        let scene = try MirrorScene(["a": "one"]).mirrored("--digest")
         try scene.editInSecret("target/a", "two")
         // A commit accounts for change times from the tick on in which it was named.
         ClockTick.pass()

@@ -6,8 +6,7 @@ struct UndoTests {
     private func disaster() throws -> (scene: MirrorScene, before: TreeSnapshot) {
         let scene = try MirrorScene([
             "keep": "keep", "d": ["a": "a", "b": ["c": "c"]], "e": "e", "f": "f",
-        ])
-        try scene.mirror()
+        ]).mirrored()
         let before = try TreeSnapshot(scene.target)
         try scene.remove("source/d")
         try scene.append("!", to: "source/f")
@@ -36,8 +35,7 @@ struct UndoTests {
 
     /// Displaced objects go back: a directory of terabytes needs no room.
     @Test func copiesNothing() throws {
-        let scene = try MirrorScene(["d": ["a": "a"]])
-        try scene.mirror()
+        let scene = try MirrorScene(["d": ["a": "a"]]).mirrored()
         let inode = try inode(of: scene.path("target/d/a"))
         try scene.remove("source/d")
         try scene.mirror("--max-delete", "unlimited", "--allow-empty-source")
@@ -58,26 +56,22 @@ struct UndoTests {
     @Test func aDeletedMirrorComesBackWhole() throws {
         let scene = try MirrorScene([
             "mirror": [".fsync-lite": ["manifest.json": "{}"], "x": "x"], "keep": "k",
-        ])
-        try scene.mirror()
+        ]).mirrored()
         let before = try TreeSnapshot(scene.target)
         try scene.remove("source/mirror")
         try scene.mirror("--max-delete", "unlimited")
-        let undo = try scene.run("undo", "target")
-        #expect(undo.code == 0, "\(undo.errors)")
+        try scene.run("undo", "target").expect(0)
         #expect(try TreeSnapshot(scene.target).differences(from: before) == [])
     }
 
     @Test func aDirectoryComesBackFromBeforeItBecameAMirror() throws {
-        let scene = try MirrorScene(["mirror": ["x": "x"], "keep": "k"])
-        try scene.mirror()
+        let scene = try MirrorScene(["mirror": ["x": "x"], "keep": "k"]).mirrored()
         let before = try TreeSnapshot(scene.target)
         try scene.build(["manifest.json": "{}"], at: "source/mirror/.fsync-lite")
         try scene.mirror()
         try scene.remove("source/mirror")
         try scene.mirror("--max-delete", "unlimited")
-        let restore = try scene.run("snapshot", "restore", "target", "latest~2", "--in-place")
-        #expect(restore.code == 0, "\(restore.errors)")
+        try scene.run("snapshot", "restore", "target", "latest~2", "--in-place").expect(0)
         #expect(try TreeSnapshot(scene.target).differences(from: before) == [])
     }
 
@@ -87,11 +81,10 @@ struct UndoTests {
         try scene.append(" by hand", to: "target/keep")
         try scene.build(["mine": "mine"], at: "target")
         #expect(try scene.run("undo", "--dry-run", "target").code == 3)
-        let undo = try scene.run("undo", "target")
-        #expect(undo.code == 3)
-        #expect(undo.errors.contains("f: it was changed in the target since; it stays (drift)"))
-        #expect(undo.errors.contains("keep: it was changed in the target since; it stays (drift)"))
-        #expect(undo.errors.contains("what filters left out, or no apply brought here, stays: mine"))
+        try scene.run("undo", "target").expect(
+            3, says: "f: it was changed in the target since; it stays (drift)",
+            "keep: it was changed in the target since; it stays (drift)",
+            "what filters left out, or no apply brought here, stays: mine")
         #expect(try scene.text("target/f") == "f! by hand")
         #expect(try scene.text("target/keep") == "keep by hand")
         #expect(try scene.text("target/mine") == "mine")
@@ -121,8 +114,7 @@ struct UndoTests {
 
     @Test(arguments: HandChange.allCases)
     func aChangeMovesAlongWithItsDirectory(_ change: HandChange) throws {
-        let scene = try MirrorScene(["old": ["a": "a", "b": "b"]])
-        try scene.mirror()
+        let scene = try MirrorScene(["old": ["a": "a", "b": "b"]]).mirrored()
         try scene.move("source/old", to: "source/new")
         try scene.mirror()
         try change.make(in: scene)
@@ -133,8 +125,7 @@ struct UndoTests {
         let dryRun = try scene.run("undo", "--dry-run", "target")
         let undo = try scene.run("undo", "target")
         for run in [dryRun, undo] {
-            #expect(run.code == 3)
-            #expect(run.errors.contains("old/a: it was changed in the target since; it stays (drift)"))
+            run.expect(3, says: "old/a: it was changed in the target since; it stays (drift)")
         }
         try time.set(on: scene.path("target/old"))
         #expect(try TreeSnapshot(scene.path("target/old")).differences(from: changed) == [])
@@ -163,8 +154,7 @@ struct UndoTests {
 
     /// What an undo cannot bring back, as it was removed by hand, its dry run says too.
     @Test func whatWasRemovedFromARenamedDirectoryIsNamed() throws {
-        let scene = try MirrorScene(["old": ["a": "a", "b": "b"]])
-        try scene.mirror()
+        let scene = try MirrorScene(["old": ["a": "a", "b": "b"]]).mirrored()
         try scene.move("source/old", to: "source/new")
         try scene.mirror()
         try scene.remove("target/new/a")
@@ -183,8 +173,7 @@ struct UndoTests {
         throws -> CommandRun
     {
         let dryRun = try scene.run("undo", "--dry-run", "target")
-        let undo = try scene.run("undo", "target")
-        #expect(undo.code == code, "\(undo.errors)", sourceLocation: sourceLocation)
+        let undo = try scene.run("undo", "target").expect(code, sourceLocation: sourceLocation)
         // The dry run has said it.
         #expect(dryRun.code == code && dryRun.errors == undo.errors, sourceLocation: sourceLocation)
         return undo
@@ -192,8 +181,7 @@ struct UndoTests {
 
     /// What was left out returns with its directory to a path that an entry made by hand has.
     @Test func whatReturnsDisplacesWhatWasMadeByHand() throws {
-        let scene = try MirrorScene(["a": ["b": "1"]])
-        try scene.mirror()
+        let scene = try MirrorScene(["a": ["b": "1"]]).mirrored()
         try scene.move("source/a", to: "source/c")
         try scene.build([:], at: "source/a")
         #expect(try scene.apply("--exclude", "b").code == 0)
@@ -242,7 +230,7 @@ struct UndoTests {
     /// Renames that were taken back by hand are found; what is where the earlier tree has it stays there.
     @Test func renamesTakenBackByHandAreDone() throws {
         let scene = try MirrorScene(["log1": "1", "log2": "2", "log3": "3", "d": ["x": "4"], "e": ["x": "5"]])
-        try scene.mirror()
+            .mirrored()
         for (name, other) in [("log3", "log4"), ("log2", "log3"), ("log1", "log2")] {
             try scene.move("source/\(name)", to: "source/\(other)")
         }
@@ -262,8 +250,7 @@ struct UndoTests {
 
     /// Directories are swapped back; a file made by hand travels along, and does not stay in the way.
     @Test func whatWasMadeByHandTravelsAlong() throws {
-        let scene = try MirrorScene(["a": ["k": "ka"], "b": ["1": "1"]])
-        try scene.mirror()
+        let scene = try MirrorScene(["a": ["k": "ka"], "b": ["1": "1"]]).mirrored()
         try scene.swap("source/a", "source/b")
         try scene.mirror()
         try scene.build(["k": "by hand"], at: "target/a")
@@ -275,8 +262,7 @@ struct UndoTests {
 
     /// Where its content went by hand, a file cannot come back: it keeps what took its place.
     @Test func whatWasRemovedUnderItsNewNameIsLost() throws {
-        let scene = try MirrorScene(["x": "1"])
-        try scene.mirror()
+        let scene = try MirrorScene(["x": "1"]).mirrored()
         try scene.move("source/x", to: "source/y")
         try scene.build(["x": "2"], at: "source")
         try scene.mirror()
@@ -288,8 +274,7 @@ struct UndoTests {
 
     /// A file that returns to where it stood is no other one that the record names, and displaces nothing for that.
     @Test func aFileAndADirectorySwappedByHandComeBack() throws {
-        let scene = try MirrorScene(["c": "1", "d": [:]])
-        try scene.mirror()
+        let scene = try MirrorScene(["c": "1", "d": [:]]).mirrored()
         try scene.append("2", to: "source/c")
         try scene.mirror()
         _ = try undo(scene, 0)
@@ -303,8 +288,7 @@ struct UndoTests {
     }
 
     @Test func theModeOfARenamedDirectoryStays() throws {
-        let scene = try MirrorScene(["old": ["a": "a"]])
-        try scene.mirror()
+        let scene = try MirrorScene(["old": ["a": "a"]]).mirrored()
         try scene.move("source/old", to: "source/new")
         try scene.mirror()
         try scene.setMode(0o700, of: "target/new")
@@ -315,8 +299,7 @@ struct UndoTests {
     }
 
     @Test func theModeOfTheRootStays() throws {
-        let scene = try MirrorScene(["d": [:], "f": "1"])
-        try scene.mirror()
+        let scene = try MirrorScene(["d": [:], "f": "1"]).mirrored()
         try scene.build(["g": "2"], at: "source")
         try scene.mirror()
         try scene.setMode(0o777, of: "target")
@@ -327,8 +310,7 @@ struct UndoTests {
 
     /// An apply that has nothing to do takes what was made by hand into the manifest.
     @Test func whatAnApplyTookInStays() throws {
-        let scene = try MirrorScene(["a": "1"])
-        try scene.mirror()
+        let scene = try MirrorScene(["a": "1"]).mirrored()
         try scene.build(["b": "2", "d": ["x": "x"]], at: "source")
         try scene.mirror()
         try scene.build(["mine": ["f": "by hand", "empty": [:]]], at: "target")
@@ -347,8 +329,7 @@ struct UndoTests {
 
     /// What was removed by hand is no reason for a step, which the next undo would take back with what stays.
     @Test func anUndoBesideARemovalIsNoStep() throws {
-        let scene = try MirrorScene(["a": "1", "b": "2"])
-        try scene.mirror()
+        let scene = try MirrorScene(["a": "1", "b": "2"]).mirrored()
         try scene.remove("target/a")
         try scene.remove("target/b")
         try scene.build(["b": "by hand"], at: "target")
@@ -367,8 +348,7 @@ struct UndoTests {
         #expect(try scene.run(["apply", "source", "target"] + options).code == 0)
         try scene.link("outside", to: "target/d/a")
         try scene.remove("source/d")
-        #expect(
-            try scene.run(["apply", "source", "target", "--max-delete", "unlimited"] + options).code == 0)
+        try scene.run(["apply", "source", "target", "--max-delete", "unlimited"] + options).expect(0)
         let after = try TreeSnapshot(scene.target)
         try scene.append(" written", to: "outside")
         #expect(try undo(scene, 3).errors.contains("d/a: what it held is lost"))
@@ -380,21 +360,18 @@ struct UndoTests {
 
     /// A restore in place says what of others it puts into the history.
     @Test func aRestoreNamesWhatItDisplaces() throws {
-        let scene = try MirrorScene(["a": ["k": "ka"], "b": "b"])
-        try scene.mirror()
+        let scene = try MirrorScene(["a": ["k": "ka"], "b": "b"]).mirrored()
         try scene.remove("source/a/k")
         try scene.mirror()
         try scene.build(["k": "by hand"], at: "target/a")
-        let run = try scene.run("snapshot", "restore", "target", "latest~1", "--in-place")
-        #expect(run.code == 0)
-        #expect(run.errors.contains("or no apply brought here, goes to the history: a/k"))
+        try scene.run("snapshot", "restore", "target", "latest~1", "--in-place").expect(
+            0, says: "or no apply brought here, goes to the history: a/k")
         #expect(try scene.historyKeeps("by hand"))
     }
 
     /// What came back is not what the source has, although no time and no size tells.
     @Test func goesOnFromWhatOnlyTheChangeTimeTells() throws {
-        let scene = try MirrorScene(["a": "one", "d": ["b": "b"]])
-        try scene.mirror()
+        let scene = try MirrorScene(["a": "one", "d": ["b": "b"]]).mirrored()
         try RawPath.setAttribute("user.note", [1], on: scene.path("source/d"))
         try scene.editInSecret("source/a", "two")
         // The directory that gets the attribute is as new as the commit.
@@ -408,8 +385,7 @@ struct UndoTests {
 
     /// The undo has not looked at the source: what was changed there behind a restored time is still found.
     @Test func doesNotVouchForTheSource() throws {
-        let scene = try MirrorScene(["a": "one", "b": "b"])
-        try scene.mirror()
+        let scene = try MirrorScene(["a": "one", "b": "b"]).mirrored()
         try scene.append("!", to: "source/b")
         try scene.mirror()
         try scene.editInSecret("source/a", "two")
@@ -420,8 +396,7 @@ struct UndoTests {
 
     /// Of extended attributes no time tells that the undo could go by.
     @Test func extendedAttributesOnly() throws {
-        let scene = try MirrorScene(["a": "a", "b": "b"])
-        try scene.mirror()
+        let scene = try MirrorScene(["a": "a", "b": "b"]).mirrored()
         try RawPath.setAttribute("user.note", [1], on: scene.path("source/a"))
         try scene.mirror()
         for _ in 0..<3 {
@@ -438,17 +413,14 @@ struct UndoTests {
         let far = try FarMachine(has: .target)
         let target = isThere ? "far:\(scene.target)" : scene.target
         func run(_ words: String...) throws -> CommandRun {
-            try CommandRun(
-                words + far.options, in: scene.directory.path,
-                environment: ["FSYNC_LITE_STATE": scene.path("known")])
+            try scene.here(words + far.options, environment: ["FSYNC_LITE_STATE": scene.path("known")])
         }
         #expect(try run("apply", "source", target).code == 0)
         try scene.append(", two", to: "source/a")
         #expect(try run("apply", "source", target).code == 0)
         try scene.remove("source/a")
         #expect(try run("apply", "source", target).code == 4)
-        let undo = try run("undo", target)
-        #expect(undo.code == 0, "\(undo.errors)")
+        let undo = try run("undo", target).expect(0)
         #expect(undo.output.hasPrefix("takes back the run of 20"), "\(undo.output)")
         let told = isThere ? undo.errors : undo.output
         #expect(told.contains(#/the attempt of today \d\d:\d\d changed nothing/#), "\(told)")
@@ -467,16 +439,13 @@ struct UndoTests {
         try scene.build(["settings.json": "{\"keep_last\": 0}"], at: "target/.fsync-lite")
         try scene.setMode(0o600, of: "target/.fsync-lite/settings.json")
         #expect(try scene.apply().code == 0)
-        let undo = try scene.run("undo", "target")
-        #expect(undo.code == 66)
-        #expect(undo.errors.contains("keep_last 0 turns the history off"))
+        try scene.run("undo", "target").expect(66, says: "keep_last 0 turns the history off")
     }
 
     // MARK: Several steps
 
     @Test func stepsAreTakenBackTogether() throws {
-        let scene = try MirrorScene(["a": "0", "dir": ["stays": "s"]])
-        try scene.mirror()
+        let scene = try MirrorScene(["a": "0", "dir": ["stays": "s"]]).mirrored()
         let trees = try (1...3).map { step in
             let tree = try TreeSnapshot(scene.path("target"))
             try scene.append("\(step)", to: "source/a")
@@ -492,18 +461,14 @@ struct UndoTests {
     }
 
     @Test func whatWasChangedByHandBetweenStepsGoesToTheHistory() throws {
-        let scene = try MirrorScene(["a": "0", "b": "b"])
-        try scene.mirror()
+        let scene = try MirrorScene(["a": "0", "b": "b"]).mirrored()
         try scene.build(["a": "1"], at: "source")
         try scene.mirror()
         try scene.build(["hand": "made"], at: "target")
         try scene.build(["a": "2", "hand": "made"], at: "source")
         try scene.mirror()
-        let undo = try scene.run("undo", "--steps", "2", "target")
-        #expect(undo.code == 0)
-        #expect(
-            undo.errors.contains("changed in the target between these applies")
-                && undo.errors.contains("hand"))
+        try scene.run("undo", "--steps", "2", "target").expect(
+            0, says: "changed in the target between these applies", "hand")
         #expect(try scene.text("target/a") == "0")
         #expect(!scene.exists("target/hand"))
         #expect(try scene.run("undo", "target").code == 0)
@@ -511,13 +476,11 @@ struct UndoTests {
     }
 
     @Test func moreStepsThanAreKeptAreRefused() throws {
-        let scene = try MirrorScene(["a": "0"])
-        try scene.mirror()
+        let scene = try MirrorScene(["a": "0"]).mirrored()
         try scene.build(["a": "1"], at: "source")
         try scene.mirror()
-        let undo = try scene.run("undo", "--steps", "3", "target")
-        #expect(undo.code == 4)
-        #expect(undo.errors.contains("only 2 applies can be taken back: fsync-lite undo --steps 2 target"))
+        try scene.run("undo", "--steps", "3", "target").expect(
+            4, says: "only 2 applies can be taken back: fsync-lite undo --steps 2 target")
         try scene.expectMirrored()
         for steps in ["0", "-1", "x", "99999999999999999999"] {
             #expect(try scene.run("undo", "--steps", steps, "target").code == 64)

@@ -1,5 +1,4 @@
 import CLinux
-import Foundation
 import Glibc
 import TestNeeds
 import TestSupport
@@ -28,23 +27,20 @@ struct UnreadAttributeTests {
         try withManyNames { scene in
             if let side { scene.far = try FarMachine(has: side) }
             for _ in 0..<2 {
-                let run = try scene.apply()
-                #expect(run.code == 3, "\(run.errors)")
-                #expect(run.errors.contains("d: its extended attributes cannot be read, nor those of 1 more"))
+                try scene.apply().expect(
+                    3, says: "d: its extended attributes cannot be read, nor those of 1 more")
                 #expect(try scene.text("target/f") == "f")
                 #expect(try scene.text("target/d/in") == "in")
                 #expect(getxattr(scene.path("target/ok"), "user.a", nil, 0) == 1)
             }
-            let without = try scene.run("apply", "source", "plain", "--no-xattrs")
-            #expect(without.code == 0, "\(without.errors)")
+            try scene.run("apply", "source", "plain", "--no-xattrs").expect(0)
         }
     }
 
     @Test func aManifestListsThemAndHasTheRest() throws {
         try withManyNames { scene in
-            let run = try scene.run("manifest", "create", "source", "-o", "m.json")
-            #expect(run.code == 3, "\(run.errors)")
-            #expect(run.errors.contains("f: its extended attributes cannot be read"))
+            try scene.run("manifest", "create", "source", "-o", "m.json").expect(
+                3, says: "f: its extended attributes cannot be read")
             #expect(try scene.run("manifest", "list", "m.json").output.contains("ok"))
         }
     }

@@ -42,9 +42,8 @@ struct UnseenNameTests {
     @Test(arguments: [nil, FarMachine.Side.source])
     func onlyTheNameIsLeftOut(_ side: FarMachine.Side?) throws {
         try withDeadMount(far: side) { scene in
-            let refused = try scene.apply()
-            #expect(refused.code == 1)
-            #expect(refused.errors.contains("home/fm: Transport endpoint is not connected (unreadable)"))
+            let refused = try scene.apply().expect(
+                1, says: "home/fm: Transport endpoint is not connected (unreadable)")
             #expect(!refused.errors.contains("home: "))
             try expectRestMirrored(scene, scene.apply("--keep-going"), code: 3)
             // The next run has nothing to do but to say it again.
@@ -68,9 +67,7 @@ struct UnseenNameTests {
     @Test func whatTheTargetHasMovesWithItsDirectory() throws {
         try withDeadMount { scene in
             try scene.move("source/home", to: "source/house")
-            let run = try scene.apply("--keep-going")
-            #expect(run.code == 3, "\(run.errors)")
-            #expect(run.errors.contains("house/fm: "))
+            try scene.apply("--keep-going").expect(3, says: "house/fm: ")
             #expect(try scene.text("target/house/file") == "one and more")
             #expect(try scene.text("target/house/fm/kept") == "kept")
             #expect(!scene.exists("target/home"))
@@ -79,8 +76,7 @@ struct UnseenNameTests {
 
     @Test func nothingIsMadeInAnEmptyTarget() throws {
         try withDeadMount { scene in
-            let run = try scene.run("apply", "source", "new", "--keep-going")
-            #expect(run.code == 3, "\(run.errors)")
+            try scene.run("apply", "source", "new", "--keep-going").expect(3)
             #expect(try scene.text("new/home/file") == "one and more")
             #expect(!scene.exists("new/home/fm"))
         }
@@ -88,9 +84,8 @@ struct UnseenNameTests {
 
     @Test func manifestsTellItAlone() throws {
         try withDeadMount { scene in
-            let made = try scene.run("manifest", "create", "source", "-o", "now.json")
-            #expect(made.code == 3)
-            #expect(made.errors.contains("home/fm: Transport endpoint"))
+            try scene.run("manifest", "create", "source", "-o", "now.json").expect(
+                3, says: "home/fm: Transport endpoint")
             let list = try scene.run("manifest", "list", "now.json").output
             #expect(list.contains("home/file") && !list.contains("home/fm"))
             let found = try scene.run("manifest", "verify", "target", "source").output
@@ -107,10 +102,9 @@ struct UnseenNameTests {
             try scene.build(
                 .file(#"{"jobs": {"all": {"sources": {\#(sources)}, "target": "\#(target)"}}}"#),
                 at: "settings.json")
-            let run = try scene.run(
-                "run", "all", "--settings", "settings.json", "--keep-going", "--create-target")
-            #expect(run.code == 3, "\(run.errors)")
-            #expect(run.errors.contains("a/fm: Transport endpoint"))
+            try scene.run(
+                "run", "all", "--settings", "settings.json", "--keep-going", "--create-target"
+            ).expect(3, says: "a/fm: Transport endpoint")
             #expect(try scene.text("joined/a/file") == "one and more")
         }
     }

@@ -14,21 +14,16 @@ struct VanishingSourceTests {
     }
 
     private func scene() throws -> MirrorScene {
-        let scene = try MirrorScene(["kept": "one", "late": "two"], inMemory: true)
-        try scene.mirror()
+        let scene = try MirrorScene(["kept": "one", "late": "two"], inMemory: true).mirrored()
         try scene.build(["new": "three", "late": "more"], at: "source")
         return scene
     }
 
     @Test(.needs(.strace)) func filesAreCountedAndNamed() throws {
         let scene = try scene()
-        let run = try run(scene) {
+        try run(scene) {
             for name in ["new", "late"] { try scene.remove("source/\(name)") }
-        }
-        #expect(run.code == 0, "\(run.errors)")
-        #expect(
-            run.errors.contains("2 entries vanished from the source before being copied (late, new)"),
-            "\(run.errors)")
+        }.expect(0, says: "2 entries vanished from the source before being copied (late, new)")
         #expect(try scene.text("target/late") == "two")
         try scene.mirror()
     }
@@ -42,12 +37,10 @@ struct VanishingSourceTests {
         let apply = ["apply", "source", "target"]
         let pull = far?.reaching(apply + ["--change-source"], in: scene.directory.path)
         defer { withExtendedLifetime(far) {} }
-        let run = try run(scene, pull ?? apply) {
+        try run(scene, pull ?? apply) {
             try scene.remove("source")
             if isReplaced { try scene.build(["other": "x"], at: "source") }
-        }
-        #expect(run.code == 1, "\(run.code) \(run.errors)")
-        #expect(run.errors.contains("source was removed or replaced while it was read"), "\(run.errors)")
+        }.expect(1, says: "source was removed or replaced while it was read")
         #expect(try TreeSnapshot(scene.target).touched(since: before) == [])
     }
 }

@@ -13,8 +13,7 @@ struct VerifyTests {
 
     /// A mirror with digests. Its source may have been written to in the same tick as the scan, so all is looked at twice.
     private func mirrored(_ tree: TreeLiteral = tree, inMemory: Bool = false) throws -> MirrorScene {
-        let scene = try MirrorScene(tree, inMemory: inMemory)
-        try scene.mirror("--digest")
+        let scene = try MirrorScene(tree, inMemory: inMemory).mirrored("--digest")
         return scene
     }
 
@@ -24,8 +23,7 @@ struct VerifyTests {
 
     /// Such as `rotten a (tree)` and `changed b (mode)`.
     private func found(_ scene: MirrorScene, _ options: String..., code: Int32 = 2) throws -> [String] {
-        let run = try scene.run(["manifest", "verify", "target", "target", "--json"] + options)
-        #expect(run.code == code, "\(run.errors)")
+        let run = try scene.run(["manifest", "verify", "target", "target", "--json"] + options).expect(code)
         return try run.json().objects("discrepancies").map { entry in
             let causes = entry.texts("causes")
             let notes = causes.isEmpty ? [entry.text("side") ?? "?"] : causes
@@ -80,11 +78,8 @@ struct VerifyTests {
     }
 
     @Test func filesWithoutADigestAreCounted() throws {
-        let scene = try MirrorScene(Self.tree)
-        try scene.mirror()
-        let run = try verify(scene, "--digest")
-        #expect(run.code == 0)
-        #expect(run.errors.contains("4 files have no digest"), "\(run.errors)")
+        let scene = try MirrorScene(Self.tree).mirrored()
+        try verify(scene, "--digest").expect(0, says: "4 files have no digest")
     }
 
     @Test func partsAreAllFilesOnce() throws {
@@ -133,9 +128,7 @@ struct VerifyTests {
         try scene.mirror()
         try scene.rot("target/a", "rotten")
         try scene.rot("source/b", "ROTTE")
-        let run = try verify(scene, "--source", "source", "--repair")
-        #expect(run.code == 0, "\(run.errors)")
-        #expect(run.output.contains("2 repaired, 0 differ"), "\(run.output)")
+        try verify(scene, "--source", "source", "--repair").expect(0, prints: "2 repaired, 0 differ")
         try scene.expectMirrored()
         #expect(try scene.text("target/a") == "before")
         #expect(try scene.text("source/b") == "other")
@@ -171,9 +164,8 @@ struct VerifyTests {
         try scene.expectMirrored()
         #expect(try scene.text("target/d/z") == "before")
         try scene.rot("source/a", "rotten", alsoCalled: "source/d/z")
-        let run = try verify(scene, "--source", "source", "--repair")
-        #expect(run.code == 2)
-        #expect(run.output.contains("it has other names; copy it by hand"), "\(run.output)")
+        try verify(scene, "--source", "source", "--repair").expect(
+            2, prints: "it has other names; copy it by hand")
     }
 
     // MARK: Edits that put the time back
@@ -205,8 +197,8 @@ struct VerifyTests {
         try scene.rot("target/d/c", "ROTTE")
         let (target, source) = (try scene.wholeTarget(), try TreeSnapshot(scene.source))
         let run = try scene.run(
-            "manifest", "verify", "target", "target", "--source", "source", "--repair", "--json")
-        #expect(run.code == 2, "\(run.errors)")
+            "manifest", "verify", "target", "target", "--source", "source", "--repair", "--json"
+        ).expect(2)
         let found = try run.json().objects("discrepancies")
         #expect(
             found.map { "\($0.text("kind") ?? "") \($0.text("path") ?? "") \($0.text("repair") ?? "")" }
@@ -254,20 +246,19 @@ struct VerifyTests {
         try HostCommand.run("cp", "-a", scene.target, scene.path("copy"))
         try scene.editInSecret("copy/a", "rotten")
         try scene.editInSecret("source copy/b", "ROTTE")
-        let run = try scene.run(
-            "manifest", "verify", "copy", "copy", "--source", "source copy", "--repair")
-        #expect(run.code == 0 && run.output.contains("2 repaired"), "\(run.output)\(run.errors)")
+        try scene.run(
+            "manifest", "verify", "copy", "copy", "--source", "source copy", "--repair"
+        ).expect(0, prints: "2 repaired")
         #expect(try scene.text("copy/a") == "before" && scene.text("source copy/b") == "other")
     }
 
     @Test func repairNeedsASourceAndATarget() throws {
         let scene = try mirrored()
         #expect(try verify(scene, "--digest", "--repair").code == 64)
-        try scene.run("manifest", "create", "--digest", "source", "-o", "m").expectDone()
+        try scene.run("manifest", "create", "--digest", "source", "-o", "m").expect(0)
         try scene.build(["a": .file("rotten", modified: Self.old)], at: "copy")
-        let run = try scene.run("manifest", "verify", "m", "copy", "--source", "source", "--repair")
-        #expect(run.code == 4)
-        #expect(run.errors.contains("only a target of fsync-lite is repaired"), "\(run.errors)")
+        try scene.run("manifest", "verify", "m", "copy", "--source", "source", "--repair").expect(
+            4, says: "only a target of fsync-lite is repaired")
     }
 
     // MARK: In an apply
@@ -276,10 +267,7 @@ struct VerifyTests {
         let scene = try mirrored()
         try scene.editInSecret("source/a", "rotten")
         let before = try scene.wholeTarget()
-        let run = try scene.apply()
-        #expect(run.code == 4)
-        #expect(run.errors.contains("a in the source is not what was recorded"), "\(run.errors)")
-        #expect(run.errors.contains("--trust-source"))
+        try scene.apply().expect(4, says: "a in the source is not what was recorded", "--trust-source")
         #expect(try scene.wholeTarget().touched(since: before) == [])
         #expect(try scene.plan().code == 4)
         try scene.mirror("--trust-source")
@@ -306,23 +294,18 @@ struct VerifyTests {
     }
 
     @Test func verifyReadsBackWhatWasWritten() throws {
-        let scene = try MirrorScene(Self.tree)
-        try scene.mirror("--verify")
+        let scene = try MirrorScene(Self.tree).mirrored("--verify")
         #expect(try verify(scene, "--digest").output.contains("4 files read"))
     }
 
     @Test(.needs(.strace))
     func whatReadsBackOtherwiseIsNotCommitted() throws {
         let scene = try MirrorScene(["d": ["e": ["a": .file("before", modified: Self.old)]]])
-        let run = try PausedCommand.run(
-            ["apply", "source", "target", "--verify"], in: scene.directory.path, at: .after("syncfs")
-        ) {
+        try scene.paused(["apply", "source", "target", "--verify"], at: .after("syncfs")) {
             let stage = try FileManager.default.contentsOfDirectory(
                 atPath: scene.path("target/.fsync-lite/stage"))
             try scene.editInSecret("target/.fsync-lite/stage/\(stage[0])/0/0/e/a", "rotten")
-        }
-        #expect(run.code == 1)
-        #expect(run.errors.contains("d/e/a: its copy reads back otherwise"), "\(run.errors)")
+        }.expect(1, says: "d/e/a: its copy reads back otherwise")
         #expect(!scene.exists("target"))
     }
 
@@ -342,8 +325,7 @@ struct VerifyTests {
             rotten == "source" ? ["apply", "source", "target"] : ["apply", "source", "target", "--adopt"]
         try TestDisk.image(image).mounted(at: scene.path(rotten)) {
             try scene.build(["a": .file(content, modified: Self.old)], at: "source")
-            let run = try scene.run(copy + ["--digest", "--exclude", "lost+found"])
-            #expect(run.code == 0, "\(run.errors)")
+            try scene.run(copy + ["--digest", "--exclude", "lost+found"]).expect(0)
             try scene.settle("--exclude", "lost+found")
             try HostCommand.run("sync", "-f", scene.path(rotten))
         }

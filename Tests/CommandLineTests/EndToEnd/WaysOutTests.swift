@@ -43,14 +43,12 @@ struct WaysOutTests {
     /// The value of a flag that may have one is a part of its word.
     @Test(arguments: ["--digest=none", "--digest=all", "--digest"])
     func theCommandHasOptionsAsTheyAreParsed(option: String) throws {
-        let scene = try MirrorScene(["a": "a"], inMemory: true)
-        try scene.mirror("--digest")
+        let scene = try MirrorScene(["a": "a"], inMemory: true).mirrored("--digest")
         try scene.remove("source/a")
         let refused = try scene.apply(option)
         let line = try #require(refused.errors.components(separatedBy: "next: fsync-lite ").last)
         #expect(line == "apply source target \(option) --allow-empty-source\n", "\(refused.errors)")
-        let next = try scene.run(line.split(whereSeparator: \.isWhitespace).map(String.init))
-        #expect(next.code == 0, "\(next.errors)")
+        try scene.run(line.split(whereSeparator: \.isWhitespace).map(String.init)).expect(0)
     }
 
     private static let asRoot: Set<Guard> = [
@@ -128,7 +126,7 @@ private final class WayOutScene {
     private var environment: [String: String] { ["FSYNC_LITE_STATE": scene.path("known")] }
 
     func run(_ words: [String]) throws -> CommandRun {
-        try CommandRun(words, in: scene.directory.path, environment: environment)
+        try scene.here(words, environment: environment)
     }
 
     /// Runs a command that was printed.
@@ -369,10 +367,7 @@ private final class WayOutScene {
             func restore(_ name: String) -> [String] {
                 ["snapshot", "restore", "target", name, "--to", "there"]
             }
-            let paused = try PausedCommand(
-                restore("latest"), in: scene.directory.path, at: .after("unlinkat", of: "journal"))
-            try #require(try paused.waitForPause())
-            paused.kill()
+            try scene.paused(restore("latest"), at: .after("unlinkat", of: "journal")).kill()
             try attempt(restore("latest~1"))
         case .keyForbids:
             try apply()

@@ -62,10 +62,9 @@ struct WeakFileSystemTests {
                 default: "overlay"
                 }
             for command in ["plan", "apply"] {
-                let run = try scene.run(command, "source", "target/m")
-                #expect(run.code == 4)
-                #expect(run.errors.contains("the target's file system, \(name), cannot keep the promise"))
-                #expect(run.errors.contains("it lacks ") && run.errors.contains("--weak-commit"))
+                try scene.run(command, "source", "target/m").expect(
+                    4, says: "the target's file system, \(name), cannot keep the promise", "it lacks ",
+                    "--weak-commit")
             }
             #expect(!scene.exists("target/m"))
         }
@@ -82,8 +81,7 @@ struct WeakFileSystemTests {
         try HostCommand.run("ntfs-3g", image, scene.target)
         defer { _ = HostCommand.works("umount", scene.target) }
         for code in [0, 0] as [Int32] {
-            let run = try apply(scene)
-            #expect(run.code == code, "\(run.errors)")
+            try apply(scene).expect(code)
         }
         try expectHoldsFiles(scene)
     }
@@ -94,15 +92,13 @@ struct WeakFileSystemTests {
         try FileManager.default.createDirectory(atPath: scene.target, withIntermediateDirectories: false)
         try HostCommand.run("bindfs", "--force-user=nobody", scene.path("back"), scene.target)
         defer { _ = HostCommand.works("umount", "--lazy", scene.target) }
-        let first = try apply(scene)
-        #expect(first.code == 0, "\(first.errors)")
+        try apply(scene).expect(0)
         try scene.append("+", to: "source/edited")
         #expect(try apply(scene).code == 0)
         try expectHoldsFiles(scene)
         // Whose it is behind the mount is not known, and others may not write to it.
         try HostCommand.run("chmod", "777", scene.path("back/m/.fsync-lite"))
-        let open = try apply(scene)
-        #expect(open.code == 4 && open.errors.contains("others may write to it"), "\(open.errors)")
+        try apply(scene).expect(4, says: "others may write to it")
     }
 
     @Test(.needs(.root), arguments: TestDisk.weak)
@@ -129,8 +125,8 @@ struct WeakFileSystemTests {
             let (path, far) = (scene.path("target/m"), try FarMachine(has: .target))
             for options in [[], ["--json"]] {
                 func status(_ words: [String]) throws -> String {
-                    try CommandRun(
-                        ["status"] + options + words, in: scene.directory.path,
+                    try scene.here(
+                        ["status"] + options + words,
                         environment: ["FSYNC_LITE_STATE": ""]
                     ).output.replacing(/\d+ s ago/, with: "ago").replacing("far:", with: "")
                 }
@@ -150,18 +146,15 @@ struct WeakFileSystemTests {
             try scene.remove("source/gone")
             try scene.move("source/moved", to: "source/elsewhere")
             #expect(try apply(scene).code == 0)
-            let copy = try scene.run("snapshot", "restore", "target/m", "latest~1", "--to", "back")
-            #expect(copy.code == 0, "\(copy.errors)")
+            try scene.run("snapshot", "restore", "target/m", "latest~1", "--to", "back").expect(0)
             #expect(try scene.text("back/edited") == "one" && scene.text("back/gone/goes") == "2")
-            let undo = try scene.run("undo", "target/m")
-            #expect(undo.code == 0, "\(undo.errors)")
+            try scene.run("undo", "target/m").expect(0)
             #expect(text(scene, "edited") == "one" && text(scene, "moved/with") == "three")
             #expect(text(scene, "gone/goes") == "2" && text(scene, "elsewhere/with") == nil)
             #expect(try scene.run("snapshot", "verify", "target/m").code == 0)
             // Undone once more it is there again, and so on.
             for content in ["one more", "one"] {
-                let redo = try scene.run("undo", "target/m")
-                #expect(redo.code == 0, "\(redo.errors)")
+                try scene.run("undo", "target/m").expect(0)
                 #expect(text(scene, "edited") == content)
                 #expect((text(scene, "moved/with") == nil) == (content == "one more"))
                 #expect(try scene.run("manifest", "verify", "target/m", "target/m").code == 0)
@@ -175,8 +168,7 @@ struct WeakFileSystemTests {
     @Test(.needs(.exfat)) func whatTheKindCannotHoldIsOneNote() throws {
         try onDisk(.exfat) { scene in
             try scene.setMode(0o600, of: "source/edited")
-            let first = try apply(scene)
-            #expect(first.code == 0)
+            let first = try apply(scene).expect(0)
             let notes = first.errors.split(separator: "\n").filter { $0.contains("exfat holds no") }
             #expect(notes.count == 1)
             #expect(notes.first?.contains("no symlinks (1 left out), no FIFOs (1 left out)") == true)
@@ -184,8 +176,8 @@ struct WeakFileSystemTests {
             #expect(try apply(scene).output.hasPrefix("nothing to do"))
             // A copy from elsewhere leaves out the same.
             #expect(try scene.run("apply", "source", "strong").code == 0)
-            let copy = try scene.run("snapshot", "restore", "strong", "latest", "--to", "target/copy")
-            #expect(copy.code == 0 && copy.errors.contains("no symlinks (1 left out)"), "\(copy.errors)")
+            try scene.run("snapshot", "restore", "strong", "latest", "--to", "target/copy").expect(
+                0, says: "no symlinks (1 left out)")
             #expect(try scene.text("target/copy/edited") == "one")
         }
     }
@@ -201,8 +193,8 @@ struct WeakFileSystemTests {
             let next = try apply(scene, "--keep-going")
             #expect(next.output.contains("5 unchanged, 1 not mirrored"), "\(next.output)")
             try scene.build("x", at: "source/EDITED")
-            let refused = try scene.run("plan", "source", "target/m", "--weak-commit")
-            #expect(refused.code == 4 && refused.errors.contains("EDITED and edited are one name"))
+            try scene.run("plan", "source", "target/m", "--weak-commit").expect(
+                4, says: "EDITED and edited are one name")
         }
     }
 
@@ -211,8 +203,7 @@ struct WeakFileSystemTests {
         guard isThere(disk) else { return }
         try onDisk(disk) { scene in
             #expect(try apply(scene).code == 0)
-            let run = try apply(scene, "--exchange")
-            #expect(run.code == 4 && run.errors.contains("cannot be exchanged on"))
+            try apply(scene, "--exchange").expect(4, says: "cannot be exchanged on")
         }
     }
 
@@ -225,8 +216,7 @@ struct WeakFileSystemTests {
                     Array(
                         #"{"version":1,"host":"nas","boot":"b","process_namespace":"n","process":1,"started":1}"#
                             .utf8), mode: 0o600, modified: nil), at: "target/m/.fsync-lite/lock")
-            let locked = try apply(scene)
-            #expect(locked.code == 75 && locked.errors.contains("process 1 on nas is writing to this target"))
+            try apply(scene).expect(75, says: "process 1 on nas is writing to this target")
             #expect(try scene.run("recover", "target/m").code == 75)
             #expect(try scene.run("recover", "--break-lock", "target/m").code == 0)
             #expect(try apply(scene).code == 0)
@@ -237,10 +227,8 @@ struct WeakFileSystemTests {
     private func pausedInItsCommit(_ scene: MirrorScene) throws -> PausedCommand {
         #expect(try apply(scene).code == 0)
         try scene.append(" more", to: "source/edited")
-        let run = try PausedCommand(
-            ["apply", "source", "target/m", "--weak-commit"], in: scene.directory.path,
-            at: .after("renameat2", of: "edited"))
-        #expect(try run.waitForPause())
+        let run = try scene.paused(
+            ["apply", "source", "target/m", "--weak-commit"], at: .after("renameat2", of: "edited"))
         return run
     }
 
@@ -260,11 +248,9 @@ struct WeakFileSystemTests {
             }
             let stale = try prepare()
             try scene.append("theirs", to: "target/m/gone/goes")
-            let refused = try commit(stale)
-            #expect(refused.code == 5 && refused.errors.contains("gone/goes"), "\(refused.errors)")
+            try commit(stale).expect(5, says: "gone/goes")
             #expect(text(scene, "edited") == "one")
-            let run = try commit(prepare())
-            #expect(run.code == 0, "\(run.errors)")
+            try commit(prepare()).expect(0)
             try expectHoldsFiles(scene)
             #expect(text(scene, "gone/goes") == nil)
             #expect(try apply(scene).output.hasPrefix("nothing to do"))
@@ -275,8 +261,7 @@ struct WeakFileSystemTests {
     @Test(.needs(.overlay, .strace)) func killedRunIsGoneOnFromAtOnce() throws {
         try onDisk(.overlay) { scene in
             let run = try pausedInItsCommit(scene)
-            let second = try apply(scene)
-            #expect(second.code == 75)
+            try apply(scene).expect(75)
             run.kill()
             #expect(scene.exists("target/m/.fsync-lite/lock"))
             #expect(try scene.run("plan", "source", "target/m", "--weak-commit").code == 6)
@@ -312,10 +297,7 @@ struct WeakFileSystemTests {
         try HostCommand.run(
             "mount", "-t", "overlay", "-o", layers.joined(separator: ","), "none", scene.target)
         defer { _ = try? HostCommand.run("umount", scene.target) }
-        let run = try apply(scene)
-        #expect(run.code == 1)
-        #expect(run.errors.contains("taken back"))
-        #expect(run.errors.contains("redirect_dir=on"), "\(run.errors)")
+        try apply(scene).expect(1, says: "taken back", "redirect_dir=on")
         #expect(try scene.text("target/m/d/f") == "1")
     }
 
@@ -323,9 +305,8 @@ struct WeakFileSystemTests {
         try onDisk(.ntfs) { scene in
             try HostCommand.run("ln", "-s", "to", "\(scene.source)/other")
             try HostCommand.run("sh", "-c", #"ln -s "$(printf 'x\377')" "$0/odd""#, scene.source)
-            let plan = try scene.run("plan", "source", "target/m", "--weak-commit")
-            #expect(plan.code == 1)
-            #expect(plan.errors.contains("odd: ntfs-3g holds only symlinks in UTF-8"), "\(plan.errors)")
+            try scene.run("plan", "source", "target/m", "--weak-commit").expect(
+                1, says: "odd: ntfs-3g holds only symlinks in UTF-8")
             #expect(try apply(scene, "--keep-going").code == 3)
             #expect(scene.exists("target/m/edited"))
         }
@@ -345,11 +326,10 @@ struct WeakFileSystemTests {
         try onDisk(.exfat) { scene in
             try scene.setTime(TreeTime(-1_000_000_000, 0), of: "source/edited")
             for code in [0, 3] {
-                #expect(
-                    try scene.run(
-                        "plan", "source", "target/m", "--weak-commit", "--exclude", "/link",
-                        "--exclude", "/pipe"
-                    ).code == 0)
+                try scene.run(
+                    "plan", "source", "target/m", "--weak-commit", "--exclude", "/link",
+                    "--exclude", "/pipe"
+                ).expect(0)
                 if code == 0 {
                     #expect(try apply(scene, "--exclude", "/link", "--exclude", "/pipe").code == 3)
                 }
@@ -360,8 +340,7 @@ struct WeakFileSystemTests {
     @Test(.needs(.exfat)) func timesThatTheDiskCannotHoldAreListed() throws {
         try onDisk(.exfat) { scene in
             try scene.setTime(TreeTime(-300_000_000), of: "source/edited")
-            let first = try apply(scene)
-            #expect(first.code == 3 && first.errors.contains("edited"), "\(first.code) \(first.errors)")
+            try apply(scene).expect(3, says: "edited")
             #expect(try scene.status("target/m/edited").st_mtim.tv_sec == 315_619_200)
             let second = try apply(scene)
             #expect(second.output.hasPrefix("nothing to do"), "\(second.output)")
@@ -388,8 +367,7 @@ struct WeakFileSystemTests {
             try scene.append(" end", to: "source/edited")
             #expect(try apply(scene).code == 0)
             try? HostCommand.run("sh", "-c", "cat /dev/zero >'\(scene.path("target/full"))' 2>&1")
-            let pruned = try scene.run("snapshot", "prune", "--keep-last", "1", "target/m")
-            #expect(pruned.code == 0, "\(pruned.errors)")
+            let pruned = try scene.run("snapshot", "prune", "--keep-last", "1", "target/m").expect(0)
             #expect(!scene.exists("target/m/.fsync-lite/lock"))
             #expect(
                 pruned.output.contains(#/removed 2 snapshots \(.*\), .* are free; 2 kept/#),
@@ -402,8 +380,7 @@ struct WeakFileSystemTests {
             let run = try pausedInItsCommit(scene)
             run.kill()
             for command in [["apply", "source", "target/m", "--weak-commit"], ["recover", "target/m"]] {
-                let refused = try scene.run(command)
-                #expect(refused.code == 6 && refused.errors.contains("--trust-state"), "\(refused.errors)")
+                try scene.run(command).expect(6, says: "--trust-state")
             }
             #expect(try scene.run("recover", "--trust-state", "target/m").code == 0)
             #expect(text(scene, "edited") == "one more")

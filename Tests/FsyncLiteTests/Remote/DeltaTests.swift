@@ -6,14 +6,6 @@ import Testing
 
 /// Hashes of blocks, and the answers to them, between two machines.
 struct DeltaTests {
-    private func payload(_ type: WireFormat.FrameType = .blocks, _ write: (inout FrameWriter) -> Void)
-        -> [UInt8]
-    {
-        var frame = FrameWriter(type)
-        write(&frame)
-        return Array(frame.bytes.dropFirst(WireFormat.headSize))
-    }
-
     /// Stretches of data with holes between them, cut as the sender does.
     private func blocks(after position: Int64, _ random: inout SplitMix64) -> BlockHashes {
         var (blocks, position) = (BlockHashes(), position)
@@ -36,7 +28,7 @@ struct DeltaTests {
         let position = Int64.random(in: 0..<1_000_000, using: &random)
         let blocks = blocks(after: position, &random)
         func read(upTo size: Int64) throws -> BlockHashes {
-            var reader = FrameReader(payload { blocks.write(to: &$0, after: position) })
+            var reader = Payload.reader(.blocks) { blocks.write(to: &$0, after: position) }
             return try BlockHashes(&reader, after: position, upTo: size)
         }
         let found = try read(upTo: blocks.end)
@@ -46,7 +38,7 @@ struct DeltaTests {
         let differing = blocks.ranges.map { block in
             random.oneIn(2) ? nil : BlockHashes.pieces(of: block).map { _ in random.next() }
         }
-        let answer = payload { frame in
+        let answer = Payload.of(.blocks) { frame in
             var writer = DifferingBlocks()
             for hashes in differing { writer.add(hashes, to: &frame) }
         }
@@ -83,7 +75,7 @@ struct DeltaTests {
         var blocks = BlockHashes()
         for index in 0...Int64(BlockHashes.limit) { blocks.append(index * 65_536..<(index + 1) * 65_536, 1) }
         #expect(throws: WireError.self) {
-            var reader = FrameReader(payload { blocks.write(to: &$0, after: 0) })
+            var reader = Payload.reader(.blocks) { blocks.write(to: &$0, after: 0) }
             _ = try BlockHashes(&reader, after: 0, upTo: .max)
         }
     }
@@ -110,27 +102,18 @@ struct DeltaTests {
     private let size = 200_000
     private func content(isDelta: Bool = true) throws -> ReceivedContent {
         var content = ReceivedContent(isDelta: isDelta, mostHoles: 1 << 30)
-        try content.begin(
-            FrameReader(
-                payload(.file) {
-                    $0.size(Int64(size))
-                    $0.flag(true)
-                }))
+        try content.begin(Payload.file(Int64(size)))
         return content
     }
 
     private func hashes(_ ranges: [Range<Int64>], after position: Int64) -> FrameReader {
         var blocks = BlockHashes()
         for range in ranges { blocks.append(range, 1) }
-        return FrameReader(payload { blocks.write(to: &$0, after: position) })
+        return Payload.reader(.blocks) { blocks.write(to: &$0, after: position) }
     }
 
     private func data(_ range: Range<Int64>) -> FrameReader {
-        FrameReader(
-            payload(.data) {
-                $0.size(range.lowerBound)
-                $0.raw([UInt8](repeating: 1, count: range.count))
-            })
+        Payload.data([UInt8](repeating: 1, count: range.count), at: range.lowerBound)
     }
 
     @Test func dataGoesIntoItsBlocksInOrder() throws {
@@ -173,17 +156,7 @@ struct DeltaTests {
 
     @Test func aFileThatEndsBeforeItsBlocksIsRefused() throws {
         func end(_ content: inout ReceivedContent) throws {
-            var status = FileStatus(type: .file, modified: FileTime(seconds: 1, nanoseconds: 2))
-            status.size = 1
-            let answer = payload(.answer) {
-                $0.byte(0)
-                $0.status(status, device: 0)
-                $0.flag(false)
-                $0.byte(0)
-                $0.extended(ExtendedAttributes())
-                $0.digest(Digest(SHA256().finish()))
-            }
-            _ = try content.end(answer, HostileStream.file("a"), HostileStream.selection) { false }
+            _ = try content.end(Payload.end(1), HostileStream.file("a"), HostileStream.selection) { false }
         }
         var open = try content()
         _ = try open.take(blocks: hashes([0..<1], after: 0))

@@ -27,15 +27,15 @@ struct FarSnapshotTests {
     /// A list with more would plant files beside the wanted ones.
     @Test func onlyEntriesOfThesePaths() throws {
         let request = FarSnapshot.Request("latest", paths: [Array("d/a".utf8)], locks: false)
-        var frame = FrameWriter(.answer)
-        frame.text("20261129T080229.404559Z-e7a4")
-        frame.byte(0)
-        frame.number(1 as UInt32)
-        frame.text("d/a")
-        frame.number(0 as UInt32)
-        frame.number(0 as UInt32)
-        let end = try SnapshotEnd(
-            FrameReader(Array(frame.bytes.dropFirst(WireFormat.headSize))), to: request)
+        let answer = Payload.reader(.answer) {
+            $0.text("20261129T080229.404559Z-e7a4")
+            $0.byte(0)
+            $0.number(1 as UInt32)
+            $0.text("d/a")
+            $0.number(0 as UInt32)
+            $0.number(0 as UInt32)
+        }
+        let end = try SnapshotEnd(answer, to: request)
         func list(_ names: [String], _ type: FileType = .file) throws -> FileList {
             let zero = FileTime(seconds: 0, nanoseconds: 0)
             return try FileList(

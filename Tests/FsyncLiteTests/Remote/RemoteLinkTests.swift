@@ -143,33 +143,10 @@ struct RemoteLinkTests {
 struct AnnouncedSizeTests {
     private static let huge = Int64(1) << 62
 
-    private func frame(_ write: (inout FrameWriter) -> Void) -> FrameReader {
-        var frame = FrameWriter(.data)
-        write(&frame)
-        return FrameReader(Array(frame.bytes.dropFirst(WireFormat.headSize)))
-    }
-
     private func begun(_ size: Int64, isPlain: Bool, mostHoles: Int64? = 1 << 30) throws -> ReceivedContent {
         var content = ReceivedContent(mostHoles: mostHoles)
-        try content.begin(
-            frame {
-                $0.size(size)
-                $0.flag(isPlain)
-            })
+        try content.begin(Payload.file(size, isPlain: isPlain))
         return content
-    }
-
-    private func end(_ size: Int64, _ digest: SHA256.Value = SHA256().finish()) -> [UInt8] {
-        var status = FileStatus(type: .file, modified: FileTime(seconds: 1, nanoseconds: 0))
-        status.size = ByteCount(clamping: size)
-        var frame = FrameWriter(.answer)
-        frame.byte(0)
-        frame.status(status, device: 0)
-        frame.flag(false)
-        frame.byte(0)
-        frame.extended(ExtendedAttributes())
-        frame.digest(Digest(digest))
-        return Array(frame.bytes.dropFirst(WireFormat.headSize))
     }
 
     /// Its zeros would have been hashed for a century.
@@ -177,16 +154,11 @@ struct AnnouncedSizeTests {
         var content = try begun(Self.huge, isPlain: true)
         let file = try HostileStream.file("f")
         #expect(throws: ReceivedContent.TooManyZeros.self) {
-            _ = try content.end(end(Self.huge), file, HostileStream.selection) { false }
+            _ = try content.end(Payload.end(Self.huge), file, HostileStream.selection) { false }
         }
         var other = try begun(Self.huge, isPlain: true)
         #expect(throws: ReceivedContent.TooManyZeros.self) {
-            _ = try other.take(
-                frame {
-                    $0.size(Self.huge - 1)
-                    $0.byte(7)
-                }
-            ) { false }
+            _ = try other.take(Payload.data([7], at: Self.huge - 1)) { false }
         }
     }
 
@@ -197,12 +169,7 @@ struct AnnouncedSizeTests {
         #expect(throws: ReceivedContent.TooManyZeros.self) {
             while number < 10 {
                 number += 1
-                _ = try content.take(
-                    frame {
-                        $0.size(number * (300 << 20))
-                        $0.byte(7)
-                    }
-                ) { true }
+                _ = try content.take(Payload.data([7], at: number * (300 << 20))) { true }
             }
         }
         #expect(number == 4)
@@ -214,7 +181,7 @@ struct AnnouncedSizeTests {
         var content = try begun(Self.huge, isPlain: false, mostHoles: nil)
         let file = try HostileStream.file("f")
         let nothing = ContentHash(.sparse).value(upTo: Self.huge) { false }
-        let copied = try content.end(end(Self.huge, nothing), file, HostileStream.selection) { false }
+        let copied = try content.end(Payload.end(Self.huge, nothing), file, HostileStream.selection) { false }
         #expect(copied.size.rawCount == Self.huge && copied.digest == nil)
     }
 }

@@ -58,9 +58,7 @@ struct EndpointTests {
 struct WireValueTests {
     @Test func numbersComeBackAndHaveOneForm() throws {
         for value in [0, 1, 127, 128, 300, UInt64(UInt32.max), UInt64(Int64.max), .max] {
-            var writer = FrameWriter(.data)
-            writer.number(value)
-            var reader = FrameReader(Array(writer.bytes.dropFirst(WireFormat.headSize)))
+            var reader = Payload.reader { $0.number(value) }
             #expect(try reader.number() == value)
             #expect(reader.isAtEnd)
         }
@@ -77,9 +75,7 @@ struct WireValueTests {
     @Test func timesBeforeAndAfter1970ComeBack() throws {
         for seconds in [0, -1, 1, Int64.min, Int64.max] {
             let time = FileTime(seconds: seconds, nanoseconds: 999_999_999)
-            var writer = FrameWriter(.data)
-            writer.time(time)
-            var reader = FrameReader(Array(writer.bytes.dropFirst(WireFormat.headSize)))
+            var reader = Payload.reader { $0.time(time) }
             #expect(try reader.time() == time)
         }
     }
@@ -87,13 +83,13 @@ struct WireValueTests {
     /// Sources of another machine become directories of the target.
     @Test func sourcesHaveSoundNamesInOrderOrAreRefused() throws {
         func read(_ names: [String], path: String = "/s") throws -> [String?] {
-            var writer = FrameWriter(.data)
-            writer.number(UInt(names.count))
-            for name in names {
-                writer.bytes(name.utf8)
-                writer.bytes(path.utf8)
+            var reader = Payload.reader {
+                $0.number(UInt(names.count))
+                for name in names {
+                    $0.bytes(name.utf8)
+                    $0.bytes(path.utf8)
+                }
             }
-            var reader = FrameReader(Array(writer.bytes.dropFirst(WireFormat.headSize)))
             let found = try reader.sources { (name, _, _) throws(WireError) in name }
             try reader.end()
             return found
@@ -114,44 +110,38 @@ struct WireValueTests {
     /// A few bytes on the line for each directory, of which this end has the whole path.
     @Test func pathsHaveALimit() throws {
         func read(depth: Int) throws {
-            var writer = FrameWriter(.entries)
-            for _ in 0..<depth {
-                writer.number(0 as UInt32)
-                writer.byte(EntryEncoder.Flags.isListed)
-                writer.bytes("d".utf8)
-                writer.status(status(.directory), device: 0)
-            }
-            var reader = FrameReader(Array(writer.bytes.dropFirst(WireFormat.headSize)))
-            var decoder = EntryDecoder()
-            while !reader.isAtEnd { _ = try decoder.next(&reader) }
+            try decode(Array(repeating: (0, "d", .directory), count: depth))
         }
         try read(depth: 4096)
         #expect(throws: WireError.self) { try read(depth: 4097) }
     }
 
-    @Test func nothingIsBesideTheSources() throws {
-        func read(_ entries: [(levels: UInt32, name: String, type: FileType)], of parts: [String]) throws {
-            var writer = FrameWriter(.entries)
+    private func decode(
+        _ entries: [(levels: UInt32, name: String, type: FileType)], of parts: [String] = []
+    ) throws {
+        var reader = Payload.reader(.entries) {
             for entry in entries {
-                writer.number(entry.levels)
-                writer.byte(EntryEncoder.Flags.isListed)
-                writer.bytes(entry.name.utf8)
-                writer.status(status(entry.type), device: 0)
+                $0.number(entry.levels)
+                $0.byte(EntryEncoder.Flags.isListed)
+                $0.bytes(entry.name.utf8)
+                $0.status(status(entry.type), device: 0)
             }
-            var reader = FrameReader(Array(writer.bytes.dropFirst(WireFormat.headSize)))
-            var decoder = EntryDecoder(parts: parts)
-            while !reader.isAtEnd { _ = try decoder.next(&reader) }
         }
+        var decoder = EntryDecoder(parts: parts)
+        while !reader.isAtEnd { _ = try decoder.next(&reader) }
+    }
+
+    @Test func nothingIsBesideTheSources() throws {
         let sound: [(UInt32, String, FileType)] = [
             (0, "etc", .directory), (0, "sub", .directory), (0, ".fsync-lite", .directory),
             (3, "home", .directory),
         ]
-        try read(sound, of: ["etc", "home"])
+        try decode(sound, of: ["etc", "home"])
         for wrong in [(0, "var", .directory), (0, "etc", .file)] as [(UInt32, String, FileType)] {
-            #expect(throws: WireError.self) { try read([wrong], of: ["etc", "home"]) }
+            #expect(throws: WireError.self) { try decode([wrong], of: ["etc", "home"]) }
         }
         #expect(throws: WireError.self) {
-            try read([(0, "etc", .directory), (0, ".fsync-lite", .directory)], of: ["etc"])
+            try decode([(0, "etc", .directory), (0, ".fsync-lite", .directory)], of: ["etc"])
         }
     }
 
@@ -187,39 +177,6 @@ struct WireValueTests {
 struct ReceivedContentTests {
     private let bytes = Array("the content of a file".utf8)
 
-    private func payload(_ type: WireFormat.FrameType, _ write: (inout FrameWriter) -> Void) -> [UInt8] {
-        var frame = FrameWriter(type)
-        write(&frame)
-        return Array(frame.bytes.dropFirst(WireFormat.headSize))
-    }
-
-    private func begin(_ size: Int) -> [UInt8] {
-        payload(.file) {
-            $0.size(Int64(size))
-            $0.flag(true)
-        }
-    }
-
-    private func data(_ bytes: [UInt8], at offset: Int64) -> [UInt8] {
-        payload(.data) {
-            $0.size(offset)
-            $0.raw(bytes)
-        }
-    }
-
-    private func end(size: Int, _ digest: Digest) -> [UInt8] {
-        var status = FileStatus(type: .file, modified: FileTime(seconds: 1, nanoseconds: 2))
-        status.size = ByteCount(clamping: size)
-        return payload(.answer) {
-            $0.byte(0)
-            $0.status(status, device: 0)
-            $0.flag(false)
-            $0.byte(0)
-            $0.extended(ExtendedAttributes())
-            $0.digest(digest)
-        }
-    }
-
     private var digest: Digest {
         var hash = SHA256()
         hash.update(bytes)
@@ -230,13 +187,12 @@ struct ReceivedContentTests {
         -> File
     {
         var content = ReceivedContent(mostHoles: 1 << 30)
-        try content.begin(FrameReader(begin(announced)))
+        try content.begin(Payload.file(Int64(announced)))
         for piece in pieces {
-            _ = try content.take(FrameReader(data(piece.bytes, at: piece.offset))) { false }
+            _ = try content.take(Payload.data(piece.bytes, at: piece.offset)) { false }
         }
-        return try content.end(
-            end(size: size, digest), HostileStream.file("a"), HostileStream.selection
-        ) { false }
+        let end = Payload.end(Int64(size), digest.value)
+        return try content.end(end, HostileStream.file("a"), HostileStream.selection) { false }
     }
 
     @Test func whatComesWholeIsTaken() throws {
@@ -270,7 +226,7 @@ struct ReceivedContentTests {
 
     @Test func aFileThatBeginsWithoutEndIsRefused() throws {
         var content = ReceivedContent(mostHoles: 1 << 30)
-        for _ in 1...3 { try content.begin(FrameReader(begin(1))) }
-        #expect(throws: WireError.self) { try content.begin(FrameReader(begin(1))) }
+        for _ in 1...3 { try content.begin(Payload.file(1)) }
+        #expect(throws: WireError.self) { try content.begin(Payload.file(1)) }
     }
 }

@@ -47,31 +47,21 @@ struct StateOriginTests {
         return (directory, "\(directory.path)/.fsync-lite/history/old", state)
     }
 
-    @Test func aMirroredStateIsNotFollowed() throws {
-        let (directory, history, _) = try forged()
-        let target = Target(path: Array("\(directory.path)/k".utf8))
-        #expect {
-            _ = try target.recover()
-        } throws: {
-            let error = $0 as? SyncError
-            return error?.code == .refused && error?.message.contains("may have mirrored it") == true
-        }
-        #expect(throws: SyncError.self) { _ = try target.status() }
-        #expect(FileManager.default.fileExists(atPath: history))
-    }
-
-    /// On a stolen disk it has the mark.
-    @Test func aJournalNamesNothingOutsideOfItsTarget() throws {
+    /// A mirrored state is not followed. On a stolen disk it has the mark, and its journal names nothing outside of its
+    /// own target.
+    @Test(arguments: [false, true]) func nothingOutsideOfTheTargetMoves(isMarked: Bool) throws {
         let (directory, history, state) = try forged()
-        try state.directory.markAsState()
+        if isMarked { try state.directory.markAsState() }
+        let (code, text): (SyncError.Code, String) =
+            isMarked ? (.invalidDocument, "outside of its own target") : (.refused, "may have mirrored it")
         let target = Target(path: Array("\(directory.path)/k".utf8))
         #expect {
             _ = try target.recover()
         } throws: {
             let error = $0 as? SyncError
-            return error?.code == .invalidDocument
-                && error?.message.contains("outside of its own target") == true
+            return error?.code == code && error?.message.contains(text) == true
         }
+        if !isMarked { #expect(throws: SyncError.self) { _ = try target.status() } }
         #expect(FileManager.default.fileExists(atPath: history))
     }
 }
