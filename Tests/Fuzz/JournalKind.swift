@@ -68,7 +68,7 @@ struct JournalContent: Equatable {
 
     init(
         _ id: String, _ began: FileTime, _ root: FileIdentity, _ objects: OperationGraph.ObjectList,
-        _ operations: OperationGraph.OperationList
+        _ operations: [OperationGraph.Operation]
     ) {
         func place(_ place: OperationGraph.Location?) -> Place? {
             place.map { Place(parent: $0.parent, name: Array($0.name.bytes)) }
