@@ -77,7 +77,8 @@ public enum FileComparison {
         return buffer.count
     }
 
-    private static func on<Value: ~Copyable>(
+    /// Runs `body`, and adds to its error which file it is of.
+    public static func on<Value: ~Copyable>(
         _ side: Failure.Side, _ body: () throws(Errno) -> Value
     ) throws(Failure) -> Value {
         do {

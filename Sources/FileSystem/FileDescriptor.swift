@@ -24,7 +24,6 @@ public struct FileDescriptor: ~Copyable, Sendable {
         public static let append = Flags(rawValue: O_APPEND)
         public static let create = Flags(rawValue: O_CREAT)
         public static let exclusive = Flags(rawValue: O_EXCL)
-        public static let truncate = Flags(rawValue: O_TRUNC)
         public static let directory = Flags(rawValue: O_DIRECTORY)
         /// The call does not wait for a FIFO's writer or for a device.
         public static let nonBlocking = Flags(rawValue: O_NONBLOCK)
@@ -84,15 +83,6 @@ public struct FileDescriptor: ~Copyable, Sendable {
         return try retrying { pread(rawValue, &byte, 1, Int(offset)) } > 0
     }
 
-    /// Writes all bytes, in as many calls as needed.
-    public func write(_ bytes: UnsafeRawBufferPointer) throws(Errno) {
-        var written = 0
-        while written < bytes.count {
-            let rest = UnsafeRawBufferPointer(rebasing: bytes[written...])
-            written += try retrying { Glibc.write(rawValue, rest.baseAddress, rest.count) }
-        }
-    }
-
     /// Writes all bytes at an offset, in as many calls as needed. The corresponding C function is `pwrite`.
     public func write(_ bytes: UnsafeRawBufferPointer, at offset: Int64) throws(Errno) {
         var written = 0
@@ -146,9 +136,16 @@ public struct FileDescriptor: ~Copyable, Sendable {
         if overflows || UInt64(max(end, 0)) > FileDescriptor.sizeLimit { throw .fileTooLarge }
     }
 
-    public func write(_ bytes: [UInt8]) throws(Errno) {
-        try bytes.withUnsafeBufferPointer { (buffer) throws(Errno) -> Void in
-            try write(UnsafeRawBufferPointer(buffer))
+    /// Writes all bytes, in as many calls as needed.
+    public func write(_ bytes: [UInt8]) throws(Errno) { try FileDescriptor.write(bytes, to: rawValue) }
+
+    static func write(_ bytes: [UInt8], to descriptor: Int32) throws(Errno) {
+        var written = 0
+        while written < bytes.count {
+            written += try bytes.withUnsafeBufferPointer { (buffer) throws(Errno) -> Int in
+                let rest = UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(buffer)[written...])
+                return try retrying { Glibc.write(descriptor, rest.baseAddress, rest.count) }
+            }
         }
     }
 

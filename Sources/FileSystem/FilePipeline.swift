@@ -77,15 +77,6 @@ public final class FilePipeline<Worker: FileWorker> {
         while let value = try pop() { try take(value) }
     }
 
-    /// Ends the other threads, each after the item that it works on, and takes every value that is there, also those
-    /// behind an item that has failed or has none.
-    public func close(_ take: (Worker.Value) throws -> Void) rethrows {
-        close()
-        for value in ready.values[readyIndex...] { try take(value) }
-        for piece in shared.state.withLock(\.pieces) { try piece.outcome?.values.forEach(take) }
-        (ready, readyIndex) = (Outcome(), 0)
-    }
-
     // MARK: On the caller's thread
 
     /// Enough pieces wait for each thread to find another.

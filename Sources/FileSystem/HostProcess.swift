@@ -238,19 +238,9 @@ public struct StandardStream: Equatable, Sendable {
     /// Writes all bytes. A full disk behind standard output is an error.
     public func write(_ bytes: [UInt8]) throws(SystemError) {
         if let relay = StandardStream.relay { return relay.write(bytes, to: self) }
-        var written = 0
-        while written < bytes.count {
-            let name = descriptor == STDOUT_FILENO ? "standard output" : "standard error"
-            written += try calling("write", Array(name.utf8)) { () throws(Errno) -> Int in
-                try bytes.withUnsafeBytes { buffer in
-                    Result { () throws(Errno) -> Int in
-                        try retrying {
-                            Glibc.write(
-                                descriptor, buffer.baseAddress.map { $0 + written }, buffer.count - written)
-                        }
-                    }
-                }.get()
-            }
+        let name = descriptor == STDOUT_FILENO ? "standard output" : "standard error"
+        try calling("write", Array(name.utf8)) { () throws(Errno) in
+            try FileDescriptor.write(bytes, to: descriptor)
         }
     }
 }

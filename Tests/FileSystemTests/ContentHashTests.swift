@@ -17,7 +17,8 @@ struct ContentHashTests {
 
     private func file(_ name: String, size: Int64) throws -> FileDescriptor {
         let file = try directory.open(
-            #require(FileName(name.utf8)), [.readWrite, .create, .truncate], permissions: 0o600)
+            #require(FileName(name.utf8)), [.readWrite, .create], permissions: 0o600)
+        try file.truncate(to: 0)
         try file.truncate(to: size)
         return file
     }

@@ -84,34 +84,6 @@ struct FilePipelineTests {
         #expect(values == Array(0..<200))
     }
 
-    /// What later pieces have is there although the first one fails.
-    @Test func closingTakesWhatIsThere() throws {
-        struct Failing: FileWorker {
-            let begun: FileSystem.Semaphore
-            let release: FileSystem.Semaphore
-
-            func announce(_ items: [Int]) {}
-
-            func value(of item: Int) throws -> Int {
-                if item == 40 {
-                    release.wait()
-                    throw Failure(number: item)
-                }
-                begun.signal()
-                return item
-            }
-        }
-        let (begun, release) = (FileSystem.Semaphore(), FileSystem.Semaphore())
-        // Two threads beside this one, which gets no value before the end.
-        let pipeline = FilePipeline(threads: 3) { Failing(begun: begun, release: release) }
-        var values: [Int] = []
-        for item in 0..<128 { try pipeline.add(item) { values.append($0) } }
-        for _ in 0..<(128 - 24) { begun.wait() }
-        release.signal()
-        pipeline.close { values.append($0) }
-        #expect(values == Array(0..<40) + Array(64..<128))
-    }
-
     /// A pipeline that is left waits for the threads that it has started.
     @Test func closingWaitsForTheOthers() throws {
         final class Count: Sendable { let running = Atomic(0) }

@@ -38,7 +38,7 @@ struct JournalContent: Equatable {
 
     init(
         _ id: String, _ began: FileTime, _ root: FileIdentity, _ objects: OperationGraph.ObjectList,
-        _ operations: OperationGraph.OperationList
+        _ operations: [OperationGraph.Operation]
     ) {
         (self.id, self.began, self.root) = (id, began, root)
         self.objects = objects.map { Object(old: $0.old, slot: $0.slot, new: $0.new, identity: $0.identity) }

@@ -83,7 +83,7 @@ private struct PreparedContent: Equatable {
                 descendant.object > 4 && object.new == nil && object.seen?.type == .directory,
                 "a descendant of what stays")
             try Paths.requireInside(descendant.path.bytes, "a descendant outside:")
-            try require(descendant.size >= 0, "a size")
+            try require(descendant.status.size >= 0, "a size")
         }
         for (one, next) in zip(transaction.descendants, transaction.descendants.dropFirst())
         where one.object == next.object {
@@ -193,11 +193,12 @@ private struct PreparedContent: Equatable {
         for (number, object) in transaction.objects.enumerated()
         where object.new == nil && object.seen?.type == .directory {
             for path in Set((0..<random.number(0...3)).map { _ in random.path() }).sorted() {
-                transaction.descendants.append(
-                    .init(
-                        object: number, path: path, identity: random.identity(),
-                        size: ByteCount(clamping: random.next() % 1_000_000), modified: random.time(),
-                        changed: random.time()))
+                let identity = random.identity()
+                var status = FileStatus(type: .file, modified: random.time())
+                (status.inode, status.created) = (identity.inode, identity.created?.fileTime)
+                status.size = ByteCount(clamping: random.next() % 1_000_000)
+                status.changed = random.time()
+                transaction.descendants.append(.init(object: number, path: path, status: status))
             }
         }
         transaction.actions = SavedPlan(random: &random).steps.map(\.action)

@@ -57,10 +57,14 @@ package struct ModelMirror {
         var difference = try Difference(matching: merge)
         difference.settle(
             inspect: { _ in (ExtendedAttributes(), ExtendedAttributes()) },
-            lookUp: { _ in ExtendedAttributes() },
-            haveSameContent: {
-                source.object(at: $0.source.path)?.content == target.object(at: $0.target.path)?.content
-            })
+            lookUp: { _ in ExtendedAttributes() }
+        ) { request in
+            guard let (index, match) = request else { return [] }
+            let isSame =
+                source.object(at: match.source.path)?.content
+                == target.object(at: match.target.path)?.content
+            return [Difference.Answer(index: index, isSame: isSame)]
+        }
         return difference
     }
 

@@ -270,9 +270,7 @@ package final class Commit {
 
     private func setAttributes(_ direction: Direction) throws {
         // Deepest first, by present locations: a directory without permissions hides what is below it.
-        let depths = journal.attributes.indices.map {
-            UInt32(clamping: objects.depth(of: journal.attributes.object(at: $0)))
-        }
+        let depths = journal.attributes.map { UInt32(clamping: objects.depth(of: $0.object)) }
         let order = depths.indices.map { UInt32($0) }.sorted { depths[Int($0)] > depths[Int($1)] }
         for index in order {
             let step = journal.attributes[Int(index)]

@@ -78,16 +78,22 @@ final class JournalObjects {
         positions[object] = position
     }
 
+    /// The objects that others are in, at one of their locations.
+    private var holders: Set<Int> {
+        var holders: Set<Int> = []
+        for object in journal.objects.indices {
+            let parents = journal.objects.parents(object)
+            holders.formUnion([parents.old, parents.slot, parents.new].compactMap(\.self))
+        }
+        return holders
+    }
+
     /// The directories in which names have come or gone, and those that attributes were set of.
     var directories: [() throws -> Directory] {
         var found: Set<Int> = [OperationGraph.root, OperationGraph.state]
-        for object in journal.objects.indices {
-            let parents = journal.objects.parents(object)
-            found.formUnion([parents.old, parents.slot, parents.new].compactMap(\.self))
-        }
-        for index in journal.attributes.indices
-        where journal.features?[journal.attributes.object(at: index)]?.type == .directory {
-            found.insert(journal.attributes.object(at: index))
+        found.formUnion(holders)
+        for step in journal.attributes where journal.features?[step.object]?.type == .directory {
+            found.insert(step.object)
         }
         return found.sorted().filter(isFound).map { object in { try self.handle(object) } }
     }
@@ -206,11 +212,7 @@ final class JournalObjects {
 
     /// The objects that are names of one file, file by file. A directory may stand there twice, at one place.
     private func namesOfOneFile() -> [[Int]] {
-        var directories: Set<Int> = []
-        for object in journal.objects.indices {
-            let parents = journal.objects.parents(object)
-            directories.formUnion([parents.old, parents.slot, parents.new].compactMap(\.self))
-        }
+        let directories = holders
         var first: [FileIdentity: Int] = [:]
         var groups: [Int: [Int]] = [:]
         for object in journal.objects.indices.dropFirst(2) where !directories.contains(object) {

@@ -29,6 +29,7 @@ extension Commit {
             journal.features?[index] = Journal.ObjectFeatures(status)
         }
         if try FileSystemInfo(of: root).hasDomains { try objects.checkDomains() }
+        journal.attributes.reserveCapacity(graph.attributes.count)
         for change in graph.attributes {
             let (current, path) =
                 try change.object == OperationGraph.root

@@ -28,11 +28,7 @@ extension PreparedTransaction {
             for number in graph.objects.indices where graph.objects.leaves(number) {
                 let scan = try PreparedTransaction.scan(number, objects, monitor)
                 while try scan.advance() {
-                    try take(
-                        Descendant(
-                            object: number, path: scan.path, identity: scan.status.identity,
-                            size: scan.status.size, modified: scan.status.modified,
-                            changed: scan.status.changed))
+                    try take(Descendant(object: number, path: scan.path, status: scan.status))
                 }
             }
         }

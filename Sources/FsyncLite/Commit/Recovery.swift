@@ -109,7 +109,7 @@ struct Recovery {
             try journal.write(to: state)
         } catch {
             // What counts is whether the journal has its name, not whether its directory could be synced.
-            guard try state.hasForwardJournal() else { throw error }
+            guard try state.has(.journal) else { throw error }
             throw pending(error)
         }
         do {

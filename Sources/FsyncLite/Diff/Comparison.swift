@@ -255,8 +255,10 @@ extension ComparisonPolicy {
     }
 
     /// Only the source's change time hints at an edit.
-    func hasOnlyTimeMoved(_ source: FileStatus, _ target: FileStatus, _ base: BaseStatus) -> Bool {
-        base.isSettled && isSame(source, base.status) && vouches(for: base, in: target)
+    func hasOnlyTimeMoved(_ match: Match) -> Bool {
+        guard let base = match.base?.known else { return false }
+        return base.isSettled && isSame(match.source.status, base.status)
+            && vouches(for: base, in: match.target.status)
     }
 
     /// The manifest's entry needs an update although there is nothing to do.
@@ -353,11 +355,6 @@ extension Match {
             source.digest = base?.digest
         }
         noteDrift()
-    }
-
-    /// Only the source's change time hints at an edit.
-    func hasOnlyTimeMoved(_ policy: ComparisonPolicy) -> Bool {
-        base.map { policy.hasOnlyTimeMoved(source.status, target.status, $0.known) } ?? false
     }
 
     /// The manifest's entry needs an update although there is nothing to do.

@@ -110,7 +110,7 @@ extension Difference {
     }
 
     mutating func keepUnreplaced(where isKept: (File) -> Bool) -> [File] {
-        let taken = paths(of: created, matches)
+        let taken = arrivingPaths
         var going: Set<RelativePath> = []
         var stay: [Match] = []
         var newPaths: [RelativePath: RelativePath] = [:]
@@ -153,7 +153,7 @@ extension Difference {
     }
 
     /// The paths that entries of the source get or keep.
-    private func paths(of created: EntryList, _ matches: MatchList) -> Set<RelativePath> {
+    var arrivingPaths: Set<RelativePath> {
         Set(created.indices.lazy.map { created.path(at: $0) })
             .union(matches.indices.lazy.map { matches.path(at: $0) })
     }

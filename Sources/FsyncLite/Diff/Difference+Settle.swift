@@ -4,7 +4,7 @@ import FileSystem
 
 extension Difference {
     /// What a comparison of contents has found.
-    package struct Answer {
+    package struct Answer: Sendable {
         /// That was given with the match.
         package var index: Int
         /// Both files hold the same.
@@ -13,11 +13,11 @@ extension Difference {
         package var isSourceOther = false
         /// The source's file cannot change any more without a new time.
         package var isSettled = false
+        /// Of what was compared.
+        var bytes: ByteCount = 0
+        var problems: [Problem] = []
 
-        package init(index: Int, isSame: Bool, isSourceOther: Bool = false, isSettled: Bool = false) {
-            (self.index, self.isSame, self.isSettled) = (index, isSame, isSettled)
-            self.isSourceOther = isSourceOther
-        }
+        package init(index: Int, isSame: Bool) { (self.index, self.isSame) = (index, isSame) }
     }
 
     /// Decides the matches that need an inspection or a content comparison.
@@ -83,18 +83,6 @@ extension Difference {
             note(try compare((index, match)))
         }
         note(try compare(nil))
-    }
-
-    /// The same, with comparisons that are answered at once.
-    package mutating func settle(
-        inspect: (Match) throws -> (source: ExtendedAttributes, target: ExtendedAttributes),
-        lookUp: (File) throws -> ExtendedAttributes,
-        haveSameContent: (Match) throws -> Bool
-    ) rethrows {
-        try settle(inspect: inspect, lookUp: lookUp) { (request) throws in
-            guard let (index, match) = request else { return [] }
-            return [Answer(index: index, isSame: try haveSameContent(match))]
-        }
     }
 
     private mutating func replaceContent(_ index: Int, _ answer: Answer) {

@@ -93,8 +93,8 @@ package struct Difference: Sendable {
     }
 
     private mutating func match(_ merge: inout TreeMerge) throws {
-        matches = merge.takeMatches()
-        var arrivals = merge.takeArrivals()
+        matches = merge.matches.take()
+        var arrivals = merge.arrivals.take()
         var objects = ObjectMatching(&merge, arrivals)
         var rest = PackedList<ArrivalCoding>()
         try arrivals.drain { _, arrival in
@@ -217,7 +217,7 @@ package struct Difference: Sendable {
         let directories = withAllAbove(withExcluded)
         let going = deleted.lazy.map(\.file.path).filter { directories.contains($0) }
         guard !going.isEmpty else { return }
-        let arriving = Set(created.map(\.file.path)).union(matches.map(\.source.path))
+        let arriving = arrivingPaths
         let moves = MoveMap(self)
         func isTaken(_ path: RelativePath) -> Bool { arriving.contains(moves.carriedPath(of: path)) }
         kept += going.filter { !isTaken($0) }

@@ -2,48 +2,26 @@ import FileSystem
 
 /// The manifest's entry of an object that the last apply left in the target: the base of a comparison.
 package struct BaseEntry: Hashable, Sendable {
-    /// Shared by a match and everything made from it.
-    private let fields: Shared<Fields>
-
-    private struct Fields: Hashable, Sendable {
-        var status: PackedStatus
-        let targetInode: UInt64
-        /// Packed; 0 for none.
-        var targetChanged: UInt64 = 0
-        let marks: EntryMarks
-        let omitted: Omissions
-        let object: UInt64
-        /// nil where all of it is empty.
-        var rest: Shared<Rest>?
-    }
-
-    /// What few entries have.
-    private struct Rest: Hashable, Sendable {
-        let extended: ExtendedAttributes
-        let digest: Digest?
-        /// With a time that has no packed form.
-        let known: Shared<BaseStatus>?
-    }
+    /// Without its path and destination. Shared by a match and everything made from it.
+    let file: File
+    private let targetInode: UInt64
+    private let targetChanged: FileTime?
+    private let marks: EntryMarks
 
     package var known: BaseStatus {
-        let fields = fields.value
-        return fields.rest?.value.known?.value
-            ?? BaseStatus(
-                status: fields.status.unpacked, targetInode: fields.targetInode,
-                targetChanged: fields.targetChanged == 0 ? nil : PackedStatus.unpack(fields.targetChanged),
-                marks: fields.marks, omitted: fields.omitted, hasDigest: digest != nil)
+        BaseStatus(
+            status: file.status, targetInode: targetInode, targetChanged: targetChanged, marks: marks,
+            omitted: file.omitted, hasDigest: file.digest != nil)
     }
-    package var extended: ExtendedAttributes { fields.value.rest?.value.extended ?? ExtendedAttributes() }
-    package var digest: Digest? { fields.value.rest?.value.digest }
+    package var extended: ExtendedAttributes { file.extended }
+    package var digest: Digest? { file.digest }
 
     /// The source's identity and times; everything else as the target held it.
-    package var status: FileStatus {
-        fields.value.rest?.value.known?.value.status ?? fields.value.status.unpacked
-    }
-    package var omitted: Omissions { fields.value.omitted }
+    package var status: FileStatus { file.status }
+    package var omitted: Omissions { file.omitted }
     /// The number of the recorded object; 0 where it has none.
-    var object: UInt64 { fields.value.object }
-    var isUncovered: Bool { fields.value.marks.contains(.uncovered) }
+    var object: UInt64 { file.object }
+    var isUncovered: Bool { marks.contains(.uncovered) }
 
     package init(
         status: FileStatus, targetInode: UInt64, targetChanged: FileTime? = nil, marks: EntryMarks = [],
@@ -51,25 +29,15 @@ package struct BaseEntry: Hashable, Sendable {
         object: UInt64 = 0
     ) {
         self.init(
-            BaseStatus(
-                status: status, targetInode: targetInode, targetChanged: targetChanged, marks: marks,
-                omitted: omitted, hasDigest: digest != nil), extended, digest, object: object)
+            File(
+                path: .root, status: status, destination: [], extended: extended, omitted: omitted,
+                digest: digest, object: object),
+            targetInode: targetInode, targetChanged: targetChanged, marks: marks)
     }
 
-    private init(
-        _ known: BaseStatus, _ extended: ExtendedAttributes, _ digest: Digest?, object: UInt64
-    ) {
-        let (packed, isExact) = PackedStatus.pack(known.status)
-        let changed = known.targetChanged.map { PackedStatus.pack($0) ?? 0 }
-        var own = Fields(
-            status: packed, targetInode: known.targetInode, targetChanged: changed ?? 0, marks: known.marks,
-            omitted: known.omitted, object: object)
-        let isWhole = isExact && changed != 0
-        if !isWhole || digest != nil || !extended.isEmpty {
-            own.rest = Shared(
-                Rest(extended: extended, digest: digest, known: isWhole ? nil : Shared(known)))
-        }
-        fields = Shared(own)
+    init(_ file: File, targetInode: UInt64, targetChanged: FileTime?, marks: EntryMarks) {
+        (self.file, self.targetInode) = (file, targetInode)
+        (self.targetChanged, self.marks) = (targetChanged, marks)
     }
 
     init(_ manifest: some EntryStream) {
@@ -78,9 +46,10 @@ package struct BaseEntry: Hashable, Sendable {
 
     /// - Parameter inode: of the object in the target.
     init(_ manifest: some EntryStream, at inode: UInt64) {
-        var base = manifest.base
-        base.targetInode = inode
-        self.init(base, manifest.extended, manifest.digest, object: manifest.object)
+        self.init(
+            status: manifest.status, targetInode: inode, targetChanged: manifest.targetChanged,
+            marks: manifest.marks, extended: manifest.extended, omitted: manifest.omitted,
+            digest: manifest.digest, object: manifest.object)
     }
 
     /// A tree as its own base.
@@ -253,11 +222,8 @@ package struct Match: Hashable, Sendable {
     /// Something in the manifest's entry changes, apart from inodes, change times and digests.
     var changesManifest: Bool {
         guard let base else { return true }
-        let (old, new) = (base.status, source.status)
-        return !isUnchanged || base.isUncovered || old.type != new.type
-            || old.permissions != target.status.permissions
-            || old.owner != target.status.owner || old.group != target.status.group
-            || old.modified != target.status.modified || (old.type == .file && old.size != new.size)
+        return !isUnchanged || base.isUncovered || !base.status.equals(source.status, in: [.type, .size])
+            || !base.status.equals(target.status, in: [.access, .modified])
             || base.extended != target.extended || base.omitted != source.omitted
     }
 

@@ -46,7 +46,7 @@ struct ObjectMatching {
         policy = merge.policy
         let strays = ObjectMatching.strays(merge)
         movedBases = ObjectMatching.movedBases(merge, strays)
-        departures = merge.takeDepartures()
+        departures = merge.departures.take()
         isTaken = [Bool](repeating: false, count: departures.count)
         byInode.reserveCapacity(policy.followsIdentity ? departures.count : 0)
         for (index, departure) in departures.enumerated() {

@@ -133,10 +133,6 @@ private struct BaseParts: OptionSet {
     /// `targetChanged` is not that of the target.
     static let otherTime = BaseParts(rawValue: 4)
     static let marks = BaseParts(rawValue: 8)
-    static let omitted = BaseParts(rawValue: 16)
-    static let extended = BaseParts(rawValue: 32)
-    static let digest = BaseParts(rawValue: 64)
-    static let object = BaseParts(rawValue: 128)
 }
 
 extension PackedStore {
@@ -149,28 +145,19 @@ extension PackedStore {
             if changed != target.changed { parts.insert(.otherTime) }
         }
         if !known.marks.isEmpty { parts.insert(.marks) }
-        if !known.omitted.isEmpty { parts.insert(.omitted) }
-        let (extended, digest) = (base.extended, base.digest)
-        if !extended.isEmpty { parts.insert(.extended) }
-        if digest != nil { parts.insert(.digest) }
-        if base.object != 0 { parts.insert(.object) }
         put(byte: parts.rawValue)
-        put(known.status, like: BaseEntry.expected(source, target))
+        put(base.file, like: BaseEntry.expected(source, target))
         if parts.contains(.targetInode) { put(known.targetInode) }
         if parts.contains(.otherTime), let changed = known.targetChanged {
             put(signed: changed.rawSeconds)
             put(signed: Int64(changed.nanoseconds))
         }
         if parts.contains(.marks) { put(byte: known.marks.rawValue) }
-        if parts.contains(.omitted) { put(byte: known.omitted.rawValue) }
-        if parts.contains(.extended) { put(extended) }
-        if let digest { put(digest) }
-        if parts.contains(.object) { put(base.object) }
     }
 
     fileprivate func base(_ cursor: inout Cursor, of source: FileStatus, _ target: FileStatus) -> BaseEntry {
         let parts = BaseParts(rawValue: cursor.byte())
-        let status = status(&cursor, like: BaseEntry.expected(source, target))
+        let file = file(&cursor, at: .root, like: BaseEntry.expected(source, target))
         let targetInode = parts.contains(.targetInode) ? cursor.number() : target.inode
         var changed: FileTime? = parts.contains(.targetChanged) ? target.changed : nil
         if parts.contains(.otherTime) {
@@ -178,12 +165,7 @@ extension PackedStore {
                 seconds: cursor.signed(), nanoseconds: Int32(truncatingIfNeeded: cursor.signed()))
         }
         let marks = parts.contains(.marks) ? EntryMarks(rawValue: cursor.byte()) : []
-        let omitted = parts.contains(.omitted) ? Omissions(rawValue: cursor.byte()) : []
-        return BaseEntry(
-            status: status, targetInode: targetInode, targetChanged: changed, marks: marks,
-            extended: parts.contains(.extended) ? extended(&cursor) : ExtendedAttributes(),
-            omitted: omitted, digest: parts.contains(.digest) ? digest(&cursor) : nil,
-            object: parts.contains(.object) ? cursor.number() : 0)
+        return BaseEntry(file, targetInode: targetInode, targetChanged: changed, marks: marks)
     }
 }
 

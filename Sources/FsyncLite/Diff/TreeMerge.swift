@@ -10,14 +10,14 @@ package struct TreeMerge {
     package let policy: ComparisonPolicy
 
     /// Objects that stay at their path and need a change, of themselves or of their manifest entry.
-    package private(set) var matches = MatchList()
+    package internal(set) var matches = MatchList()
     /// Entries of the source without a settled counterpart.
-    private var arrivals = PackedList<ArrivalCoding>()
+    var arrivals = PackedList<ArrivalCoding>()
     /// `isDrift` if the manifest has this object at the path.
     package typealias Arrival = (file: File, isDrift: Bool, isListed: Bool)
     private var arrivalBytes = 0
     /// Entries of the target without a settled counterpart.
-    private(set) var departures = PackedList<DepartureCoding>()
+    var departures = PackedList<DepartureCoding>()
     package typealias Departure = (file: File, base: BaseEntry?)
     /// What the manifest tells of the target.
     package private(set) var findings: ManifestFindings
@@ -65,21 +65,6 @@ package struct TreeMerge {
             uniqueKeysWithValues: zip(tops, ends).map { top, end in
                 (top.path, (end.0 - top.source, end.1 - top.target))
             })
-    }
-
-    mutating func takeMatches() -> MatchList {
-        defer { matches.clear() }
-        return matches
-    }
-
-    mutating func takeDepartures() -> PackedList<DepartureCoding> {
-        defer { departures.clear() }
-        return departures
-    }
-
-    mutating func takeArrivals() -> PackedList<ArrivalCoding> {
-        defer { arrivals.clear() }
-        return arrivals
     }
 
     /// - Parameter manifest: nil for none, and where the target's stream tells what is recorded.

@@ -163,42 +163,27 @@ extension FieldFormat<DeviceNumber> {
 extension FieldFormat<ExtendedAttributes> {
     /// An array of objects, each with `name` and `value`, sorted by name.
     static var attributes: FieldFormat {
-        FieldFormat(
-            write: { text, key, extended in
-                text.key(key)
-                text.beginArray()
-                for attribute in extended.attributes {
-                    text.beginObject()
-                    text.fields(ExtendedAttributes.Attribute.fields, of: attribute)
-                    text.endObject()
-                }
-                text.endArray()
-            },
-            read: { reader in
-                var attributes: [ExtendedAttributes.Attribute] = []
-                try reader.array { reader in
-                    let fault: StaticString = "an extended attribute has one name and one value"
-                    var attribute = ExtendedAttributes.Attribute(name: [], value: [])
-                    try reader.object(
-                        ExtendedAttributes.Attribute.fields, into: &attribute, incomplete: fault)
-                    guard !attribute.name.isEmpty, !attribute.name.contains(0) else {
-                        throw reader.error(fault.description)
-                    }
-                    if let last = attributes.last, !last.name.lexicographicallyPrecedes(attribute.name) {
-                        throw reader.error("extended attributes out of order, or one twice")
-                    }
-                    attributes.append(attribute)
-                }
-                return ExtendedAttributes(attributes)
-            })
+        let list = ExtendedAttributes.Attribute.list
+        return FieldFormat(
+            write: { list.write(&$0, FieldKey(text: $1, base64: nil), $2.attributes) },
+            read: { ExtendedAttributes(try list.read(&$0, false)) })
     }
 }
 
 extension ExtendedAttributes.Attribute {
-    fileprivate static let fields: [Field<Self>] = [
+    private static let fields: [Field<Self>] = [
         Field("name", base64: "name_base64", .bytes, \.name),
         Field("value", base64: "value_base64", .bytes, \.value),
     ]
+    private static let incomplete: StaticString = "an extended attribute has one name and one value"
+
+    fileprivate static let list: FieldFormat<[Self]> = .objects(
+        fields, blank: Self(name: [], value: []), incomplete: incomplete
+    ) { attribute, last in
+        if attribute.name.isEmpty || attribute.name.contains(0) { return incomplete }
+        let isInOrder = last.map { $0.name.lexicographicallyPrecedes(attribute.name) } ?? true
+        return isInOrder ? nil : "extended attributes out of order, or one twice"
+    }
 }
 
 extension FieldFormat where Value: OptionSet & Sendable, Value.Element == Value {
@@ -245,6 +230,38 @@ extension FieldFormat where Value: Sendable {
                     throw reader.error(fault(escapedText(word)))
                 }
                 return value
+            })
+    }
+
+    /// An array of objects.
+    ///
+    /// - Parameters:
+    ///   - blank: the value that the fields of each are read into.
+    ///   - fault: of one that was read, after the last one; nil if it is valid.
+    static func objects<Element: Sendable>(
+        _ fields: [Field<Element>], blank: Element, incomplete: StaticString? = nil,
+        fault: @escaping @Sendable (Element, _ last: Element?) -> StaticString? = { _, _ in nil }
+    ) -> FieldFormat where Value == [Element] {
+        FieldFormat(
+            write: { text, key, values in
+                text.key(key)
+                text.beginArray()
+                for value in values {
+                    text.beginObject()
+                    text.fields(fields, of: value)
+                    text.endObject()
+                }
+                text.endArray()
+            },
+            read: { reader in
+                var values: [Element] = []
+                try reader.array { reader in
+                    var value = blank
+                    try reader.object(fields, into: &value, incomplete: incomplete)
+                    if let fault = fault(value, values.last) { throw reader.error(fault.description) }
+                    values.append(value)
+                }
+                return values
             })
     }
 

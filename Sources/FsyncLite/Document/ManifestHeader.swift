@@ -212,8 +212,11 @@ extension ManifestHeader {
             ),
         ])
         + [
-            Field("mounts", .mounts, get: { $0.mounts.nonEmpty }, set: { $0.mounts = $1 })
-                .requiring("an empty list of mounts") { !$0.mounts.isEmpty },
+            Field(
+                "mounts", .objects(SourceMount.fields, blank: SourceMount(path: .root, fileSystem: "")),
+                get: { $0.mounts.nonEmpty }, set: { $0.mounts = $1 }
+            )
+            .requiring("an empty list of mounts") { !$0.mounts.isEmpty },
             Field("disks", .text, get: { $0.disks.isEmpty ? nil : $0.disks }, set: { $0.disks = $1 }),
             Field("next_object", .integer, \.nextObject)
                 .requiring("numbers of objects begin with 1") { $0.nextObject.map { $0 > 0 } ?? true },
@@ -254,56 +257,21 @@ extension FieldFormat<[Range<Timestamp>]> {
 extension FieldFormat<[ManifestHeader.Source]> {
     /// An array of objects, sorted by name.
     fileprivate static var sources: FieldFormat {
-        FieldFormat(
-            write: { text, key, sources in
-                text.key(key)
-                text.beginArray()
-                for source in sources {
-                    text.beginObject()
-                    text.fields(ManifestHeader.Source.fields, of: source)
-                    text.endObject()
-                }
-                text.endArray()
-            },
+        let list = FieldFormat.objects(
+            ManifestHeader.Source.fields,
+            blank: ManifestHeader.Source(name: "", path: [], identity: .unknown, fileSystem: "")
+        ) { source, last in
+            let name = Array((source.name ?? "").utf8)
+            let isInOrder = last.map { ($0.name ?? "").utf8.lexicographicallyPrecedes(name) } ?? true
+            return FileName(name) != nil && isInOrder
+                ? nil : "names of sources out of order, or one that is none"
+        }
+        return FieldFormat(
+            write: { list.write(&$0, FieldKey(text: $1, base64: nil), $2) },
             read: { reader in
-                var sources: [ManifestHeader.Source] = []
-                try reader.array { reader in
-                    var source = ManifestHeader.Source(
-                        name: "", path: [], identity: .unknown, fileSystem: "")
-                    try reader.object(ManifestHeader.Source.fields, into: &source)
-                    let name = Array((source.name ?? "").utf8)
-                    guard FileName(name) != nil,
-                        sources.last.map({ ($0.name ?? "").utf8.lexicographicallyPrecedes(name) }) ?? true
-                    else { throw reader.error("names of sources out of order, or one that is none") }
-                    sources.append(source)
-                }
+                let sources = try list.read(&reader, false)
                 guard !sources.isEmpty else { throw reader.error("an empty list of sources") }
                 return sources
-            })
-    }
-}
-
-extension FieldFormat<[SourceMount]> {
-    fileprivate static var mounts: FieldFormat {
-        FieldFormat(
-            write: { text, key, mounts in
-                text.key(key)
-                text.beginArray()
-                for mount in mounts {
-                    text.beginObject()
-                    text.fields(SourceMount.fields, of: mount)
-                    text.endObject()
-                }
-                text.endArray()
-            },
-            read: { reader in
-                var mounts: [SourceMount] = []
-                try reader.array { reader in
-                    var mount = SourceMount(path: .root, fileSystem: "")
-                    try reader.object(SourceMount.fields, into: &mount)
-                    mounts.append(mount)
-                }
-                return mounts
             })
     }
 }

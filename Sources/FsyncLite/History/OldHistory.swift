@@ -43,8 +43,6 @@ struct OldHistory {
 
     var count: Int { records.count }
 
-    func transaction(_ index: Int) -> FileName { records[index].transaction }
-
     /// The lists that a step found and that the one before it left, as their differences from the newer ones.
     ///
     /// - Parameter index: counted from the newest step.

@@ -11,7 +11,7 @@ public struct File: Hashable, Sendable, NamedFile {
         var path: RelativePath
         /// The fixed part, and the payload of a symlink: `kind` joins them, and only `kind` can set them, so a
         /// symlink without destination or a directory with one cannot be made.
-        var status: PackedStatus
+        var status: FileStatus
         var omitted: Omissions = []
         var isGrowing = false
         var isSettled = false
@@ -25,8 +25,6 @@ public struct File: Hashable, Sendable, NamedFile {
         var destination: [UInt8] = []
         var extended = ExtendedAttributes()
         var digest: Digest?
-        /// A status that has no packed form.
-        var status: Shared<FileStatus>?
     }
 
     private func with(_ change: (inout Fields) -> Void) -> File {
@@ -45,7 +43,7 @@ public struct File: Hashable, Sendable, NamedFile {
 
     /// Where it stands below the root of its tree.
     public var path: RelativePath { shared.value.path }
-    package var status: FileStatus { shared.value.rest?.value.status?.value ?? shared.value.status.unpacked }
+    package var status: FileStatus { shared.value.status }
     package var destination: [UInt8] { shared.value.rest?.value.destination ?? [] }
     /// The extended attributes, if they were read; a scan reads them only on request.
     package var extended: ExtendedAttributes {
@@ -113,14 +111,10 @@ public struct File: Hashable, Sendable, NamedFile {
         extended: ExtendedAttributes = ExtendedAttributes(), omitted: Omissions = [], digest: Digest? = nil,
         object: UInt64 = 0
     ) {
-        let (packed, isExact) = PackedStatus.pack(status)
-        var fields = Fields(path: path, status: packed, omitted: omitted, object: object)
+        var fields = Fields(path: path, status: status, omitted: omitted, object: object)
         let own = status.type == .symlink ? destination : []
-        if !own.isEmpty || !isExact || digest != nil || !extended.isEmpty {
-            fields.rest = Shared(
-                Rest(
-                    destination: own, extended: extended, digest: digest,
-                    status: isExact ? nil : Shared(status)))
+        if !own.isEmpty || digest != nil || !extended.isEmpty {
+            fields.rest = Shared(Rest(destination: own, extended: extended, digest: digest))
         }
         shared = Shared(fields)
     }
@@ -179,13 +173,7 @@ public struct File: Hashable, Sendable, NamedFile {
 
     /// Another status of the same file.
     package func with(_ status: FileStatus) -> File {
-        guard status != self.status else { return self }
-        let (packed, isExact) = PackedStatus.pack(status)
-        var file = with { $0.status = packed }
-        if !isExact || shared.value.rest?.value.status != nil {
-            file.setRest { $0.status = isExact ? nil : Shared(status) }
-        }
-        return file
+        status == self.status ? self : with { $0.status = status }
     }
 
     /// The same, without the extended attributes of the source, which could not be read; the next run looks again.

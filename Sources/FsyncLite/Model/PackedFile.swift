@@ -28,6 +28,20 @@ struct PackedKind: Hashable, Sendable {
     }
 }
 
+extension FileTime {
+    /// Seconds since 1970 in 34 bits, signed, and nanoseconds in 30; nil where they have no room: outside 1697 to 2242.
+    var packed: UInt64? {
+        guard (-1 << 33..<1 << 33).contains(rawSeconds), (0..<1 << 30).contains(nanoseconds) else {
+            return nil
+        }
+        return UInt64(bitPattern: rawSeconds) << 30 | UInt64(nanoseconds)
+    }
+
+    init(packed time: UInt64) {
+        self.init(seconds: Int64(bitPattern: time) >> 30, nanoseconds: Int32(time & ((1 << 30) - 1)))
+    }
+}
+
 /// The times of a status as numbers; of `created`, 0 stands for none.
 struct PackedTimes: Sendable {
     var modified: UInt64 = 0
@@ -41,12 +55,12 @@ struct PackedTimes: Sendable {
 
     /// nil where one has no packed form.
     init?(_ status: FileStatus) {
-        guard let modified = PackedStatus.pack(status.modified),
-            let changed = PackedStatus.pack(status.changed)
+        guard let modified = status.modified.packed,
+            let changed = status.changed.packed
         else { return nil }
         (self.modified, self.changed) = (modified, changed)
         guard let time = status.created else { return }
-        guard let created = PackedStatus.pack(time), created != 0 else { return nil }
+        guard let created = time.packed, created != 0 else { return nil }
         self.created = created
     }
 }
@@ -146,9 +160,9 @@ extension PackedStore {
         if parts.contains(.created) {
             times.created = time(after: other == nil ? times.created : near.created)
         }
-        status.modified = PackedStatus.unpack(times.modified)
-        status.changed = PackedStatus.unpack(times.changed)
-        status.created = times.created == 0 ? nil : PackedStatus.unpack(times.created)
+        status.modified = FileTime(packed: times.modified)
+        status.changed = FileTime(packed: times.changed)
+        status.created = times.created == 0 ? nil : FileTime(packed: times.created)
         return status
     }
 

@@ -87,6 +87,12 @@ package struct PackedList<Coding: PackedCoding>: Sendable {
 
     /// Frees what the elements took.
     mutating func clear() { self = PackedList() }
+
+    /// The list, which is empty afterwards, so that only its new place holds it.
+    mutating func take() -> PackedList {
+        defer { clear() }
+        return self
+    }
 }
 
 extension PackedList: RandomAccessCollection, MutableCollection, RangeReplaceableCollection,

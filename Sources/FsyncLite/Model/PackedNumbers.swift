@@ -6,8 +6,6 @@ struct PackedNumbers: Sendable {
 
     private var chunks: [[UInt8]] = []
 
-    var isEmpty: Bool { chunks.isEmpty }
-
     mutating func append(_ number: Int64) {
         if chunks.last.map({ $0.count > PackedNumbers.capacity - PackedNumbers.longest }) ?? true {
             beginChunk()

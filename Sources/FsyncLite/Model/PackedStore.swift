@@ -206,13 +206,13 @@ package struct PackedStore: Sendable {
     /// Negative, zero or positive, as the path of a record is before, at or after another.
     func order(_ record: Record, comparedTo other: RelativePath) -> Int {
         withPath(record) { path in
-            other.bytes.withUnsafeBytes { RelativePath.order(path, comparedTo: $0) }
+            other.bytes.withUnsafeBytes { RelativePath.order(path, $0) }
         }
     }
 
     func order(_ record: Record, comparedTo other: Record) -> Int {
         withPath(record) { path in
-            withPath(other) { RelativePath.order(path, comparedTo: $0) }
+            withPath(other) { RelativePath.order(path, $0) }
         }
     }
 

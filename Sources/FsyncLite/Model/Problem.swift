@@ -96,9 +96,9 @@ public struct Problem: Hashable, Sendable {
         Problem(path: path, code: .changing, message: "another type of entry took its name meanwhile")
     }
 
-    public let path: RelativePath
-    public let code: Code
-    public let message: String
+    public internal(set) var path: RelativePath
+    public internal(set) var code: Code
+    public internal(set) var message: String
 
     public init(path: RelativePath, code: Code, message: String) {
         self.path = path

@@ -193,13 +193,6 @@ extension RelativePath: Comparable {
     private static func order(_ first: UInt8, _ second: UInt8) -> Int {
         Int(first == separator ? 0 : first) - Int(second == separator ? 0 : second)
     }
-
-    /// The order of two paths that are given as bytes.
-    static func order(_ left: UnsafeRawBufferPointer, comparedTo right: UnsafeRawBufferPointer) -> Int {
-        let count = min(left.count, right.count)
-        let index = FileSystem.firstDifference(left, right, count)
-        return index < count ? order(left[index], right[index]) : left.count - right.count
-    }
 }
 
 extension RelativePath: CustomStringConvertible {

@@ -35,28 +35,6 @@ extension OperationGraph {
             var index: Int { source.index }
         }
 
-        private struct Identity {
-            let inode: UInt64
-            /// Packed; 0 without a birth time.
-            let created: UInt64
-
-            /// nil where it cannot be packed.
-            init?(_ identity: FileIdentity) {
-                inode = identity.inode
-                guard let time = identity.created else {
-                    created = 0
-                    return
-                }
-                guard let packed = PackedStatus.pack(time.fileTime), packed != 0 else { return nil }
-                created = packed
-            }
-
-            var value: FileIdentity {
-                FileIdentity(
-                    inode: inode, created: created == 0 ? nil : Timestamp(PackedStatus.unpack(created)))
-            }
-        }
-
         private(set) var items: [Item] = []
         /// The parents of the new locations of objects that move, by match; empty if none does.
         private var newParents: [UInt32] = []
@@ -68,9 +46,8 @@ extension OperationGraph {
         private(set) var matches = MatchList()
         private var deletions = EntryList()
         /// Identities that neither the difference nor `others` has, and their objects, which increase.
-        private var identities: [Identity] = []
+        private var identities: [FileIdentity] = []
         private var identified: [UInt32] = []
-        private var unpackedIdentities: [Int: FileIdentity] = [:]
         /// The objects of the difference are copies with other identities.
         private var isCopy = false
 
@@ -231,10 +208,8 @@ extension OperationGraph {
             if item.origin == .other { return others[item.index].identity }
             if !isCopy, let target = target(object) { return target.identity }
             let position = position(ofIdentity: object)
-            guard position < identities.count, identified[position] == object else {
-                return unpackedIdentities[object]
-            }
-            return identities[position].value
+            guard position < identities.count, identified[position] == object else { return nil }
+            return identities[position]
         }
 
         /// Notes the identity of an object, which must be that of the status seen, unless this is of a copy.
@@ -242,17 +217,13 @@ extension OperationGraph {
             if items[object].origin == .other {
                 others[items[object].index].identity = identity
             } else if isCopy || !items[object].origin.hasTarget {
-                guard let packed = Identity(identity) else {
-                    unpackedIdentities[object] = identity
-                    return
-                }
                 if identities.isEmpty {
                     let count = isCopy ? items.count : items.count { !$0.origin.hasTarget }
                     identities.reserveCapacity(count)
                     identified.reserveCapacity(count)
                 }
                 let position = position(ofIdentity: object)
-                identities.insert(packed, at: position)
+                identities.insert(identity, at: position)
                 identified.insert(UInt32(object), at: position)
             }
         }

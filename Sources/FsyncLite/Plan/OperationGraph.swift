@@ -20,7 +20,7 @@ package struct OperationGraph: Sendable {
     package internal(set) var objects: ObjectList
     private var links: [Link] = []
     /// In the order in which they are done; undone in reverse.
-    package private(set) var operations = OperationList()
+    package private(set) var operations: [Operation] = []
     /// Deepest first.
     package internal(set) var attributes = AttributeList()
     package var stagedEntries: StagedList { objects.stagedEntries }
@@ -91,13 +91,13 @@ package struct OperationGraph: Sendable {
     }
 
     /// The graph of a prepared transaction.
-    init(_ objects: ObjectList, _ operations: OperationList, _ attributes: AttributeList) {
+    init(_ objects: ObjectList, _ operations: [Operation], _ attributes: AttributeList) {
         (projects, isWeak) = ([:], false)
         (self.objects, self.operations, self.attributes) = (objects, operations, attributes)
     }
 
     /// The operations on the tree alone: the last two are the manifest's and the history's.
-    var treeOperations: OperationList { OperationList(operations.dropLast(2)) }
+    var treeOperations: [Operation] { operations.dropLast(2) }
 
     /// The slot of each object that leaves for good, by its old path.
     package var displaced: [(path: RelativePath, object: Int)] {
@@ -270,7 +270,7 @@ package struct OperationGraph: Sendable {
 
     private mutating func order() {
         // A new object that takes the place of one that leaves for good: one step, no gap.
-        var exchanges = OperationList()
+        var exchanges: [Operation] = []
         var isExchanged = [Bool](repeating: false, count: objects.count)
         let staged = stagedEntries
         if !isWeak, !staged.isEmpty {
@@ -297,11 +297,11 @@ package struct OperationGraph: Sendable {
         var attached = others { $0 == .moving || $0 == .staged }
         // And those of the manifest and the history.
         operations.reserveCapacity(
-            detached.count + 2 * exchanges.count + attached.count + links.count + 4)
+            detached.count + exchanges.count + attached.count + links.count + 4)
         detached.sort { objects.oldOrder(Int($0), comparedTo: Int($1)) > 0 }
         for object in detached { operations.append(.detach(Int(object))) }
         operations.append(contentsOf: exchanges)
-        (detached, exchanges) = ([], OperationList())
+        (detached, exchanges) = ([], [])
         attached.sort { objects.newPath(Int($0)) < objects.newPath(Int($1)) }
         for object in attached { operations.append(.attach(Int(object))) }
         for link in links { operations.append(.link(link)) }

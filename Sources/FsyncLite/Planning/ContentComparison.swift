@@ -27,15 +27,12 @@ final class ContentComparison {
     /// problem is listed. It is false where the target's cannot be read: it is replaced.
     func compare(_ request: (index: Int, match: Match)?) throws -> [Difference.Answer] {
         var answers: [Difference.Answer] = []
-        func take(_ answer: FileComparer.Answer) {
+        func take(_ answer: Difference.Answer) {
             progress.entries += 1
             progress.bytes += answer.bytes
             monitor.report(progress)
             problems += answer.problems
-            answers.append(
-                Difference.Answer(
-                    index: answer.index, isSame: answer.isSame, isSourceOther: answer.isSourceOther,
-                    isSettled: answer.isSettled))
+            answers.append(answer)
         }
         try monitor.checkCancellation()
         if let (index, match) = request {
@@ -55,7 +52,7 @@ final class ContentComparison {
     func rotten(among matches: some Sequence<Match>, inCopies: Bool) throws -> [RelativePath] {
         var paths: [RelativePath] = []
         var rotten: [RelativePath] = []
-        func take(_ answer: FileComparer.Answer) {
+        func take(_ answer: Difference.Answer) {
             problems += answer.problems
             if !answer.isSame { rotten.append(paths[answer.index]) }
         }

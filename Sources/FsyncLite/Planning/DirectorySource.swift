@@ -291,7 +291,7 @@ struct DirectorySource: PlanSource {
             source: tree, target: target, policy.attributes.extended, monitor)
         let moved = difference.matches.indices.count { index in
             difference.matches.head(at: index).isOpen && difference.matches[index].needsContentComparison
-                && difference.matches[index].hasOnlyTimeMoved(policy)
+                && policy.hasOnlyTimeMoved(difference.matches[index])
         }
         // A request for each match would wait for the line each time. A copy of the matches costs memory as soon as one
         // of them changes.

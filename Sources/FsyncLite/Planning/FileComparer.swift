@@ -9,23 +9,13 @@ final class FileComparer: FileWorker {
         var isOfRecord = false
     }
 
-    struct Answer: Sendable {
-        let index: Int
-        let isSame: Bool
-        /// The source's content is not the one whose digest is recorded.
-        let isSourceOther: Bool
-        /// The source's file was read, and is settled.
-        let isSettled: Bool
-        let bytes: ByteCount
-        let problems: [Problem]
-    }
-
     private let source: any SourceReader
     private let target: PathResolver
     private var announcedTarget: AnnouncedFiles
     private let monitor: any Monitor
     private let check: RacyCheck?
     private var problems: [Problem] = []
+    /// The source's content is not the one whose digest is recorded.
     private var isSourceOther = false
 
     init(
@@ -46,19 +36,15 @@ final class FileComparer: FileWorker {
             items.lazy.filter { FileComparer.sidesToRead($0).target }.map(\.match.target.path))
     }
 
-    func value(of item: Item) throws -> Answer {
+    func value(of item: Item) throws -> Difference.Answer {
         try monitor.checkCancellation()
-        isSourceOther = false
+        (isSourceOther, problems) = (false, [])
         let (isSame, isSettled) =
             item.isOfRecord ? (try isAsRecorded(item.match), false) : try compare(item.match)
-        return Answer(
-            index: item.index, isSame: isSame, isSourceOther: isSourceOther, isSettled: isSettled,
-            bytes: item.match.source.size, problems: takeProblems())
-    }
-
-    private func takeProblems() -> [Problem] {
-        defer { problems = [] }
-        return problems
+        var answer = Difference.Answer(index: item.index, isSame: isSame)
+        (answer.isSourceOther, answer.isSettled) = (isSourceOther, isSettled)
+        (answer.bytes, answer.problems) = (item.match.source.size, problems)
+        return answer
     }
 
     private static func sidesToRead(_ item: Item) -> (source: Bool, target: Bool) {
@@ -105,7 +91,11 @@ final class FileComparer: FileWorker {
                     isSourceOther = try self.digest(of: source) != digest
                     guard !isSourceOther else { return false }
                 }
-                if reads.target { return try self.digest(of: target) == digest }
+                if reads.target {
+                    return try FileComparison.on(.second) { () throws(Errno) in
+                        Digest(try target.descriptor.digest { monitor.isCancelled })
+                    } == digest
+                }
                 return true
             }
             return try source.isSame(as: target.descriptor) { monitor.isCancelled }
@@ -134,19 +124,7 @@ final class FileComparer: FileWorker {
     }
 
     private func digest(of source: any SourceContent) throws(FileComparison.Failure) -> Digest {
-        do throws(Errno) {
-            return try source.digest { monitor.isCancelled }
-        } catch {
-            throw FileComparison.Failure(side: .first, errno: error)
-        }
-    }
-
-    private func digest(of target: AnnouncedFile) throws(FileComparison.Failure) -> Digest {
-        do throws(Errno) {
-            return Digest(try target.descriptor.digest { monitor.isCancelled })
-        } catch {
-            throw FileComparison.Failure(side: .second, errno: error)
-        }
+        try FileComparison.on(.first) { () throws(Errno) in try source.digest { monitor.isCancelled } }
     }
 
     /// nil where it cannot be opened.

@@ -149,7 +149,7 @@ struct SnapshotSource: PlanSource {
                 return (match.source.extended, there ?? match.source.extended)
             },
             lookUp: { try present.extendedAttributes(of: $0, .readable) ?? $0.extended },
-            haveSameContent: { _ in true })
+            compare: { _ in [] })
         if trustsManifest, try !difference.confirm(in: earlierTree.root) { throw ManifestIsWrong() }
         // Otherwise what the plan touches is as recorded, and all of it is there.
         if !trustsManifest || !taken.isEmpty || difference.arriving.contains(where: { !$0.isDirectory }) {

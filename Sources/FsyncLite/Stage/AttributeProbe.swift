@@ -3,7 +3,6 @@ import FileSystem
 extension Stage {
     /// Tries the attributes that a commit will set on a probe, so that the manifest does not claim what the target
     /// cannot hold.
-    /// say what the target cannot hold.
     func tryAttributes(of matches: some Sequence<Match>) throws -> [RelativePath: File] {
         var achieved: [RelativePath: File] = [:]
         let setsOwner = attributes.contains(.owner)

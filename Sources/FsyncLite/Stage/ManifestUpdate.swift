@@ -26,7 +26,10 @@ package struct ManifestUpdate: Sendable {
 
     private typealias Change = OriginAndIndex<Origin>
     private var changes: [Change] = []
-    private let planned: PlannedEntries
+    @Boxed private var difference: Difference
+    private let moves: MoveMap
+    private let outcomes: OutcomeList
+    private let numbers: ObjectNumbers
     private var removed: [RelativePath] = []
     private var entries: [Entry] = []
 
@@ -39,19 +42,20 @@ package struct ManifestUpdate: Sendable {
     /// Entries that become uncovered.
     private var uncovered: Set<RelativePath> = []
 
-    private var targetTimes: TargetTimes { planned.targetTimes }
     /// Directories, by present path, in which the commit adds or removes names: it moves their change times.
     private var touchedDirectories: Set<RelativePath> = []
     /// The same for objects with other names, by inode.
     private var touchedObjects: Set<UInt64> = []
 
-    package init() {
-        self.init(PlannedEntries(Difference(), MoveMap(Difference()), OutcomeList(), ObjectNumbers()))
-    }
+    package init() { self.init(Difference(), MoveMap(Difference()), OutcomeList(), ObjectNumbers()) }
 
-    init(_ planned: PlannedEntries) {
-        self.planned = planned
-        changes.reserveCapacity(planned.count)
+    /// - Parameter outcomes: of the stage.
+    init(_ difference: Difference, _ moves: MoveMap, _ outcomes: OutcomeList, _ numbers: ObjectNumbers) {
+        (self.difference, self.moves, self.outcomes) = (difference, moves, outcomes)
+        self.numbers = numbers
+        changes.reserveCapacity(
+            difference.forgotten.count + difference.deleted.count + difference.created.count
+                + difference.matches.heads.reduce(0) { $0 + ($1.isRenamed ? 2 : 1) })
     }
 
     mutating func append(_ origin: Origin, _ index: Int) {
@@ -92,10 +96,7 @@ package struct ManifestUpdate: Sendable {
     }
 
     private func recorded(_ status: FileStatus, at path: RelativePath) -> FileStatus {
-        guard isUnexamined(path) else { return status }
-        var status = status
-        status.changed = CommitSpans.unexamined
-        return status
+        isUnexamined(path) ? status.unexamined : status
     }
 
     /// Marks the entries at these paths as uncovered.
@@ -131,7 +132,11 @@ package struct ManifestUpdate: Sendable {
         return switch change.origin {
         case .removed: removed[index]
         case .set: entries[index].file.path
-        default: planned.path(change.origin, index)
+        case .forgotten: difference.forgotten[index]
+        case .deleted: difference.deleted.path(at: index)
+        case .left: difference.matches.targetPath(at: index)
+        case .staged: outcomes.path(index)
+        case .kept: difference.matches.path(at: index)
         }
     }
 
@@ -141,9 +146,29 @@ package struct ManifestUpdate: Sendable {
         return switch change.origin {
         case .forgotten, .deleted, .left, .removed: nil
         case .set: entries[index]
-        case .kept: planned.kept(index)
-        case .staged: planned.staged(index)
+        case .kept: kept(index)
+        case .staged: staged(index)
         }
+    }
+
+    /// The entry of a match whose object stays.
+    private func kept(_ index: Int) -> Entry {
+        let (match, policy) = (difference.matches[index], difference.policy)
+        let target = match.target.status
+        let stays = !match.changesAttributes && (!match.isRenamed || moves.isCarried(match))
+        return Entry(
+            file: match.held, targetInode: target.inode,
+            targetChanged: stays && !policy.movesLater(target) ? target.changed : nil,
+            marks: policy.marks(of: match.source, base: match.base?.known),
+            object: numbers.wanted(match, at: index), location: match.target.path)
+    }
+
+    /// The entry of a staged object.
+    private func staged(_ index: Int) -> Entry? {
+        guard case .staged(let file, let inode)? = outcomes[index] else { return nil }
+        return Entry(
+            file: file, targetInode: inode, marks: difference.policy.marks(of: file, base: nil),
+            object: numbers.number(arriving: file))
     }
 
     /// Sorts the changes by path, and keeps for each path only the last.
@@ -202,7 +227,7 @@ package struct ManifestUpdate: Sendable {
             entry.marks.formUnion(uncovered.contains(entry.file.path) ? .uncovered : [])
             try append(entry)
         }
-        var times = TargetTimes.Cursor(targetTimes)
+        var times = TargetTimes.Cursor(difference.targetTimes)
         var number: UInt32 = 0
         if let old {
             while try old.advance() {

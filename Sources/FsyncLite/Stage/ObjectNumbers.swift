@@ -143,8 +143,7 @@ package struct ObjectNumbers: Sendable {
     }
 
     /// The number of the object of a match after the plan.
-    func wanted(match index: Int) -> UInt64 { wanted(difference.matches[index], at: index) }
-
+    ///
     /// - Parameter index: of the match.
     func wanted(_ match: Match, at index: Int) -> UInt64 {
         guard !match.replacesContent else { return number(arriving: match.source) }

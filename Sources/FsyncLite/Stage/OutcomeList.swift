@@ -35,12 +35,6 @@ struct OutcomeList: RandomAccessCollection, Sendable {
 
     func path(_ index: Int) -> RelativePath { entries.path(at: index) }
 
-    /// The path of a staged entry that the manifest has; a socket has none there.
-    func isStaged(_ index: Int) -> Bool {
-        guard case .staged(let file, _)? = self[index] else { return false }
-        return ManifestUpdate.holds(file)
-    }
-
     /// The entries that were not staged as wanted, with their outcomes.
     var deviations: some Sequence<(path: RelativePath, outcome: Stage.Outcome)> {
         indices.lazy.filter { kinds[$0] == .other }.map { (path($0), others[Int(values[$0])]) }

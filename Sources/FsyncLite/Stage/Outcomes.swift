@@ -106,7 +106,7 @@ extension ManifestUpdate {
         let difference = plan.difference
         let policy = difference.policy
         let moves = MoveMap(difference)
-        self.init(PlannedEntries(difference, moves, staged, numbers))
+        self.init(difference, moves, staged, numbers)
         if let graph {
             touch(directories: graph.touchedDirectories, objects: ManifestUpdate.touched(difference, moves))
         }

@@ -6,8 +6,15 @@ import FileSystem
 /// Lines are appended every few seconds on a separate thread, and on request. An unreadable line, such as one torn by a
 /// power cut, ends the log: the remaining files are copied again.
 package final class StageLog: Sendable {
-    private let lines: LineLog<NotedFiles>
+    private let lines: LineLog<Noted>
     private let monitor: any Monitor
+
+    /// A file that waits for its line.
+    private enum Noted {
+        /// The number of a staged entry whose source is as the scan saw it, and the inode of its file in the stage.
+        case entry(Int, stagedInode: UInt64)
+        indirect case other(StagedFile)
+    }
 
     /// - Parameters:
     ///   - entries: those that are staged.
@@ -23,25 +30,28 @@ package final class StageLog: Sendable {
             // A file is logged only after a sync that covers it: otherwise, after a power cut, a file of the right size
             // and time can be all zeros.
             try root.syncFileSystem()
-            let planned = files.entries.lazy.map { index, inode in
-                StagedFile(
-                    path: entries.path(at: index), location: locations[index],
-                    source: entries.file(at: index).status, stagedInode: inode)
+            let staged = files.lazy.map { noted in
+                switch noted {
+                case .entry(let index, let inode):
+                    StagedFile(
+                        path: entries.path(at: index), location: locations[index],
+                        source: entries.file(at: index).status, stagedInode: inode)
+                case .other(let file): file
+                }
             }
-            try StageLog.append(
-                [AnySequence(planned), AnySequence(files.others)], below: header, in: directory)
+            try StageLog.append(staged, below: header, in: directory)
         }
     }
 
     private static func append(
-        _ files: [AnySequence<StagedFile>], below header: StageLogHeader, in directory: Directory
+        _ files: some Sequence<StagedFile>, below header: StageLogHeader, in directory: Directory
     ) throws {
         let log = try directory.open(
             TransactionEntry.log, [.write, .append, .create, .noFollow], permissions: 0o600)
         try calling("write", directory.path(of: TransactionEntry.log)) { () throws(Errno) in
             let isNew = try log.status().size == 0
             var text = isNew ? Array("\(header.line)\n".utf8) : []
-            for file in files.joined() {
+            for file in files {
                 text += Array("\(file.line)\n".utf8)
                 guard text.count >= 64 * 1024 else { continue }
                 try log.write(text)

@@ -44,3 +44,10 @@ struct StagedLocations: Sendable {
         return slot.appending(bytes: entries.path(at: index).bytes[entries.path(at: top).bytes.count...])
     }
 }
+
+extension RelativePath {
+    /// - Parameter bytes: empty, or a separator and the rest of a valid path.
+    fileprivate func appending(bytes: ArraySlice<UInt8>) -> RelativePath {
+        RelativePath(validated: self.bytes + bytes)
+    }
+}

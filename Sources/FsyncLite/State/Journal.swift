@@ -9,9 +9,9 @@ package struct Journal: Sendable {
     /// When it was written, before the first operation.
     package var began: FileTime
     package var objects: OperationGraph.ObjectList
-    package var operations: OperationGraph.OperationList
+    package var operations: [OperationGraph.Operation]
     /// Deepest first, with old and new values.
-    package var attributes: AttributeSteps
+    package var attributes: [AttributeStep]
     /// Of a commit on a file system where identity does not last: what tells the objects from others, by their numbers.
     /// nil where identity does.
     package var features: [Int: ObjectFeatures]?
@@ -43,7 +43,7 @@ package struct Journal: Sendable {
                         || own.contains(number) && FileName.state(beside: location.name) == state.name
                 }
             }
-            && attributes.indices.allSatisfy { own.contains(attributes.object(at: $0)) }
+            && attributes.allSatisfy { own.contains($0.object) }
     }
 
     package struct AttributeStep: Hashable, Sendable {

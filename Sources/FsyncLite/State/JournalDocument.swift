@@ -34,7 +34,7 @@ extension Journal {
 
     /// Writes the journal durably under its name.
     func write(to state: StateDirectory) throws {
-        var file = try state.newJournal()
+        var file = try PendingFile(StateEntry.journal.name, in: state.directory)
         var document = DocumentWriter(format: Journal.format.description)
         document.text.fields(Journal.header, of: self)
         try document.array("objects", of: objects, to: &file) {
@@ -62,7 +62,7 @@ extension Journal {
         var document = try DocumentReader(descriptor, path: path, format: Journal.format)
         self.init(
             id: "", root: .unknown, began: Timestamp.unknown.fileTime,
-            objects: .init(), operations: .init(), attributes: [])
+            objects: .init(), operations: [], attributes: [])
         try document.leadingFields(Journal.header, into: &self)
         guard let directory = FileName(id.utf8) else {
             throw document.error("this is no name of a transaction")

@@ -1,20 +1,11 @@
 import FileSystem
 import Synchronization
 
-/// Elements that wait to be appended to a file.
-protocol LogBatch {
-    associatedtype Element
-
-    init()
-    var isEmpty: Bool { get }
-    mutating func append(_ element: Element)
-}
-
 /// Collects lines of an append-only file and appends them in batches on a thread of its own, so that adding one never
 /// waits for the disk. Appended lines are not kept in memory.
-final class LineLog<Batch: LogBatch & Sendable>: Sendable {
+final class LineLog<Element: Sendable>: Sendable {
     private struct Pending {
-        var elements = Batch()
+        var elements: [Element] = []
         var hasThread = false
         var isOver = false
     }
@@ -23,7 +14,7 @@ final class LineLog<Batch: LogBatch & Sendable>: Sendable {
     /// Held while a batch is appended, so that batches do not overlap.
     private let appending = Mutex(())
     private let interval: Duration
-    private let append: @Sendable (Batch) throws -> Void
+    private let append: @Sendable ([Element]) throws -> Void
     private let onFailure: @Sendable (any Error) -> Void
     private let thread = WorkerThread()
     private let closing = Alarm()
@@ -35,7 +26,7 @@ final class LineLog<Batch: LogBatch & Sendable>: Sendable {
     ///   - append: appends a batch to the file; its elements were all added before the call.
     init(
         interval: Duration = .seconds(5), onFailure: @escaping @Sendable (any Error) -> Void,
-        append: @escaping @Sendable (Batch) throws -> Void
+        append: @escaping @Sendable ([Element]) throws -> Void
     ) {
         (self.interval, self.onFailure, self.append) = (interval, onFailure, append)
     }
@@ -44,7 +35,7 @@ final class LineLog<Batch: LogBatch & Sendable>: Sendable {
         closing.ring()
     }
 
-    func add(_ element: Batch.Element) {
+    func add(_ element: Element) {
         let isFirst = pending.withLock { pending in
             guard !pending.isOver else { return false }
             pending.elements.append(element)
@@ -58,7 +49,7 @@ final class LineLog<Batch: LogBatch & Sendable>: Sendable {
     func flush() throws {
         try appending.withLock { _ in
             let batch = pending.withLock { pending in
-                defer { pending.elements = Batch() }
+                defer { pending.elements = [] }
                 return pending.elements
             }
             guard !batch.isEmpty else { return }
@@ -81,7 +72,7 @@ final class LineLog<Batch: LogBatch & Sendable>: Sendable {
         closing.ring()
         pending.withLock { pending in
             pending.isOver = true
-            pending.elements = Batch()
+            pending.elements = []
         }
     }
 

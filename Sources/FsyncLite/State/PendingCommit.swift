@@ -35,14 +35,8 @@ extension StateDirectory {
         throw SyncError.untrustedState(journalPath)
     }
 
-    /// Whether there is an unfinished commit that is not being undone.
-    func hasForwardJournal() throws -> Bool { try has(.journal) }
-
     /// For messages.
     var journalPath: [UInt8] { path(of: .journal) }
-
-    /// The temporary file that becomes the journal.
-    func newJournal() throws -> PendingFile { try PendingFile(StateEntry.journal.name, in: directory) }
 
     /// From here on the commit is undone, also by a recovery.
     func turnJournal() throws {

@@ -40,7 +40,7 @@ package struct PreparedTransaction: Sendable {
     package var retention: RetentionPolicy
     package var notes: [String]
     package var objects = OperationGraph.ObjectList()
-    package var operations = OperationGraph.OperationList()
+    package var operations: [OperationGraph.Operation] = []
     package var attributes = OperationGraph.AttributeList()
     package var descendants: [Descendant] = []
     package var actions: [Action] = []
@@ -64,24 +64,17 @@ package struct PreparedTransaction: Sendable {
         package var object: Int
         /// Below the directory.
         package var path: RelativePath
-        package var identity: FileIdentity
-        /// With the modification time, what tells of an edit where the change time does not.
-        package var size: ByteCount
-        package var modified: FileTime
-        package var changed: FileTime
+        /// As it was seen: identity, size and times.
+        package var status: FileStatus
 
-        package init(
-            object: Int, path: RelativePath, identity: FileIdentity, size: ByteCount, modified: FileTime,
-            changed: FileTime
-        ) {
-            (self.object, self.path, self.identity) = (object, path, identity)
-            (self.size, self.modified, self.changed) = (size, modified, changed)
+        package init(object: Int, path: RelativePath, status: FileStatus) {
+            (self.object, self.path, self.status) = (object, path, status)
         }
 
-        /// - Parameter comparesTimes: the file system keeps change times.
+        /// - Parameter comparesTimes: the file system keeps change times. Otherwise size and modification time tell of an edit.
         func isAsSeen(_ status: FileStatus, _ comparesTimes: Bool) -> Bool {
-            identity == status.identity && size == status.size && modified == status.modified
-                && (changed == status.changed || !comparesTimes)
+            self.status.equals(status, in: [.identity, .modified]) && self.status.size == status.size
+                && (self.status.changed == status.changed || !comparesTimes)
         }
     }
 
@@ -103,7 +96,7 @@ extension PreparedTransaction {
     package func write(
         to file: inout some ByteSink & ~Copyable,
         _ objects: (count: Int, object: (Int) throws -> OperationGraph.Object),
-        _ operations: OperationGraph.OperationList, _ attributes: OperationGraph.AttributeList,
+        _ operations: [OperationGraph.Operation], _ attributes: OperationGraph.AttributeList,
         _ actions: some Sequence<Action>, _ descendants: ((Descendant) throws -> Void) throws -> Void
     ) throws {
         var document = DocumentWriter(format: PreparedTransaction.format.description)
@@ -127,7 +120,7 @@ extension PreparedTransaction {
         document.endArray()
         try document.array("actions", of: actions, to: &file) { $0.action($1) }
         try document.array("problems", of: problems, to: &file) {
-            $0.fields(PreparedTransaction.problem, of: $1.fields)
+            $0.fields(PreparedTransaction.problem, of: $1)
         }
         document.beginTrailer()
         document.text.fields(PreparedTransaction.trailer, of: summary)
@@ -198,9 +191,9 @@ extension PreparedTransaction {
             summary.count(action)
         }
         try document.elements("problems") { reader in
-            var fields = ProblemFields()
-            try reader.object(PreparedTransaction.problem, into: &fields)
-            problems.append(Problem(path: fields.path, code: fields.code, message: fields.message))
+            var problem = Problem(path: .root, code: .unreadable, message: "")
+            try reader.object(PreparedTransaction.problem, into: &problem)
+            problems.append(problem)
         }
         try document.beginTrailer()
         try document.leadingFields(PreparedTransaction.trailer, into: &summary)
@@ -260,7 +253,7 @@ extension PreparedTransaction {
             ])
     }
 
-    private static let problem: [Field<ProblemFields>] = [
+    private static let problem: [Field<Problem>] = [
         Field("path", base64: "path_base64", .path, \.path),
         Field(
             "code", .word(Problem.Code.allCases, \.rawValue) { "\"\($0)\" is no code of a problem" }, \.code),
@@ -277,14 +270,13 @@ extension PreparedTransaction {
 extension PreparedTransaction.Descendant {
     /// For reading.
     fileprivate static let blank = Self(
-        object: 0, path: .root, identity: .unknown, size: 0, modified: Timestamp.unknown.fileTime,
-        changed: Timestamp.unknown.fileTime)
+        object: 0, path: .root, status: FileStatus(type: .file, modified: Timestamp.unknown.fileTime))
 
     fileprivate static let fields: [Field<Self>] = [
         Field("object", .integer, \.object), Field("path", base64: "path_base64", .pathBelowRoot, \.path),
-        Field("inode", .integer, \.identity.inode), Field("created", .time, \.identity.created),
-        Field("size", .size, \.size),
-        Field("modified", .fileTime, \.modified), Field("changed", .fileTime, \.changed),
+        Field("inode", .integer, \.status.inode), Field("created", .fileTime, \.status.created),
+        Field("size", .size, \.status.size), Field("modified", .fileTime, \.status.modified),
+        Field("changed", .fileTime, \.status.changed),
     ]
 }
 
@@ -293,16 +285,6 @@ extension OperationGraph.ObjectList {
     func leaves(_ object: Int) -> Bool {
         old(object) != nil && new(object) == nil && isDirectory(object)
     }
-}
-
-private struct ProblemFields {
-    var path = RelativePath.root
-    var code = Problem.Code.unreadable
-    var message = ""
-}
-
-extension Problem {
-    fileprivate var fields: ProblemFields { ProblemFields(path: path, code: code, message: message) }
 }
 
 extension StateDirectory {

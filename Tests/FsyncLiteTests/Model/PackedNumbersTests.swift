@@ -11,9 +11,7 @@ struct PackedNumbersTests {
             [0, -1, 1, 63, 64, -64, -65, .max, .min]
             + (0..<100_000).map { _ in Int64(bitPattern: random.next()) >> Int64(random.next() % 64) }
         var numbers = PackedNumbers()
-        #expect(numbers.isEmpty)
         for value in values { numbers.append(value) }
-        #expect(!numbers.isEmpty)
         var cursor = PackedNumbers.Cursor(numbers)
         #expect(values.allSatisfy { cursor.next() == $0 })
         #expect(cursor.next() == nil)

@@ -4,15 +4,13 @@ import Testing
 
 @testable import FsyncLite
 
-extension Array: LogBatch {}
-
 struct LineLogTests {
     private final class Recorder: Sendable {
         let batches = Mutex<[[Int]]>([])
         let failures = Mutex(0)
         let isFull = Mutex(false)
 
-        func log(interval: Duration) -> LineLog<[Int]> {
+        func log(interval: Duration) -> LineLog<Int> {
             LineLog(
                 interval: interval, onFailure: { [self] _ in failures.withLock { $0 += 1 } },
                 append: { [self] batch in

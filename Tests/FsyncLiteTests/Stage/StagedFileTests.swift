@@ -3,7 +3,7 @@ import Testing
 
 @testable import FsyncLite
 
-struct PackedStagedFileTests {
+struct StagedFileTests {
     @Test(
         arguments: [
             ("a/b", "0/1/b"), ("a/b", "0/1"), ("a/b", "12/9999/a/b"), ("a", "0/1/a"), ("a/b", "0/01/b"),
@@ -17,7 +17,6 @@ struct PackedStagedFileTests {
         for isPart in [false, true] {
             let file = StagedFile(
                 path: path(name), location: path(location), source: source, stagedInode: 8, isPart: isPart)
-            #expect(PackedList<StagedFileCoding>([file]).first == file)
             #expect(StagedFile(line: Array(file.line.utf8)) == file)
         }
     }

@@ -3,24 +3,6 @@ import Testing
 
 @testable import FsyncLite
 
-struct OperationListTests {
-    @Test func operationsComeBack() {
-        let last = 1 << 29 - 1
-        let link = OperationGraph.Link(
-            object: 3, location: OperationGraph.Location(parent: 4, name: FileName("second")))
-        let operations: [OperationGraph.Operation] = [
-            .detach(last), .attach(0), .exchange(last, with: last - 1), .exchange(1, with: last), .link(link),
-            .rename(4), .link(link), .detach(1),
-        ]
-        var list = OperationGraph.OperationList(operations)
-        #expect(Array(list) == operations)
-        list.removeLast()
-        list.append(.attach(9))
-        #expect(Array(list) == operations.dropLast() + [.attach(9)])
-        #expect(Array(OperationGraph.OperationList(list.dropLast(4))) == operations.dropLast(4))
-    }
-}
-
 /// Objects of a difference give the same as values.
 struct ObjectListTests {
     @Test func objectsAreMadeOfTheDifference() throws {
