@@ -1,14 +1,24 @@
 import FileSystem
 
 /// Requests that were made ahead, for one thread, in the order in which their answers are taken.
-struct RequestsAhead<Key: Equatable> {
-    private var waiting: ArraySlice<(key: Key, answer: RemoteLink.Answer)> = []
+struct RequestsAhead {
+    private var waiting: ArraySlice<(path: RelativePath, answer: RemoteLink.Answer)> = []
 
-    mutating func add(_ key: Key, _ answer: RemoteLink.Answer) { waiting.append((key, answer)) }
+    /// Abandons those that were made, and makes as many others as there is room for. Answers come in the order of the
+    /// requests, so none is left out between two.
+    mutating func ask(
+        _ link: RemoteLink, _ questions: some Sequence<(path: RelativePath, question: RemoteLink.Question)>
+    ) {
+        abandon()
+        let asked = Array(questions.prefix(link.room))
+        // A lost line is found when the first answer is taken, which is asked for again.
+        guard let answers = try? link.ask(asked.map(\.question)) else { return }
+        waiting = zip(asked, answers).map { (path: $0.path, answer: $1) }[...]
+    }
 
-    /// The answer for a key; those before it are of no use any more.
-    mutating func take(_ key: Key) -> RemoteLink.Answer? {
-        guard let index = waiting.firstIndex(where: { $0.key == key }) else { return nil }
+    /// The answer for a path; those before it are of no use any more.
+    mutating func take(_ path: RelativePath) -> RemoteLink.Answer? {
+        guard let index = waiting.firstIndex(where: { $0.path == path }) else { return nil }
         for (_, answer) in waiting[..<index] { answer.abandon() }
         defer { waiting = waiting[(index + 1)...] }
         return waiting[index].answer
@@ -59,9 +69,7 @@ final class RemoteReader: SourceReader {
     ) throws -> ([RelativePath], RemoteLink.Answer, ExtendedAttributes.Selection) {
         let answer = try tree.link.ask(.attributes) { frame in
             frame.number(UInt(paths.count))
-            frame.flag(selection.plain)
-            frame.flag(selection.acls)
-            frame.flag(selection.privileged)
+            frame.selection(selection)
             let locator = tree.locator
             for path in paths { locator.locate(path, in: &frame) }
         }
@@ -186,7 +194,7 @@ final class RemoteDigests: DigestSource {
     private let tree: any FarEntries
     private let monitor: any Monitor
     private let probes: SettlingProbes?
-    private var ahead = RequestsAhead<RelativePath>()
+    private var ahead = RequestsAhead()
 
     init(_ tree: any FarEntries, _ monitor: any Monitor, _ probes: SettlingProbes? = nil) {
         (self.tree, self.monitor, self.probes) = (tree, monitor, probes)
@@ -197,29 +205,23 @@ final class RemoteDigests: DigestSource {
     func announce(_ paths: [RelativePath]) { announce(paths.map { ($0, .plain) }) }
 
     func announce(_ files: [(path: RelativePath, form: ContentHash.Form)]) {
-        ahead.abandon()
-        let asked = files.prefix(tree.link.room)
-        // `result(of:)` asks again, and throws.
-        guard let answers = try? ask(asked) else { return }
-        for (file, answer) in zip(asked, answers) { ahead.add(file.path, answer) }
+        let locator = tree.locator
+        ahead.ask(
+            tree.link, files.lazy.map { (path: $0.path, question: self.question($0.path, $0.form, locator)) })
     }
 
-    private func ask(
-        _ files: some Sequence<(path: RelativePath, form: ContentHash.Form)>
-    ) throws -> [RemoteLink.Answer] {
-        let locator = tree.locator
-        return try tree.link.ask(
-            files.map { file in
-                RemoteLink.Question(.digest) {
-                    locator.locate(file.path, in: &$0)
-                    $0.flag(file.form == .plain)
-                }
-            })
+    private func question(
+        _ path: RelativePath, _ form: ContentHash.Form, _ locator: EntryLocator
+    ) -> RemoteLink.Question {
+        RemoteLink.Question(.digest) {
+            locator.locate(path, in: &$0)
+            $0.flag(form == .plain)
+        }
     }
 
     /// - Parameter form: as announced.
     func result(of path: RelativePath, _ form: ContentHash.Form = .plain) throws -> Found {
-        let answer = try ahead.take(path) ?? ask([(path, form)])[0]
+        let answer = try ahead.take(path) ?? tree.link.ask(question(path, form, tree.locator))
         return try tree.link.reading { try Found(answer.end(monitor)) { probes?.note($0, path) } }
     }
 

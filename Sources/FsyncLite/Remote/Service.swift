@@ -211,25 +211,20 @@ public final class Service {
 
         func describe(_ id: UInt32) throws {
             if case .snapshot(let snapshot, _) = kind { return try send(snapshot, for: id) }
-            let opened = try OpenedTree(of: tree, selection) { encoder.number(of: $0) }
             var frame = FrameWriter(.answer)
-            opened.write(to: &frame)
+            try frame.opened(tree, selection) { encoder.number(of: $0) }
             try end(id, frame)
         }
 
         /// Sends the end of an answer, in parts.
         func end(_ id: UInt32, _ content: consuming FrameWriter) throws {
-            let bytes = content.bytes.dropFirst(WireFormat.headSize)
-            var rest = bytes[...]
-            repeat {
-                let piece = rest.prefix(WireFormat.longestFrame / 4)
-                rest = rest.dropFirst(piece.count)
+            try content.bytes.dropFirst(WireFormat.headSize).forEachPiece { piece, isLast in
                 var frame = FrameWriter(.answer)
                 frame.number(id)
-                frame.flag(rest.isEmpty)
+                frame.flag(isLast)
                 frame.raw(piece)
                 try link.send(frame)
-            } while !rest.isEmpty
+            }
         }
 
         /// Announces files to the kernel whose content is asked for next. A request that is invalid is refused when it is
@@ -287,8 +282,11 @@ public final class Service {
                 try sendDigest(request.id, path, isPlain ? .plain : .sparse)
             case .obstacles: try sendObstacles(request.id, &reader)
             case .content:
-                let path = try entry(&reader)
-                let goal = try goal(request.id, &reader)
+                let (path, isDelta) = (try entry(&reader), try reader.flag())
+                let goal: WireGoal =
+                    try isDelta
+                    ? DeltaGoal(link, request.id, options, seed: reader.word())
+                    : WireGoal(link, request.id, options)
                 try reader.end()
                 try sendContent(request.id, path, to: goal)
             }
@@ -333,20 +331,14 @@ public final class Service {
             (issued, lists) = (IssuedEntries(), nil)
             let options = Session.scanOptions(isTargetMount: isTargetMount)
             let scan = try tree.scan(filters, options.prefetching(), monitor)
-            var frame = FrameWriter(.entries)
-            frame.number(id)
-            let start = frame.count
+            var answer = EntryFrames(link, id)
             while try scan.advance() {
                 // The other end decides the same of its own entries.
                 if case .byRule = scan.exclusion { continue }
-                let (directory, name) = encoder.append(scan, to: &frame)
+                let (directory, name) = try answer.add { encoder.append(scan, to: &$0) }
                 try issued.append(name, in: directory, of: scan)
-                guard frame.count >= WireFormat.writeSize else { continue }
-                try link.send(frame)
-                frame = FrameWriter(.entries)
-                frame.number(id)
             }
-            if frame.count > start { try link.send(frame) }
+            try answer.finish()
             var last = FrameWriter(.answer)
             last.findings(scan.findings)
             try end(id, last)
@@ -418,15 +410,6 @@ public final class Service {
             try end(id, frame)
         }
 
-        /// How the content is sent that a request asks for.
-        private func goal(_ id: UInt32, _ reader: inout FrameReader) throws(WireError) -> WireGoal {
-            switch WireFormat.ContentMode(rawValue: try reader.byte()) {
-            case .whole: WireGoal(link, id, options)
-            case .blocks: DeltaGoal(link, id, options, seed: try reader.word())
-            case nil: throw WireError("an unknown way to send content")
-            }
-        }
-
         private func sendContent(_ id: UInt32, _ path: RelativePath?, to goal: WireGoal) throws {
             var frame = FrameWriter(.answer)
             do {
@@ -460,5 +443,32 @@ public final class Service {
             }
             try end(id, frame)
         }
+    }
+}
+
+/// Sends the entries of an answer, each whole in a frame.
+struct EntryFrames {
+    private let link: ServiceLink
+    private let id: UInt32
+    private var frame = FrameWriter(.entries)
+    private let start: Int
+
+    init(_ link: ServiceLink, _ id: UInt32) {
+        (self.link, self.id) = (link, id)
+        frame.number(id)
+        start = frame.count
+    }
+
+    mutating func add<Value>(_ write: (inout FrameWriter) -> Value) throws -> Value {
+        let value = write(&frame)
+        if frame.count >= WireFormat.writeSize { try finish() }
+        return value
+    }
+
+    mutating func finish() throws {
+        guard frame.count > start else { return }
+        try link.send(frame)
+        frame = FrameWriter(.entries)
+        frame.number(id)
     }
 }

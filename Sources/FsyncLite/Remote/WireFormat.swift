@@ -88,13 +88,6 @@ enum WireFormat {
             }
         }
     }
-
-    /// How content is sent.
-    enum ContentMode: UInt8 {
-        case whole
-        /// Where blocks at the same offsets differ. The seed of their hashes follows.
-        case blocks
-    }
 }
 
 /// What the other end sent is not what the protocol allows.
@@ -150,11 +143,22 @@ struct FrameWriter {
 
     mutating func text(_ text: String) { bytes(text.utf8) }
     mutating func raw(_ value: some Collection<UInt8>) { bytes.append(contentsOf: value) }
-    mutating func raw(_ value: UnsafeRawBufferPointer) { bytes.append(contentsOf: value) }
 
     mutating func time(_ time: FileTime) {
         number(UInt64(bitPattern: (time.rawSeconds << 1) ^ (time.rawSeconds >> 63)))
         number(UInt32(time.nanoseconds))
+    }
+}
+
+extension Collection<UInt8> {
+    /// Gives pieces that fit into a frame, one at least.
+    func forEachPiece(_ body: (_ piece: SubSequence, _ isLast: Bool) throws -> Void) rethrows {
+        var rest = self[...]
+        repeat {
+            let piece = rest.prefix(WireFormat.longestFrame / 4)
+            rest = rest.dropFirst(piece.count)
+            try body(piece, rest.isEmpty)
+        } while !rest.isEmpty
     }
 }
 

@@ -33,6 +33,10 @@ extension FrameWriter {
         }
     }
 
+    mutating func selection(_ selection: ExtendedAttributes.Selection) {
+        for isWanted in [selection.plain, selection.acls, selection.privileged] { flag(isWanted) }
+    }
+
     mutating func digest(_ digest: Digest) {
         let value = digest.value
         for word in [value.first, value.second, value.third, value.fourth] {

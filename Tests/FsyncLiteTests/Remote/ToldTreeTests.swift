@@ -320,7 +320,7 @@ private struct FarLists {
         var reader = FrameReader(bytes)
         var following: [ToldTree.Asked] = []
         while true {
-            let item = try ListItem(&reader, after: tree.last, isAtTop: asked.path.isRoot)
+            let item = try ListItem(&reader, after: tree.lastName, isAtTop: asked.path.isRoot)
             if try tree.take(item, of: asked, following: &following, take) { break }
         }
         try reader.end()

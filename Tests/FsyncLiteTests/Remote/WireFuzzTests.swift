@@ -189,7 +189,8 @@ struct WireFuzzTests {
         var reader = FrameReader(bytes)
         switch kind {
         case .open:
-            expectSound(try OpenedTree(reader, HostileStream.selection), number)
+            let endpoint = try #require(try Endpoint(Array("far:/source".utf8)))
+            expectSound(try OpenedTree(reader, HostileStream.selection, at: endpoint), number)
         case .rules: _ = try RemoteTree.rules(&reader)
         case .scan: _ = try reader.findings()
         case .attributes:
@@ -239,7 +240,7 @@ struct WireFuzzTests {
             #expect(last.map { $0.lexicographicallyPrecedes(name) } ?? true, "stream \(number)")
             last = name
         }
-        #expect(!opened.roots.isEmpty && !(opened.isJoined && opened.tellsDigests), "stream \(number)")
+        #expect(!opened.roots.isEmpty && !(opened.isJoined && opened.facts.tellsDigests), "stream \(number)")
     }
 
     /// By code of its own: one component after the other, in order, under a known directory.
