@@ -17,7 +17,7 @@ extension FarEntries {
     func reader(_ monitor: any Monitor, _ probes: SettlingProbes?) -> any SourceReader {
         RemoteReader(self, monitor, probes)
     }
-    func digests(_ monitor: any Monitor) -> any DigestSource { RemoteDigests(self, monitor) }
+    func digests(_ monitor: any Monitor) -> any DigestSource { RemoteReader(self, monitor) }
 
     func copier(_ options: CopyOptions, _ monitor: any Monitor) -> any FileSource {
         RemoteCopier(self, options, monitor)

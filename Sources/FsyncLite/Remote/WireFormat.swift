@@ -19,7 +19,7 @@ import FileSystem
 /// client's `go`; last an `outcome`. The client may `cancel`.
 enum WireFormat {
     /// The versions of the protocol that are spoken.
-    static let versions: ClosedRange<UInt64> = 3...3
+    static let versions: ClosedRange<UInt64> = 4...4
     static let magic = Array("fsync-lite\n".utf8)
     static let longestFrame = 1 << 20
     static let headSize = 5
@@ -144,6 +144,9 @@ struct FrameWriter {
     mutating func text(_ text: String) { bytes(text.utf8) }
     mutating func raw(_ value: some Collection<UInt8>) { bytes.append(contentsOf: value) }
 
+    /// Eight bytes, most significant first.
+    mutating func word(_ word: UInt64) { withUnsafeBytes(of: word.bigEndian) { raw($0) } }
+
     mutating func time(_ time: FileTime) {
         number(UInt64(bitPattern: (time.rawSeconds << 1) ^ (time.rawSeconds >> 63)))
         number(UInt32(time.nanoseconds))
@@ -242,6 +245,12 @@ struct FrameReader {
     mutating func rest() -> ArraySlice<UInt8> {
         defer { index = bytes.count }
         return bytes[index...]
+    }
+
+    mutating func word() throws(WireError) -> UInt64 {
+        var word: UInt64 = 0
+        for _ in 0..<8 { word = word << 8 | UInt64(try byte()) }
+        return word
     }
 
     mutating func time() throws(WireError) -> FileTime {

@@ -39,11 +39,7 @@ extension FrameWriter {
 
     mutating func digest(_ digest: Digest) {
         let value = digest.value
-        for word in [value.first, value.second, value.third, value.fourth] {
-            for shift in stride(from: 56 as UInt64, through: 0, by: -8) {
-                byte(UInt8(truncatingIfNeeded: word >> shift))
-            }
-        }
+        for word in [value.first, value.second, value.third, value.fourth] { self.word(word) }
     }
 
     mutating func problem(_ problem: Problem) {
@@ -132,13 +128,7 @@ extension FrameReader {
     }
 
     mutating func digest() throws(WireError) -> Digest {
-        var words: [UInt64] = []
-        for _ in 0..<4 {
-            var word: UInt64 = 0
-            for _ in 0..<8 { word = word << 8 | UInt64(try byte()) }
-            words.append(word)
-        }
-        return Digest(SHA256.Value(words[0], words[1], words[2], words[3]))
+        Digest(SHA256.Value(try word(), try word(), try word(), try word()))
     }
 
     /// Why a file stays racy; nil if it does not.

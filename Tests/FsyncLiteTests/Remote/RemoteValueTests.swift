@@ -117,7 +117,7 @@ struct WireValueTests {
             var writer = FrameWriter(.entries)
             for _ in 0..<depth {
                 writer.number(0 as UInt32)
-                writer.byte(EntryEncoder.Flags.isListed)
+                writer.byte(Sight.whole.rawValue << 1)
                 writer.bytes("d".utf8)
                 writer.status(status(.directory), device: 0)
             }
@@ -134,7 +134,7 @@ struct WireValueTests {
             var writer = FrameWriter(.entries)
             for entry in entries {
                 writer.number(entry.levels)
-                writer.byte(EntryEncoder.Flags.isListed)
+                writer.byte(Sight.whole.rawValue << 1)
                 writer.bytes(entry.name.utf8)
                 writer.status(status(entry.type), device: 0)
             }
