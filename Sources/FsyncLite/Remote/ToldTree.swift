@@ -170,8 +170,6 @@ struct ToldTree: Sendable {
         return asked.values.sorted { $0.path < $1.path }
     }
 
-    func wasTold(_ directory: RelativePath) -> Bool { told[directory] == .entries }
-
     // MARK: Giving
 
     var hasMoved: Bool { !moved.isEmpty }

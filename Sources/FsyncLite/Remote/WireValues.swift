@@ -81,15 +81,11 @@ extension String {
 }
 
 extension FrameReader {
-    mutating func type() throws(WireError) -> FileType {
+    mutating func status() throws(WireError) -> FileStatus {
         guard let type = FileType(rawValue: try byte()), type != .socket else {
             throw WireError("an entry of an unknown type")
         }
-        return type
-    }
-
-    mutating func status() throws(WireError) -> FileStatus {
-        var status = FileStatus(type: try type(), modified: FileTime(seconds: 0, nanoseconds: 0))
+        var status = FileStatus(type: type, modified: FileTime(seconds: 0, nanoseconds: 0))
         status.permissions = try number(UInt16.self, upTo: 0o7777)
         status.owner = try number(UInt32.self)
         status.group = try number(UInt32.self)
