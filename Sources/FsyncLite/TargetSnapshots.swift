@@ -10,23 +10,23 @@ extension Service.Snapshots {
         _ served: ServedDirectory?, mayLock: Bool,
         _ read: @escaping @Sendable ([UInt8], _ target: [UInt8]) throws -> RelativePath
     ) -> Self {
-        Self { asked in
-            var restoration = Restoration(target: asked.target, snapshot: asked.request.snapshot)
+        Self { path, request in
+            var restoration = Restoration(target: path, snapshot: request.snapshot)
             if let served {
-                restoration.target = try served.confine(to: asked.target, isWriting: false)
+                restoration.target = try served.confine(to: path, isWriting: false)
                 try Target(path: restoration.target).checkMark()
             }
             let target = Target(path: restoration.target)
-            restoration.paths = try asked.request.paths.flatMap {
+            restoration.paths = try request.paths.flatMap {
                 try target.paths(named: read($0, restoration.target), in: restoration.snapshot)
             }
-            return try open(restoration, asked.request.locks && mayLock)
+            return try open(restoration, request.locks && mayLock)
         }
     }
 
     /// This one for every request.
     package static func only(_ restoration: Restoration) -> Self {
-        Self { asked in try open(restoration, asked.request.locks) }
+        Self { try open(restoration, $1.locks) }
     }
 
     private static func open(_ restoration: Restoration, _ locks: Bool) throws -> Opened {

@@ -60,7 +60,7 @@ def status(kind: str, size: int = 0, allocated: int | None = None, inode: int = 
 
 
 def entry(name: bytes, kind: str, levels: int = 0, **rest: int) -> bytes:
-    return number(levels) + b"\x01" + text(name) + status(kind, **rest)
+    return number(levels) + b"\0" + text(name) + status(kind, **rest)
 
 
 def opened(clock: int = 1_700_000_000) -> bytes:
@@ -97,7 +97,7 @@ class Line:
             data = data[os.write(self.descriptors[1], data) :]
 
     def greet(self) -> None:
-        self.send(frame(HELLO, b"fsync-lite\n" + number(3) + number(3)))
+        self.send(frame(HELLO, b"fsync-lite\n" + number(4) + number(4)))
 
     def frames(self) -> Iterator[tuple[int, bytes]]:
         while True:
@@ -220,12 +220,8 @@ def give(line: Line, replies: Replies) -> None:
     }
     for kind, payload in line.frames():
         if kind == REQUEST:
-            id, wish, rest = request(payload)
-            if wish in (ATTRIBUTES, OBSTACLES):
-                count = rest[0] | (rest[1] & 0x7F) << 7 if rest[0] & 0x80 else rest[0]
-                line.answer(id, b"\1" * count if wish == ATTRIBUTES else b"\0" * count)
-            else:
-                {**usual, **replies}.get(wish, lambda line, id: line.answer(id, b"\1"))(line, id)
+            id, wish, _ = request(payload)
+            {**usual, **replies}.get(wish, lambda line, id: line.answer(id, b"\1"))(line, id)
 
 
 # --- A hostile target -----------------------------------------------------------------------------
@@ -336,10 +332,10 @@ class Fuzz:
 
             self.send(line, ask(OPEN, body), ask(SCAN, b"\0"))
             asked = [
-                lambda: [ask(DIGEST, self.some() + text(b"f%d" % self.rng.randrange(9)))],
+                lambda: [ask(DIGEST, self.some() + text(b"f%d" % self.rng.randrange(9)) + b"\1")],
                 lambda: [ask(CONTENT, self.some() + text(b"f1") + b"\0")],
-                lambda: [ask(ATTRIBUTES, number(2) + b"\1\1\1" + (self.some() + text(b"f1")) * 2)],
-                lambda: [ask(OBSTACLES, number(2) + (self.some() + text(b"")) * 2)],
+                lambda: [ask(ATTRIBUTES, self.some() + text(b"f1") + b"\1\1\1")],
+                lambda: [ask(OBSTACLES, self.some() + text(b""))],
                 lambda: [frame(PING)] * self.rng.randrange(20),
                 lambda: [frame(CREDIT, number(0))] * self.rng.randrange(20),
                 lambda: [frame(BLOCKS, self.some() + b"\0")] * self.rng.randrange(3),

@@ -13,7 +13,7 @@ final class ContentComparison {
         monitor: any Monitor
     ) {
         self.monitor = monitor
-        pipeline = FilePipeline(threads: threads, filesPerItem: source.directory == nil ? 1 : 2) {
+        pipeline = FilePipeline(threads: threads, filesPerItem: source.resolver() == nil ? 1 : 2) {
             FileComparer(source, target, probes, monitor)
         }
     }

@@ -24,16 +24,9 @@ struct CopiedSnapshot: Sendable {
         var replaced: [Problem] = []
     }
 
-    init(
-        id: String, _ header: ManifestHeader, _ attributes: MirroredAttributes, _ paths: [RelativePath],
-        notes: [String], _ contents: any ContentSource,
-        entries: @escaping @Sendable () throws -> any EntryStream,
-        faults: @escaping @Sendable () throws -> Faults
-    ) {
-        (self.id, self.header, self.attributes, self.paths) = (id, header, attributes, paths)
-        (self.notes, self.contents, self.entries, self.faults) = (notes, contents, entries, faults)
-    }
+}
 
+extension CopiedSnapshot {
     /// One of a target of this machine.
     init(of restoration: Restoration) throws {
         let found = try FoundSnapshot(of: restoration)
@@ -45,9 +38,10 @@ struct CopiedSnapshot: Sendable {
         // In a copy of a target, inodes do not tell.
         let isCopy = found.holder.isCopy(of: found.header)
         self.init(
-            id: found.id, header, attributes, restoration.paths,
+            id: found.id, header: header, attributes: attributes, paths: restoration.paths,
             notes: found.notes(on: tree, within: restoration.paths),
-            found.contents(tree, linksFiles: restoration.linksFiles), entries: { try tree.entries() }
+            contents: found.contents(tree, linksFiles: restoration.linksFiles),
+            entries: { try tree.entries() }
         ) { [directory = found.directory] in
             let replaced = isCopy ? [] : try tree.replaced(written: written, in: directory)
             return try Faults(of: tree, replaced: replaced, in: directory)

@@ -147,10 +147,7 @@ final class FileComparer: FileWorker {
     private func openTarget(_ path: RelativePath) throws -> AnnouncedFile? {
         if let file = announcedTarget.take(path) { return file }
         do throws(SystemError) {
-            guard let (directory, name) = try target.location(of: path) else {
-                throw SystemError("openat", path.bytes, .isDirectory)
-            }
-            return try directory.openContent(name)
+            return try target.open(path)
         } catch {
             guard error.errno == .accessDenied else { throw error }
             return nil

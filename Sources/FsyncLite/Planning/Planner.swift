@@ -109,7 +109,7 @@ struct Planner {
             mounts: findings?.mounts ?? [], targets: findings?.targets ?? [], locked: findings?.locked ?? [:],
             collisions: merge.folding?.collisions ?? [], rotten: source.rotten)
         facts.mounted = source.mounted
-        if let directory = source.contents.directory, !directory.isJoined,
+        if let directory = source.contents.resolver()?.root, !directory.isJoined,
             try directory.clonesFiles(to: root.anchor())
         {
             facts.clonedDevice = try directory.status().device
@@ -138,10 +138,10 @@ struct Planner {
         guard contents.isEarlier, !contents.linksFiles else {
             return facts.keepNeed { $0.status.allocated }
         }
-        guard let directory = contents.directory, let resolver = contents.resolver() else {
+        guard let resolver = contents.resolver() else {
             return facts.keepNeed { $0.isFile ? $0.size : 0 }
         }
-        let sharesBlocks = try directory.clonesFiles(to: root.anchor())
+        let sharesBlocks = try resolver.root.clonesFiles(to: root.anchor())
         let monitor = monitor
         try facts.keepNeed { file in
             guard file.isFile else { return 0 }

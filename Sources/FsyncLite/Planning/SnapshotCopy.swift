@@ -46,7 +46,7 @@ struct SnapshotCopy: PlanSource {
             plan.notes = ["an earlier run had restored this, and was cut short at its very end"]
             return plan
         }
-        let holder = contents.directory
+        let holder = contents.resolver()?.root
         var refusals = try Preconditions.refusals(
             { goal in try holder.map { try Overlap.refusals(of: $0, and: goal, Filters()) } ?? [] }, root,
             options)

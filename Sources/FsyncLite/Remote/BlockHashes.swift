@@ -125,16 +125,3 @@ struct DifferingBlocks {
         return found + repeatElement(nil, count: blocks.ranges.count - found.count)
     }
 }
-
-extension FrameWriter {
-    /// Eight bytes, least significant first.
-    mutating func word(_ word: UInt64) { withUnsafeBytes(of: word.littleEndian) { raw($0) } }
-}
-
-extension FrameReader {
-    mutating func word() throws(WireError) -> UInt64 {
-        var word: UInt64 = 0
-        for shift in stride(from: 0 as UInt64, to: 64, by: 8) { word |= UInt64(try byte()) << shift }
-        return word
-    }
-}

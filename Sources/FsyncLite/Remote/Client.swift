@@ -19,10 +19,8 @@ public final class Client: Hashable, Sendable {
     }
 
     package func write(_ bytes: some Collection<UInt8>, to stream: RemoteCommand.Stream) {
-        var rest = Array(bytes)[...]
-        while !rest.isEmpty {
-            let piece = rest.prefix(WireFormat.longestFrame / 4)
-            rest = rest.dropFirst(piece.count)
+        guard !bytes.isEmpty else { return }
+        bytes.forEachPiece { piece, _ in
             var frame = FrameWriter(.output)
             frame.byte(stream.rawValue)
             frame.raw(piece)

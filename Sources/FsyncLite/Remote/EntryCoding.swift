@@ -2,17 +2,11 @@ import FileSystem
 
 /// Writes the entries of a scan, in order, as differences between neighbours.
 ///
-///     entry = levels flags name status [destination]
+///     entry = levels marks name status [destination]
 ///
-/// `levels` is how many directories the entry stands above the last one that was listed: 0 for its first entry.
+/// `levels` is how many directories the entry stands above the last one that was listed: 0 for its first entry. The lowest
+/// of the marks is that of a file that is too large; the others are how the entry was seen.
 struct EntryEncoder {
-    enum Flags {
-        static let isListed: UInt8 = 1
-        static let isTooLarge: UInt8 = 2
-        static let isUnseen: UInt8 = 4
-        static let all = isListed | isTooLarge | isUnseen
-    }
-
     /// The lengths of the paths of the open directories, and their numbers; the root is number 0.
     private var open: [(length: Int, number: UInt32)] = [(0, 0)]
     private var devices: [DeviceNumber: UInt32] = [:]
@@ -60,13 +54,7 @@ struct EntryEncoder {
     ) -> [UInt8] {
         let name = Array(path.lastComponent)
         let isTooLarge = if case .byStatus = entry.exclusion { true } else { false }
-        let sight =
-            switch entry.sight {
-            case .whole: Flags.isListed
-            case .unlisted: 0 as UInt8
-            case .unseen: Flags.isUnseen
-            }
-        frame.byte(sight | (isTooLarge ? Flags.isTooLarge : 0))
+        frame.byte(entry.sight.rawValue << 1 | (isTooLarge ? 1 : 0))
         frame.bytes(name)
         let status = entry.status
         frame.status(status, device: number(of: status.device))
@@ -130,8 +118,8 @@ struct EntryDecoder {
     static func entry(
         _ reader: inout FrameReader, after last: [UInt8], isAtTop: Bool
     ) throws(WireError) -> (FileName, Entry) {
-        let flags = try reader.byte()
-        guard flags & ~EntryEncoder.Flags.all == 0 else { throw WireError("an entry with unknown marks") }
+        let marks = try reader.byte()
+        guard let sight = Sight(rawValue: marks >> 1) else { throw WireError("an entry with unknown marks") }
         let name = try reader.name()
         guard last.isEmpty || last.lexicographicallyPrecedes(name.bytes) else {
             throw WireError("entries out of order, or twice")
@@ -144,17 +132,10 @@ struct EntryDecoder {
             guard !destination.contains(0) else { throw WireError("the destination of a symlink has a NUL") }
             status.size = ByteCount(clamping: destination.count)
         }
-        let isTooLarge = flags & EntryEncoder.Flags.isTooLarge != 0
-        let sight: Sight? =
-            switch flags & ~EntryEncoder.Flags.isTooLarge {
-            case EntryEncoder.Flags.isListed: .whole
-            case EntryEncoder.Flags.isUnseen where !isTooLarge: .unseen
-            case 0 where status.type == .directory: .unlisted
-            default: nil
-            }
-        guard let sight, !isTooLarge || status.type == .file else {
-            throw WireError("an entry with marks of another type")
-        }
+        let isTooLarge = marks & 1 != 0
+        guard sight != .unlisted || status.type == .directory,
+            !isTooLarge || sight == .whole && status.type == .file
+        else { throw WireError("an entry with marks of another type") }
         return (
             name,
             Entry(

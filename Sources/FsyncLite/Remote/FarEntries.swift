@@ -8,7 +8,6 @@ protocol FarEntries: ContentSource {
 }
 
 extension FarEntries {
-    var directory: Directory? { nil }
     var linksFiles: Bool { false }
     /// Each thread waits for the line, not for a processor: so many keep it busy that 4,096 files are asked for at a time.
     func threads(_ options: SyncOptions) -> Int { options.threads ?? max(options.copyThreads, 16) }
@@ -18,7 +17,7 @@ extension FarEntries {
     func reader(_ monitor: any Monitor, _ probes: SettlingProbes?) -> any SourceReader {
         RemoteReader(self, monitor, probes)
     }
-    func digests(_ monitor: any Monitor) -> any DigestSource { RemoteDigests(self, monitor) }
+    func digests(_ monitor: any Monitor) -> any DigestSource { RemoteReader(self, monitor) }
 
     func copier(_ options: CopyOptions, _ monitor: any Monitor) -> any FileSource {
         RemoteCopier(self, options, monitor)

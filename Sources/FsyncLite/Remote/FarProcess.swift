@@ -22,11 +22,6 @@ final class FarProcess: Connection {
     /// its end was asked for.
     var codeWithoutAnswer: Int32? { ended.withLock(\.self) }
 
-    /// - Parameter isReadOnly: nothing is to be written there.
-    convenience init(to endpoint: Endpoint, _ access: RemoteAccess, isReadOnly: Bool) throws {
-        try self.init(to: endpoint, access, running: access.program(isReadOnly: isReadOnly))
-    }
-
     /// - Parameter command: for the far shell.
     init(to endpoint: Endpoint, _ access: RemoteAccess, running command: String) throws {
         (self.endpoint, self.access) = (endpoint, access)

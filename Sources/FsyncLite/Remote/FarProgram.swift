@@ -13,7 +13,8 @@ struct FarProgram {
     ///   - greet: waits until it has said who it is.
     func connect<Link>(isReadOnly: Bool, _ greet: (FarProcess) throws -> Link) throws -> Link {
         func start(_ access: RemoteAccess) throws -> (link: Result<Link, any Error>, code: Int32?) {
-            let process = try FarProcess(to: endpoint, access, isReadOnly: isReadOnly)
+            let process = try FarProcess(
+                to: endpoint, access, running: access.program(isReadOnly: isReadOnly))
             let link = Result { try greet(process) }
             if case .failure = link { process.close() }
             return (link, process.codeWithoutAnswer)
@@ -29,7 +30,7 @@ struct FarProgram {
             // It is there, and cannot be run.
             return try (secondCode.map { $0 != 126 } ?? false ? found : second).get()
         }
-        try Installation(endpoint, access, version).run()
+        try Installation(endpoint: endpoint, access: access, version: version).run()
         return try start(installed).link.get()
     }
 

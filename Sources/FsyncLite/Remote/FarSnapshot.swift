@@ -87,20 +87,8 @@ public final class FarSnapshot: Sendable {
         }
         let list = try FetchedManifest()
         tree = try link.reading {
-            var end: [UInt8] = []
-            parts: while true {
-                switch try answer.next(monitor) {
-                case .entries(var reader):
-                    guard end.isEmpty else { throw WireError("entries after their end") }
-                    try list.append(reader.rest())
-                case .end(let piece, let isLast):
-                    end += piece
-                    if isLast { break parts }
-                case .file, .data, .blocks, .failure:
-                    throw WireError("an answer of another kind than was asked for")
-                }
-            }
-            return try SnapshotEnd(FrameReader(end), to: request).tree(of: list, link)
+            let end = try answer.end(monitor) { try list.append($0.rest()) }
+            return try SnapshotEnd(end, to: request).tree(of: list, link)
         }
     }
 }
@@ -117,18 +105,14 @@ struct SnapshotEnd {
     let notes: [String]
     var faults: CopiedSnapshot.Faults
 
-    init(of tree: CopiedSnapshot) throws {
-        (id, attributes, paths, notes) = (tree.id, tree.attributes, tree.paths, tree.notes)
-        faults = try tree.faults()
-    }
-
-    func write(to frame: inout FrameWriter) {
-        frame.text(id)
-        frame.byte(attributes.rawValue)
-        frame.number(UInt(paths.count))
-        for path in paths { frame.bytes(path.bytes) }
-        frame.number(UInt(notes.count))
-        for note in notes { frame.text(note.shortened) }
+    static func write(of tree: CopiedSnapshot, to frame: inout FrameWriter) throws {
+        frame.text(tree.id)
+        frame.byte(tree.attributes.rawValue)
+        frame.number(UInt(tree.paths.count))
+        for path in tree.paths { frame.bytes(path.bytes) }
+        frame.number(UInt(tree.notes.count))
+        for note in tree.notes { frame.text(note.shortened) }
+        let faults = try tree.faults()
         frame.number(UInt(faults.lost.count))
         for problem in faults.lost + faults.replaced { frame.problem(problem) }
     }
@@ -162,8 +146,8 @@ struct SnapshotEnd {
         let locator = try locator(of: entries)
         let header = entries.header
         return CopiedSnapshot(
-            id: id, header, attributes, paths, notes: notes,
-            FarContents(link: link, locator: locator, root: header.rootEntry), entries: open
+            id: id, header: header, attributes: attributes, paths: paths, notes: notes,
+            contents: FarContents(link: link, locator: locator, root: header.rootEntry), entries: open
         ) { [faults] in faults }
     }
 

@@ -3,13 +3,9 @@ import FileSystem
 
 /// Puts the program that runs here to another machine.
 struct Installation {
-    private let endpoint: Endpoint
-    private let access: RemoteAccess
-    private let version: String
-
-    init(_ endpoint: Endpoint, _ access: RemoteAccess, _ version: String) {
-        (self.endpoint, self.access, self.version) = (endpoint, access, version)
-    }
+    let endpoint: Endpoint
+    let access: RemoteAccess
+    let version: String
 
     /// For its shell: tells what is there, then reads a checksum and the program, which takes its name whole and durable.
     private static let script = """

@@ -8,32 +8,25 @@ struct OpenedTree {
     /// A directory of the source.
     struct Root {
         /// nil for an only one.
-        var name: String?
-        var path: [UInt8]
+        let name: String?
+        let path: [UInt8]
         /// Its device is the number of the file system in this session.
-        var status: FileStatus
-        var fileSystem: String
-        var keepsIdentity: Bool
+        let status: FileStatus
+        let fileSystem: String
+        let keepsIdentity: Bool
         /// The directory and those above it: inodes and devices.
-        var chain: [FileStatus]
+        let chain: [FileStatus]
     }
 
     /// In the order of their names.
-    var roots: [Root]
+    let roots: [Root]
     /// Those of an only one.
-    var extended = ExtendedAttributes()
-    /// Letters and digits that stand for the machine; empty where it is not known.
-    var machine: String
-    var scanned: ManifestHeader.Scan
-    var sharesClock: Bool
-    var tellsDigests: Bool
-    var disks: String
-    var writebackDelay: Int64
-    var isReadByRoot: Bool
+    let extended: ExtendedAttributes
+    let facts: SourceFacts
 
     var isJoined: Bool { roots.contains { $0.name != nil } }
 
-    /// That of this one.
+    /// Letters and digits that stand for this machine; empty where that is not known.
     static var machine: String {
         HostProcess.machineID().map { id in
             var hash = SHA256()
@@ -45,80 +38,39 @@ struct OpenedTree {
     /// The most directories above one.
     private static let longestChain: UInt32 = 4096
 
-    /// - Parameter number: of a file system in this session.
+    /// - Parameters:
+    ///   - selection: the extended attributes that were asked for.
+    ///   - endpoint: names what was opened.
     init(
-        of tree: LocalTree, _ selection: ExtendedAttributes.Selection, number: (DeviceNumber) -> UInt32
-    ) throws {
-        let facts = tree.facts
-        let places = try Overlap.places(of: tree.root)
-        guard places.count <= WireFormat.sources else {
-            throw SyncError(.tooManySources(WireFormat.sources))
-        }
-        roots = []
-        for (index, root) in tree.root.roots.enumerated() {
-            var status = try root.status()
-            status.device = DeviceNumber(major: 0, minor: number(status.device))
-            roots.append(
-                Root(
-                    name: places[index].name, path: facts.identities[index].path, status: status,
-                    fileSystem: facts.identities[index].fileSystem,
-                    keepsIdentity: facts.keepsIdentity[index], chain: places[index].chain))
-        }
-        if !tree.root.isJoined { extended = try File(rootOf: tree.root, selection).extended }
-        machine = OpenedTree.machine
-        scanned = facts.scanned
-        (sharesClock, tellsDigests) = (facts.sharesClock, facts.tellsDigests)
-        (writebackDelay, isReadByRoot) = (facts.writebackDelay, facts.isReadByRoot)
-        disks = facts.disks
-    }
-
-    func write(to frame: inout FrameWriter) {
-        frame.number(UInt(roots.count))
-        for root in roots {
-            frame.text(root.name ?? "")
-            frame.bytes(root.path)
-            frame.status(root.status, device: root.status.device.minor)
-            frame.flag(root.status.isMountRoot)
-            frame.text(root.fileSystem)
-            frame.flag(root.keepsIdentity)
-            frame.number(UInt(root.chain.count))
-            for status in root.chain {
-                frame.number(status.inode)
-                frame.number(status.device.major)
-                frame.number(status.device.minor)
-            }
-        }
-        if !isJoined { frame.extended(extended) }
-        frame.text(machine)
-        frame.text(scanned.clock.boot)
-        frame.flag(sharesClock)
-        frame.flag(tellsDigests)
-        frame.time(scanned.time.fileTime)
-        frame.size(scanned.clock.rawUptime)
-        frame.text(disks)
-        frame.size(writebackDelay)
-        frame.flag(isReadByRoot)
-    }
-
-    /// - Parameter selection: the extended attributes that were asked for.
-    init(_ answer: FrameReader, _ selection: ExtendedAttributes.Selection) throws(WireError) {
+        _ answer: FrameReader, _ selection: ExtendedAttributes.Selection, at endpoint: Endpoint
+    ) throws(WireError) {
         var reader = answer
-        roots = try reader.sources { (name, path, reader) throws(WireError) in
+        let roots = try reader.sources { (name, path, reader) throws(WireError) in
             try OpenedTree.root(name, path, &reader)
         }
         guard let first = roots.first else { throw WireError("no source was opened") }
-        if first.name == nil { extended = try reader.extended(selection) }
-        machine = try OpenedTree.word(&reader)
+        extended = try first.name == nil ? reader.extended(selection) : ExtendedAttributes()
+        let machine = try OpenedTree.word(&reader)
         let boot = try OpenedTree.word(&reader)
-        sharesClock = try reader.flag()
-        tellsDigests = try reader.flag()
+        let sharesClock = try reader.flag()
+        let tellsDigests = try reader.flag()
         let time = try reader.time()
-        scanned = ManifestHeader.Scan(
-            time: Timestamp(time), clock: KernelClock(boot: boot, uptime: try reader.size()))
-        disks = try OpenedTree.word(&reader)
-        writebackDelay = try reader.size()
-        isReadByRoot = try reader.flag()
+        let devices = roots.map(\.status.device)
+        facts = SourceFacts(
+            identities: roots.map { root in
+                ManifestHeader.Source(
+                    name: root.name, path: endpoint.location(of: root.path), identity: root.status.identity,
+                    // Numbers of file systems may be the same on two machines.
+                    fileSystem: "\(machine.isEmpty ? endpoint.host : machine):\(root.fileSystem)")
+            },
+            devices: devices, keepsIdentity: roots.map(\.keepsIdentity), sharesClock: sharesClock,
+            tellingDevices: tellsDigests ? Set(devices) : [], tellsDigests: tellsDigests,
+            scanned: ManifestHeader.Scan(
+                time: Timestamp(time), clock: KernelClock(boot: boot, uptime: try reader.size())),
+            disks: try OpenedTree.word(&reader), writebackDelay: try reader.size(),
+            isReadByRoot: try reader.flag(), isRemote: true)
         try reader.end()
+        self.roots = roots
         guard !tellsDigests || !isJoined else { throw WireError("digests of several sources") }
     }
 
@@ -153,6 +105,44 @@ struct OpenedTree {
             throw WireError("an identity with other characters than letters and digits")
         }
         return String(decoding: bytes, as: UTF8.self)
+    }
+}
+
+extension FrameWriter {
+    /// - Parameter device: the number of a file system in this session.
+    mutating func opened(
+        _ tree: LocalTree, _ selection: ExtendedAttributes.Selection, device: (DeviceNumber) -> UInt32
+    ) throws {
+        let (facts, places) = (tree.facts, try Overlap.places(of: tree.root))
+        guard places.count <= WireFormat.sources else {
+            throw SyncError(.tooManySources(WireFormat.sources))
+        }
+        number(UInt(places.count))
+        for (index, root) in tree.root.roots.enumerated() {
+            let (status, identity) = (try root.status(), facts.identities[index])
+            text(places[index].name ?? "")
+            bytes(identity.path)
+            self.status(status, device: device(status.device))
+            flag(status.isMountRoot)
+            text(identity.fileSystem)
+            flag(facts.keepsIdentity[index])
+            number(UInt(places[index].chain.count))
+            for status in places[index].chain {
+                number(status.inode)
+                number(status.device.major)
+                number(status.device.minor)
+            }
+        }
+        if !tree.root.isJoined { extended(try File(rootOf: tree.root, selection).extended) }
+        text(OpenedTree.machine)
+        text(facts.scanned.clock.boot)
+        flag(facts.sharesClock)
+        flag(facts.tellsDigests)
+        time(facts.scanned.time.fileTime)
+        size(facts.scanned.clock.rawUptime)
+        text(facts.disks)
+        size(facts.writebackDelay)
+        flag(facts.isReadByRoot)
     }
 }
 

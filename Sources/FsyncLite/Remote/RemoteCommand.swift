@@ -136,16 +136,13 @@ extension RemoteCommand {
         content.text(host)
         output.write(to: &content)
         errors.write(to: &content)
-        var rest = content.bytes.dropFirst(WireFormat.headSize)
         var frames: [FrameWriter] = []
-        repeat {
-            let piece = rest.prefix(WireFormat.longestFrame / 4)
-            rest = rest.dropFirst(piece.count)
+        content.bytes.dropFirst(WireFormat.headSize).forEachPiece { piece, isLast in
             var frame = FrameWriter(.run)
-            frame.flag(rest.isEmpty)
+            frame.flag(isLast)
             frame.raw(piece)
             frames.append(frame)
-        } while !rest.isEmpty
+        }
         return frames
     }
 

@@ -7,7 +7,7 @@ final class RemoteCopier: FileSource {
     private let options: CopyOptions
     private let monitor: any Monitor
     private var advanced: (Int) -> Void = { _ in }
-    private var ahead = RequestsAhead<RelativePath>()
+    private var ahead = RequestsAhead()
     /// Of the hashes of blocks.
     private let seed = UInt64.random(in: .min ... .max)
 
@@ -24,13 +24,10 @@ final class RemoteCopier: FileSource {
     var readsContent: Bool { true }
 
     func announce(_ files: [File]) {
-        ahead.abandon()
-        // Answers come in the order of the requests, so none is left out between two.
-        let asked = files.filter(\.isFile).prefix(tree.link.room)
         let locator = tree.locator
-        // A lost line is found when the first answer is taken.
-        guard let answers = try? tree.link.ask(asked.map { question(for: $0, locator) }) else { return }
-        for (file, answer) in zip(asked, answers) { ahead.add(file.path, answer) }
+        ahead.ask(
+            tree.link,
+            files.lazy.filter(\.isFile).map { (path: $0.path, question: self.question(for: $0, locator)) })
     }
 
     private func places(for file: File) -> [OlderContent.Place] { options.older?.places(for: file) ?? [] }
@@ -42,7 +39,7 @@ final class RemoteCopier: FileSource {
         let isDelta = !isWhole && !places(for: file).isEmpty
         return RemoteLink.Question(.content, isDelta: isDelta) { frame in
             locator.locate(file.path, in: &frame)
-            frame.byte((isDelta ? WireFormat.ContentMode.blocks : .whole).rawValue)
+            frame.flag(isDelta)
             if isDelta { frame.word(seed) }
         }
     }
@@ -54,7 +51,7 @@ final class RemoteCopier: FileSource {
         } catch is ReceivedContent.Mismatch {
             // What else was asked for would come first.
             ahead.abandon()
-            try write(staged) { (descriptor) throws(Errno) in try descriptor.truncate(to: 0) }
+            try truncate(staged, to: 0)
             return try receive(
                 tree.link.ask(question(for: file, tree.locator, isWhole: true)), file, to: staged)
         } catch is ReceivedContent.TooManyZeros {
@@ -77,10 +74,10 @@ final class RemoteCopier: FileSource {
                 switch try answer.next(monitor) {
                 case .file(let frame):
                     try tree.link.reading { try copy.begin(frame) }
-                    if copy.attempt > 1 {
-                        try write(staged) { (descriptor) throws(Errno) in try descriptor.truncate(to: 0) }
+                    if copy.attempt > 1 { try truncate(staged, to: 0) }
+                    try calling("read", staged.path) { () throws(Errno) in
+                        try base.begin(staged.descriptor, keepsHoles: options.attributes.contains(.holes))
                     }
-                    try begin(&base, staged)
                 case .blocks(let frame):
                     try compare(frame, base, &copy, staged, answer)
                 case .data(let frame):
@@ -88,7 +85,7 @@ final class RemoteCopier: FileSource {
                 case .end(let piece, let isLast):
                     end += piece
                     if isLast { return try finish(end, &copy, file, staged) }
-                case .entries, .failure: throw WireError("an answer of another kind than was asked for")
+                case .entries, .failure: throw RemoteLink.Answer.otherKind
                 }
                 try monitor.checkCancellation()
                 try tree.link.check()
@@ -98,14 +95,6 @@ final class RemoteCopier: FileSource {
             try monitor.checkCancellation()
             try tree.link.check()
             throw error
-        }
-    }
-
-    private func begin(_ base: inout DeltaBase, _ staged: borrowing ObjectHandle) throws(SystemError) {
-        do throws(Errno) {
-            try base.begin(staged.descriptor, keepsHoles: options.attributes.contains(.holes))
-        } catch {
-            throw SystemError("read", staged.path, error)
         }
     }
 
@@ -132,9 +121,9 @@ final class RemoteCopier: FileSource {
         let position = copy.position
         switch try tree.link.reading({ try copy.take(frame) { isCancelled } }) {
         case .data(let offset, let data):
-            try write(staged) { (descriptor) throws(Errno) in
-                if position < offset { try base.makeHole(position..<offset, in: descriptor) }
-                try descriptor.write(data, at: offset)
+            try calling("write", staged.path) { () throws(Errno) in
+                if position < offset { try base.makeHole(position..<offset, in: staged.descriptor) }
+                try staged.descriptor.write(data, at: offset)
             }
             // That of blocks is counted.
             if copy.position > position { advanced(data.count) }
@@ -156,16 +145,13 @@ final class RemoteCopier: FileSource {
             try copy.end(end, file, options.extended, options.probes) { isCancelled }
         }
         // A clone may be longer, and what it has after the last piece is no hole.
-        let position = copy.position
-        if copy.isDelta {
-            try write(staged) { (descriptor) throws(Errno) in try descriptor.truncate(to: position) }
-        }
-        if copy.endsWithHole {
-            try write(staged) { [size = result.size.rawCount] (descriptor) throws(Errno) in
-                try descriptor.truncate(to: size)
-            }
-        }
+        if copy.isDelta { try truncate(staged, to: copy.position) }
+        if copy.endsWithHole { try truncate(staged, to: result.size.rawCount) }
         return tree.isEarlier ? try asListed(result, file) : result
+    }
+
+    private func truncate(_ staged: borrowing ObjectHandle, to size: Int64) throws(SystemError) {
+        try calling("write", staged.path) { () throws(Errno) in try staged.descriptor.truncate(to: size) }
     }
 
     /// The list of an earlier tree has the attributes; what came has to be what it says.
@@ -177,15 +163,5 @@ final class RemoteCopier: FileSource {
             throw Unstageable.failed(.damaged(file.path, at: "what the other machine has"))
         }
         return file
-    }
-
-    private func write(
-        _ staged: borrowing ObjectHandle, _ body: (borrowing FileDescriptor) throws(Errno) -> Void
-    ) throws(SystemError) {
-        do throws(Errno) {
-            try body(staged.descriptor)
-        } catch {
-            throw SystemError("write", staged.path, error)
-        }
     }
 }

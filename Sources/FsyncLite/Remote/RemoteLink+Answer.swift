@@ -75,17 +75,28 @@ extension RemoteLink {
             }
         }
 
-        /// The end of an answer that has nothing else, whole.
-        func end(_ monitor: any Monitor) throws -> FrameReader {
-            var bytes: [UInt8] = []
+        /// The end of the answer, whole.
+        ///
+        /// - Parameter entries: takes those before it, in an answer that has any.
+        func end(
+            _ monitor: any Monitor,
+            _ entries: (inout FrameReader) throws -> Void = { _ in throw Answer.otherKind }
+        ) throws -> FrameReader {
+            var end: [UInt8] = []
             while true {
-                guard case .end(let piece, let isLast) = try next(monitor) else {
-                    throw WireError("an answer of another kind than was asked for")
+                switch try next(monitor) {
+                case .entries(var reader):
+                    guard end.isEmpty else { throw WireError("entries after their end") }
+                    try entries(&reader)
+                case .end(let piece, let isLast):
+                    end += piece
+                    if isLast { return FrameReader(end) }
+                case .file, .data, .blocks, .failure: throw Answer.otherKind
                 }
-                bytes.append(contentsOf: piece)
-                if isLast { return FrameReader(bytes) }
             }
         }
+
+        static let otherKind = WireError("an answer of another kind than was asked for")
 
         /// The rest is not taken.
         func abandon() {

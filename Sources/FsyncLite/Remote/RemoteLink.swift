@@ -122,7 +122,6 @@ final class RemoteLink: Sendable {
             var window: GrantedWindow
             /// When the only open request was made.
             var askedAlone: ContinuousClock.Instant?
-            var isGreeted = false
             var awaitsGo = false
             var isClosed = false
             var failure: SyncError?
@@ -160,7 +159,6 @@ final class RemoteLink: Sendable {
             self.timeout = timeout
             state = Mutex(State(order: AnswerOrder(endpoint), window: GrantedWindow(memory: memory)))
             if isGreeted {
-                state.withLock { $0.isGreeted = true }
                 greeted.signal()
             } else {
                 send(Greeting.frame())
@@ -260,10 +258,7 @@ final class RemoteLink: Sendable {
             let reader = LineReader(
                 connection: connection, patience: { self.patience }, activity: { self.activity },
                 isClosed: { self.state.withLock(\.isClosed) },
-                onGreeting: {
-                    self.state.withLock { $0.isGreeted = true }
-                    self.greeted.signal()
-                }, take: takeFrames)
+                onGreeting: { self.greeted.signal() }, take: takeFrames)
             do {
                 if let reason = try reader.read(after: first) { fail(reason) }
             } catch let error as SyncError {

@@ -1,14 +1,24 @@
 import FileSystem
 
 /// Requests that were made ahead, for one thread, in the order in which their answers are taken.
-struct RequestsAhead<Key: Equatable> {
-    private var waiting: ArraySlice<(key: Key, answer: RemoteLink.Answer)> = []
+struct RequestsAhead {
+    private var waiting: ArraySlice<(path: RelativePath, answer: RemoteLink.Answer)> = []
 
-    mutating func add(_ key: Key, _ answer: RemoteLink.Answer) { waiting.append((key, answer)) }
+    /// Abandons those that were made, and makes as many others as there is room for. Answers come in the order of the
+    /// requests, so none is left out between two.
+    mutating func ask(
+        _ link: RemoteLink, _ questions: some Sequence<(path: RelativePath, question: RemoteLink.Question)>
+    ) {
+        abandon()
+        let asked = Array(questions.prefix(link.room))
+        // A lost line is found when the first answer is taken, which is asked for again.
+        guard !asked.isEmpty, let answers = try? link.ask(asked.map(\.question)) else { return }
+        waiting = zip(asked, answers).map { (path: $0.path, answer: $1) }[...]
+    }
 
-    /// The answer for a key; those before it are of no use any more.
-    mutating func take(_ key: Key) -> RemoteLink.Answer? {
-        guard let index = waiting.firstIndex(where: { $0.key == key }) else { return nil }
+    /// The answer for a path; those before it are of no use any more.
+    mutating func take(_ path: RelativePath) -> RemoteLink.Answer? {
+        guard let index = waiting.firstIndex(where: { $0.path == path }) else { return nil }
         for (_, answer) in waiting[..<index] { answer.abandon() }
         defer { waiting = waiting[(index + 1)...] }
         return waiting[index].answer
@@ -21,23 +31,58 @@ struct RequestsAhead<Key: Equatable> {
 }
 
 /// Reads single entries of another machine, on one thread.
-final class RemoteReader: SourceReader {
+final class RemoteReader: SourceReader, DigestSource {
     private let tree: any FarEntries
     private let monitor: any Monitor
-    private let digests: RemoteDigests
-    private var attributes: [RelativePath: Result<ExtendedAttributes?, SystemError>] = [:]
-    /// The entries of a request for attributes that is under way.
-    private var asked: (paths: [RelativePath], RemoteLink.Answer, ExtendedAttributes.Selection)?
+    private let probes: SettlingProbes?
+    /// What was announced last, which is asked for next: attributes or digests.
+    private var ahead = RequestsAhead()
 
     /// - Parameter probes: count what the far end says of its own.
-    init(_ tree: any FarEntries, _ monitor: any Monitor, _ probes: SettlingProbes?) {
-        (self.tree, self.monitor) = (tree, monitor)
-        digests = RemoteDigests(tree, monitor, probes)
+    init(_ tree: any FarEntries, _ monitor: any Monitor, _ probes: SettlingProbes? = nil) {
+        (self.tree, self.monitor, self.probes) = (tree, monitor, probes)
     }
 
-    deinit { asked?.1.abandon() }
+    deinit { ahead.abandon() }
 
-    func announce(contents: [(path: RelativePath, form: ContentHash.Form)]) { digests.announce(contents) }
+    private func question(
+        _ kind: WireFormat.RequestKind, _ path: RelativePath, _ locator: EntryLocator,
+        _ wish: (inout FrameWriter) -> Void = { _ in }
+    ) -> RemoteLink.Question {
+        RemoteLink.Question(kind) { frame in
+            locator.locate(path, in: &frame)
+            wish(&frame)
+        }
+    }
+
+    /// What there is of an entry, by an answer; nil if it is gone.
+    ///
+    /// - Throws: `WireError`; `SystemError` where it cannot be read.
+    static func found<Value>(
+        _ answer: FrameReader, _ path: RelativePath,
+        _ read: (inout FrameReader) throws(WireError) -> Value
+    ) throws -> Value? {
+        var reader = answer
+        var value: Value?
+        var errno: Errno?
+        switch try reader.byte() {
+        case 0: value = try read(&reader)
+        case 1: break
+        case 2: errno = Errno(name: try reader.text())
+        default: throw WireError("an unknown result")
+        }
+        try reader.end()
+        if let errno { throw SystemError("read", path.bytes, errno) }
+        return value
+    }
+
+    // MARK: Extended attributes
+
+    private func question(
+        _ file: File, _ selection: ExtendedAttributes.Selection, _ locator: EntryLocator
+    ) -> RemoteLink.Question {
+        question(.attributes, file.path, locator) { $0.selection(selection) }
+    }
 
     /// Only privileged attributes are those of symlinks.
     private static func mayHave(_ file: File, _ selection: ExtendedAttributes.Selection) -> Bool {
@@ -45,27 +90,11 @@ final class RemoteReader: SourceReader {
     }
 
     func announce(attributesOf files: [File], _ selection: ExtendedAttributes.Selection) {
-        asked?.1.abandon()
-        asked = nil
-        attributes = [:]
-        let paths = files.lazy.filter { RemoteReader.mayHave($0, selection) }.map(\.path)
-        guard !tree.isEarlier, !paths.isEmpty else { return }
-        // Without an answer, each is asked for by itself, which gives the error.
-        asked = try? ask(Array(paths.prefix(WireFormat.batch)), selection)
-    }
-
-    private func ask(
-        _ paths: [RelativePath], _ selection: ExtendedAttributes.Selection
-    ) throws -> ([RelativePath], RemoteLink.Answer, ExtendedAttributes.Selection) {
-        let answer = try tree.link.ask(.attributes) { frame in
-            frame.number(UInt(paths.count))
-            frame.flag(selection.plain)
-            frame.flag(selection.acls)
-            frame.flag(selection.privileged)
-            let locator = tree.locator
-            for path in paths { locator.locate(path, in: &frame) }
-        }
-        return (paths, answer, selection)
+        guard !tree.isEarlier else { return }
+        let locator = tree.locator
+        let asked = files.lazy.filter { RemoteReader.mayHave($0, selection) }.prefix(WireFormat.batch)
+        ahead.ask(
+            tree.link, asked.map { (path: $0.path, question: self.question($0, selection, locator)) })
     }
 
     func extendedAttributes(
@@ -73,163 +102,107 @@ final class RemoteReader: SourceReader {
     ) throws -> ExtendedAttributes? {
         if tree.isEarlier { return file.extended }
         guard RemoteReader.mayHave(file, selection) else { return ExtendedAttributes() }
-        if let asked, asked.2 == selection, asked.paths.contains(file.path) { try take(asked) }
-        if attributes[file.path] == nil { try take(ask([file.path], selection)) }
-        return try attributes.removeValue(forKey: file.path)?.get()
-    }
-
-    private func take(
-        _ asked: (paths: [RelativePath], RemoteLink.Answer, ExtendedAttributes.Selection)
-    ) throws {
-        self.asked = nil
-        try tree.link.reading {
-            var reader = try asked.1.end(monitor)
-            for path in asked.paths { attributes[path] = try RemoteReader.attributes(&reader, path, asked.2) }
-            try reader.end()
+        let answer = try ahead.take(file.path) ?? tree.link.ask(question(file, selection, tree.locator))
+        return try tree.link.reading {
+            try RemoteReader.found(answer.end(monitor), file.path) { (reader) throws(WireError) in
+                try reader.extended(selection)
+            }
         }
     }
 
-    static func attributes(
-        _ reader: inout FrameReader, _ path: RelativePath, _ selection: ExtendedAttributes.Selection
-    ) throws(WireError) -> Result<ExtendedAttributes?, SystemError> {
-        switch try reader.byte() {
-        case 0: return .success(try reader.extended(selection))
-        case 1: return .success(nil)
-        case 2: return .failure(SystemError("listxattr", path.bytes, Errno(name: try reader.text())))
-        default: throw WireError("an unknown result")
+    // MARK: Content
+
+    private func question(
+        _ path: RelativePath, _ form: ContentHash.Form, _ locator: EntryLocator
+    ) -> RemoteLink.Question {
+        question(.digest, path, locator) { $0.flag(form == .plain) }
+    }
+
+    func announce(_ paths: [RelativePath]) { announce(contents: paths.map { ($0, .plain) }) }
+
+    func announce(contents: [(path: RelativePath, form: ContentHash.Form)]) {
+        let locator = tree.locator
+        ahead.ask(
+            tree.link,
+            contents.lazy.map { (path: $0.path, question: self.question($0.path, $0.form, locator)) })
+    }
+
+    /// - Parameter form: as announced.
+    private func content(of path: RelativePath, as form: ContentHash.Form) throws -> RemoteContent? {
+        let answer = try ahead.take(path) ?? tree.link.ask(question(path, form, tree.locator))
+        return try tree.link.reading {
+            try RemoteReader.found(answer.end(monitor), path) { (reader) throws(WireError) in
+                try RemoteContent(&reader, as: form) { probes?.note($0, path) }
+            }
         }
     }
 
     func content(of path: RelativePath, _ form: ContentHash.Form) throws -> any SourceContent {
-        switch try digests.result(of: path, form) {
-        case .found(let digest, let status, let isSettled):
-            RemoteContent(form: form, digest: digest, status: status, isSettled: isSettled)
-        // The copy, or the next run, finds what it is.
-        case .changing: RemoteContent(form: form, digest: nil, status: nil, isSettled: false)
-        case .gone: throw SystemError("openat", path.bytes, .noSuchFile)
-        case .unreadable(let errno): throw SystemError("openat", path.bytes, errno)
+        guard let content = try content(of: path, as: form) else {
+            throw SystemError("openat", path.bytes, .noSuchFile)
         }
+        return content
     }
+
+    func digest(of path: RelativePath) throws -> DigestReader.Found? {
+        try content(of: path, as: .plain)?.found
+    }
+
+    func status(of path: RelativePath) throws -> FileStatus? { nil }
 
     func obstacles(to paths: [RelativePath]) throws -> [Errno?] {
         guard !paths.isEmpty else { return [] }
-        let answer = try tree.link.ask(.obstacles) { frame in
-            frame.number(UInt(paths.count))
-            let locator = tree.locator
-            for path in paths { locator.locate(path, in: &frame) }
-        }
+        let locator = tree.locator
+        let answers = try tree.link.ask(paths.map { question(.obstacles, $0, locator) })
         return try tree.link.reading {
-            var reader = try answer.end(monitor)
-            let found = try paths.map { _ in
-                let name = try reader.text()
-                return name.isEmpty ? nil : Errno(name: name)
+            try zip(paths, answers).map { path, answer -> Errno? in
+                do {
+                    _ = try RemoteReader.found(answer.end(monitor), path) { (_) throws(WireError) in }
+                    return nil
+                } catch let error as SystemError {
+                    return error.errno
+                }
             }
-            try reader.end()
-            return found
         }
     }
 }
 
-/// The content of a file that only its digest is known of; nil of one that was changing.
-private struct RemoteContent: SourceContent {
-    let form: ContentHash.Form
-    let digest: Digest?
-    let status: FileStatus?
-    let isSettled: Bool
+/// The content of a file that only its digest is known of.
+struct RemoteContent: SourceContent {
+    private let form: ContentHash.Form
+    /// nil of a file that was changing. The copy, or the next run, finds what it is.
+    let found: DigestReader.Found?
 
-    func settledStatus() -> FileStatus? { isSettled ? status : nil }
+    /// - Parameter note: gets the reason why the file stays racy.
+    init(
+        _ reader: inout FrameReader, as form: ContentHash.Form,
+        _ note: (SettlingProbe.Refusal) -> Void = { _ in }
+    ) throws(WireError) {
+        self.form = form
+        guard try reader.flag() else {
+            found = nil
+            return
+        }
+        found = (try reader.digest(), try reader.status(), try reader.flag())
+        guard found?.status.type == .file else { throw WireError("the digest of what is no file") }
+        try reader.refusal().map(note)
+    }
+
+    func settledStatus() -> FileStatus? { found.flatMap { $0.isSettled ? $0.status : nil } }
 
     func digest(_ isCancelled: () -> Bool) throws(Errno) -> Digest {
-        guard let digest, form == .plain else { throw .stale }
-        return digest
+        guard let found, form == .plain else { throw .stale }
+        return found.digest
     }
 
     func isSame(
         as other: borrowing FileDescriptor, _ isCancelled: () -> Bool
     ) throws(FileComparison.Failure) -> Bool {
         do throws(Errno) {
-            guard let digest, try other.status().size == status?.size else { return false }
-            return Digest(try other.digest(as: form, isCancelled: isCancelled)) == digest
+            guard let found, try other.status().size == found.status.size else { return false }
+            return Digest(try other.digest(as: form, isCancelled: isCancelled)) == found.digest
         } catch {
             throw FileComparison.Failure(side: .second, errno: error)
         }
     }
-}
-
-/// Digests of files that the far end computes, for one thread.
-final class RemoteDigests: DigestSource {
-    enum Found {
-        case found(Digest, FileStatus, isSettled: Bool)
-        case gone
-        case changing
-        case unreadable(Errno)
-
-        /// - Parameter note: gets the reason why the file stays racy.
-        init(_ answer: FrameReader, _ note: (SettlingProbe.Refusal) -> Void = { _ in }) throws(WireError) {
-            var reader = answer
-            switch try reader.byte() {
-            case 0:
-                let digest = try reader.digest()
-                let status = try reader.status()
-                guard status.type == .file else { throw WireError("the digest of what is no file") }
-                self = .found(digest, status, isSettled: try reader.flag())
-                try reader.refusal().map(note)
-            case 1: self = .gone
-            case 2: self = .changing
-            case 3: self = .unreadable(Errno(name: try reader.text()))
-            default: throw WireError("an unknown result")
-            }
-            try reader.end()
-        }
-    }
-
-    private let tree: any FarEntries
-    private let monitor: any Monitor
-    private let probes: SettlingProbes?
-    private var ahead = RequestsAhead<RelativePath>()
-
-    init(_ tree: any FarEntries, _ monitor: any Monitor, _ probes: SettlingProbes? = nil) {
-        (self.tree, self.monitor, self.probes) = (tree, monitor, probes)
-    }
-
-    deinit { ahead.abandon() }
-
-    func announce(_ paths: [RelativePath]) { announce(paths.map { ($0, .plain) }) }
-
-    func announce(_ files: [(path: RelativePath, form: ContentHash.Form)]) {
-        ahead.abandon()
-        let asked = files.prefix(tree.link.room)
-        // `result(of:)` asks again, and throws.
-        guard let answers = try? ask(asked) else { return }
-        for (file, answer) in zip(asked, answers) { ahead.add(file.path, answer) }
-    }
-
-    private func ask(
-        _ files: some Sequence<(path: RelativePath, form: ContentHash.Form)>
-    ) throws -> [RemoteLink.Answer] {
-        let locator = tree.locator
-        return try tree.link.ask(
-            files.map { file in
-                RemoteLink.Question(.digest) {
-                    locator.locate(file.path, in: &$0)
-                    $0.flag(file.form == .plain)
-                }
-            })
-    }
-
-    /// - Parameter form: as announced.
-    func result(of path: RelativePath, _ form: ContentHash.Form = .plain) throws -> Found {
-        let answer = try ahead.take(path) ?? ask([(path, form)])[0]
-        return try tree.link.reading { try Found(answer.end(monitor)) { probes?.note($0, path) } }
-    }
-
-    func digest(of path: RelativePath) throws -> DigestReader.Found? {
-        switch try result(of: path) {
-        case .found(let digest, let status, let isSettled): (digest, status, isSettled)
-        case .gone, .changing: nil
-        case .unreadable(let errno): throw SystemError("read", path.bytes, errno)
-        }
-    }
-
-    func status(of path: RelativePath) throws -> FileStatus? { nil }
 }

@@ -5,20 +5,12 @@ import FileSystem
 package final class RemoteRun {
     /// What the far end writes, and what this user wants meanwhile.
     package protocol Terminal: Sendable {
-        /// Called on another thread.
+        /// Called on the thread that reads.
         ///
         /// - Returns: false if it was not asked for, which ends the run.
         func write(_ bytes: ArraySlice<UInt8>, to stream: RemoteCommand.Stream) -> Bool
         /// A signal that is to end the run.
         var signal: Int32? { get }
-    }
-
-    private struct Output: ServiceLink.CommandOutput {
-        let terminal: any Terminal
-
-        func take(_ bytes: ArraySlice<UInt8>, of stream: RemoteCommand.Stream) -> Bool {
-            terminal.write(bytes, to: stream)
-        }
     }
 
     private let endpoint: Endpoint
@@ -32,7 +24,7 @@ package final class RemoteRun {
         do {
             let program = FarProgram(endpoint: endpoint, access: access)
             (process, link) = try program.connect(isReadOnly: false) { process in
-                let link = try ServiceLink(process, Output(terminal: terminal))
+                let link = try ServiceLink(process, terminal)
                 do {
                     try link.greet { if terminal.signal != nil { throw RemoteRun.interrupted } }
                 } catch {

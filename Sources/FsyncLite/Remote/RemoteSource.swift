@@ -6,26 +6,13 @@ final class RemoteSource: Sendable {
     private let connecting: @Sendable (any Monitor) throws -> RemoteLink
     private let link = Mutex<RemoteLink?>(nil)
 
-    init(_ endpoint: Endpoint, _ access: RemoteAccess) {
-        connecting = { monitor in
-            try FarProgram(endpoint: endpoint, access: access).connectToRead(monitor).link
-        }
-    }
-
     /// The source of a client, which has connected.
-    init(_ client: Client) {
-        connecting = { _ in client.link }
-    }
+    init(_ client: Client) { connecting = { _ in client.link } }
 
-    /// How a source is reached: by the client that has it, or by an endpoint; nil for one of this machine.
-    convenience init?(_ source: MirrorSource, of client: Client? = nil) {
-        if let client {
-            self.init(client)
-        } else if case .remote(let endpoint, let access) = source {
-            self.init(endpoint, access)
-        } else {
-            return nil
-        }
+    /// nil for a source of this machine.
+    init?(_ source: MirrorSource) {
+        guard case .remote(let endpoint, let access) = source else { return nil }
+        connecting = { try FarProgram(endpoint: endpoint, access: access).connectToRead($0).link }
     }
 
     func connect(_ monitor: any Monitor) throws { _ = try connected(monitor) }

@@ -130,26 +130,16 @@ extension RemoteTree {
         _ following: inout [ToldTree.Asked], _ monitor: any Monitor,
         _ take: ((RelativePath, FileStatus) -> Void)?
     ) throws {
-        var (asked, end) = (asked, [UInt8]())
-        while true {
-            switch try answer.next(monitor) {
-            case .entries(var reader):
-                while !reader.isAtEnd {
-                    guard let first = asked.first else { throw WireError("lists that were not asked for") }
-                    let item = try ListItem(&reader, after: tree.last, isAtTop: first.path.isRoot)
-                    if try tree.take(item, of: first, following: &following, take) { asked.removeFirst() }
-                }
-            case .end(let piece, let isLast):
-                end += piece
-                guard isLast else { continue }
-                guard asked.isEmpty else { throw WireError("a list is missing") }
-                var reader = FrameReader(end)
-                tree.findings.problems += try reader.findings().problems
-                return
-            case .file, .data, .blocks, .failure:
-                throw WireError("an answer of another kind than was asked for")
+        var asked = asked
+        var end = try answer.end(monitor) { reader in
+            while !reader.isAtEnd {
+                guard let first = asked.first else { throw WireError("lists that were not asked for") }
+                let item = try ListItem(&reader, after: tree.lastName, isAtTop: first.path.isRoot)
+                if try tree.take(item, of: first, following: &following, take) { asked.removeFirst() }
             }
         }
+        guard asked.isEmpty else { throw WireError("a list is missing") }
+        tree.findings.problems += try end.findings().problems
     }
 
     func reread(

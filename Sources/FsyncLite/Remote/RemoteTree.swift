@@ -7,7 +7,6 @@ import Synchronization
 /// Its answers are checked like an untrusted manifest. A request names an entry that was sent before, by the number of its
 /// directory and its name.
 final class RemoteTree: SourceTree, FarEntries {
-    let facts: SourceFacts
     let link: RemoteLink
     let monitor: any Monitor
     private let opened: OpenedTree
@@ -29,35 +28,20 @@ final class RemoteTree: SourceTree, FarEntries {
         let answer = try link.ask(.open) { frame in
             frame.bytes(link.endpoint.path)
             frame.byte(attributes.rawValue)
-            let selection = attributes.extended
-            frame.flag(selection.plain)
-            frame.flag(selection.acls)
-            frame.flag(selection.privileged)
+            frame.selection(attributes.extended)
             frame.flag(options.recordsDigests || options.verifiesCopies)
             frame.size(options.mostHoles)
             frame.flag(options.strict)
             frame.filters(options.filters)
         }
-        let found = try link.reading { try OpenedTree(answer.end(monitor), attributes.extended) }
-        let machine = found.machine.isEmpty ? link.endpoint.host : found.machine
-        facts = SourceFacts(
-            identities: found.roots.map { root in
-                ManifestHeader.Source(
-                    name: root.name, path: link.endpoint.location(of: root.path),
-                    identity: root.status.identity,
-                    // Numbers of file systems may be the same on two machines.
-                    fileSystem: "\(machine):\(root.fileSystem)")
-            },
-            devices: found.roots.map(\.status.device), keepsIdentity: found.roots.map(\.keepsIdentity),
-            sharesClock: found.sharesClock,
-            tellingDevices: found.tellsDigests ? Set(found.roots.map(\.status.device)) : [],
-            tellsDigests: found.tellsDigests, scanned: found.scanned, disks: found.disks,
-            writebackDelay: found.writebackDelay, isReadByRoot: found.isReadByRoot, isRemote: true)
-        opened = found
+        opened = try link.reading {
+            try OpenedTree(answer.end(monitor), attributes.extended, at: link.endpoint)
+        }
     }
 
     // MARK: Content
 
+    var facts: SourceFacts { opened.facts }
     var isEarlier: Bool { false }
 
     func rootFile(_ selection: ExtendedAttributes.Selection) throws -> File? {
@@ -75,7 +59,7 @@ final class RemoteTree: SourceTree, FarEntries {
 
     func overlaps(with target: Overlap.Goal, _ filters: Filters) throws -> [Refusal] {
         // Two machines may have the same numbers.
-        let isOfThisMachine = try KernelClock.boot() == opened.scanned.clock.boot
+        let isOfThisMachine = try KernelClock.boot() == facts.scanned.clock.boot
         let places = opened.roots.map { Overlap.Place(name: $0.name, chain: $0.chain) }
         return Overlap.found(
             between: places, and: isOfThisMachine ? try Overlap.chain(from: target.directory) : [],
@@ -159,27 +143,19 @@ final class RemoteTree: SourceTree, FarEntries {
     ) throws -> TreeScan.Findings? {
         var decoder = EntryDecoder(parts: opened.roots.compactMap(\.name))
         var progress = SyncProgress(.scanning)
-        var end: [UInt8] = []
-        while true {
-            switch try answer.next(monitor) {
-            case .entries(var reader):
-                guard end.isEmpty else { throw WireError("entries after their end") }
+        struct ReaderIsGone: Error {}
+        do {
+            var end = try answer.end(monitor) { reader in
                 while !reader.isAtEnd {
-                    guard try push(batch(&reader, &decoder)) else {
-                        answer.abandon()
-                        return nil
-                    }
+                    guard try push(batch(&reader, &decoder)) else { throw ReaderIsGone() }
                 }
                 progress.entries = decoder.count
                 if options.reportsProgress { monitor.report(progress) }
-            case .end(let piece, let isLast):
-                end += piece
-                guard isLast else { continue }
-                var reader = FrameReader(end)
-                return try reader.findings()
-            case .file, .data, .blocks, .failure:
-                throw WireError("an answer of another kind than was asked for")
             }
+            return try end.findings()
+        } catch is ReaderIsGone {
+            answer.abandon()
+            return nil
         }
     }
 

@@ -26,14 +26,10 @@ struct ServedLists {
     mutating func take(_ asked: AskedList) throws(WireError) -> Directory {
         guard Int(asked.number) < directories.count else { throw WireError("a directory that was not sent") }
         let directory = directories[Int(asked.number)]
-        let isTaken =
-            if case .rest = asked.wish { directory.hasListed } else { directory.hasNumbered }
-        guard !isTaken else { throw WireError("a directory twice") }
-        if case .rest = asked.wish {
-            directories[Int(asked.number)].hasListed = true
-        } else {
-            directories[Int(asked.number)].hasNumbered = true
-        }
+        let taken: WritableKeyPath<Directory, Bool> =
+            if case .rest = asked.wish { \.hasListed } else { \.hasNumbered }
+        guard !directory[keyPath: taken] else { throw WireError("a directory twice") }
+        directories[Int(asked.number)][keyPath: taken] = true
         return directory
     }
 }
@@ -75,7 +71,7 @@ extension Service.Session {
         // Held by one variable, or each change would copy it.
         self.lists = nil
         defer { self.lists = lists }
-        var answer = ListAnswer(link, id)
+        var answer = EntryFrames(link, id)
         var problems: [Problem] = []
         let rules = try tree.rules()
         let resolver = PathResolver(try tree.root)
@@ -145,7 +141,7 @@ extension Service.Session {
 
     private func send(
         _ scan: TreeScan, of asked: AskedList, _ directory: ServedLists.Directory, _ lists: inout ServedLists,
-        _ answer: inout ListAnswer
+        _ answer: inout EntryFrames
     ) throws {
         var finder = TreeDigests.Finder(lists.digests, in: directory.node)
         let givesNumbers = if case .rest = asked.wish { false } else { true }
@@ -159,41 +155,16 @@ extension Service.Session {
                 // Another directory has taken the name since.
                 if let found = node, lists.digests.nodes[found].inode != scan.status.inode { node = nil }
             }
-            var name: [UInt8] = []
-            try answer.add { frame in
+            let name = try answer.add { frame in
                 frame.byte(ListItem.Code.entry)
-                name = encoder.append(only: scan, at: path, to: &frame)
-                if isDirectory { frame.digest(node.map { lists.digests.nodes[$0].tree } ?? .unknown) }
+                defer {
+                    if isDirectory { frame.digest(node.map { lists.digests.nodes[$0].tree } ?? .unknown) }
+                }
+                return encoder.append(only: scan, at: path, to: &frame)
             }
             try issued.append(name, in: asked.number, of: scan, givesNumbers: givesNumbers)
             if isDirectory, givesNumbers { lists.number(node) }
         }
         try answer.add { $0.byte(ListItem.Code.end) }
-    }
-}
-
-/// Sends the parts of an answer, each whole in a frame.
-private struct ListAnswer {
-    private let link: ServiceLink
-    private let id: UInt32
-    private var frame = FrameWriter(.entries)
-    private let start: Int
-
-    init(_ link: ServiceLink, _ id: UInt32) {
-        (self.link, self.id) = (link, id)
-        frame.number(id)
-        start = frame.count
-    }
-
-    mutating func add(_ write: (inout FrameWriter) -> Void) throws {
-        write(&frame)
-        if frame.count >= WireFormat.writeSize { try finish() }
-    }
-
-    mutating func finish() throws {
-        guard frame.count > start else { return }
-        try link.send(frame)
-        frame = FrameWriter(.entries)
-        frame.number(id)
     }
 }

@@ -36,6 +36,8 @@ extension Service {
             throw SyncError(.unreachable, end.reason ?? "the other end is gone")
         } catch let error as WireError {
             throw SyncError(.unreachable, error.reason)
+        } catch let error as Errno {
+            throw SyncError(.unreachable, "\(error)")
         }
     }
 }

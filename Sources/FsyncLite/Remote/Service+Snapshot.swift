@@ -9,13 +9,8 @@ extension Service {
         /// A tree, and the target that other runs have to leave alone meanwhile.
         typealias Opened = (CopiedSnapshot, TargetRoot?)
 
-        struct Asked: Sendable {
-            let target: [UInt8]
-            let request: FarSnapshot.Request
-        }
-
-        /// Opens one.
-        let open: @Sendable (Asked) throws -> Opened
+        /// Opens one of a target.
+        let open: @Sendable (_ target: [UInt8], FarSnapshot.Request) throws -> Opened
     }
 }
 
@@ -37,9 +32,8 @@ extension Service.Session {
             case .snapshot(let own): own
             case .only, .digests, .nothing: throw SyncError(.notServed("there is no snapshot"))
             }
-        let asked = Service.Snapshots.Asked(
-            target: path, request: FarSnapshot.Request(snapshot, paths: paths, locks: locks))
-        let (tree, holder) = try snapshots.open(asked)
+        let asked = FarSnapshot.Request(snapshot, paths: paths, locks: locks)
+        let (tree, holder) = try snapshots.open(path, asked)
         return try Service.Session(link, access, tree, holder)
     }
 
@@ -47,7 +41,7 @@ extension Service.Session {
     func send(_ snapshot: CopiedSnapshot, for id: UInt32) throws {
         var header = snapshot.header
         header.rootEntry = try snapshot.contents.rootFile(.readable)
-        var (list, sink, sent) = (ManifestWriter(header), ListSink(link: link, id: id), EntryLocator())
+        var (list, sink, sent) = (ManifestWriter(header), EntryFrames(link, id), EntryLocator())
         let entries = try snapshot.entries()
         while try entries.advance() {
             let (path, isDirectory) = (entries.path, entries.status.type == .directory)
@@ -60,26 +54,15 @@ extension Service.Session {
         }
         list.end()
         try list.drain(to: &sink, all: true)
+        try sink.finish()
         var frame = FrameWriter(.answer)
-        try SnapshotEnd(of: snapshot).write(to: &frame)
+        try SnapshotEnd.write(of: snapshot, to: &frame)
         try end(id, frame)
     }
 }
 
-/// Sends a document in frames.
-private struct ListSink: ByteSink {
-    let link: ServiceLink
-    let id: UInt32
-
+extension EntryFrames: ByteSink {
     mutating func write(_ bytes: [UInt8]) throws {
-        var rest = bytes[...]
-        while !rest.isEmpty {
-            let piece = rest.prefix(WireFormat.longestFrame / 4)
-            rest = rest.dropFirst(piece.count)
-            var frame = FrameWriter(.entries)
-            frame.number(id)
-            frame.raw(piece)
-            try link.send(frame)
-        }
+        try bytes.forEachPiece { piece, _ in try add { $0.raw(piece) } }
     }
 }

@@ -211,25 +211,20 @@ public final class Service {
 
         func describe(_ id: UInt32) throws {
             if case .snapshot(let snapshot, _) = kind { return try send(snapshot, for: id) }
-            let opened = try OpenedTree(of: tree, selection) { encoder.number(of: $0) }
             var frame = FrameWriter(.answer)
-            opened.write(to: &frame)
+            try frame.opened(tree, selection) { encoder.number(of: $0) }
             try end(id, frame)
         }
 
         /// Sends the end of an answer, in parts.
         func end(_ id: UInt32, _ content: consuming FrameWriter) throws {
-            let bytes = content.bytes.dropFirst(WireFormat.headSize)
-            var rest = bytes[...]
-            repeat {
-                let piece = rest.prefix(WireFormat.longestFrame / 4)
-                rest = rest.dropFirst(piece.count)
+            try content.bytes.dropFirst(WireFormat.headSize).forEachPiece { piece, isLast in
                 var frame = FrameWriter(.answer)
                 frame.number(id)
-                frame.flag(rest.isEmpty)
+                frame.flag(isLast)
                 frame.raw(piece)
                 try link.send(frame)
-            } while !rest.isEmpty
+            }
         }
 
         /// Announces files to the kernel whose content is asked for next. A request that is invalid is refused when it is
@@ -280,15 +275,35 @@ public final class Service {
                 try sendEntries(request.id, isTargetMount: isTargetMount)
             case .digests: try sendDigests(request.id, &reader)
             case .list: try sendLists(request.id, &reader)
-            case .attributes: try sendAttributes(request.id, &reader)
+            case .attributes:
+                let (path, selection) = (try entry(&reader), try Session.selection(&reader))
+                try reader.end()
+                try send(request.id, of: path) { path, frame in
+                    // Of the type only symlinks matter, and of these only what is privileged is asked for.
+                    let found = try self.reader.extendedAttributes(of: Session.file(path), selection)
+                    if let found { frame.extended(found) }
+                    return found != nil
+                }
             case .digest:
                 let (path, isPlain) = (try entry(&reader), try reader.flag())
                 try reader.end()
-                try sendDigest(request.id, path, isPlain ? .plain : .sparse)
-            case .obstacles: try sendObstacles(request.id, &reader)
-            case .content:
+                try send(request.id, of: path) {
+                    try write(digestOf: $0, as: isPlain ? .plain : .sparse, to: &$1)
+                }
+            case .obstacles:
                 let path = try entry(&reader)
-                let goal = try goal(request.id, &reader)
+                try reader.end()
+                try send(request.id, of: path) { path, _ in
+                    let errno = try self.reader.obstacles(to: [path])[0]
+                    if let errno { throw SystemError("openat", path.bytes, errno) }
+                    return true
+                }
+            case .content:
+                let (path, isDelta) = (try entry(&reader), try reader.flag())
+                let goal: WireGoal =
+                    try isDelta
+                    ? DeltaGoal(link, request.id, options, seed: reader.word())
+                    : WireGoal(link, request.id, options)
                 try reader.end()
                 try sendContent(request.id, path, to: goal)
             }
@@ -333,98 +348,54 @@ public final class Service {
             (issued, lists) = (IssuedEntries(), nil)
             let options = Session.scanOptions(isTargetMount: isTargetMount)
             let scan = try tree.scan(filters, options.prefetching(), monitor)
-            var frame = FrameWriter(.entries)
-            frame.number(id)
-            let start = frame.count
+            var answer = EntryFrames(link, id)
             while try scan.advance() {
                 // The other end decides the same of its own entries.
                 if case .byRule = scan.exclusion { continue }
-                let (directory, name) = encoder.append(scan, to: &frame)
+                let (directory, name) = try answer.add { encoder.append(scan, to: &$0) }
                 try issued.append(name, in: directory, of: scan)
-                guard frame.count >= WireFormat.writeSize else { continue }
-                try link.send(frame)
-                frame = FrameWriter(.entries)
-                frame.number(id)
             }
-            if frame.count > start { try link.send(frame) }
+            try answer.finish()
             var last = FrameWriter(.answer)
             last.findings(scan.findings)
             try end(id, last)
         }
 
-        private func sendAttributes(_ id: UInt32, _ reader: inout FrameReader) throws {
-            let count = try reader.number(UInt32.self, upTo: UInt32(WireFormat.batch))
-            let selection = try Session.selection(&reader)
+        /// Sends what there is of an entry, or why there is nothing.
+        ///
+        ///     found = 0 value | 1 | 2 errno       1: it is gone
+        ///
+        /// - Parameter write: adds the value; false if it is gone.
+        private func send(
+            _ id: UInt32, of path: RelativePath?, _ write: (RelativePath, inout FrameWriter) throws -> Bool
+        ) throws {
             var frame = FrameWriter(.answer)
-            for _ in 0..<count {
-                guard let path = try entry(&reader) else {
-                    frame.byte(1)
-                    continue
-                }
-                // Of the type only symlinks matter, and of these only what is privileged is asked for.
-                let file = Session.file(path)
-                do {
-                    if let found = try self.reader.extendedAttributes(of: file, selection) {
-                        frame.byte(0)
-                        frame.extended(found)
-                    } else {
-                        frame.byte(1)
-                    }
-                } catch let error as SystemError {
-                    frame.byte(2)
-                    frame.text(error.errno.name)
-                }
-            }
-            try reader.end()
-            try end(id, frame)
-        }
-
-        private func sendDigest(_ id: UInt32, _ path: RelativePath?, _ form: ContentHash.Form) throws {
-            var frame = FrameWriter(.answer)
+            frame.byte(0)
             do {
-                guard let path else {
-                    frame.byte(1)
-                    return try end(id, frame)
-                }
-                if let found = try digests.digest(of: path, as: form) {
-                    frame.byte(0)
-                    frame.digest(found.digest)
-                    frame.status(found.status, device: encoder.number(of: found.status.device))
-                    frame.flag(found.isSettled)
-                    frame.byte(options.probes?.takeLatest()?.rawValue ?? 0)
-                } else {
-                    // Gone, or changing.
-                    let obstacle = try contents.paths.status(of: path)
-                    frame.byte(obstacle == nil ? 1 : 2)
-                }
+                if try path.map({ try write($0, &frame) }) ?? false { return try end(id, frame) }
+                frame = FrameWriter(.answer)
+                frame.byte(1)
             } catch let error as SystemError {
-                frame.byte(3)
+                frame = FrameWriter(.answer)
+                frame.byte(2)
                 frame.text(error.errno.name)
             }
             try end(id, frame)
         }
 
-        private func sendObstacles(_ id: UInt32, _ reader: inout FrameReader) throws {
-            var paths: [RelativePath?] = []
-            for _ in 0..<(try reader.number(UInt32.self, upTo: UInt32(WireFormat.batch))) {
-                paths.append(try entry(&reader))
-            }
-            try reader.end()
-            var frame = FrameWriter(.answer)
-            for path in paths {
-                let errno = try path.flatMap { try self.reader.obstacles(to: [$0])[0] }
-                frame.text(errno?.name ?? "")
-            }
-            try end(id, frame)
-        }
-
-        /// How the content is sent that a request asks for.
-        private func goal(_ id: UInt32, _ reader: inout FrameReader) throws(WireError) -> WireGoal {
-            switch WireFormat.ContentMode(rawValue: try reader.byte()) {
-            case .whole: WireGoal(link, id, options)
-            case .blocks: DeltaGoal(link, id, options, seed: try reader.word())
-            case nil: throw WireError("an unknown way to send content")
-            }
+        private func write(
+            digestOf path: RelativePath, as form: ContentHash.Form, to frame: inout FrameWriter
+        ) throws -> Bool {
+            let found = try digests.digest(of: path, as: form)
+            // Gone, or changing.
+            if found == nil, try contents.paths.status(of: path) == nil { return false }
+            frame.flag(found != nil)
+            guard let found else { return true }
+            frame.digest(found.digest)
+            frame.status(found.status, device: encoder.number(of: found.status.device))
+            frame.flag(found.isSettled)
+            frame.byte(options.probes?.takeLatest()?.rawValue ?? 0)
+            return true
         }
 
         private func sendContent(_ id: UInt32, _ path: RelativePath?, to goal: WireGoal) throws {
@@ -460,5 +431,32 @@ public final class Service {
             }
             try end(id, frame)
         }
+    }
+}
+
+/// Sends the entries of an answer, each whole in a frame.
+struct EntryFrames {
+    private let link: ServiceLink
+    private let id: UInt32
+    private var frame = FrameWriter(.entries)
+    private let start: Int
+
+    init(_ link: ServiceLink, _ id: UInt32) {
+        (self.link, self.id) = (link, id)
+        frame.number(id)
+        start = frame.count
+    }
+
+    mutating func add<Value>(_ write: (inout FrameWriter) -> Value) throws -> Value {
+        let value = write(&frame)
+        if frame.count >= WireFormat.writeSize { try finish() }
+        return value
+    }
+
+    mutating func finish() throws {
+        guard frame.count > start else { return }
+        try link.send(frame)
+        frame = FrameWriter(.entries)
+        frame.number(id)
     }
 }

@@ -14,13 +14,6 @@ final class ServiceLink: Sendable {
         let reason: String?
     }
 
-    /// What a command at the other end says. Called on the reading thread.
-    protocol CommandOutput: Sendable {
-        ///
-        /// - Returns: false if it was not asked for.
-        func take(_ bytes: ArraySlice<UInt8>, of stream: RemoteCommand.Stream) -> Bool
-    }
-
     private struct State {
         var requests = Queue<Request>()
         /// Of these.
@@ -68,8 +61,8 @@ final class ServiceLink: Sendable {
     private let outgoing = Mutex(Outgoing())
     /// Called where the other end has said nothing for too long, so that a write may wait for it forever.
     private let onSilence: @Sendable () -> Void
-    /// nil where the other end is the client.
-    private let output: (any CommandOutput)?
+    /// Takes what a command at the other end says; nil where that is the client.
+    private let output: (any RemoteRun.Terminal)?
     private let timeout: Duration
 
     /// Answers a client that has greeted and been greeted.
@@ -78,7 +71,7 @@ final class ServiceLink: Sendable {
     }
 
     /// Greets the far end, which is to carry out a command.
-    convenience init(_ connection: FarProcess, _ output: any CommandOutput) throws {
+    convenience init(_ connection: FarProcess, _ output: any RemoteRun.Terminal) throws {
         try self.init(connection, { connection.close() }, output: output, nil)
         try write(Greeting.frame())
         try flush()
@@ -86,7 +79,7 @@ final class ServiceLink: Sendable {
 
     private init(
         _ connection: any Connection, _ onSilence: @escaping @Sendable () -> Void,
-        output: (any CommandOutput)?, _ welcome: Welcome?
+        output: (any RemoteRun.Terminal)?, _ welcome: Welcome?
     ) throws {
         (self.connection, self.onSilence, self.output) = (connection, onSilence, output)
         // Between requests the client may have to read all of the target, and a command may take its time.
@@ -333,7 +326,7 @@ final class ServiceLink: Sendable {
             filled.signal()
         case .output:
             guard let output, let stream = RemoteCommand.Stream(rawValue: try reader.byte()),
-                output.take(reader.rest(), of: stream)
+                output.write(reader.rest(), to: stream)
             else { throw WireError("output that was not asked for") }
         case .ready where output != nil:
             try reader.end()

@@ -37,8 +37,8 @@ struct ToldTree: Sendable {
     /// New paths of directories that moved, by the recorded one.
     private var moved: [Int: [RelativePath]] = [:]
     private var nodesByDigest: [DirectoryDigest: Int]?
-    /// The answer under way.
-    private var lastName: [UInt8] = []
+    /// Of the answer under way, the name before the next entry.
+    private(set) var lastName: [UInt8] = []
     private var finder: TreeDigests.Finder?
 
     /// New entries beyond this number are better told in a stream than held here.
@@ -114,9 +114,6 @@ struct ToldTree: Sendable {
         return true
     }
 
-    /// The name before the next entry.
-    var last: [UInt8] { lastName }
-
     private mutating func number(_ path: RelativePath) throws(WireError) {
         guard nextNumber < .max else { throw WireError("too many directories") }
         numbers[path] = nextNumber
@@ -172,8 +169,6 @@ struct ToldTree: Sendable {
         }
         return asked.values.sorted { $0.path < $1.path }
     }
-
-    func wasTold(_ directory: RelativePath) -> Bool { told[directory] == .entries }
 
     // MARK: Giving
 

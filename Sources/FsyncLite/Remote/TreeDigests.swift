@@ -209,18 +209,12 @@ extension SHA256 {
 
 extension FrameWriter {
     mutating func digest(_ digest: DirectoryDigest) {
-        for word in [digest.first, digest.second] { withUnsafeBytes(of: word.bigEndian) { raw($0) } }
+        for word in [digest.first, digest.second] { self.word(word) }
     }
 }
 
 extension FrameReader {
     mutating func directoryDigest() throws(WireError) -> DirectoryDigest {
-        var words: [UInt64] = []
-        for _ in 0..<2 {
-            var word: UInt64 = 0
-            for _ in 0..<8 { word = word << 8 | UInt64(try byte()) }
-            words.append(word)
-        }
-        return DirectoryDigest(first: words[0], second: words[1])
+        DirectoryDigest(first: try word(), second: try word())
     }
 }

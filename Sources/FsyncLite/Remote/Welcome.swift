@@ -14,25 +14,19 @@ struct Welcome {
     /// - Parameters:
     ///   - timeout: how long the client may owe something and send only signs of life.
     ///   - memory: what this process may use.
-    /// - Throws: `ServiceLink.Ended`.
+    /// - Throws: `ServiceLink.Ended`, `WireError`, `Errno`.
     init(_ connection: StandardConnection, timeout: LineTimeout, memory: Int) throws {
         (self.connection, self.timeout, self.memory) = (connection, timeout, memory)
-        do {
-            try connection.write(Greeting.frame())
-            greeting: while true {
-                switch try Greeting.take(&parser) {
-                case .nothing: try receive()
-                case .text: throw WireError("this is no greeting of fsync-lite")
-                case .others(let reason): throw ServiceLink.Ended(reason: reason)
-                case .greeted: break greeting
-                }
+        try connection.write(Greeting.frame())
+        greeting: while true {
+            switch try Greeting.take(&parser) {
+            case .nothing: try receive()
+            case .text: throw WireError("this is no greeting of fsync-lite")
+            case .others(let reason): throw ServiceLink.Ended(reason: reason)
+            case .greeted: break greeting
             }
-            first = try next()
-        } catch let error as WireError {
-            throw ServiceLink.Ended(reason: error.reason)
-        } catch let error as Errno {
-            throw ServiceLink.Ended(reason: "\(error)")
         }
+        first = try next()
     }
 
     /// The next frame but signs of life, while nothing else reads.

@@ -19,7 +19,7 @@ import FileSystem
 /// client's `go`; last an `outcome`. The client may `cancel`.
 enum WireFormat {
     /// The versions of the protocol that are spoken.
-    static let versions: ClosedRange<UInt64> = 3...3
+    static let versions: ClosedRange<UInt64> = 4...4
     static let magic = Array("fsync-lite\n".utf8)
     static let longestFrame = 1 << 20
     static let headSize = 5
@@ -88,13 +88,6 @@ enum WireFormat {
             }
         }
     }
-
-    /// How content is sent.
-    enum ContentMode: UInt8 {
-        case whole
-        /// Where blocks at the same offsets differ. The seed of their hashes follows.
-        case blocks
-    }
 }
 
 /// What the other end sent is not what the protocol allows.
@@ -150,11 +143,25 @@ struct FrameWriter {
 
     mutating func text(_ text: String) { bytes(text.utf8) }
     mutating func raw(_ value: some Collection<UInt8>) { bytes.append(contentsOf: value) }
-    mutating func raw(_ value: UnsafeRawBufferPointer) { bytes.append(contentsOf: value) }
+
+    /// Eight bytes, most significant first.
+    mutating func word(_ word: UInt64) { withUnsafeBytes(of: word.bigEndian) { raw($0) } }
 
     mutating func time(_ time: FileTime) {
         number(UInt64(bitPattern: (time.rawSeconds << 1) ^ (time.rawSeconds >> 63)))
         number(UInt32(time.nanoseconds))
+    }
+}
+
+extension Collection<UInt8> {
+    /// Gives pieces that fit into a frame, one at least.
+    func forEachPiece(_ body: (_ piece: SubSequence, _ isLast: Bool) throws -> Void) rethrows {
+        var rest = self[...]
+        repeat {
+            let piece = rest.prefix(WireFormat.longestFrame / 4)
+            rest = rest.dropFirst(piece.count)
+            try body(piece, rest.isEmpty)
+        } while !rest.isEmpty
     }
 }
 
@@ -238,6 +245,12 @@ struct FrameReader {
     mutating func rest() -> ArraySlice<UInt8> {
         defer { index = bytes.count }
         return bytes[index...]
+    }
+
+    mutating func word() throws(WireError) -> UInt64 {
+        var word: UInt64 = 0
+        for _ in 0..<8 { word = word << 8 | UInt64(try byte()) }
+        return word
     }
 
     mutating func time() throws(WireError) -> FileTime {

@@ -33,13 +33,13 @@ extension FrameWriter {
         }
     }
 
+    mutating func selection(_ selection: ExtendedAttributes.Selection) {
+        for isWanted in [selection.plain, selection.acls, selection.privileged] { flag(isWanted) }
+    }
+
     mutating func digest(_ digest: Digest) {
         let value = digest.value
-        for word in [value.first, value.second, value.third, value.fourth] {
-            for shift in stride(from: 56 as UInt64, through: 0, by: -8) {
-                byte(UInt8(truncatingIfNeeded: word >> shift))
-            }
-        }
+        for word in [value.first, value.second, value.third, value.fourth] { self.word(word) }
     }
 
     mutating func problem(_ problem: Problem) {
@@ -81,15 +81,11 @@ extension String {
 }
 
 extension FrameReader {
-    mutating func type() throws(WireError) -> FileType {
+    mutating func status() throws(WireError) -> FileStatus {
         guard let type = FileType(rawValue: try byte()), type != .socket else {
             throw WireError("an entry of an unknown type")
         }
-        return type
-    }
-
-    mutating func status() throws(WireError) -> FileStatus {
-        var status = FileStatus(type: try type(), modified: FileTime(seconds: 0, nanoseconds: 0))
+        var status = FileStatus(type: type, modified: FileTime(seconds: 0, nanoseconds: 0))
         status.permissions = try number(UInt16.self, upTo: 0o7777)
         status.owner = try number(UInt32.self)
         status.group = try number(UInt32.self)
@@ -128,13 +124,7 @@ extension FrameReader {
     }
 
     mutating func digest() throws(WireError) -> Digest {
-        var words: [UInt64] = []
-        for _ in 0..<4 {
-            var word: UInt64 = 0
-            for _ in 0..<8 { word = word << 8 | UInt64(try byte()) }
-            words.append(word)
-        }
-        return Digest(SHA256.Value(words[0], words[1], words[2], words[3]))
+        Digest(SHA256.Value(try word(), try word(), try word(), try word()))
     }
 
     /// Why a file stays racy; nil if it does not.

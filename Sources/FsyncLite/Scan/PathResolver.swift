@@ -46,6 +46,14 @@ package final class PathResolver {
         return (try directory(parent), name)
     }
 
+    /// Opens a file for reading.
+    func open(_ path: RelativePath) throws(SystemError) -> AnnouncedFile {
+        guard let (directory, name) = try location(of: path) else {
+            throw SystemError("openat", path.bytes, .isDirectory)
+        }
+        return try directory.openContent(name)
+    }
+
     /// The present location of an entry.
     func present(_ path: RelativePath) -> RelativePath { locations?(path) ?? path }
 

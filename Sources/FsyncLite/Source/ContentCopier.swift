@@ -239,10 +239,9 @@ final class ContentCopier: FileSource {
     }
 
     private func openSource(_ file: File) throws -> AnnouncedFile {
-        do {
-            guard let (directory, name) = try source.location(of: file.path) else { throw try gone(file) }
-            return try directory.openContent(name)
-        } catch let error as SystemError {
+        do throws(SystemError) {
+            return try source.open(file.path)
+        } catch {
             switch error.errno {
             case .noSuchFile, .notDirectory: throw try gone(file)
             // A symlink or a socket has its name, or a symlink that of a directory above.

@@ -2,8 +2,6 @@ import FileSystem
 
 /// Where a stage gets the content and the attributes of entries.
 protocol ContentSource: Sendable {
-    /// The directory, if it is one of this machine.
-    var directory: Directory? { get }
     /// It is an earlier tree of a target.
     var isEarlier: Bool { get }
     /// Unchanged objects are linked instead of copied.
@@ -13,7 +11,7 @@ protocol ContentSource: Sendable {
 
     /// The root's entry; nil for several sources, which have no root of their own.
     func rootFile(_ selection: ExtendedAttributes.Selection) throws -> File?
-    /// Finds entries in `directory`; nil without one. For one thread, as the following.
+    /// Finds entries in a directory of this machine; nil without one. For one thread, as the following.
     func resolver() -> PathResolver?
     /// - Parameter probes: find which files are settled when their content is read.
     func reader(_ monitor: any Monitor, _ probes: SettlingProbes?) -> any SourceReader
@@ -29,6 +27,13 @@ protocol LocalContents: ContentSource {
 
 extension LocalContents {
     func resolver() -> PathResolver? { paths }
+    func reader(_ monitor: any Monitor, _ probes: SettlingProbes?) -> any SourceReader {
+        LocalReader(paths, probes, isEarlier: isEarlier)
+    }
+    func digests(_ monitor: any Monitor) -> any DigestSource { DigestReader(paths, monitor: monitor) }
+    func copier(_ options: CopyOptions, _ monitor: any Monitor) -> any FileSource {
+        ContentCopier(paths, options, isEarlier: isEarlier, monitor: monitor)
+    }
 }
 
 extension ContentSource {
@@ -163,7 +168,6 @@ struct EarlierTree: LocalContents {
         (self.root, earlierRoot, self.linksFiles, self.location) = (root, earlier, linksFiles, location)
     }
 
-    var directory: Directory? { root }
     var isEarlier: Bool { true }
 
     func rootFile(_ selection: ExtendedAttributes.Selection) throws -> File? {
@@ -172,15 +176,6 @@ struct EarlierTree: LocalContents {
 
     /// Resolves entries to their present locations.
     var paths: PathResolver { PathResolver(root, locations: location) }
-
-    func reader(_ monitor: any Monitor, _ probes: SettlingProbes?) -> any SourceReader {
-        LocalReader(paths, isEarlier: true)
-    }
-    func digests(_ monitor: any Monitor) -> any DigestSource { DigestReader(paths, monitor: monitor) }
-
-    func copier(_ options: CopyOptions, _ monitor: any Monitor) -> any FileSource {
-        ContentCopier(paths, options, isEarlier: true, monitor: monitor)
-    }
 }
 
 extension File {

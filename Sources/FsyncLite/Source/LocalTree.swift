@@ -42,7 +42,6 @@ struct LocalTree: SourceTree, LocalContents {
         get throws { try root.roots.map { root throws(SystemError) in try root.status() } }
     }
 
-    var directory: Directory? { root }
     var isEarlier: Bool { false }
     var linksFiles: Bool { false }
 
@@ -75,14 +74,6 @@ struct LocalTree: SourceTree, LocalContents {
     }
 
     var paths: PathResolver { PathResolver(root) }
-    func reader(_ monitor: any Monitor, _ probes: SettlingProbes?) -> any SourceReader {
-        LocalReader(PathResolver(root), probes)
-    }
-    func digests(_ monitor: any Monitor) -> any DigestSource { DigestReader(root, monitor: monitor) }
-
-    func copier(_ options: CopyOptions, _ monitor: any Monitor) -> any FileSource {
-        ContentCopier(PathResolver(root), options, monitor: monitor)
-    }
 }
 
 extension Directory {
@@ -110,7 +101,7 @@ final class LocalReader: SourceReader {
     private let probes: SettlingProbes?
 
     /// - Parameter isEarlier: the extended attributes of entries are known.
-    init(_ tree: PathResolver, _ probes: SettlingProbes? = nil, isEarlier: Bool = false) {
+    init(_ tree: PathResolver, _ probes: SettlingProbes?, isEarlier: Bool) {
         (self.tree, self.probes, self.isEarlier) = (tree, probes, isEarlier)
         announced = AnnouncedFiles(tree)
     }
@@ -128,7 +119,7 @@ final class LocalReader: SourceReader {
     }
 
     func content(of path: RelativePath, _ form: ContentHash.Form) throws -> any SourceContent {
-        let file = try announced.take(path) ?? open(path)
+        let file = try announced.take(path) ?? tree.open(path)
         let probe = try probes.flatMap { probes in
             try calling("statx", path.bytes) { () throws(Errno) in
                 try probes.probe(path, file.descriptor.status(), file.descriptor)
@@ -140,20 +131,13 @@ final class LocalReader: SourceReader {
     func obstacles(to paths: [RelativePath]) throws -> [Errno?] {
         paths.map { path in
             do throws(SystemError) {
-                _ = try open(path)
+                _ = try tree.open(path)
                 return nil
             } catch {
                 // What is gone by now is no obstacle.
                 return error.errno == .accessDenied ? error.errno : nil
             }
         }
-    }
-
-    private func open(_ path: RelativePath) throws(SystemError) -> AnnouncedFile {
-        guard let (directory, name) = try tree.location(of: path) else {
-            throw SystemError("openat", path.bytes, .isDirectory)
-        }
-        return try directory.openContent(name)
     }
 }
 

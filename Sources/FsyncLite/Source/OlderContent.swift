@@ -10,8 +10,7 @@ struct OlderContent: Sendable {
         /// Opens it; nil where it cannot be read.
         func open() -> AnnouncedFile? {
             do throws(SystemError) {
-                guard let (directory, name) = try PathResolver(root).location(of: path) else { return nil }
-                let file = try directory.openContent(name)
+                let file = try PathResolver(root).open(path)
                 let status = try calling("statx", path.bytes) { () throws(Errno) in
                     try file.descriptor.status()
                 }

@@ -134,7 +134,7 @@ final class Stage {
         let work = StageWork(graph.stagedEntries, locations, monitor)
         try takeOver(work, worker)
         try work.run(
-            threads: source.threads(options), filesPerItem: source.directory == nil ? 0 : 1, makeWorker)
+            threads: source.threads(options), filesPerItem: source.resolver() == nil ? 0 : 1, makeWorker)
         try link(work, worker)
         let directories = Array(staged.directories.reversed())
         for (number, index) in directories.enumerated() {

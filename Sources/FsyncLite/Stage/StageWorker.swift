@@ -248,7 +248,7 @@ final class StageWorker {
         of file: File, _ staged: borrowing ObjectHandle, at location: RelativePath
     ) throws(SystemError) {
         let status = try staged.status()
-        guard contents.directory == nil, status.size >= StageWorker.smallPart else { return }
+        guard contents.resolver() == nil, status.size >= StageWorker.smallPart else { return }
         log.note(
             part: StagedFile(
                 path: file.path, location: location, source: file.status, stagedInode: status.inode,

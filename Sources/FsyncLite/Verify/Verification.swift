@@ -111,7 +111,7 @@ public struct Verification: Sendable {
 
     private func open(_ source: MirrorSource, _ header: ManifestHeader?) throws -> OtherCopy {
         let monitor = monitor
-        guard let remote = RemoteSource(source, of: client) else {
+        guard let remote = client.map(RemoteSource.init) ?? RemoteSource(source) else {
             let tree = try LocalTree(source)
             return OtherCopy(
                 digests: { tree.digests(monitor) }, edits: EditDetection(in: tree.facts, header))

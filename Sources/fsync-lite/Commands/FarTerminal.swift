@@ -11,11 +11,13 @@ final class FarTerminal: RemoteRun.Terminal {
         /// The end of the log that is no whole line yet.
         var log: [UInt8] = []
         var document: [UInt8] = []
+        /// Bytes of standard output.
+        var length = 0
         var hasWritten = false
         var failure: (any Error)?
     }
 
-    /// In bytes: a plan or a report with all its actions, and a report without them.
+    /// In bytes: a plan or a report with all its actions, or a manifest, and a report without actions.
     static let (longestDocument, longestReport) = (1 << 30, 16 << 20)
     private static let longestLine = 64 << 10
 
@@ -23,13 +25,21 @@ final class FarTerminal: RemoteRun.Terminal {
     private let log: LocalFile?
     private let documentLimit: Int
     private let isRaw: Bool
+    private let showsErrors: Bool
+    /// Takes what is for standard output; nil if it goes there.
+    private let take: (@Sendable (ArraySlice<UInt8>) throws -> Void)?
 
     /// - Parameters:
     ///   - log: nil if no log is wanted.
     ///   - documentLimit: in bytes; 0 if no document is wanted.
     ///   - isRaw: standard output is for a program, which wants names as they are.
-    init(log: LocalFile?, documentLimit: Int, isRaw: Bool) {
+    ///   - take: called with each part of what is for standard output, on another thread.
+    init(
+        log: LocalFile? = nil, documentLimit: Int = 0, isRaw: Bool = false, showsErrors: Bool = true,
+        _ take: (@Sendable (ArraySlice<UInt8>) throws -> Void)? = nil
+    ) {
         (self.log, self.documentLimit, self.isRaw) = (log, documentLimit, isRaw)
+        (self.showsErrors, self.take) = (showsErrors, take)
     }
 
     var signal: Int32? { TerminationSignal.signal }
@@ -46,8 +56,17 @@ final class FarTerminal: RemoteRun.Terminal {
                 case .output:
                     state.hasWritten = true
                     guard state.failure == nil else { return true }
-                    try StandardStream.output.write(isRaw ? Array(bytes) : state.output.clean(bytes))
-                case .errors: try StandardStream.error.write(state.errors.clean(bytes))
+                    guard let take else {
+                        try StandardStream.output.write(isRaw ? Array(bytes) : state.output.clean(bytes))
+                        return true
+                    }
+                    state.length += bytes.count
+                    guard state.length <= FarTerminal.longestDocument else {
+                        throw SyncError(.failed, "the document from the other machine is too large")
+                    }
+                    try take(bytes)
+                case .errors:
+                    if showsErrors { try StandardStream.error.write(state.errors.clean(bytes)) }
                 case .log:
                     guard let log else { return false }
                     var rest = bytes

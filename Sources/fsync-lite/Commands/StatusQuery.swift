@@ -39,7 +39,7 @@ struct StatusQuery {
         var options = GivenOptions()
         options.append(.json)
         let document = Collected()
-        let code = try FarDocument.fetch(
+        let code = try RemoteInvocation.fetch(
             StatusCommand.self, endpoint.bytes, options, beside: invocation, showsErrors: false
         ) { bytes in document.bytes.withLock { $0 += bytes } }
         return try Target.Status(document: document.bytes.withLock(\.self), of: endpoint, code: code.rawValue)

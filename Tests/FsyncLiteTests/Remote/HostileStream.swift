@@ -97,17 +97,21 @@ enum HostileStream {
             }
             frame.findings(findings)
         }
+        let result = UInt8(random.next() % 3)
         frames += answer(4, &random) { frame in
-            frame.byte(0)
-            frame.extended(
-                ExtendedAttributes([.init(name: Array("system.posix_acl_access".utf8), value: [2, 0, 0, 0])]))
-            frame.byte(1)
-            frame.byte(2)
-            frame.text("EACCES")
+            frame.byte(result)
+            if result == 0 {
+                frame.extended(
+                    ExtendedAttributes([
+                        .init(name: Array("system.posix_acl_access".utf8), value: [2, 0, 0, 0])
+                    ]))
+            }
+            if result == 2 { frame.text("EACCES") }
         }
         let status = status(.file, &random)
         frames += answer(5, &random) { frame in
             frame.byte(0)
+            frame.flag(true)
             frame.digest(Digest(SHA256().finish()))
             frame.status(status, device: 0)
             frame.flag(true)
@@ -132,7 +136,7 @@ enum HostileStream {
         for _ in 0..<2 { frame.digest(digest(&random)) }
         for number in 0..<(random.next() % 9) {
             frame.byte(ListItem.Code.entry)
-            frame.byte(EntryEncoder.Flags.isListed)
+            frame.byte(Sight.whole.rawValue << 1)
             frame.bytes(String(format: "n%05d", number).utf8)
             let type: FileType = random.next() % 2 == 0 ? .directory : .file
             frame.status(status(type, &random), device: 0)
@@ -179,7 +183,7 @@ enum HostileStream {
             let types: [FileType] = [.file, .file, .directory, .symlink, .fifo, .characterDevice]
             let type = types[Int(random.next() % UInt64(types.count))]
             frame.number(levels)
-            frame.byte(EntryEncoder.Flags.isListed)
+            frame.byte(Sight.whole.rawValue << 1)
             frame.bytes(String(format: "n%05d", open[open.count - 1]).utf8)
             frame.status(status(type, &random), device: UInt32(random.next() % 3))
             if type == .symlink { frame.bytes("../there".utf8) }

@@ -122,7 +122,7 @@ struct WireValueTests {
         var reader = Payload.reader(.entries) {
             for entry in entries {
                 $0.number(entry.levels)
-                $0.byte(EntryEncoder.Flags.isListed)
+                $0.byte(Sight.whole.rawValue << 1)
                 $0.bytes(entry.name.utf8)
                 $0.status(status(entry.type), device: 0)
             }
