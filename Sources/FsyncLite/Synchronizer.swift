@@ -64,6 +64,9 @@ public struct Synchronizer: Sendable {
         }
     }
 
+    /// The target itself becomes an earlier tree.
+    private var isReturn: Bool { if case .snapshot = source { true } else { false } }
+
     /// Restores an earlier tree, by the same stages.
     ///
     /// - Parameter snapshot: the tree, if the target is on another machine.
@@ -91,8 +94,10 @@ public struct Synchronizer: Sendable {
         // The root is opened before anything is written, as a sync reports write errors since the open.
         var root = try TargetRoot(target)
         var lockNote = try root.lock()
-        // A saved plan does not include finishing a commit.
-        if saved != nil, try root.state?.hasJournal() == true { throw SyncError.pendingCommit(name) }
+        // A saved plan does not include finishing a commit, and the snapshots that a restore names move with it.
+        if saved != nil || isReturn, try root.state?.hasJournal() == true {
+            throw SyncError.pendingCommit(name)
+        }
         let wasPending = try root.recover() != nil
         if wasPending {
             root = try TargetRoot(target)

@@ -74,6 +74,7 @@ extension PrunableHistory {
     init(_ state: StateDirectory, keeping keptSteps: Int) throws {
         let history = try History(state)
         self.keptSteps = keptSteps
-        bytes = try history.steps.dropFirst(keptSteps).map { try history.bytesHeld($0) }.sum()
+        // Together: a file may have a name in each of two steps.
+        bytes = try history.measure(Set(history.steps.dropFirst(keptSteps).flatMap(\.directories)))
     }
 }

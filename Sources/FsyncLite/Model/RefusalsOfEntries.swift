@@ -101,9 +101,13 @@ extension Refusal {
 
     static func noSpace(_ needed: ByteCount, free: ByteCount, _ history: PrunableHistory) -> Refusal {
         let text = Amount.bytes(needed, over: free)
+        let isEnough = needed <= free + history.bytes
+        let hopeless =
+            history.bytes > 0 ? "; its history holds \(Amount.bytes(history.bytes)), which is not enough" : ""
         var refusal = Refusal(
-            .noSpace, "\(text.0) are needed and \(text.1) are free in the target\(advice(history))",
-            prune(history))
+            .noSpace,
+            "\(text.0) are needed and \(text.1) are free in the target"
+                + (isEnough ? advice(history) : hopeless), isEnough ? prune(history) : .none)
         refusal.bytes = Space(needed: needed, free: free)
         return refusal
     }

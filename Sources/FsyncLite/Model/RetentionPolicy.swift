@@ -67,6 +67,7 @@ public struct RetentionPolicy: Hashable, Sendable {
 extension RetentionPolicy: CustomStringConvertible {
     /// The rules in the form of settings, such as `keep_last 3, keep_within 7d`.
     public var description: String {
+        if keepLast == .max { return "everything is kept" }
         let counts = [
             ("keep_last", keepLast), ("keep_hourly", keepHourly), ("keep_daily", keepDaily),
             ("keep_weekly", keepWeekly), ("keep_monthly", keepMonthly), ("keep_yearly", keepYearly),

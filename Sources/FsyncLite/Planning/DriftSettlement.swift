@@ -280,10 +280,16 @@ private struct DriftSettlement {
     ) rethrows -> [Problem] {
         let lost = try difference.lost(tree, look)
         guard !lost.isEmpty else { return [] }
-        // A file in a displaced directory returns with the directory.
-        difference.matches.removeAll {
-            lost.contains($0.source.path) && $0.target.path.isInState && !$0.target.path.isInSlot
+        // What the target has at the path stays. A file in a displaced directory returns with the directory.
+        var missing: [File] = []
+        difference.matches.removeAll { match in
+            let path = match.target.path
+            guard lost.contains(match.source.path), path.isInState, !path.isInSlot else { return false }
+            missing.append(match.source)
+            return true
         }
+        difference.created.append(contentsOf: missing.map { ($0, false) })
+        difference.created.sort()
         // Entries that stay at these paths may be excluded by the restored filters.
         let excluded = Array(
             difference.deleted.lazy.map(\.file).filter { file in

@@ -38,6 +38,9 @@ public struct LastCheck: Codable, Hashable, Sendable {
     /// nil for a time that is none.
     public var time: Timestamp? { Timestamp(iso8601: ended) }
 
+    /// Content has rotted, in the tree or in the history.
+    public var isBad: Bool { rotten > 0 || damagedSnapshots > 0 }
+
     /// Adds what was found in this part, and what earlier checks found in parts that were not read now.
     public mutating func find(rotten: Int, damaged: [String], after last: LastCheck?) {
         var all = last?.findings?.filter { !covers($0) } ?? []

@@ -31,6 +31,8 @@ public struct RecordedRun: Hashable, Sendable {
 
     /// The target was mirrored as far as possible.
     public var isGood: Bool { [0, 3].contains(outcome?.exitCode) }
+    /// Some of it could not be mirrored, or a command after it failed.
+    public var isIncomplete: Bool { outcome?.exitCode == 3 }
 
     /// It did not end, and its process is gone: it was killed, or the machine lost its power.
     public var isCutOff: Bool {

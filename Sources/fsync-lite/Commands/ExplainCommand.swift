@@ -48,13 +48,14 @@ enum ExplainCommand: Command {
         let found = try Explanation(
             of: path, in: source, by: filters, manifest: manifest?.header() == nil ? nil : manifest,
             target: isHere && isThere ? named.path : nil)
+        let text = text(of: found, named, isThere: isThere)
         if invocation.options.has(.json) {
             var document = DocumentWriter(format: "fsync-lite-explanation")
             if let job = named.job { document.text.field("job", job.name) }
             document.text.field("target", "target_base64", named.path[...])
             document.text.path(path)
             document.text.field("verdict", found.verdict.rawValue)
-            document.text.field("text", found.text)
+            document.text.field("text", text)
             if let copy = found.copy {
                 document.text.field("copy_modified", Timestamp(copy.modified))
                 if copy.type == .file { document.text.field("copy_size", copy.size) }
@@ -62,9 +63,17 @@ enum ExplainCommand: Command {
             if found.isUpToDate == true { document.text.flag("up_to_date") }
             try document.end(to: &console)
         } else {
-            try console.line("\(path): \(found.text)")
+            try console.line("\(path): \(text)")
         }
         return found.verdict == .mirrored ? .done : .different
+    }
+
+    /// Also says why no run copies a new entry now.
+    private static func text(of found: Explanation, _ named: NamedTarget, isThere: Bool) -> String {
+        guard found.verdict == .new else { return found.text }
+        if named.job?.disabled != nil { return "\(found.text), but the job is disabled" }
+        return isThere
+            ? found.text : "the target \(LocalFile(bytes: named.path)) is not there: is its disk mounted?"
     }
 
     private static func mirrored(

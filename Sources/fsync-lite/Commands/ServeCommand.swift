@@ -65,7 +65,13 @@ enum ServeCommand: Command {
             served: invocation.options.value(restrict).map { try ServedDirectory($0) })
         let order = try Service.greet(
             input: .standardInput(), output: .standardOutput(), beneath: limits.served,
-            .beneath(limits.served, mayLock: !isOfKey) { try RelativePath(argument: $0, in: $1) },
+            .beneath(limits.served, mayLock: !isOfKey) { word, target in
+                do {
+                    return try RelativePath(argument: word, in: target)
+                } catch let error as UsageError {
+                    throw SyncError(.usage, "\(error.message): \(error.hint)")
+                }
+            },
             timeout: age.map { LineTimeout($0.duration) } ?? .usual, memory: Int(memory.rawCount),
             onSilence: { HostProcess.exit(ExitCode.unreachable.rawValue) })
         var say: @Sendable (String) -> Void = { Console.complain($0) }

@@ -31,7 +31,7 @@ enum SnapshotRestoreCommand: Command {
             can. With --link files are not copied but get one more name: what is written to them later changes the \
             target or its history as well. With --in-place the target goes back, as one transaction that can be \
             undone, and by an exchange where the last apply was one; what no apply brought there stays. The history \
-            stays whole.
+            stays whole. After a commit that was cut short, --in-place stops with 6, as undo does.
             """,
         arguments: [.target, .snapshot, path],
         options: [to, toSource, overwrite, link, inPlace, .dryRun] + Restoration.exchangeOptions

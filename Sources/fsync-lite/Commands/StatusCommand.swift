@@ -82,11 +82,13 @@ enum StatusCommand: Command {
         /// - Parameter path: nil for a job that the record of runs alone knows.
         func row(_ name: [UInt8], _ job: Job?, path: [UInt8]?) throws -> StatusNagios.Row {
             let isJob = job != nil || path == nil
+            let isHere = try path.map { try SyncRun.endpoint($0, SyncRun.target) == nil } ?? false
             let runs =
                 path.flatMap { RunRecord.runs(on: $0).nonEmpty }
                 ?? (isJob ? recorded.first { $0.job.utf8.elementsEqual(name) }?.runs : nil)
             if let runs {
-                return StatusNagios.Row(escapedText(name), runs, isPaused: job?.disabled != nil)
+                let status = isHere ? path.flatMap { try? Target(path: $0).status() } : nil
+                return StatusNagios.Row(escapedText(name), runs, status, isPaused: job?.disabled != nil)
             }
             let query = StatusQuery(job, path: path ?? name, invocation)
             if job == nil { _ = try query.status.get() }
@@ -103,7 +105,8 @@ enum StatusCommand: Command {
                 }, to: &console)
         }
         let jobs = try SettingsSources(invocation).jobs()
-        let names = Set(jobs.map(\.name)).union(recorded.map(\.job)).sorted()
+        // Of a user who has no jobs, those of root, which is all that is known of them.
+        let names = jobs.isEmpty ? recorded.map(\.job).sorted() : jobs.map(\.name)
         return try limits.write(
             names.map { name in
                 let job = jobs.first { $0.name == name }

@@ -45,7 +45,7 @@ struct StatusMetrics {
                 $0.began.isAhead(of: now) ? "+Inf" : elapsed($0.began, now)
             },
             .ofLastRun("duration_seconds", "How long it took.") { elapsed($0.began, $0.ended) },
-            .ofLastRun("result", "Its exit code: 0, or 3 if something could not be mirrored.") {
+            .ofLastRun("result", "0, or 3 if something could not be mirrored.") {
                 "\($0.result)"
             },
             .ofLastRun("problems", "How many problems it listed.") { "\($0.problems)" },

@@ -4,8 +4,8 @@ import FsyncLite
 
 /// One line for Nagios and what speaks its language: the worst state of all jobs, and the age of each one's last good run.
 ///
-/// By the Nagios Plugin Development Guidelines; it is made from the record of runs, which everybody may read, and opens no
-/// target that is in it.
+/// By the Nagios Plugin Development Guidelines; it is made from the record of runs, which everybody may read. What the target
+/// itself says is added where this user may read it.
 struct StatusNagios {
     /// What the age of a good run may be; nil for anything.
     let warning, critical: TimeSpan?
@@ -23,20 +23,43 @@ struct StatusNagios {
         let lastGood: Timestamp?
         let failed: RecordedRun?
         let isPaused: Bool
+        /// What is wrong in spite of good runs.
+        let faults: [(state: State, text: String)]
 
         init(_ query: StatusQuery) {
             (name, lastGood, failed) = (query.name, query.lastGood, query.failed)
             isPaused = query.job?.disabled != nil
+            faults = Row.faults(query.runs.last, try? query.status.get())
         }
 
-        init(_ name: String, _ runs: [RecordedRun], isPaused: Bool) {
+        /// - Parameter status: what the target itself says; nil where this user cannot read it, or it is not here.
+        init(_ name: String, _ runs: [RecordedRun], _ status: Target.Status?, isPaused: Bool) {
             (self.name, self.isPaused) = (name, isPaused)
             (lastGood, failed) = (runs.lastGood?.began, runs.failed)
+            faults = Row.faults(runs.last, status)
+        }
+
+        private static func faults(
+            _ last: RecordedRun?, _ status: Target.Status?
+        ) -> [(state: State, text: String)] {
+            let (isPending, check) = (status?.isPending ?? false, status?.lastCheck)
+            return [
+                isPending ? (.critical, "a commit was begun and not ended") : nil,
+                check.flatMap { $0.isBad ? (.critical, "last check: \($0.text)") : nil },
+                last.flatMap {
+                    $0.isIncomplete ? (.warning, "\($0.began.nearText()) \($0.resultAndReason)") : nil
+                },
+            ].compactMap(\.self)
         }
     }
 
     private func state(of row: Row, now: Timestamp) -> State {
         guard !row.isPaused else { return .ok }
+        let states = [stateOfAge(row, now: now)] + row.faults.map(\.state)
+        return states.max { $0.rank < $1.rank } ?? .ok
+    }
+
+    private func stateOfAge(_ row: Row, now: Timestamp) -> State {
         guard let good = row.lastGood else { return row.failed == nil ? .unknown : .critical }
         if good.isAhead(of: now) { return .unknown }
         if let critical, good < critical.start { return .critical }
@@ -47,7 +70,8 @@ struct StatusNagios {
     private func words(_ row: Row, now: Timestamp) -> String {
         let good = row.lastGood.map { "last good run \($0.ageText(now: now))" } ?? "no good run is known"
         let failed = row.failed.map { "\($0.began.nearText(now: now)) \($0.resultAndReason)" }
-        return "\(row.name): " + [good, failed].compactMap(\.self).joined(separator: "; ")
+        return "\(row.name): "
+            + ([good, failed].compactMap(\.self) + row.faults.map(\.text)).joined(separator: "; ")
     }
 
     private func words(running: Int, paused: Int) -> String {

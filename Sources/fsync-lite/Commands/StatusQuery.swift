@@ -90,6 +90,7 @@ struct StatusQuery {
                 return "mount its disk"
                     + (job == nil ? "" : "; if it was moved: \(command("--change-target"))")
             }
+            if status.lastCheck?.isBad ?? false { return "see: \(statusCommand)" }
             guard let last = status.lastRun else { return command() }
             if !last.isComplete {
                 return job?.command("\(PlanCommand.name) --job", [], given) ?? "fsync-lite plan"

@@ -38,6 +38,9 @@ struct StatusTable {
     private static func attempt(_ asked: StatusQuery) -> String {
         if asked.job?.disabled != nil { return "paused" }
         if let run = asked.failed { return "\(run.began.nearText()), \(run.result)" }
+        if let run = asked.runs.last, run.isIncomplete, asked.lastRun?.isComplete ?? false {
+            return "\(run.began.nearText()), \(run.result)"
+        }
         guard let last = asked.lastRun, last.isComplete else {
             return asked.lastRun.map { "\($0.problems) not mirrored" } ?? "-"
         }

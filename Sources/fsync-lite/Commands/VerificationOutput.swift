@@ -26,11 +26,13 @@ struct VerificationOutput {
     ) throws -> Verification.Summary {
         var repairable: [Discrepancy] = []
         let summary = try verification.run { found in
-            if repairs, found.isRepairable || found.kind == .edited {
-                repairable.append(found)
-            } else {
-                try write(found, to: &console)
+            guard repairs else { return try write(found, to: &console) }
+            if found.isRepairable || found.kind == .edited { return repairable.append(found) }
+            var found = found
+            if found.kind == .rotten, found.message == nil {
+                found.message = "not repaired: the other copy is not as recorded, either"
             }
+            try write(found, to: &console)
         }
         for found in try verification.repair(repairable) { try write(found, to: &console) }
         return summary

@@ -17,15 +17,16 @@ enum VerifyCommand: Command {
 
     static let description = CommandDescription(
         "verify",
-        summary: "Read a target and its history, and find what has rotted. Exits 2 when something has.",
+        summary: "Read a target and its history, and find what has rotted.",
         discussion: """
             It does what manifest verify --digest and snapshot verify do, and notes the result in the target, where \
             status shows it. \(NamedTarget.rule)
             The content of a file is read if it has a digest: apply --digest records them, and later runs, too. With \
             --part auto each check reads the next part. A part that was cut short is read again. Differences of sizes and \
-            times, and missing files, are found by each check. What was found in a part is in status until that part is read \
-            again.
-            A file is rotten if its content changed and its size and time did not.
+            times, and missing files, are found by each check. Rot that was found in a part is in status until that part is \
+            read again.
+            A file is rotten if its content changed and none of its times did. It exits 2 when the tree is not as recorded, \
+            and 65 when an old version is not.
             """,
         arguments: [NamedTarget.argument],
         options: [part, repair, .quiet, .json, .settingsFile] + OptionDescription.remote,

@@ -15,7 +15,8 @@ extension ArgumentDescription {
 }
 
 extension OptionDescription {
-    static let json = flag("--json", "write one JSON document to standard output")
+    static let json = flag(
+        "--json", "write JSON to standard output: a document, or one for each job that is run")
     static let all = flag("--all", "list every entry, however many")
     static let quiet = flag("--quiet", short: "-q", "say nothing when all went well")
     static let verbose = flag("--verbose", short: "-v", "list the actions, also of an apply")

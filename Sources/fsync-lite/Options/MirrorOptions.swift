@@ -37,7 +37,7 @@ extension SyncOptions {
         }.rare,
         .value(
             "--max-delete", "N",
-            "refuse to delete more than N entries, or N% of them (default: 50%); unlimited turns this off",
+            "refuse to delete more than N entries, or N% of them (default: 50%, and more than 10); unlimited turns this off",
             "give a number, a percentage such as 20%, or unlimited", { DeleteLimit($0) }
         ) { $0.deleteLimit = $1 },
         .flag("--no-delete", "delete nothing; replace only empty directories") {

@@ -10,10 +10,13 @@ struct SettingsSources {
     /// The user's settings for every run; empty without a file.
     private(set) var defaults: [SettingsLayer] = []
     private let isQuiet: Bool
+    /// The file that `--settings` names.
+    private let given: [UInt8]?
 
     /// - Throws: `SyncError` with code `inputMissing` if the file named by `--settings` does not exist.
     init(_ given: GivenOptions) throws {
         isQuiet = given.has(.quiet)
+        self.given = given.value(.settingsFile)
         if let path = given.value(.settingsFile) {
             let file = LocalFile(bytes: path)
             try file.checkIsRoots()
@@ -46,7 +49,7 @@ struct SettingsSources {
     }
 
     private init(own: SettingsFile<UserSettings>?, defaults: [SettingsLayer], isQuiet: Bool) {
-        (self.own, self.defaults, self.isQuiet) = (own, defaults, isQuiet)
+        (self.own, self.defaults, self.isQuiet, given) = (own, defaults, isQuiet, nil)
     }
 
     /// Tells the notes of a layer, each once: a command may read its settings again.
@@ -161,10 +164,11 @@ struct SettingsSources {
         let names = try someJobs().map(\.name)
         let list = Amount.list(names.map { escapedText($0.utf8) }, of: names.count)
         let suggestion = EditDistance.suggestion(for: name, among: names).map { "\($0)\n" } ?? ""
+        let settings = given.map { " \(OptionDescription.settingsFile.name) \(Shell.word($0))" } ?? ""
         return UsageError(
             message,
             hint:
-                "\(suggestion)the jobs are: \(list)\nfor all of them: fsync-lite run --all, fsync-lite status --all"
-        )
+                "\(suggestion)the jobs are: \(list)\nfor all of them: fsync-lite run --all\(settings), fsync-lite status "
+                + "--all\(settings)")
     }
 }

@@ -48,8 +48,12 @@ struct ExplainTests {
     /// The filters of a job are named as they are written, those of a target's last run by their patterns.
     @Test func theRuleThatDecidesIsNamed() throws {
         let scene = try scene()
-        try expect(scene, "j", "d/z", 2, "the target does not have it yet; the next run copies it")
+        let place = scene.path("target")
+        try expect(scene, "j", "d/z", 2, "the target \(place) is not there: is its disk mounted?")
         try mirror(scene)
+        try scene.build("new", at: "source/later")
+        try expect(scene, "j", "later", 2, "the target does not have it yet; the next run copies it")
+        try scene.remove("source/later")
         let tmp = "it is not in the source; "
         for (path, code, text, ofTarget) in [
             ("y.bak", 2, "the pattern *.bak excludes it", nil),

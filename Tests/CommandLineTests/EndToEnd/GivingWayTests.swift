@@ -136,6 +136,35 @@ struct GivingWayTests {
         try onDisk(applies: 2) { scene in try expectRefusedAndKept(scene, megabytes: 12) }
     }
 
+    /// Not even all of the history makes room: none of it is to be removed for nothing.
+    @Test func noCommandIsPrintedThatDoesNotHelp() throws {
+        try onDisk(applies: 2) { scene in
+            try change(scene, 9, megabytes: 14)
+            let run = try apply(scene)
+            #expect(run.code == 4 && run.errors.contains(", which is not enough"), "\(run.errors)")
+            #expect(!run.errors.contains("next:"), "\(run.errors)")
+            try change(scene, 9, megabytes: 12)
+            let helped = try apply(scene)
+            #expect(
+                helped.errors.contains("next: fsync-lite snapshot prune --keep-last 0"), "\(helped.errors)")
+        }
+    }
+
+    /// Two runs have each displaced a name of one file. No snapshot alone holds it, and all together do.
+    @Test func aFileWithNamesOfTwoRunsIsPartOfTheHistory() throws {
+        try onDisk(applies: 1) { scene in
+            try scene.link("source/other", to: "source/large")
+            #expect(try apply(scene).code == 0)
+            for name in ["other", "large"] {
+                try scene.remove("source/\(name)")
+                #expect(try apply(scene).code == 0)
+            }
+            try change(scene, 9, megabytes: 14)
+            let refused = try apply(scene)
+            #expect(refused.errors.contains("its history holds 3.1 MB, which"), "\(refused.errors)")
+        }
+    }
+
     /// A saved plan that lets nothing go meets a disk that is full by then, with an old tree and snapshots that could.
     @Test func nothingGoesThatASavedPlanDoesNotName() throws {
         try onDisk(applies: 3) { scene in

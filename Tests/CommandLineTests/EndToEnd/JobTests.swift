@@ -50,7 +50,8 @@ struct JobTests {
     @Test func whereAJobIsMissingTheErrorListsThem() throws {
         let scene = try scene("", #", "sys": {"source": "/etc", "target": "/nowhere/etc"}"#)
         let list =
-            "the jobs are: photos, sys\nfor all of them: fsync-lite run --all, fsync-lite status --all\n"
+            "the jobs are: photos, sys\nfor all of them: fsync-lite run --all --settings settings.json, "
+            + "fsync-lite status --all --settings settings.json\n"
         for (words, message) in [
             (["run"], "'run' is missing JOB"), (["status"], "'status' is missing TARGET"),
             (["run", "all"], "no job 'all' in settings.json"),

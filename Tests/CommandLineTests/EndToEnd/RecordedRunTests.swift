@@ -308,6 +308,52 @@ struct RecordedRunTests {
             future.code == 3 && future.line.contains("in the future: is the clock right?"), "\(future.line)")
     }
 
+    /// What is wrong in spite of a good run: a command after it, a commit that was cut short, and rot.
+    @Test func oneLineTellsWhatAGoodRunDoesNot() throws {
+        try begin()
+        let settings = try scene.text("settings.json")
+        try scene.build(
+            .file(
+                settings.replacing(
+                    "\"home\": {", with: "\"home\": {\"after\": [\"sh\", \"-c\", \"exit 9\"], ")),
+            at: "settings.json")
+        #expect(try run("run", "home").code == 3)
+        let incomplete = try nagios()
+        #expect(incomplete.code == 1 && incomplete.line.contains("; today "), "\(incomplete.line)")
+        #expect(try run("status", "--all").output.contains(", incomplete"))
+        try scene.build(.file(settings), at: "settings.json")
+        #expect(try run("run", "home").code == 0)
+        #expect(try nagios().code == 0)
+        let state = "h/.fsync-lite"
+        try scene.build(.file(""), at: "\(state)/journal")
+        let pending = try nagios("home")
+        #expect(
+            pending.code == 2 && pending.line.contains("a commit was begun and not ended"), "\(pending.line)")
+        try scene.remove("\(state)/journal")
+        try scene.build(
+            .file(
+                "{\"ended\": \"2026-01-01T00:00:00Z\", \"part\": 1, \"parts\": 1, \"files_read\": 1, "
+                    + "\"files_without_digest\": 0, \"rotten\": 1, \"other_differences\": 0, \"damaged_snapshots\": 0}"
+            ),
+            at: "\(state)/last-check")
+        let rotten = try nagios()
+        #expect(rotten.code == 2 && rotten.line.contains("home: ") && rotten.line.contains("1 rotten"))
+        #expect(try run("status", "--all").output.contains("see: fsync-lite status home"))
+    }
+
+    /// What other settings name, or named once, is nothing that these jobs are about.
+    @Test func onlyTheJobsOfTheSettingsAreJudged() throws {
+        try begin()
+        try emptySource()
+        #expect(try run("run", "sys").code == 4)
+        #expect(try nagios().code == 1)
+        let settings = try scene.text("settings.json")
+        let home = try #require(settings.firstMatch(of: /"home": \{[^}]*\}/)).output
+        try scene.build(.file("{\"jobs\": {\(home)}}"), at: "settings.json")
+        let asked = try nagios()
+        #expect(asked.code == 0 && !asked.line.contains("sys"), "\(asked.line)")
+    }
+
     /// The clock was a year ahead, and is not any more.
     @Test func laterRunsTakeThePlaceOfOneFromTheFuture() throws {
         try begin()

@@ -432,6 +432,45 @@ struct UndoTests {
         #expect(try run("undo", target, "--json").json().texts("takes_back") == Array(ids.prefix(1)))
     }
 
+    /// What was displaced was written to by somebody since: nothing comes in the place of the present file.
+    @Test(arguments: [[], ["--exchange"]]) func whatIsLostLeavesThePresentFile(options: [String]) throws {
+        let scene = try MirrorScene(["e": "older", "x": "x"], inMemory: true)
+        #expect(try scene.run(["apply", "source", "target"] + options).code == 0)
+        try scene.rewrite("source/e", "newer content")
+        try scene.build(["x": "y"], at: "source")
+        #expect(try scene.run(["apply", "source", "target"] + options).code == 0)
+        let displaced = try HostCommand.output("grep", "-rl", "older", scene.directory.path)
+            .split(separator: "\n").filter { $0.contains(".fsync-lite/") && !$0.hasSuffix(".json") }
+        try #require(!displaced.isEmpty)
+        for path in displaced { try HostCommand.run("sh", "-c", "echo more >> '\(path)'") }
+        let back = try scene.run("snapshot", "restore", "target", "latest~1", "--in-place")
+        #expect(back.code == 3 && back.errors.contains("e: what it held is lost"), "\(back.errors)")
+        #expect(try scene.text("target/e") == "newer content" && scene.text("target/x") == "x")
+        let record = try scene.run("manifest", "list", "target", "--json").output
+        #expect(record.contains("\"path\":\"e\",\"type\":\"file\",\"size\":13,"), "\(record)")
+        #expect(try scene.run("undo", "target").code == 0)
+        #expect(try scene.text("target/e") == "newer content" && scene.text("target/x") == "y")
+    }
+
+    /// Once its commit is ended, `latest~2` is another snapshot.
+    @Test(.needs(.strace)) func aRestoreThatWasCutShortIsNotTriedAgainUnasked() throws {
+        let scene = try MirrorScene(["a": "v1", "b": "v1"], inMemory: true)
+        for version in 1...4 {
+            try scene.rewrite("source/a", "version \(version)")
+            try scene.mirror()
+        }
+        let words = ["snapshot", "restore", "target", "latest~2", "--in-place"]
+        let killed = try CommandRun(
+            words, in: scene.directory.path,
+            under: ["strace", "-f", "-qq", "-o", "/dev/null", "-e", "inject=renameat2:signal=KILL:when=4"])
+        try #require(killed.code != 0 && scene.exists("target/.fsync-lite/journal"))
+        let again = try scene.run(words)
+        #expect(again.code == 6 && again.errors.contains("fsync-lite recover target"), "\(again.errors)")
+        #expect(scene.exists("target/.fsync-lite/journal"))
+        #expect(try scene.run("recover", "target").code == 0)
+        #expect(try scene.text("target/a") == "version 2")
+    }
+
     @Test func nothingToUndo() throws {
         let scene = try MirrorScene(["a": "a"])
         #expect(try scene.run("undo", "target").code == 66)

@@ -189,9 +189,18 @@ struct GuardTests {
         } butNot: {
             $0.info.availableBytes = 135_977
         },
-        Row("136.0 kB are needed and 0 B are free in the target; its history holds 9 B, which snapshot prune")
-        {
-            $0.info.availableBytes = 0
+        Row(
+            "135977 B are needed and 135968 B are free in the target; its history holds 9 B, which snapshot prune"
+        ) {
+            $0.info.availableBytes = 135_968
+            $0.prunable.bytes = 9
+        } butNot: {
+            $0.givingWay = ["a snapshot"]
+        },
+        Row(
+            "135977 B are needed and 135967 B are free in the target; its history holds 9 B, which is not enough"
+        ) {
+            $0.info.availableBytes = 135_967
             $0.prunable.bytes = 9
         } butNot: {
             $0.givingWay = ["a snapshot"]
