@@ -81,10 +81,7 @@ public final class Directory: Sendable {
 
     /// The same directory, on a file system that is not complete.
     func reopened(on fileSystem: TargetFileSystem) throws(SystemError) -> Directory {
-        let opened = try calling("openat", path) { () throws(Errno) -> Int32 in
-            try FileDescriptor.open(descriptor.rawValue, ".", [.read, .directory])
-        }
-        return Directory(path: path, descriptor: FileDescriptor(owning: opened), on: fileSystem)
+        Directory(path: path, descriptor: try opened(".", [.read, .directory]), on: fileSystem)
     }
 
     /// The directory above this one; at the top of the file system, this one again.
@@ -93,11 +90,9 @@ public final class Directory: Sendable {
     public func parent(
         _ flags: FileDescriptor.Flags = .pathOnly, path parentPath: [UInt8]? = nil
     ) throws(SystemError) -> Directory {
-        let opened = try calling("openat", path) { () throws(Errno) -> Int32 in
-            try FileDescriptor.open(descriptor.rawValue, "..", [flags, .directory])
-        }
-        return Directory(
-            path: parentPath ?? path + "/..".utf8, descriptor: FileDescriptor(owning: opened), on: fileSystem)
+        Directory(
+            path: parentPath ?? path + "/..".utf8, descriptor: try opened("..", [flags, .directory]),
+            on: fileSystem)
     }
 
     /// The parent directory and the name of this one in it, with symlinks resolved; nil if there is none: the root of
@@ -311,10 +306,10 @@ public final class Directory: Sendable {
         try change("unlinkat", name) { unlinkat($0, $1, AT_REMOVEDIR) }
     }
 
-    /// A new path-only descriptor of this directory.
-    func openPathOnly() throws(SystemError) -> FileDescriptor {
+    /// A new descriptor of this directory, or of the one above it.
+    func opened(_ name: String, _ flags: FileDescriptor.Flags) throws(SystemError) -> FileDescriptor {
         let opened = try calling("openat", path) { () throws(Errno) -> Int32 in
-            try FileDescriptor.open(descriptor.rawValue, ".", [.pathOnly, .directory])
+            try FileDescriptor.open(descriptor.rawValue, name, flags)
         }
         return FileDescriptor(owning: opened)
     }

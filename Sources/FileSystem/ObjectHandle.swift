@@ -25,7 +25,7 @@ public struct ObjectHandle: ~Copyable, Sendable {
 
     /// A handle of an open directory.
     public init(of directory: Directory) throws(SystemError) {
-        self.init(try directory.openPathOnly(), isPathOnly: true, nil, in: directory)
+        self.init(try directory.opened(".", [.pathOnly, .directory]), isPathOnly: true, nil, in: directory)
     }
 
     /// A handle of a file that is open for reading or writing.

@@ -73,10 +73,12 @@ extension SavedPlan.Step {
         let verb = random.pick(Action.Verb.allCases)
         let isFile = random.oneIn(2)
         let size = isFile ? ByteCount(clamping: random.next() % 1_000_000) : nil
-        func state(_ random: inout SplitMix64) -> SavedPlan.State {
-            SavedPlan.State(
-                size: size, modified: Timestamp(random.time()), changed: Timestamp(random.time()),
-                identity: random.identity())
+        func state(_ random: inout SplitMix64) -> FileStatus {
+            var status = FileStatus(type: isFile ? .file : .directory, modified: random.time())
+            (status.size, status.changed) = (size ?? 0, random.time())
+            let identity = random.identity()
+            (status.inode, status.created) = (identity.inode, identity.created?.fileTime)
+            return status
         }
         let action = Action(
             verb, path: path, from: verb == .move ? random.path() : nil, type: isFile ? "file" : "directory",

@@ -59,7 +59,7 @@ final class JournalObjects {
 
     /// The same by what shows of it, where identity does not last: a guard against objects of others, and no proof.
     private func isAlike(
-        _ object: Int, _ features: Journal.ObjectFeatures, _ status: FileStatus
+        _ object: Int, _ features: FileStatus, _ status: FileStatus
     ) -> Bool {
         guard features.type == status.type else { return false }
         guard features.type == .file || features.type == .symlink else { return true }

@@ -26,7 +26,7 @@ extension Commit {
                     .failed, path: path, "it was changed in the target since the scan; run again")
             }
             journal.objects.identify(index, status.identity)
-            journal.features?[index] = Journal.ObjectFeatures(status)
+            journal.features?[index] = status
         }
         if try FileSystemInfo(of: root).hasDomains { try objects.checkDomains() }
         journal.attributes.reserveCapacity(graph.attributes.count)

@@ -23,33 +23,14 @@ public struct SavedPlan: Hashable, Sendable {
     /// The id of the target's manifest; nil if it had none.
     public var manifest: String? { basis.manifest }
 
-    /// An action, and its objects as they were when it was planned.
+    /// An action, and its objects as they were when it was planned, see `FileStatus.planned`.
     package struct Step: Hashable, Sendable {
         package var action: Action
-        package var source: State?
-        package var target: State?
+        package var source: FileStatus?
+        package var target: FileStatus?
 
-        package init(action: Action, source: State?, target: State?) {
+        package init(action: Action, source: FileStatus?, target: FileStatus?) {
             (self.action, self.source, self.target) = (action, source, target)
-        }
-    }
-
-    /// The state of an object: equal states mean the same object, unchanged.
-    package struct State: Hashable, Sendable {
-        /// Bytes of content, for files.
-        package var size: ByteCount?
-        package var modified: Timestamp
-        package var changed: Timestamp
-        package var identity: FileIdentity
-
-        package init(size: ByteCount?, modified: Timestamp, changed: Timestamp, identity: FileIdentity) {
-            (self.size, self.modified, self.changed, self.identity) = (size, modified, changed, identity)
-        }
-
-        init(_ file: File) {
-            size = file.isFile ? file.size : nil
-            (modified, changed) = (file.modified, Timestamp(file.status.changed))
-            identity = file.identity
         }
     }
 

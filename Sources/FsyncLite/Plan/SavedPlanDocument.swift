@@ -119,14 +119,16 @@ extension SavedPlan.Step {
     }
 }
 
-extension FieldFormat<SavedPlan.State> {
+extension FieldFormat<FileStatus> {
     fileprivate static var state: FieldFormat {
         .object(
             [
-                Field("size", .size, \.size),
-                Field("modified", .time, \.modified), Field("changed", .time, \.changed),
-                Field("inode", .integer, \.identity.inode), Field("created", .time, \.identity.created),
-            ], blank: SavedPlan.State(size: nil, modified: .unknown, changed: .unknown, identity: .unknown))
+                Field(
+                    "size", .size, get: { $0.type == .file ? $0.size : nil },
+                    set: { ($0.type, $0.size) = (.file, $1) }),
+                Field("modified", .fileTime, \.modified), Field("changed", .fileTime, \.changed),
+                Field("inode", .integer, \.inode), Field("created", .fileTime, \.created),
+            ], blank: FileStatus(type: .directory, modified: Timestamp.unknown.fileTime))
     }
 }
 

@@ -24,8 +24,7 @@ package struct StepList: RandomAccessCollection, Hashable, Sendable {
         action.sizeBefore = nil
         let (source, target) = StepList.files(of: action, in: plan)
         return SavedPlan.Step(
-            action: action, source: source.map(SavedPlan.State.init), target: target.map(SavedPlan.State.init)
-        )
+            action: action, source: source?.status.planned, target: target?.status.planned)
     }
 
     private static func files(of action: Action, in plan: Plan) -> (source: File?, target: File?) {
@@ -58,8 +57,6 @@ package enum StepCoding: PackedCoding {
         static let entries = Parts(rawValue: 4)
         static let source = Parts(rawValue: 8)
         static let target = Parts(rawValue: 16)
-        static let sourceSize = Parts(rawValue: 32)
-        static let targetSize = Parts(rawValue: 64)
     }
 
     package static func path(of step: Element) -> RelativePath { step.action.path }
@@ -73,8 +70,6 @@ package enum StepCoding: PackedCoding {
         if action.entries != nil { parts.insert(.entries) }
         if source != nil { parts.insert(.source) }
         if target != nil { parts.insert(.target) }
-        if source?.size != nil { parts.insert(.sourceSize) }
-        if target?.size != nil { parts.insert(.targetSize) }
         store.put(byte: parts.rawValue)
         store.put(Action.Verb.allCases.firstIndex(of: action.verb) ?? 0)
         store.put(FileType.allCases.firstIndex { $0.documentName == action.type } ?? 0)
@@ -82,8 +77,8 @@ package enum StepCoding: PackedCoding {
         if let size = action.size { store.put(UInt64(bitPattern: size.rawCount)) }
         if let link = action.link { store.put(link.bytes) }
         if let entries = action.entries { store.put(entries) }
-        if let source { store.put(source.status) }
-        if let target { store.put(target.status, like: source?.status) }
+        if let source { store.put(source) }
+        if let target { store.put(target, like: source) }
     }
 
     package static func unpack(
@@ -102,24 +97,17 @@ package enum StepCoding: PackedCoding {
         if parts.contains(.entries) { action.entries = cursor.integer() }
         let source = parts.contains(.source) ? store.status(&cursor) : nil
         let target = parts.contains(.target) ? store.status(&cursor, like: source) : nil
-        return SavedPlan.Step(
-            action: action,
-            source: source.map { SavedPlan.State($0, hasSize: parts.contains(.sourceSize)) },
-            target: target.map { SavedPlan.State($0, hasSize: parts.contains(.targetSize)) })
+        return SavedPlan.Step(action: action, source: source, target: target)
     }
 }
 
-extension SavedPlan.State {
-    fileprivate init(_ status: FileStatus, hasSize: Bool) {
-        self.init(
-            size: hasSize ? status.size : nil, modified: Timestamp(status.modified),
-            changed: Timestamp(status.changed), identity: status.identity)
-    }
-
-    fileprivate var status: FileStatus {
-        var status = FileStatus(type: .file, modified: modified.fileTime)
-        (status.size, status.inode) = (size ?? 0, identity.inode)
-        (status.changed, status.created) = (changed.fileTime, identity.created?.fileTime)
+extension FileStatus {
+    /// What a saved plan has of the state of an object: equal ones mean the same object, unchanged. Only of files it has
+    /// the size, and nothing else tells the type.
+    var planned: FileStatus {
+        var status = FileStatus(type: type == .file ? .file : .directory, modified: modified)
+        (status.changed, status.inode, status.created) = (changed, inode, created)
+        if type == .file { status.size = size }
         return status
     }
 }

@@ -12,23 +12,9 @@ package struct Journal: Sendable {
     package var operations: [OperationGraph.Operation]
     /// Deepest first, with old and new values.
     package var attributes: [AttributeStep]
-    /// Of a commit on a file system where identity does not last: what tells the objects from others, by their numbers.
-    /// nil where identity does.
-    package var features: [Int: ObjectFeatures]?
-
-    /// What identifies an object independently of its name.
-    package struct ObjectFeatures: Hashable, Sendable {
-        package var type: FileType
-        /// Of a file or symlink.
-        package var size: ByteCount
-        package var modified: FileTime
-
-        init(_ status: FileStatus) {
-            (type, size, modified) = (
-                status.type, status.type == .directory ? 0 : status.size, status.modified
-            )
-        }
-    }
+    /// Of a commit on a file system where identity does not last: what tells the objects from others, by their numbers:
+    /// type, modification time and, of all but directories, size. nil where identity does.
+    package var features: [Int: FileStatus]?
 
     /// Whether it only exchanges the tree that has this state beside it. Its root is the directory that holds both, so
     /// another journal could move whatever lies beside them.

@@ -47,9 +47,9 @@ extension Journal {
             $0.fields(AttributeStep.fields, of: $1)
         }
         if let features {
-            let sorted = features.sorted { $0.key < $1.key }.map { NumberedFeatures($0.key, $0.value) }
-            try document.array("features", of: sorted, to: &file) {
-                $0.fields(NumberedFeatures.fields, of: $1)
+            let sorted = features.sorted { $0.key < $1.key }
+            try document.array("features", of: sorted, to: &file) { text, item in
+                text.fields(NumberedFeatures.fields, of: .init(object: item.key, features: item.value))
             }
         }
         document.beginTrailer()
@@ -88,7 +88,7 @@ extension Journal {
 
     private mutating func readFeatures(_ document: inout DocumentReader) throws {
         guard isWeak else { return }
-        var found: [Int: ObjectFeatures] = [:]
+        var found: [Int: FileStatus] = [:]
         try document.elements("features") { reader in
             var numbered = NumberedFeatures.blank
             try reader.object(NumberedFeatures.fields, into: &numbered)
@@ -150,21 +150,20 @@ private func location<Owner>(
 
 private struct NumberedFeatures {
     var object: Int
-    var features: Journal.ObjectFeatures
-
-    init(_ object: Int, _ features: Journal.ObjectFeatures) {
-        (self.object, self.features) = (object, features)
-    }
+    var features: FileStatus
 
     static let blank = NumberedFeatures(
-        0, .init(FileStatus(type: .file, modified: Timestamp.unknown.fileTime)))
+        object: 0, features: FileStatus(type: .file, modified: Timestamp.unknown.fileTime))
 
     static let fields: [Field<NumberedFeatures>] = [
         Field("object", .integer, \.object),
         Field(
             "type", .word(FileType.allCases, \.documentName) { "\"\($0)\" is no type of object" },
             \.features.type),
-        Field("size", .size, \.features.size), Field("modified", .fileTime, \.features.modified),
+        Field(
+            "size", .size, isRequired: true,
+            get: { $0.features.type == .directory ? 0 : $0.features.size }, set: { $0.features.size = $1 }),
+        Field("modified", .fileTime, \.features.modified),
     ]
 }
 

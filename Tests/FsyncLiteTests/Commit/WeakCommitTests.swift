@@ -61,7 +61,7 @@ private struct LookalikeScene {
         for index in objects.indices where index > OperationGraph.state {
             let status = try found.look(index).status
             journal.objects[index].identity = status.identity
-            journal.features?[index] = Journal.ObjectFeatures(status)
+            journal.features?[index] = status
         }
     }
 
