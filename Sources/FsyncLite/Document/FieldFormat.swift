@@ -165,14 +165,9 @@ extension FieldFormat<ExtendedAttributes> {
     static var attributes: FieldFormat {
         FieldFormat(
             write: { text, key, extended in
-                text.key(key)
-                text.beginArray()
-                for attribute in extended.attributes {
-                    text.beginObject()
-                    text.fields(ExtendedAttributes.Attribute.fields, of: attribute)
-                    text.endObject()
+                text.array(key, of: extended.attributes) {
+                    $0.fields(ExtendedAttributes.Attribute.fields, of: $1)
                 }
-                text.endArray()
             },
             read: { reader in
                 var attributes: [ExtendedAttributes.Attribute] = []
@@ -255,12 +250,7 @@ extension FieldFormat where Value: Sendable {
         _ fields: [Field<Value>], blank: Value, incomplete: StaticString? = nil
     ) -> FieldFormat {
         FieldFormat(
-            write: { text, key, value in
-                text.key(key)
-                text.beginObject()
-                text.fields(fields, of: value)
-                text.endObject()
-            },
+            write: { text, key, value in text.object(key) { $0.fields(fields, of: value) } },
             read: { reader in
                 var value = blank
                 try reader.object(fields, into: &value, incomplete: incomplete)

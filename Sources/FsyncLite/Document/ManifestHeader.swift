@@ -256,14 +256,7 @@ extension FieldFormat<[ManifestHeader.Source]> {
     fileprivate static var sources: FieldFormat {
         FieldFormat(
             write: { text, key, sources in
-                text.key(key)
-                text.beginArray()
-                for source in sources {
-                    text.beginObject()
-                    text.fields(ManifestHeader.Source.fields, of: source)
-                    text.endObject()
-                }
-                text.endArray()
+                text.array(key, of: sources) { $0.fields(ManifestHeader.Source.fields, of: $1) }
             },
             read: { reader in
                 var sources: [ManifestHeader.Source] = []
@@ -287,14 +280,7 @@ extension FieldFormat<[SourceMount]> {
     fileprivate static var mounts: FieldFormat {
         FieldFormat(
             write: { text, key, mounts in
-                text.key(key)
-                text.beginArray()
-                for mount in mounts {
-                    text.beginObject()
-                    text.fields(SourceMount.fields, of: mount)
-                    text.endObject()
-                }
-                text.endArray()
+                text.array(key, of: mounts) { $0.fields(SourceMount.fields, of: $1) }
             },
             read: { reader in
                 var mounts: [SourceMount] = []

@@ -27,7 +27,7 @@ enum ManifestDiffCommand: Command {
     static func run(_ invocation: Invocation, _ console: inout Console) throws -> ExitCode {
         let (first, second) = (try invocation.argument(first), try invocation.argument(.second))
         let changes = try Tree(first, for: invocation).changes(to: Tree(second, for: invocation))
-        let document = PlanDocument(source: second, target: first)
+        let document = PlanDocument(.directory(second), target: first)
         return try write(
             changes, document, invocation.options, listing: !invocation.options.has(summary), to: &console)
     }

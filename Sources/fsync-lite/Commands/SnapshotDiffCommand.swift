@@ -28,7 +28,7 @@ enum SnapshotDiffCommand: Command {
         }
         let changes = try invocation.target().changes(
             from: name(first, "latest~1"), to: name(second, "latest"))
-        let document = PlanDocument(source: path, target: path)
+        let document = PlanDocument(.directory(path), target: path)
         return try ManifestDiffCommand.write(changes, document, invocation.options, to: &console)
     }
 }
