@@ -63,7 +63,7 @@ extension JSONText {
 
     /// The runs that this machine remembers.
     fileprivate mutating func runs(_ asked: StatusQuery) {
-        if asked.job?.disabled != nil { flag("disabled") }
+        if asked.isPaused { flag("disabled") }
         if let good = asked.lastGood { field("last_good_run", good) }
         if let work = asked.recordedGood?.outcome {
             field("last_good_run_changes", work.changes)

@@ -17,25 +17,7 @@ struct StatusNagios {
         var rank: Int { [0, 1, 3, 2][Int(rawValue)] }
     }
 
-    /// A job or a target, and its runs.
-    struct Row {
-        let name: String
-        let lastGood: Timestamp?
-        let failed: RecordedRun?
-        let isPaused: Bool
-
-        init(_ query: StatusQuery) {
-            (name, lastGood, failed) = (query.name, query.lastGood, query.failed)
-            isPaused = query.job?.disabled != nil
-        }
-
-        init(_ name: String, _ runs: [RecordedRun], isPaused: Bool) {
-            (self.name, self.isPaused) = (name, isPaused)
-            (lastGood, failed) = (runs.lastGood?.began, runs.failed)
-        }
-    }
-
-    private func state(of row: Row, now: Timestamp) -> State {
+    private func state(of row: StatusQuery, now: Timestamp) -> State {
         guard !row.isPaused else { return .ok }
         guard let good = row.lastGood else { return row.failed == nil ? .unknown : .critical }
         if good.isAhead(of: now) { return .unknown }
@@ -44,7 +26,7 @@ struct StatusNagios {
         return row.failed == nil ? .ok : .warning
     }
 
-    private func words(_ row: Row, now: Timestamp) -> String {
+    private func words(_ row: StatusQuery, now: Timestamp) -> String {
         let good = row.lastGood.map { "last good run \($0.ageText(now: now))" } ?? "no good run is known"
         let failed = row.failed.map { "\($0.began.nearText(now: now)) \($0.resultAndReason)" }
         return "\(row.name): " + [good, failed].compactMap(\.self).joined(separator: "; ")
@@ -58,7 +40,7 @@ struct StatusNagios {
         return parts.compactMap(\.self).joined(separator: "; ")
     }
 
-    private func data(_ row: Row, now: Timestamp) -> String? {
+    private func data(_ row: StatusQuery, now: Timestamp) -> String? {
         guard let good = row.lastGood, !good.isAhead(of: now), !row.isPaused else { return nil }
         let label = row.name.map {
             $0.isASCII && ($0.isLetter || $0.isNumber || "-.".contains($0)) ? $0 : "_"
@@ -73,7 +55,7 @@ struct StatusNagios {
     /// Prints the line.
     ///
     /// - Returns: the exit code, 0 to 3.
-    func write(_ rows: [Row], to console: inout Console) throws -> ExitCode {
+    func write(_ rows: [StatusQuery], to console: inout Console) throws -> ExitCode {
         let now = Timestamp.now
         let states = rows.map { (row: $0, state: state(of: $0, now: now)) }
         let worst = states.map(\.state).max { $0.rank < $1.rank } ?? .unknown
