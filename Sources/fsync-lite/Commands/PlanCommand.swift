@@ -41,7 +41,7 @@ enum PlanCommand: Command {
         let settings = try SettingsSources(invocation)
         let planned =
             try invocation.client == nil
-            ? given.value(job).flatMap { try settings.job(named: $0) } : SyncRun.job(of: invocation)
+            ? given.value(job).flatMap { try settings.jobs(named: [$0]).first } : SyncRun.job(of: invocation)
         if let planned,
             let remote = try RemoteInvocation(planned, invocation, settings, as: PlanCommand.self)
         {
