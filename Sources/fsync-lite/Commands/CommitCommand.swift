@@ -23,7 +23,7 @@ enum CommitCommand: Command {
         ])
 
     static func run(_ invocation: Invocation, _ console: inout Console) throws -> ExitCode {
-        let run = try SyncRun(onTargetOf: invocation)
+        let run = try SyncRun(invocation, nil)
         console.wantsDocument = run.isJSON
         let (id, given) = (try invocation.text(id), invocation.options)
         let isDryRun = given.has(.dryRun)
