@@ -2,9 +2,8 @@ import FileStorage
 import FileSystem
 import FsyncLite
 
-enum ManifestShowCommand: Command {
+enum ManifestShowCommand: ReadingCommand {
     static var remoteTarget: ArgumentDescription? { .manifest }
-    static var isReading: Bool { true }
 
     /// The default of `--top`: files in each list.
     private static let usualLimit = 5
@@ -12,7 +11,7 @@ enum ManifestShowCommand: Command {
         "--top", "N", "name so many files in each list (default: \(usualLimit))")
 
     static let description = CommandDescription(
-        "manifest show",
+        name: "manifest show",
         summary:
             "Show what a manifest holds in all: by type and depth, the largest, newest and oldest files.",
         arguments: [.manifest],

@@ -9,7 +9,7 @@ enum RunCommand: Command {
     ).replacingArguments()
 
     static let description = CommandDescription(
-        "run", summary: "Apply the jobs that the settings name.",
+        name: "run", summary: "Apply the jobs that the settings name.",
         discussion: """
             Each job is an apply with its own source, target and options; what is given here goes before what \
             the settings say. A job that fails does not stop the next one; the exit code is the first that is \

@@ -2,11 +2,10 @@ import FileStorage
 import FileSystem
 import FsyncLite
 
-enum StatusCommand: Command {
+enum StatusCommand: ReadingCommand {
     static var remoteTarget: ArgumentDescription? { targets }
     /// The record of runs is here, also those on a target of another machine.
     static func decidesPlace(_ invocation: Invocation) -> Bool { true }
-    static var isReading: Bool { true }
 
     private static let maxAge = OptionDescription.value(
         "--max-age", "AGE",
@@ -29,7 +28,7 @@ enum StatusCommand: Command {
         "TARGET", NamedTarget.help, optional: true, repeated: true, kind: .directoryOrJob)
 
     static let description = CommandDescription(
-        "status", summary: "Show what a target holds and when it was last written.",
+        name: "status", summary: "Show what a target holds and when it was last written.",
         discussion: """
             \(NamedTarget.rule) \
             First is the last good run, which mirrored the target, and the last attempt where that failed, was refused or \

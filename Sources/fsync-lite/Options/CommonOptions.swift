@@ -14,6 +14,13 @@ extension ArgumentDescription {
     static let second = ArgumentDescription("B", "another")
 }
 
+/// A command about a target, also one of another machine.
+protocol TargetCommand: Command {}
+
+extension TargetCommand {
+    static var remoteTarget: ArgumentDescription? { .target }
+}
+
 extension OptionDescription {
     static let json = flag("--json", "write one JSON document to standard output")
     static let all = flag("--all", "list every entry, however many")
