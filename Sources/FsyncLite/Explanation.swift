@@ -45,7 +45,8 @@ public struct Explanation: Sendable {
         }
         let recorded = try manifest.flatMap { try Explanation.record(of: path, in: $0) }
         copy = try mirror.map { try PathResolver($0).status(of: path) } ?? recorded?.file.status
-        let (resolver, found) = (PathResolver(root), Explanation.look(at: path, in: root))
+        let resolver = PathResolver(root)
+        let found = Result { () throws(SystemError) in try resolver.status(of: path) }
         let status = try? found.get()
         let decision = try filters.decision(on: path, status ?? nil, or: copy?.type ?? .file, in: root)
         switch found {
@@ -113,10 +114,6 @@ public struct Explanation: Sendable {
                 file: stream.file, base: BaseEntry(stream), header: try manifest.header(of: stream))
         }
         return nil
-    }
-
-    private static func look(at path: RelativePath, in root: Directory) -> Result<FileStatus?, SystemError> {
-        Result { () throws(SystemError) in try PathResolver(root).status(of: path) }
     }
 
     /// The error of reading what has content.

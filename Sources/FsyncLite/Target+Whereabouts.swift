@@ -38,24 +38,18 @@ extension Target {
             : error
     }
 
-    /// What a path as typed names in a snapshot: the paths that match it, if it is a pattern.
+    /// What a path as typed names in a snapshot: if it is a pattern, the paths that match it, without those below others.
     package func paths(named path: RelativePath, in name: String) throws -> [RelativePath] {
-        guard path.isPattern else { return [path] }
-        let matching = try paths(matching: path.bytes, in: name)
-        // A name may have these characters.
-        return matching.isEmpty ? [path] : matching
-    }
-
-    /// The paths of a snapshot that match a pattern of gitignore, without those below others.
-    private func paths(matching pattern: [UInt8], in name: String) throws -> [RelativePath] {
         var selection = EntrySelection()
-        guard selection.add(pattern: pattern) else { return [] }
+        guard path.isPattern, selection.add(pattern: path.bytes) else { return [path] }
         let snapshots = try names()
         let id = snapshots[try SnapshotName.index(of: name, in: snapshots)].id
         let paths = try find(selection).found.filter { $0.snapshots.contains { $0.id == id } }.map(
             \.file.path)
         let found = Set(paths)
-        return paths.filter { !$0.isBelow(anyOf: found) }
+        let matching = paths.filter { !$0.isBelow(anyOf: found) }
+        // A name may have these characters.
+        return matching.isEmpty ? [path] : matching
     }
 
     /// What a run did with a path that is not there any more.

@@ -34,7 +34,7 @@ enum SamplePlan: SampleCommand {
         "--exclude", "PATTERN", "Leave out matching paths", repeatable: true)
 
     static let description = CommandDescription(
-        "plan",
+        name: "plan",
         summary: "Show what apply would change",
         discussion: "Nothing is written, however many files differ between the source and the target "
             + "directory.\n\n  sample plan src dst",
@@ -50,7 +50,7 @@ enum SampleCopy: SampleCommand {
     static let target = ArgumentDescription("TARGET", "where to")
 
     static let description = CommandDescription(
-        "copy", summary: "Copy files", arguments: [file, target],
+        name: "copy", summary: "Copy files", arguments: [file, target],
         options: [.value("--limit", "N", "Stop after N files")]
             + .section("Speed", OptionDescription.value("--threads", "N", "So many at a time").rare))
 }
@@ -60,7 +60,7 @@ enum SampleList: SampleCommand {
     static let path = ArgumentDescription("PATH", "what in it", optional: true, repeated: true)
 
     static let description = CommandDescription(
-        "list", summary: "List snapshots",
+        name: "list", summary: "List snapshots",
         arguments: [.init("STORE", "where they are"), id, path],
         options: [.value("--sort", "KEY", "Sort by it", choices: ["name", "date"])],
         examples: [("sample list --sort date store", "List the newest first")])
@@ -68,12 +68,12 @@ enum SampleList: SampleCommand {
 
 enum SampleCreate: SampleCommand {
     static let description = CommandDescription(
-        "manifest create", summary: "Record a directory's contents")
+        name: "manifest create", summary: "Record a directory's contents")
 }
 
 enum SampleVerify: SampleCommand {
     static let description = CommandDescription(
-        "manifest verify", summary: "Compare a directory with its manifest")
+        name: "manifest verify", summary: "Compare a directory with its manifest")
 }
 
 func bytes(_ text: String) -> [UInt8] { Array(text.utf8) }

@@ -272,12 +272,7 @@ extension FieldFormat where Value: Sendable {
         _ fields: [Field<Value>], blank: Value, incomplete: StaticString? = nil
     ) -> FieldFormat {
         FieldFormat(
-            write: { text, key, value in
-                text.key(key)
-                text.beginObject()
-                text.fields(fields, of: value)
-                text.endObject()
-            },
+            write: { text, key, value in text.object(key) { $0.fields(fields, of: value) } },
             read: { reader in
                 var value = blank
                 try reader.object(fields, into: &value, incomplete: incomplete)

@@ -96,6 +96,27 @@ package struct JSONText: Sendable {
         endArray()
     }
 
+    /// An array of objects.
+    package mutating func array<Values: Sequence>(
+        _ key: StaticString, of values: Values, _ fields: (inout JSONText, Values.Element) -> Void
+    ) {
+        self.key(key)
+        beginArray()
+        for value in values {
+            beginObject()
+            fields(&self, value)
+            endObject()
+        }
+        endArray()
+    }
+
+    package mutating func object(_ key: StaticString, _ fields: (inout JSONText) -> Void) {
+        self.key(key)
+        beginObject()
+        fields(&self)
+        endObject()
+    }
+
     package mutating func field(_ key: StaticString, _ number: some BinaryInteger) {
         self.key(key)
         value(number)

@@ -37,8 +37,6 @@ public struct ManifestSummary: Hashable, Sendable {
 
 extension JSONText {
     package mutating func summary(_ summary: ManifestSummary) {
-        beginObject()
-        fields(ManifestSummary.fields, of: summary)
-        endObject()
+        object("summary") { $0.fields(ManifestSummary.fields, of: summary) }
     }
 }

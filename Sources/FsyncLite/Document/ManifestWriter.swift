@@ -87,7 +87,6 @@ package struct ManifestWriter: Sendable {
     package mutating func end() {
         document.endArray()
         document.beginTrailer()
-        document.text.key("summary")
         document.text.summary(summary)
         document.end(withChecksum: true)
     }

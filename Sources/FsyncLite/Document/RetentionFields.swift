@@ -2,22 +2,11 @@ extension RetentionPolicy {
     /// The rules in a manifest's header, with the same keys as in settings.
     ///
     ///     "retention":{"keep_last":3,"keep_within":"30d","keep_label":["before-upgrade"]}
-    static let fields: [Field<RetentionPolicy>] = [
-        count("keep_last", \.keepLast), count("keep_hourly", \.keepHourly), count("keep_daily", \.keepDaily),
-        count("keep_weekly", \.keepWeekly), count("keep_monthly", \.keepMonthly),
-        count("keep_yearly", \.keepYearly),
-        Field("keep_within", .age, \.keepWithin), Field("keep_within_hourly", .age, \.keepWithinHourly),
-        Field("keep_within_daily", .age, \.keepWithinDaily),
-        Field("keep_within_weekly", .age, \.keepWithinWeekly),
-        Field("keep_within_monthly", .age, \.keepWithinMonthly),
-        Field("keep_within_yearly", .age, \.keepWithinYearly), Field("keep_label", .texts, \.keepLabel),
-    ]
-
-    private static func count(
-        _ key: StaticString, _ path: WritableKeyPath<RetentionPolicy, Int?> & Sendable
-    ) -> Field<RetentionPolicy> {
-        Field(key, .integer, path).requiring("a number below zero") { $0[keyPath: path] ?? 0 >= 0 }
-    }
+    static let fields: [Field<RetentionPolicy>] =
+        counts.map { rule in
+            Field(rule.key, .integer, rule.path)
+                .requiring("a number below zero") { $0[keyPath: rule.path] ?? 0 >= 0 }
+        } + ages.map { Field($0.key, .age, $0.path) } + [Field("keep_label", .texts, \.keepLabel)]
 }
 
 extension FieldFormat<Age> {

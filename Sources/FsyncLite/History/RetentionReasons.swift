@@ -3,11 +3,7 @@ import FileSystem
 extension RetentionPolicy {
     /// The clock of a run that is no apply. Without a rule of age it does not matter.
     var clock: Timestamp? {
-        let ages = [
-            keepWithin, keepWithinHourly, keepWithinDaily, keepWithinWeekly, keepWithinMonthly,
-            keepWithinYearly,
-        ]
-        return ages.contains { $0 != nil } ? .now : nil
+        RetentionPolicy.ages.contains { self[keyPath: $0.path] != nil } ? .now : nil
     }
 
     /// The reasons why each of these snapshots is kept; empty for one to be removed.

@@ -77,49 +77,27 @@ package struct WayOut: Hashable, Sendable {
     }
 
     package static func adding(_ option: String, _ value: [UInt8]?) -> WayOut {
-        var way = WayOut()
-        way.adding = [Option(name: option, value: value)]
-        return way
+        WayOut(adding: [Option(name: option, value: value)])
     }
 
-    package static func without(_ options: String...) -> WayOut {
-        var way = WayOut()
-        way.removing = options
-        return way
-    }
+    package static func without(_ options: String...) -> WayOut { WayOut(removing: options) }
 
     /// Moves something away that is in a reserved place.
     package static func movingAway(_ path: [UInt8]) -> WayOut {
         .first("mv", .text(path), .text(path + ".moved".utf8))
     }
 
-    package static func first(_ words: Word...) -> WayOut {
-        var way = WayOut()
-        way.first = [words]
-        return way
-    }
+    package static func first(_ words: Word...) -> WayOut { WayOut(first: [words]) }
 
     /// Another command, in place of the same one.
-    package static func command(_ words: Word...) -> WayOut {
-        var way = WayOut()
-        (way.first, way.isWhole) = ([words], true)
-        return way
-    }
+    package static func command(_ words: Word...) -> WayOut { WayOut(first: [words], isWhole: true) }
 
-    package static func asUser(_ number: UInt32) -> WayOut {
-        var way = WayOut()
-        way.user = number
-        return way
-    }
+    package static func asUser(_ number: UInt32) -> WayOut { WayOut(user: number) }
 
-    package static func target(_ path: [UInt8]) -> WayOut {
-        argument("TARGET", path)
-    }
+    package static func target(_ path: [UInt8]) -> WayOut { argument("TARGET", path) }
 
     package static func argument(_ name: String, _ value: [UInt8]) -> WayOut {
-        var way = WayOut()
-        way.arguments = [name: value]
-        return way
+        WayOut(arguments: [name: value])
     }
 
     /// No command goes on.

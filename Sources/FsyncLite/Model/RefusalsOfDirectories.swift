@@ -194,7 +194,7 @@ extension Refusal {
         Refusal(
             .stateNameTaken,
             "\(escapedText(path)) belongs to user \(owner) and has the name that the state gets; move it away",
-            .first("mv", .text(path), .text(path + ".moved".utf8)))
+            .movingAway(path))
     }
 
     /// - Parameters:

@@ -16,9 +16,7 @@ extension Refusal {
         Refusal(
             .fileSystemInTarget,
             "another file system or subvolume begins in the target, at \(path); move it away",
-            .first(
-                "mv", .inTarget(path.bytes), .besideTarget([UInt8(ascii: ".")] + (path.fileName?.bytes ?? []))
-            ))
+            .movingOut(path))
     }
 
     static func targetInExchange(_ path: RelativePath) -> Refusal {
@@ -33,9 +31,7 @@ extension Refusal {
         Refusal(
             .targetInTheWay,
             "\(path) is another target, and something else of the source would take its place; move it away",
-            .first(
-                "mv", .inTarget(path.bytes), .besideTarget([UInt8(ascii: ".")] + (path.fileName?.bytes ?? []))
-            ))
+            .movingOut(path))
     }
 
     static func nameCollision(_ first: RelativePath, _ second: RelativePath) -> Refusal {
@@ -304,6 +300,11 @@ extension Refusal {
 }
 
 extension WayOut {
+    /// Moves an entry of the target to a place beside it.
+    static func movingOut(_ path: RelativePath) -> WayOut {
+        .first("mv", .inTarget(path.bytes), .besideTarget([UInt8(ascii: ".")] + (path.fileName?.bytes ?? [])))
+    }
+
     /// A restore into another directory.
     static func restoringBeside(_ path: [UInt8]) -> WayOut { restoring(to: path + ".restored".utf8) }
 

@@ -64,23 +64,42 @@ public struct RetentionPolicy: Hashable, Sendable {
     }()
 }
 
+extension RetentionPolicy {
+    /// A rule: its key in settings and in a manifest's header, which its option has as well, and the option's help.
+    package typealias Rule<Value> = (
+        key: StaticString, path: WritableKeyPath<RetentionPolicy, Value?> & Sendable, help: String
+    )
+
+    package static let counts: [Rule<Int>] = [
+        ("keep_last", \.keepLast, "keep the N trees before this one, to undo N runs"),
+        ("keep_hourly", \.keepHourly, "keep the newest of each of the last N hours with one"),
+        ("keep_daily", \.keepDaily, "keep the newest of each of the last N days with one"),
+        ("keep_weekly", \.keepWeekly, "likewise of weeks"), ("keep_monthly", \.keepMonthly, "of months"),
+        ("keep_yearly", \.keepYearly, "of years"),
+    ]
+
+    package static let ages: [Rule<Age>] = [
+        (
+            "keep_within", \.keepWithin,
+            "keep those no older than this before the newest, such as 30d or 1y6mo"
+        ),
+        ("keep_within_hourly", \.keepWithinHourly, "keep the newest of each hour up to that age"),
+        ("keep_within_daily", \.keepWithinDaily, "likewise of each day"),
+        ("keep_within_weekly", \.keepWithinWeekly, "of each week"),
+        ("keep_within_monthly", \.keepWithinMonthly, "of each month"),
+        ("keep_within_yearly", \.keepWithinYearly, "of each year"),
+    ]
+}
+
 extension RetentionPolicy: CustomStringConvertible {
     /// The rules in the form of settings, such as `keep_last 3, keep_within 7d`.
     public var description: String {
         if keepLast == .max { return "everything is kept" }
-        let counts = [
-            ("keep_last", keepLast), ("keep_hourly", keepHourly), ("keep_daily", keepDaily),
-            ("keep_weekly", keepWeekly), ("keep_monthly", keepMonthly), ("keep_yearly", keepYearly),
-        ].compactMap { name, count in count.map { "\(name) \($0)" } }
-        let ages = [
-            ("keep_within", keepWithin), ("keep_within_hourly", keepWithinHourly),
-            ("keep_within_daily", keepWithinDaily), ("keep_within_weekly", keepWithinWeekly),
-            ("keep_within_monthly", keepWithinMonthly), ("keep_within_yearly", keepWithinYearly),
-        ].compactMap { name, age in age.map { "\(name) \($0)" } }
-        let others = [
-            keepLabel.map { $0.isEmpty ? "no labels" : "keep_label \($0.joined(separator: ", "))" }
-        ].compactMap(\.self)
-        return (counts + ages + others).joined(separator: ", ")
+        let label = keepLabel.map { $0.isEmpty ? "no labels" : "keep_label \($0.joined(separator: ", "))" }
+        let counts = RetentionPolicy.counts.map { rule in self[keyPath: rule.path].map { "\(rule.key) \($0)" }
+        }
+        let ages = RetentionPolicy.ages.map { rule in self[keyPath: rule.path].map { "\(rule.key) \($0)" } }
+        return (counts + ages + [label]).compactMap(\.self).joined(separator: ", ")
     }
 }
 

@@ -9,10 +9,6 @@ package struct PlanDocument {
     private let job: String?
     private let takesBack: [String]
 
-    package init(source: [UInt8], target: [UInt8], job: String? = nil) {
-        self.init(.directory(source), target: target, job: job)
-    }
-
     /// - Parameter takesBack: the IDs of the runs that an undo takes back, the newest first.
     package init(_ source: MirrorSource, target: [UInt8], job: String? = nil, takesBack: [String] = []) {
         self.source = source
@@ -103,21 +99,16 @@ package struct PlanDocument {
         for (key, names) in history where !names.isEmpty { document.text.field(key, names) }
         if freed > 0 { document.text.field("bytes_freed", freed) }
         if !probes.isEmpty {
-            document.text.key("refused_probes")
-            document.text.beginObject()
             let names: [(StaticString, SettlingProbe.Refusal)] = [
                 ("writer", .writer), ("owner", .owner), ("unsupported", .unsupported), ("moment", .moment),
             ]
-            for (name, reason) in names { if let count = probes[reason] { document.text.field(name, count) } }
-            document.text.endObject()
+            document.text.object("refused_probes") { text in
+                for (name, reason) in names { if let count = probes[reason] { text.field(name, count) } }
+            }
         }
-        if let fileSystem {
-            document.text.key("file_system")
-            document.text.fileSystem(fileSystem)
-        }
+        if let fileSystem { document.text.fileSystem(fileSystem) }
         if let error { document.text.field("error", error.description) }
         if let refusal = error?.refusal { document.text.field("case", refusal.kind.rawValue) }
-        document.text.key("summary")
         document.text.summary(summary)
         try document.end(to: &sink)
     }
@@ -161,15 +152,10 @@ extension JSONText {
             return field("source", "source_base64", source.path[...])
         }
         guard !sources.isEmpty else { return }
-        key("sources")
-        beginArray()
-        for source in sources {
-            beginObject()
-            field("name", source.name ?? "")
-            field("path", "path_base64", source.path[...])
-            endObject()
+        array("sources", of: sources) { text, source in
+            text.field("name", source.name ?? "")
+            text.field("path", "path_base64", source.path[...])
         }
-        endArray()
     }
 
     /// The fields of an action in their fixed order.
@@ -187,22 +173,23 @@ extension JSONText {
 
     /// What holds on a target.
     package mutating func fileSystem(_ capabilities: FileSystemCapabilities) {
-        beginObject()
-        field("name", capabilities.name)
-        field("commit", capabilities.isComplete ? "complete" : "weak")
-        field("lacks", capabilities.lacks)
-        field("does_not_hold", FileSystemCapabilities.Features.all.subtracting(capabilities.held).words)
-        field("nanoseconds_between_times", capabilities.timeStep)
-        endObject()
+        object("file_system") { text in
+            text.field("name", capabilities.name)
+            text.field("commit", capabilities.isComplete ? "complete" : "weak")
+            text.field("lacks", capabilities.lacks)
+            text.field(
+                "does_not_hold", FileSystemCapabilities.Features.all.subtracting(capabilities.held).words)
+            text.field("nanoseconds_between_times", capabilities.timeStep)
+        }
     }
 
     mutating func summary(_ summary: ActionSummary) {
-        beginObject()
-        counts(summary)
-        field("unchanged", summary.unchanged)
-        if summary.unmirrored > 0 { field("not_mirrored", summary.unmirrored) }
-        field("bytes_to_copy", summary.bytesToCopy)
-        endObject()
+        object("summary") { text in
+            text.counts(summary)
+            text.field("unchanged", summary.unchanged)
+            if summary.unmirrored > 0 { text.field("not_mirrored", summary.unmirrored) }
+            text.field("bytes_to_copy", summary.bytesToCopy)
+        }
     }
 
     package mutating func counts(_ summary: ActionSummary) {

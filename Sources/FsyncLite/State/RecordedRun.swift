@@ -34,6 +34,9 @@ public struct RecordedRun: Hashable, Sendable {
     /// Some of it could not be mirrored, or a command after it failed.
     public var isIncomplete: Bool { outcome?.exitCode == 3 }
 
+    /// It ended, and not so.
+    public var isBad: Bool { !isGood && (outcome != nil || isCutOff) }
+
     /// It did not end, and its process is gone: it was killed, or the machine lost its power.
     public var isCutOff: Bool {
         guard outcome == nil, let process, let own = try? ProcessIdentity.own() else { return outcome == nil }
@@ -46,7 +49,5 @@ extension [RecordedRun] {
     public var lastGood: RecordedRun? { last(where: \.isGood) }
 
     /// The last run, if it was not good and does not go on.
-    public var failed: RecordedRun? {
-        last.flatMap { !$0.isGood && ($0.outcome != nil || $0.isCutOff) ? $0 : nil }
-    }
+    public var failed: RecordedRun? { last.flatMap { $0.isBad ? $0 : nil } }
 }

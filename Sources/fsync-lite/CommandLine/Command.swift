@@ -25,3 +25,10 @@ extension Command {
     static func decidesPlace(_ invocation: Invocation) -> Bool { false }
     static var isReading: Bool { false }
 }
+
+/// A command that writes nothing to a target.
+protocol ReadingCommand: Command {}
+
+extension ReadingCommand {
+    static var isReading: Bool { true }
+}

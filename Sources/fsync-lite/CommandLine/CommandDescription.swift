@@ -1,34 +1,18 @@
 /// A command: its words, arguments, options and help.
 struct CommandDescription: Sendable {
     /// One word (`plan`) or two (`manifest create`).
-    let words: [String]
+    let name: String
     let summary: String
     /// Each line is a paragraph, wrapped to fit; a line that begins with a space is kept as written.
-    let discussion: String?
+    var discussion: String?
     /// In the order of the command line. At most one may be repeated, and it need not be the last.
-    let arguments: [ArgumentDescription]
+    var arguments: [ArgumentDescription] = []
     /// The command's own options. `--help` is added to every command: see `allOptions`.
-    let options: [OptionDescription]
+    var options: [OptionDescription] = []
     /// Command lines and their purposes.
-    let examples: [(line: String, purpose: String)]
+    var examples: [(line: String, purpose: String)] = []
 
-    init(
-        _ name: String,
-        summary: String,
-        discussion: String? = nil,
-        arguments: [ArgumentDescription] = [],
-        options: [OptionDescription] = [],
-        examples: [(line: String, purpose: String)] = []
-    ) {
-        self.words = name.split(separator: " ").map(String.init)
-        self.summary = summary
-        self.discussion = discussion
-        self.arguments = arguments
-        self.options = options
-        self.examples = examples
-    }
-
-    var name: String { words.joined(separator: " ") }
+    var words: [String] { name.split(separator: " ").map(String.init) }
 
     var allOptions: [OptionDescription] { options + [.helpOption] }
 

@@ -26,7 +26,9 @@ struct CommandLookup: Sendable {
             return UsageError(
                 "\(quoted(first)) comes before the command",
                 hint: EditDistance.suggestion(for: first, among: program.options.map(\.name))
-                    ?? program.hint(forForeign: first[...], of: nil).map { "\(optionsLater)\n\($0)" }
+                    ?? program.hint(forForeign: first[...], of: nil).map {
+                        "options go after the command, as in \(program.name) apply SOURCE TARGET\n\($0)"
+                    }
                     ?? "options go after the command; \(seeHelp)")
         }
         let commands = program.descriptions
@@ -64,10 +66,6 @@ struct CommandLookup: Sendable {
         return UsageError(
             "unknown command \(quoted(wholeName))",
             hint: suggestion.map { "did you mean '\($0.name)'?" } ?? list)
-    }
-
-    private var optionsLater: String {
-        "options go after the command, as in \(program.name) apply SOURCE TARGET"
     }
 
     private var seeHelp: String { "see '\(program.name) --help' for the commands" }

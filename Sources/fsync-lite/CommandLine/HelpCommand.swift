@@ -8,7 +8,7 @@ enum HelpCommand: Command {
         OptionDescription.all.name, "Show also the commands, options and exit codes that are rarely needed")
 
     static let description = CommandDescription(
-        "help", summary: "Show help for a command.",
+        name: "help", summary: "Show help for a command.",
         arguments: [command],
         options: [all, manual],
         examples: [

@@ -4,6 +4,8 @@ enum ManualMarkup {
         [".TP", label] + text(meaning)
     }
 
+    static func boldItem(_ label: String, _ meaning: String) -> [String] { item(bold(label), meaning) }
+
     /// Text whose lines are paragraphs, except those that begin with a space, which are kept as written.
     static func paragraphs(_ text: String) -> [String] {
         Array(

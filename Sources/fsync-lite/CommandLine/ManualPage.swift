@@ -12,20 +12,15 @@ struct ManualPage: Sendable {
         ]
         lines += [".SH DESCRIPTION"] + ManualMarkup.paragraphs(program.discussion)
         lines += [".SH COMMANDS"] + program.descriptions.flatMap(commandLines)
-        if !commonSections.isEmpty { lines.append(".SH COMMON OPTIONS") }
+        lines += [".SH COMMON OPTIONS"]
         for section in commonSections {
             lines += [".SS \(ManualMarkup.escaped(section.heading))"] + section.options.flatMap(optionLines)
         }
-        if !program.files.isEmpty { lines.append(".SH FILES") }
-        for file in program.files {
-            lines += ManualMarkup.item(ManualMarkup.italic(file.path), file.meaning)
-        }
-        if !program.environment.isEmpty { lines.append(".SH ENVIRONMENT") }
-        for variable in program.environment {
-            lines += ManualMarkup.item(ManualMarkup.bold(variable.name), variable.meaning)
-        }
-        lines += [".SH EXIT STATUS"]
-        for code in program.exitCodes { lines += ManualMarkup.item("\\fB\(code.code)\\fR", code.meaning) }
+        lines += [".SH FILES"] + program.files.flatMap { ManualMarkup.item(ManualMarkup.italic($0), $1) }
+        lines += [".SH ENVIRONMENT"] + program.environment.flatMap(ManualMarkup.boldItem)
+        lines +=
+            [".SH EXIT STATUS"]
+            + program.exitCodes.flatMap { ManualMarkup.boldItem("\($0.code)", $0.meaning) }
         lines += [".SH EXAMPLES"]
         let examples = program.descriptions.flatMap(\.examples).map { example in
             ManualMarkup.text(example.purpose + ":") + [
@@ -34,7 +29,7 @@ struct ManualPage: Sendable {
         }
         lines += examples.joined(separator: [".PP"])
         let pages = program.pages.map { ManualMarkup.bold("\(program.name)-\($0.topic)") + "(5)" }
-        if !pages.isEmpty { lines += [".SH SEE ALSO", pages.joined(separator: ", ")] }
+        lines += [".SH SEE ALSO", pages.joined(separator: ", ")]
         return lines.joined(separator: "\n") + "\n"
     }
 

@@ -20,25 +20,19 @@ struct OptionDescription: Sendable {
     /// Help shows it with `--all` only.
     private(set) var isRare = false
 
-    fileprivate func inSection(_ heading: String) -> OptionDescription {
+    private func with<Value>(
+        _ property: WritableKeyPath<OptionDescription, Value>, _ value: Value
+    ) -> OptionDescription {
         var option = self
-        option.section = heading
+        option[keyPath: property] = value
         return option
     }
 
+    fileprivate func inSection(_ heading: String) -> OptionDescription { with(\.section, heading) }
     /// The same option, in place of the command's arguments.
-    func replacingArguments() -> OptionDescription {
-        var option = self
-        option.replacesArguments = true
-        return option
-    }
-
+    func replacingArguments() -> OptionDescription { with(\.replacesArguments, true) }
     /// The same option, rarely needed.
-    var rare: OptionDescription {
-        var option = self
-        option.isRare = true
-        return option
-    }
+    var rare: OptionDescription { with(\.isRare, true) }
 
     static func flag(
         _ name: String, short: String? = nil, _ help: String, choices: [String] = []

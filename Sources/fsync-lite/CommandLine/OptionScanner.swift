@@ -3,15 +3,9 @@ struct OptionScanner {
     let command: CommandDescription
     let program: ProgramDescription
     /// The arguments not scanned yet.
-    private var pending: ArraySlice<[UInt8]>
+    private(set) var pending: ArraySlice<[UInt8]>
     private(set) var options = GivenOptions()
     private(set) var positionals: [[UInt8]] = []
-
-    init(command: CommandDescription, program: ProgramDescription, pending: ArraySlice<[UInt8]>) {
-        self.command = command
-        self.program = program
-        self.pending = pending
-    }
 
     mutating func scan() throws(UsageError) {
         while let argument = pending.popFirst() {

@@ -8,9 +8,9 @@ enum Shell: String, CaseIterable, Sendable {
     /// The completion script for the program's commands, options and values.
     func completions(of program: ProgramDescription) -> String {
         switch self {
-        case .bash: BashCompletions(program: program).text
-        case .zsh: ZshCompletions(program: program).text
-        case .fish: FishCompletions(program: program).text
+        case .bash: program.bashCompletions
+        case .zsh: program.zshCompletions
+        case .fish: program.fishCompletions
         }
     }
 
@@ -48,7 +48,13 @@ enum Shell: String, CaseIterable, Sendable {
     }
 }
 
+/// What the completions of all shells are made of.
 extension ProgramDescription {
+    /// The command line that prints the ids of a target's snapshots; the target follows.
+    var snapshotLookup: String { "\(name) snapshot list --ids --" }
+    /// The command line that prints the names of the jobs.
+    var jobLookup: String { "\(name) settings show --jobs 2>/dev/null" }
+
     /// Each first word once, in order, with its summary.
     var firstWords: [(word: String, help: String)] {
         var words: [(word: String, help: String)] = []
@@ -60,9 +66,14 @@ extension ProgramDescription {
         return words
     }
 
-    /// First words that need a second one, with their commands.
-    var groups: [(word: String, commands: [CommandDescription])] {
-        firstWords.map { ($0.word, group($0.word.utf8)) }.filter { !$0.commands.isEmpty }
+    var firstWordList: String { firstWords.map(\.word).joined(separator: " ") }
+
+    /// First words that need a second one, with their commands, and a list of the second ones.
+    var groups: [(word: String, commands: [CommandDescription], seconds: String)] {
+        firstWords.map { first in
+            let commands = group(first.word.utf8)
+            return (first.word, commands, commands.map { $0.words[1] }.joined(separator: " "))
+        }.filter { !$0.commands.isEmpty }
     }
 
     /// The function names of a script.

@@ -31,15 +31,6 @@ enum ValueKind: Equatable, Sendable {
             }
     }
 
-    /// The command line that prints the words of a kind which the program knows only when it runs; nil for others.
-    var lookup: String? {
-        switch self {
-        case .snapshot: "snapshot list --ids --"
-        case .job, .directoryOrJob: "settings show --jobs"
-        default: nil
-        }
-    }
-
     /// Throws unless the value is one of the allowed words, and for a path in which a shell left a `~`: nobody wants a
     /// directory of that name.
     func check(_ value: [UInt8], for name: String) throws(UsageError) {

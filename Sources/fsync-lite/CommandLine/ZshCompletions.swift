@@ -1,41 +1,36 @@
 /// Completions for zsh, with descriptions.
-struct ZshCompletions: Sendable {
-    let program: ProgramDescription
-
-    var text: String {
-        let name = program.identifier
+extension ProgramDescription {
+    var zshCompletions: String {
         var lines = [
-            "#compdef \(program.name)", "",
+            "#compdef \(name)", "",
             // The command's own words begin with its last word.
-            "\(name)_snapshots() {", "    local word", "    for word in \"${(@)words[2,-1]}\"; do",
+            "\(identifier)_snapshots() {", "    local word", "    for word in \"${(@)words[2,-1]}\"; do",
             "        [[ $word == -* ]] || break", "    done",
             "    compadd -V snapshots -- latest "
-                + "${(f)\"$(\(program.name) \(ValueKind.snapshot.lookup ?? "") ${${(Q)word}/#\\~/$HOME} 2>/dev/null)\"}",
-            "}", "", "\(name)_jobs() {",
-            "    compadd -- ${(f)\"$(\(program.name) \(ValueKind.job.lookup ?? "") 2>/dev/null)\"}", "}", "",
-            "\(name)_targets() {", "    _files -/", "    \(name)_jobs", "}", "",
-            "\(name)_topics() {", "    if ((CURRENT == 2)); then",
-            "        compadd -- \(program.firstWords.map(\.word).joined(separator: " "))", "        return",
+                + "${(f)\"$(\(snapshotLookup) ${${(Q)word}/#\\~/$HOME} 2>/dev/null)\"}",
+            "}", "", "\(identifier)_jobs() {",
+            "    compadd -- ${(f)\"$(\(jobLookup))\"}", "}", "",
+            "\(identifier)_targets() {", "    _files -/", "    \(identifier)_jobs", "}", "",
+            "\(identifier)_topics() {", "    if ((CURRENT == 2)); then",
+            "        compadd -- \(firstWordList)", "        return",
             "    fi",
             "    ((CURRENT == 3)) || return", "    case $words[2] in",
         ]
-        lines += program.groups.map { word, commands in
-            "    \(word)) compadd -- \(commands.map { $0.words[1] }.joined(separator: " ")) ;;"
-        }
+        lines += groups.map { "    \($0.word)) compadd -- \($0.seconds) ;;" }
         lines += [
-            "    esac", "}", "", "\(name)() {", "    local -a choices",
+            "    esac", "}", "", "\(identifier)() {", "    local -a choices",
         ]
         lines += choices(
             "((CURRENT == 2))",
-            program.firstWords.map { ($0.word, $0.help) } + program.options.map { ($0.name, $0.help) })
-        for (word, commands) in program.groups {
+            firstWords.map { ($0.word, $0.help) } + options.map { ($0.name, $0.help) })
+        for (word, commands, _) in groups {
             lines += choices(
                 "((CURRENT == 3)) && [[ $words[2] == \(word) ]]",
                 commands.map { ($0.words[1], $0.summary) })
         }
         lines += ["    case \"$words[2] $words[3]\" in"]
         // Longer names first: the pattern of a shorter one matches them too.
-        for command in program.descriptions.sorted(by: { $0.words.count > $1.words.count }) {
+        for command in descriptions.sorted(by: { $0.words.count > $1.words.count }) {
             let count = command.words.count
             lines += [
                 "    \(Shell.quoted(command.name + (count > 1 ? "" : " ")))\(count > 1 ? "" : "*"))",
@@ -49,8 +44,9 @@ struct ZshCompletions: Sendable {
         }
         // When sourced, the script registers itself; in a directory of functions, it is the function.
         lines += [
-            "    esac", "}", "", "if [[ $funcstack[1] == \(name) ]]; then", "    \(name) \"$@\"", "else",
-            "    compdef \(name) \(program.name)", "fi",
+            "    esac", "}", "", "if [[ $funcstack[1] == \(identifier) ]]; then", "    \(identifier) \"$@\"",
+            "else",
+            "    compdef \(identifier) \(name)", "fi",
         ]
         return lines.joined(separator: "\n") + "\n"
     }
@@ -87,10 +83,10 @@ struct ZshCompletions: Sendable {
         case .directory: "_files -/"
         case .path: "_files"
         case .choice(let words): "(\(words.joined(separator: " ")))"
-        case .command: "\(program.identifier)_topics"
-        case .snapshot: "\(program.identifier)_snapshots"
-        case .job: "\(program.identifier)_jobs"
-        case .directoryOrJob: "\(program.identifier)_targets"
+        case .command: "\(identifier)_topics"
+        case .snapshot: "\(identifier)_snapshots"
+        case .job: "\(identifier)_jobs"
+        case .directoryOrJob: "\(identifier)_targets"
         case .text: " "
         }
     }

@@ -1,11 +1,9 @@
 import FileStorage
 import FsyncLite
 
-enum AbandonCommand: Command {
-    static var remoteTarget: ArgumentDescription? { .target }
-
+enum AbandonCommand: TargetCommand {
     static let description = CommandDescription(
-        "abandon", summary: "Remove what 'apply --prepare' has prepared.",
+        name: "abandon", summary: "Remove what 'apply --prepare' has prepared.",
         discussion: "The target keeps its tree, and the room that was taken is free again.",
         arguments: [.target, CommitCommand.id],
         options: OptionDescription.remote,

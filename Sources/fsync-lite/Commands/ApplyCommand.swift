@@ -11,7 +11,7 @@ enum ApplyCommand: Command {
     ).rare
 
     static let description = CommandDescription(
-        "apply", summary: "Make TARGET the mirror of SOURCE, whole or not at all.",
+        name: "apply", summary: "Make TARGET the mirror of SOURCE, whole or not at all.",
         discussion: """
             The contents of SOURCE become the contents of TARGET. A run that is killed leaves the old tree or the \
             new one once the next command that writes has run. Files that are replaced or deleted go to \

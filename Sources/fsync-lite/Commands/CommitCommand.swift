@@ -1,13 +1,11 @@
 import FileSystem
 import FsyncLite
 
-enum CommitCommand: Command {
-    static var remoteTarget: ArgumentDescription? { .target }
-
+enum CommitCommand: TargetCommand {
     static let id = ArgumentDescription("ID", "what 'apply --prepare' has printed")
 
     static let description = CommandDescription(
-        "commit", summary: "Commit what 'apply --prepare' has prepared.",
+        name: "commit", summary: "Commit what 'apply --prepare' has prepared.",
         discussion: """
             Everything that takes part must be as it was when it was prepared: an object that was changed since ends \
             this with exit code 5, named, and nothing is written. What takes no part is not looked at. Nothing is \
@@ -23,7 +21,7 @@ enum CommitCommand: Command {
         ])
 
     static func run(_ invocation: Invocation, _ console: inout Console) throws -> ExitCode {
-        let run = try SyncRun(onTargetOf: invocation)
+        let run = try SyncRun(invocation, nil)
         console.wantsDocument = run.isJSON
         let (id, given) = (try invocation.text(id), invocation.options)
         let isDryRun = given.has(.dryRun)

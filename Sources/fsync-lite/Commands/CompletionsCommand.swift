@@ -3,7 +3,7 @@ enum CompletionsCommand: Command {
         "SHELL", "for which shell", choices: Shell.allCases.map(\.rawValue))
 
     static let description = CommandDescription(
-        "completions", summary: "Write the completions for a shell.",
+        name: "completions", summary: "Write the completions for a shell.",
         discussion: "scripts/install puts them where the shells look.",
         arguments: [shell],
         examples: [

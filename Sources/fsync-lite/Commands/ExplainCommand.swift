@@ -2,14 +2,12 @@ import FileStorage
 import FileSystem
 import FsyncLite
 
-enum ExplainCommand: Command {
-    static var isReading: Bool { true }
-
+enum ExplainCommand: ReadingCommand {
     private static let path = ArgumentDescription(
         "PATH", "a path below the source; an absolute one may be in the source or in the target")
 
     static let description = CommandDescription(
-        "explain",
+        name: "explain",
         summary: "Say why a file is in the mirror, or is not. Exits 2 when it is not.",
         discussion: """
             The source and the filters are those of the job, or for TARGET those of its last run. Both are looked at as \

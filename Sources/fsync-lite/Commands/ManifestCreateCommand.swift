@@ -8,7 +8,8 @@ enum ManifestCreateCommand: Command {
     private static let digest = OptionDescription.flag("--digest", "with the SHA-256 of every file")
 
     static let description = CommandDescription(
-        "manifest create", summary: "Write a manifest of a directory, to standard output unless -o is given.",
+        name: "manifest create",
+        summary: "Write a manifest of a directory, to standard output unless -o is given.",
         arguments: [tree],
         options: [output, digest],
         examples: [("fsync-lite manifest create src -o before.json", "Record a directory")])

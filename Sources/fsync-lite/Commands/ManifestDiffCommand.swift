@@ -1,15 +1,14 @@
 import FsyncLite
 
-enum ManifestDiffCommand: Command {
+enum ManifestDiffCommand: ReadingCommand {
     static var remoteTarget: ArgumentDescription? { first }
     static var remotePlaces: RemotePlaces { RemotePlaces(arguments: [.second], areReadFromHere: true) }
-    static var isReading: Bool { true }
 
     private static let first = ArgumentDescription("A", ArgumentDescription.manifest.help)
     private static let summary = OptionDescription.flag("--summary", "write only the totals")
 
     static let description = CommandDescription(
-        "manifest diff", summary: "Show what would make A into B. Exits 2 when there is a difference.",
+        name: "manifest diff", summary: "Show what would make A into B. Exits 2 when there is a difference.",
         discussion: """
             Size, time, type, attributes and links are compared. What was renamed is found where both tell of \
             the same directory; between a tree and a copy of it, it is gone from one path and new at another. \
@@ -27,7 +26,7 @@ enum ManifestDiffCommand: Command {
     static func run(_ invocation: Invocation, _ console: inout Console) throws -> ExitCode {
         let (first, second) = (try invocation.argument(first), try invocation.argument(.second))
         let changes = try Tree(first, for: invocation).changes(to: Tree(second, for: invocation))
-        let document = PlanDocument(source: second, target: first)
+        let document = PlanDocument(.directory(second), target: first)
         return try write(
             changes, document, invocation.options, listing: !invocation.options.has(summary), to: &console)
     }

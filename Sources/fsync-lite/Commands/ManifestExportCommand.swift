@@ -1,8 +1,7 @@
 import FsyncLite
 
-enum ManifestExportCommand: Command {
+enum ManifestExportCommand: ReadingCommand {
     static var remoteTarget: ArgumentDescription? { .manifest }
-    static var isReading: Bool { true }
 
     private enum Format: String, CaseIterable {
         case mtree, sha256sum, manifest
@@ -12,7 +11,7 @@ enum ManifestExportCommand: Command {
         "--format", "FORMAT", "for which tool", choices: Format.allCases.map(\.rawValue))
 
     static let description = CommandDescription(
-        "manifest export", summary: "Write a manifest in the format of another tool, or as a file.",
+        name: "manifest export", summary: "Write a manifest in the format of another tool, or as a file.",
         discussion: """
             For mtree the digests are written that the manifest has. For sha256sum every file needs one: of a \
             directory or a target, files without are read; a manifest file has to be made with --digest. As manifest, \

@@ -1,9 +1,8 @@
 import FileSystem
 import FsyncLite
 
-enum ManifestListCommand: Command {
+enum ManifestListCommand: ReadingCommand {
     static var remoteTarget: ArgumentDescription? { .manifest }
-    static var isReading: Bool { true }
 
     private static let long = OptionDescription.flag(
         "--long", short: "-l", "with type, mode, owner, size and time")
@@ -12,7 +11,7 @@ enum ManifestListCommand: Command {
         "--null", short: "-0", "end each path with NUL, as it is")
 
     static let description = CommandDescription(
-        "manifest list", summary: "List the entries of a manifest.",
+        name: "manifest list", summary: "List the entries of a manifest.",
         discussion: EntrySelection.discussion,
         arguments: [.manifest, EntrySelection.pattern],
         options: EntrySelection.options + .section("Output", long, json, null) + OptionDescription.remote,

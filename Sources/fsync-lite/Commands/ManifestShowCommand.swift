@@ -2,9 +2,8 @@ import FileStorage
 import FileSystem
 import FsyncLite
 
-enum ManifestShowCommand: Command {
+enum ManifestShowCommand: ReadingCommand {
     static var remoteTarget: ArgumentDescription? { .manifest }
-    static var isReading: Bool { true }
 
     /// The default of `--top`: files in each list.
     private static let usualLimit = 5
@@ -12,7 +11,7 @@ enum ManifestShowCommand: Command {
         "--top", "N", "name so many files in each list (default: \(usualLimit))")
 
     static let description = CommandDescription(
-        "manifest show",
+        name: "manifest show",
         summary:
             "Show what a manifest holds in all: by type and depth, the largest, newest and oldest files.",
         arguments: [.manifest],
@@ -24,7 +23,7 @@ enum ManifestShowCommand: Command {
         let limit = try invocation.options.integer(top, in: 0...1000) ?? usualLimit
         let statistics = try tree.statistics(limit: limit)
         if invocation.options.has(.json) {
-            try TreeStatisticsDocument.write(statistics, to: &console)
+            try writeDocument(statistics, to: &console)
         } else {
             try write(statistics, to: &console)
         }
@@ -72,11 +71,8 @@ enum ManifestShowCommand: Command {
     private static func row(_ label: String, _ count: Int, to console: inout Console) throws {
         try console.line("\(label)  ".padded(to: 20) + "\(count)")
     }
-}
 
-/// `manifest show --json`.
-enum TreeStatisticsDocument {
-    static func write(_ statistics: TreeStatistics, to console: inout Console) throws {
+    private static func writeDocument(_ statistics: TreeStatistics, to console: inout Console) throws {
         var document = DocumentWriter(format: "fsync-lite-manifest-totals")
         if let header = statistics.header {
             document.text.field("id", header.id)
@@ -84,7 +80,6 @@ enum TreeStatisticsDocument {
             document.text.field("created", header.created)
             document.text.sources(header.sources.map { ($0.name, $0.path) })
         }
-        document.text.key("summary")
         document.text.summary(statistics.summary)
         document.text.key("depths")
         document.text.beginArray()

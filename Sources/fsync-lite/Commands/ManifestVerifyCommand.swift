@@ -2,10 +2,9 @@ import FileStorage
 import FileSystem
 import FsyncLite
 
-enum ManifestVerifyCommand: Command {
+enum ManifestVerifyCommand: ReadingCommand {
     static var remoteTarget: ArgumentDescription? { manifest }
     static var remotePlaces: RemotePlaces { RemotePlaces(arguments: [tree], areReadFromHere: true) }
-    static var isReading: Bool { true }
 
     private static let manifest = ArgumentDescription(
         "MANIFEST", "a manifest file or a target; of another machine, its manifest is fetched")
@@ -23,7 +22,7 @@ enum ManifestVerifyCommand: Command {
         "--repair", "put the good copy in the place of a rotten one; an edited one is left alone")
 
     static let description = CommandDescription(
-        "manifest verify",
+        name: "manifest verify",
         summary: "Compare a directory with a manifest. Exits 2 when there is a difference.",
         discussion: """
             A file is rotten if its content changed and its size and time did not. It is edited if its change \

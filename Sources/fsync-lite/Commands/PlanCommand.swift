@@ -2,9 +2,8 @@ import FileStorage
 import FileSystem
 import FsyncLite
 
-enum PlanCommand: Command {
+enum PlanCommand: ReadingCommand {
     static var remoteTarget: ArgumentDescription? { SyncRun.target }
-    static var isReading: Bool { true }
     private static let exitCode = OptionDescription.flag(
         "--exit-code", "exit 2 when there is something to do")
     static let out = OptionDescription.value("--out", "FILE", "save the plan, for apply --plan")
@@ -17,7 +16,7 @@ enum PlanCommand: Command {
     ).replacingArguments()
 
     static let description = CommandDescription(
-        "plan", summary: "Show what apply would do. Writes nothing, anywhere.",
+        name: "plan", summary: "Show what apply would do. Writes nothing, anywhere.",
         discussion:
             "Lists one action per line: + create, ~ update, = attributes, > move, - delete, each with its causes. "
             + "With --weak-commit it makes a directory in the target, to find out what the file system can do, and "
@@ -41,7 +40,7 @@ enum PlanCommand: Command {
         let settings = try SettingsSources(invocation)
         let planned =
             try invocation.client == nil
-            ? given.value(job).flatMap { try settings.job(named: $0) } : SyncRun.job(of: invocation)
+            ? given.value(job).flatMap { try settings.jobs(named: [$0]).first } : SyncRun.job(of: invocation)
         if let planned,
             let remote = try RemoteInvocation(planned, invocation, settings, as: PlanCommand.self)
         {

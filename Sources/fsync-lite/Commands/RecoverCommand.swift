@@ -1,9 +1,7 @@
 import FileStorage
 import FsyncLite
 
-enum RecoverCommand: Command {
-    static var remoteTarget: ArgumentDescription? { .target }
-
+enum RecoverCommand: TargetCommand {
     private static let back = OptionDescription.flag(
         "--back", "take the commit back instead of finishing it")
     private static let displace = OptionDescription.flag(
@@ -17,7 +15,7 @@ enum RecoverCommand: Command {
         "--claim", "only say that the state of TARGET is yours, as after a copy without extended attributes")
 
     static let description = CommandDescription(
-        "recover", summary: "End a commit that a crash interrupted.",
+        name: "recover", summary: "End a commit that a crash interrupted.",
         discussion: "Every apply does this by itself first. Without an interrupted commit nothing happens.",
         arguments: [.target],
         options: [back, displace, breakLock, trustState, claim] + OptionDescription.remote,

@@ -9,7 +9,7 @@ enum RunCommand: Command {
     ).replacingArguments()
 
     static let description = CommandDescription(
-        "run", summary: "Apply the jobs that the settings name.",
+        name: "run", summary: "Apply the jobs that the settings name.",
         discussion: """
             Each job is an apply with its own source, target and options; what is given here goes before what \
             the settings say. A job that fails does not stop the next one; the exit code is the first that is \
@@ -33,7 +33,7 @@ enum RunCommand: Command {
         let isAll = invocation.options.has(all)
         let names = invocation.values(job)
         guard isAll || !names.isEmpty else { throw try settings.noJob("'run' is missing JOB") }
-        let jobs = try isAll ? settings.enabledJobs() : settings.jobs(named: names)
+        let jobs = try isAll ? settings.someJobs().filter { $0.disabled == nil } : settings.jobs(named: names)
         if let option = OptionDescription.firstRun.first(where: invocation.options.has),
             isAll || jobs.count > 1
         {
@@ -97,18 +97,16 @@ enum RunCommand: Command {
             _ = report(error, of: job, invocation, invocation.options, &console)
             return RecordedRun.Outcome(error)
         }
-        var ended: EndedRun
+        var ended: HookReport
         do {
             if let failure = job.run(.before) {
                 try steps.log("failed: \(failure)")
                 throw SyncError(.failed, "\(failure); nothing was applied")
             }
-            ended = try steps.apply(job, &console, notes)
+            ended = try steps.apply(&console, notes)
         } catch {
             let (report, code) = self.report(error, of: job, invocation, steps.given, &console)
-            ended = EndedRun(
-                report: HookReport(job, report, code), document: steps.document(report),
-                outcome: RecordedRun.Outcome(error))
+            ended = HookReport(job, report, code, steps.document(report), RecordedRun.Outcome(error))
         }
         /// The other commands run also if the log cannot be written.
         func tell(_ failure: String) {
@@ -127,7 +125,7 @@ enum RunCommand: Command {
             ended.note(failure)
             tell(failure)
         }
-        return ended.outcome
+        return ended.recorded
     }
 
     /// Tells of an error that ended a job, and writes its document where one is wanted. The report is for its commands.
@@ -153,104 +151,60 @@ enum RunCommand: Command {
     }
 }
 
-/// How a job's apply ended.
-private struct EndedRun {
-    private(set) var report: HookReport
-    /// The same in JSON.
-    private(set) var document: [UInt8]
-    /// The same for the record of runs.
-    private(set) var outcome: RecordedRun.Outcome
-
-    var code: ExitCode { report.code }
-
-    init(report: HookReport, document: [UInt8], outcome: RecordedRun.Outcome) {
-        (self.report, self.document, self.outcome) = (report, document, outcome)
-        self.outcome.exitCode = report.code.rawValue
-    }
-
-    /// A command of the job failed, and the job ends with this exit code.
-    mutating func fail(_ command: String, _ code: ExitCode) {
-        report.fail(command, code)
-        PlanDocument.add(failedCommand: command, exitCode: code.rawValue, to: &document)
-        outcome.exitCode = code.rawValue
-        note(command)
-    }
-
-    /// Records a command that failed, unless the run has another reason.
-    mutating func note(_ command: String) {
-        guard outcome.message == nil else { return }
-        (outcome.reason, outcome.message) = ("command", command)
-    }
-}
-
 extension Job {
     /// Runs the command of a moment, if there is one.
     ///
     /// - Returns: the error; nil on success.
-    fileprivate func run(_ moment: Hook.Moment, _ ended: EndedRun? = nil) -> String? {
-        hooks.first { $0.moment == moment }.flatMap { $0.run(of: self, ended?.report, ended?.document ?? []) }
+    fileprivate func run(_ moment: Hook.Moment, _ report: HookReport? = nil) -> String? {
+        hooks.first { $0.moment == moment }.flatMap { $0.run(of: self, report) }
     }
 }
 
 /// A job's apply, here or on another machine.
-private enum Steps {
-    case here(SyncRun)
-    case there(RemoteInvocation)
+private struct Steps {
+    /// Completed by settings.
+    let given: GivenOptions
+    private let format: PlanDocument
+    let log: (String) throws -> Void
+    private let run: (Steps, inout Console, _ notes: [String]) throws -> HookReport
 
     init(_ job: Job, _ invocation: Invocation, _ settings: SettingsSources) throws {
         if let remote = try RemoteInvocation(job, invocation, settings, as: ApplyCommand.self) {
-            self = .there(remote)
+            (given, format, log) = (remote.options, remote.document, remote.log)
+            run = { steps, console, _ in
+                let (code, document) = try remote.run(&console, wantsReport: true)
+                let report = FarReport(document)
+                let failure = SyncError(.failed, "\(FarFailure(code: code))")
+                return HookReport(
+                    job, report, code,
+                    document.isEmpty ? steps.document(Report(failedFor: failure)) : document,
+                    RecordedRun.Outcome(code, report))
+            }
         } else {
-            self = .here(try SyncRun(invocation, settings, job))
-        }
-    }
-
-    var given: GivenOptions {
-        switch self {
-        case .here(let run): run.given
-        case .there(let remote): remote.options
+            let run = try SyncRun(invocation, settings, job)
+            (given, format, log) = (run.given, run.document, { try run.log($0) })
+            self.run = { steps, console, notes in
+                let report = try run.apply(&console, notes)
+                let code = ExitCode(report)
+                return HookReport(
+                    job, report, code, steps.document(report), RecordedRun.Outcome(report, code),
+                    next: run.advice(after: report))
+            }
         }
     }
 
     /// - Parameter notes: for a report of this machine.
-    func apply(_ job: Job, _ console: inout Console, _ notes: [String]) throws -> EndedRun {
-        switch self {
-        case .here(let run):
-            let report = try run.apply(&console, notes)
-            let code = ExitCode(report)
-            return EndedRun(
-                report: HookReport(job, report, code, next: run.advice(after: report)),
-                document: document(report), outcome: RecordedRun.Outcome(report, code))
-        case .there(let remote):
-            let (code, document) = try remote.run(&console, wantsReport: true)
-            let report = FarReport(document)
-            let failure = SyncError(.failed, "it failed there, with exit code \(code.rawValue)")
-            return EndedRun(
-                report: HookReport(job, report, code),
-                document: document.isEmpty ? self.document(Report(failedFor: failure)) : document,
-                outcome: RecordedRun.Outcome(code, report))
-        }
+    func apply(_ console: inout Console, _ notes: [String]) throws -> HookReport {
+        try run(self, &console, notes)
     }
 
     func document(_ report: Report) -> [UInt8] {
         var document: [UInt8] = []
-        let format =
-            switch self {
-            case .here(let run): run.document
-            case .there(let remote): remote.document
-            }
         do {
             try format.write(report, to: &document)
         } catch {
             Console.complain("\(error)")
         }
         return document
-    }
-
-    func log(_ text: String) throws {
-        switch self {
-        case .here(let run): try run.log(text)
-        case .there(let remote): try remote.log(text)
-        }
     }
 }

@@ -62,18 +62,14 @@ extension RecordedRun.Outcome {
     init(_ report: Report, _ code: ExitCode) {
         let refusal = report.refusals.first ?? report.error?.refusal
         let problem = report.problems.first
-        let isDone = code == .done
-        self.init(
-            exitCode: code.rawValue,
-            reason: isDone
-                ? nil : refusal?.kind.rawValue ?? report.error?.code.rawValue ?? problem?.code.rawValue,
-            message: isDone
-                ? nil
-                : refusal?.reason ?? report.error.map { "\($0)" }
-                    ?? problem.map { "\($0.path): \($0.message)" })
+        self.init(exitCode: code.rawValue)
         if report.outcome == .committed {
             (changes, copied) = (report.summary.actions, report.summary.bytesToCopy)
         }
+        guard code != .done else { return }
+        reason = refusal?.kind.rawValue ?? report.error?.code.rawValue ?? problem?.code.rawValue
+        message =
+            refusal?.reason ?? report.error.map { "\($0)" } ?? problem.map { "\($0.path): \($0.message)" }
     }
 
     init(_ error: any Error) {
@@ -83,26 +79,19 @@ extension RecordedRun.Outcome {
             reason: known?.refusal?.kind.rawValue ?? known?.code.rawValue,
             message: known?.refusal?.reason ?? "\(error)")
     }
-}
 
-extension RecordedRun.Outcome {
     /// - Parameter report: of the run on the other machine; nil for none.
     init(_ code: ExitCode, _ report: FarReport?) {
         let (refusal, problem) = (report?.refusals?.first, report?.problems?.first)
         self.init(exitCode: code.rawValue)
-        take(report)
+        if let summary = report?.summary, report?.outcome == Report.Outcome.committed.rawValue {
+            changes = summary.create + summary.update + summary.attributes + summary.move + summary.delete
+            copied = summary.bytesToCopy
+        }
         guard code != .done else { return }
         reason = refusal?.case ?? report?.case ?? problem?.code
         message =
             refusal?.reason ?? report?.error ?? problem?.message
             ?? "it ended there with exit code \(code.rawValue); what it printed tells why"
-    }
-
-    private mutating func take(_ report: FarReport?) {
-        guard let summary = report?.summary, report?.outcome == Report.Outcome.committed.rawValue else {
-            return
-        }
-        changes = summary.create + summary.update + summary.attributes + summary.move + summary.delete
-        copied = summary.bytesToCopy
     }
 }

@@ -22,7 +22,8 @@ enum ServeCommand: Command {
     private static var isOfKey: Bool { HostProcess.environment("SSH_ORIGINAL_COMMAND") != nil }
 
     static let description = CommandDescription(
-        "serve", summary: "Give a directory of this machine to an apply on another one, or be its target.",
+        name: "serve",
+        summary: "Give a directory of this machine to an apply on another one, or be its target.",
         discussion: """
             A command that names host:path starts this on the other machine, over ssh; it is not for typing. It speaks on \
             standard input and output and reads no settings but those of a target. To let a key do nothing else, put a \

@@ -5,7 +5,7 @@ enum SettingsInitCommand: Command {
     private static let plist = OptionDescription.flag("--plist", "as a property list, not as JSON")
 
     static let description = CommandDescription(
-        "settings init", summary: "Write a file of settings to begin with. Never replaces one.",
+        name: "settings init", summary: "Write a file of settings to begin with. Never replaces one.",
         discussion: """
             A key is an option's name with _ for -, such as keep_daily for --keep-daily; settings show --all lists them all. \
             "defaults" are for every run, and each of the "jobs" is an apply with a name. The file that is written has a \

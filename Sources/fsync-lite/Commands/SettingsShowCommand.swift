@@ -10,7 +10,7 @@ enum SettingsShowCommand: Command {
     private static let all = OptionDescription.flag("--all", "also what is not set, with its default")
 
     static let description = CommandDescription(
-        "settings show", summary: "Show what the settings say, and where each value comes from.",
+        name: "settings show", summary: "Show what the settings say, and where each value comes from.",
         arguments: [job],
         options: [names, all, .settingsFile],
         examples: [("fsync-lite settings show photos", "What holds for a job, and why")])

@@ -1,12 +1,10 @@
 import FsyncLite
 
-enum SnapshotCreateCommand: Command {
-    static var remoteTarget: ArgumentDescription? { .target }
-
+enum SnapshotCreateCommand: TargetCommand {
     private static let label = OptionDescription.value("--label", "L", "what to call it")
 
     static let description = CommandDescription(
-        "snapshot create", summary: "Give the present tree a label, which keeps its snapshot.",
+        name: "snapshot create", summary: "Give the present tree a label, which keeps its snapshot.",
         arguments: [.target], options: [label, .settingsFile] + OptionDescription.remote,
         examples: [("fsync-lite snapshot create mirror --label before-upgrade", "Keep the present tree")])
 
@@ -15,10 +13,9 @@ enum SnapshotCreateCommand: Command {
             throw UsageError(
                 "a snapshot is there already; what is missing is its name", hint: "give --label L")
         }
-        let path = try invocation.argument(.target)
         let target = try invocation.target()
         let previous = try target.names().first?.label
-        let snapshot = try target.label(label, RetentionOptions(settingsFor: path, invocation))
+        let snapshot = try target.label(label, RetentionOptions(settingsFor: invocation))
         try console.line(SnapshotText.line(snapshot))
         if let previous, previous != label {
             Console.complain("note: it had the label \(quoted(previous.utf8)) before")

@@ -1,16 +1,13 @@
 import FsyncLite
 
-enum SnapshotDiffCommand: Command {
-    static var remoteTarget: ArgumentDescription? { .target }
-    static var isReading: Bool { true }
-
+enum SnapshotDiffCommand: TargetCommand, ReadingCommand {
     private static let first = ArgumentDescription(
         "A", "a snapshot, as for snapshot show; latest~1 if none is given", optional: true, kind: .snapshot)
     private static let second = ArgumentDescription(
         "B", "another; latest if none is given", optional: true, kind: .snapshot)
 
     static let description = CommandDescription(
-        "snapshot diff",
+        name: "snapshot diff",
         summary: "Show what would make snapshot A into B. Exits 2 when there is a difference.",
         arguments: [.target, first, second], options: [.all, .json] + OptionDescription.remote,
         examples: [
@@ -28,7 +25,7 @@ enum SnapshotDiffCommand: Command {
         }
         let changes = try invocation.target().changes(
             from: name(first, "latest~1"), to: name(second, "latest"))
-        let document = PlanDocument(source: path, target: path)
+        let document = PlanDocument(.directory(path), target: path)
         return try ManifestDiffCommand.write(changes, document, invocation.options, to: &console)
     }
 }

@@ -1,12 +1,9 @@
 import FileSystem
 import FsyncLite
 
-enum SnapshotFindCommand: Command {
-    static var remoteTarget: ArgumentDescription? { .target }
-    static var isReading: Bool { true }
-
+enum SnapshotFindCommand: TargetCommand, ReadingCommand {
     static let description = CommandDescription(
-        "snapshot find", summary: "Find which snapshots hold a file, with its size and time.",
+        name: "snapshot find", summary: "Find which snapshots hold a file, with its size and time.",
         discussion: """
             Each version of an entry is one line, with the snapshots that have it. Exits 2 when there is none. \
             \(EntrySelection.discussion)
@@ -20,8 +17,7 @@ enum SnapshotFindCommand: Command {
 
     static func run(_ invocation: Invocation, _ console: inout Console) throws -> ExitCode {
         let target = try invocation.target()
-        let (found, damage) = try target.find(
-            EntrySelection(invocation, patterns: EntrySelection.neededPattern))
+        let (found, damage) = try target.find(EntrySelection(invocation))
         if invocation.options.has(.json) {
             var document = DocumentWriter(format: "fsync-lite-snapshot-findings")
             document.text.field("target", "target_base64", target.path[...])

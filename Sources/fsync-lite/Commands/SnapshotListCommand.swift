@@ -1,28 +1,25 @@
 import FsyncLite
 
-enum SnapshotListCommand: Command {
-    static var remoteTarget: ArgumentDescription? { .target }
-    static var isReading: Bool { true }
-
+enum SnapshotListCommand: TargetCommand, ReadingCommand {
     private static let ids = OptionDescription.flag("--ids", "only the short ids, one a line")
 
     static let description = CommandDescription(
-        "snapshot list", summary: "List the trees that can be had, the newest first.", arguments: [.target],
+        name: "snapshot list", summary: "List the trees that can be had, the newest first.",
+        arguments: [.target],
         options: [ids, .json, .settingsFile] + OptionDescription.remote,
         examples: [("fsync-lite snapshot list mirror", "What there is, and why it stays")])
 
     static func run(_ invocation: Invocation, _ console: inout Console) throws -> ExitCode {
-        let path = try invocation.argument(.target)
         let target = try invocation.target()
         guard !invocation.options.has(ids) else {
             for snapshot in try target.names() { try console.line(snapshot.shortID) }
             return .done
         }
-        let options = try RetentionOptions(settingsFor: path, invocation)
+        let options = try RetentionOptions(settingsFor: invocation)
         let snapshots = try target.snapshots(options)
         let rules = try target.retention(options)
         if invocation.options.has(.json) {
-            try SnapshotText.writeDocument(path, snapshots, rules, to: &console)
+            try SnapshotText.writeDocument(target.path, snapshots, rules, to: &console)
         } else {
             try SnapshotText.write(snapshots, rules, to: &console)
         }

@@ -1,11 +1,8 @@
 import FsyncLite
 
-enum SnapshotLogCommand: Command {
-    static var remoteTarget: ArgumentDescription? { .target }
-    static var isReading: Bool { true }
-
+enum SnapshotLogCommand: TargetCommand, ReadingCommand {
     static let description = CommandDescription(
-        "snapshot log", summary: "Show what happened to a path, the newest first.",
+        name: "snapshot log", summary: "Show what happened to a path, the newest first.",
         discussion: """
             A PATTERN means what it means in a .gitignore: a name at any depth, or a path where it holds a /, with \
             what is in a directory that matches. What matches is followed through renames. Exits 2 when no apply \
@@ -19,8 +16,7 @@ enum SnapshotLogCommand: Command {
 
     static func run(_ invocation: Invocation, _ console: inout Console) throws -> ExitCode {
         let text = ActionText(listsAll: false)
-        let (life, damage) = try invocation.target()
-            .life(of: EntrySelection(invocation, patterns: EntrySelection.neededPattern))
+        let (life, damage) = try invocation.target().life(of: EntrySelection(invocation))
         for (snapshot, actions) in life {
             let head = "\(snapshot.created?.localText ?? "-")  \(snapshot.shortID)"
             for action in actions { try console.line("\(head)  \(text.line(action))") }

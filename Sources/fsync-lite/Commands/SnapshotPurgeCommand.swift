@@ -1,11 +1,9 @@
 import FileSystem
 import FsyncLite
 
-enum SnapshotPurgeCommand: Command {
-    static var remoteTarget: ArgumentDescription? { .target }
-
+enum SnapshotPurgeCommand: TargetCommand {
     static let description = CommandDescription(
-        "snapshot purge", summary: "Remove the content of a file from all snapshots.",
+        name: "snapshot purge", summary: "Remove the content of a file from all snapshots.",
         discussion: """
             The content of each version is removed that had a matching path in any snapshot, under all names that it \
             had, also in the tree before the present one. The snapshots list the file as purged; undo and restore leave \
@@ -31,8 +29,7 @@ enum SnapshotPurgeCommand: Command {
                 hint: "name what is to go; for a file with that name, write \\ before it")
         }
         let isDryRun = given.has(.dryRun)
-        let purged = try target.purge(
-            EntrySelection(invocation, patterns: EntrySelection.neededPattern), isDryRun: isDryRun)
+        let purged = try target.purge(EntrySelection(invocation), isDryRun: isDryRun)
         if given.has(.json) {
             try write(purged, target, to: &console)
         } else if !given.has(.quiet) {

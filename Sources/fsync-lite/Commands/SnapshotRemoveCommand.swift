@@ -1,28 +1,25 @@
 import FsyncLite
 
-enum SnapshotRemoveCommand: Command {
-    static var remoteTarget: ArgumentDescription? { .target }
-
+enum SnapshotRemoveCommand: TargetCommand {
     private static let snapshots = ArgumentDescription(
         ArgumentDescription.snapshot.name, ArgumentDescription.snapshot.help, repeated: true)
 
     static let description = CommandDescription(
-        "snapshot remove", summary: "Remove snapshots that you name, also labelled ones.",
+        name: "snapshot remove", summary: "Remove snapshots that you name, also labelled ones.",
         discussion: "The present tree and the one before it are never removed, so that undo has its step.",
         arguments: [.target, snapshots],
         options: [.dryRun, .json, .quiet, .settingsFile] + OptionDescription.remote,
         examples: [("fsync-lite snapshot remove mirror kf4e2179 --dry-run", "What would be free without it")])
 
     static func run(_ invocation: Invocation, _ console: inout Console) throws -> ExitCode {
-        let path = try invocation.argument(.target)
         let names = try invocation.values(snapshots).map { try decoded($0, of: snapshots.name) }
-        let options = try RetentionOptions(settingsFor: path, invocation)
+        let options = try RetentionOptions(settingsFor: invocation)
         let target = try invocation.target()
         let rules = try target.retention(options)
         let given = invocation.options
         let (all, removed) = try target.remove(names, options, isDryRun: given.has(.dryRun))
         if given.has(.json) {
-            try SnapshotText.writeDocument(path, all, rules, removed: removed, to: &console)
+            try SnapshotText.writeDocument(target.path, all, rules, removed: removed, to: &console)
         } else if !given.has(.quiet) {
             try SnapshotText.table(all.filter { removed.ids.contains($0.id) }).write(to: &console)
             try console.line(SnapshotText.outcome(removed, of: all.count, isDryRun: given.has(.dryRun)))

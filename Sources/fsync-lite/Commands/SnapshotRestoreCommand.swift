@@ -3,8 +3,7 @@ import FileSystem
 import FsyncLite
 
 /// Restores an earlier tree, by the steps of an apply.
-enum SnapshotRestoreCommand: Command {
-    static var remoteTarget: ArgumentDescription? { .target }
+enum SnapshotRestoreCommand: TargetCommand {
     static var remotePlaces: RemotePlaces { RemotePlaces(options: [to], areReadFromHere: true) }
     static func decidesPlace(_ invocation: Invocation) -> Bool { invocation.options.has(toSource) }
 
@@ -23,7 +22,7 @@ enum SnapshotRestoreCommand: Command {
         "--link", "link files instead of copying them, to look at and not to write to")
 
     static let description = CommandDescription(
-        "snapshot restore", summary: "Bring an earlier tree back, or paths of it.",
+        name: "snapshot restore", summary: "Bring an earlier tree back, or paths of it.",
         discussion: """
             With --to or --to-source, paths are copied into a directory, under their names in the tree. What that \
             has besides stays; a file that it has with other content is refused, and listed, without --overwrite. \

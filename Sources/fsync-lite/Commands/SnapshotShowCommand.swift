@@ -1,10 +1,7 @@
 import FileSystem
 import FsyncLite
 
-enum SnapshotShowCommand: Command {
-    static var remoteTarget: ArgumentDescription? { .target }
-    static var isReading: Bool { true }
-
+enum SnapshotShowCommand: TargetCommand, ReadingCommand {
     private static let shown = ArgumentDescription(
         ArgumentDescription.snapshot.name, "\(ArgumentDescription.snapshot.help); latest if none is given",
         optional: true)
@@ -12,7 +9,7 @@ enum SnapshotShowCommand: Command {
         "--largest", "N", "only the N largest changes, the largest first")
 
     static let description = CommandDescription(
-        "snapshot show", summary: "Show what the run that made a snapshot changed.",
+        name: "snapshot show", summary: "Show what the run that made a snapshot changed.",
         arguments: [.target, shown], options: [largest, .all, .json] + OptionDescription.remote,
         examples: [
             ("fsync-lite snapshot show mirror", "What the last run changed"),

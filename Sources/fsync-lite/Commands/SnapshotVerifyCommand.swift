@@ -1,12 +1,10 @@
 import FileSystem
 import FsyncLite
 
-enum SnapshotVerifyCommand: Command {
-    static var remoteTarget: ArgumentDescription? { .target }
-    static var isReading: Bool { true }
-
+enum SnapshotVerifyCommand: TargetCommand, ReadingCommand {
     static let description = CommandDescription(
-        "snapshot verify", summary: "Check that every snapshot's records and displaced files are there.",
+        name: "snapshot verify",
+        summary: "Check that every snapshot's records and displaced files are there.",
         arguments: [.target], options: [.quiet] + OptionDescription.remote,
         examples: [("fsync-lite snapshot verify mirror", "After a disk had errors")])
 

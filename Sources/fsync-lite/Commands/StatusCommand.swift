@@ -2,11 +2,10 @@ import FileStorage
 import FileSystem
 import FsyncLite
 
-enum StatusCommand: Command {
+enum StatusCommand: ReadingCommand {
     static var remoteTarget: ArgumentDescription? { targets }
     /// The record of runs is here, also those on a target of another machine.
     static func decidesPlace(_ invocation: Invocation) -> Bool { true }
-    static var isReading: Bool { true }
 
     private static let maxAge = OptionDescription.value(
         "--max-age", "AGE",
@@ -29,7 +28,7 @@ enum StatusCommand: Command {
         "TARGET", NamedTarget.help, optional: true, repeated: true, kind: .directoryOrJob)
 
     static let description = CommandDescription(
-        "status", summary: "Show what a target holds and when it was last written.",
+        name: "status", summary: "Show what a target holds and when it was last written.",
         discussion: """
             \(NamedTarget.rule) \
             First is the last good run, which mirrored the target, and the last attempt where that failed, was refused or \
@@ -74,10 +73,7 @@ enum StatusCommand: Command {
     /// The state of jobs and targets for a monitoring system.
     private static func monitor(_ invocation: Invocation, _ console: inout Console) throws -> ExitCode {
         let options = invocation.options
-        func age(_ option: OptionDescription) throws -> TimeSpan? {
-            try options.value(option, "give \(TimeSpan.forms)", { TimeSpan($0) })
-        }
-        let limits = StatusNagios(warning: try age(warn), critical: try age(maxAge))
+        let limits = StatusNagios(warning: try options.time(warn), critical: try options.time(maxAge))
         let recorded = RunRecord.ofJobs
         /// - Parameter path: nil for a job that the record of runs alone knows.
         func row(_ name: [UInt8], _ job: Job?, path: [UInt8]?) throws -> StatusNagios.Row {
@@ -87,12 +83,14 @@ enum StatusCommand: Command {
                 path.flatMap { RunRecord.runs(on: $0).nonEmpty }
                 ?? (isJob ? recorded.first { $0.job.utf8.elementsEqual(name) }?.runs : nil)
             if let runs {
-                let status = isHere ? path.flatMap { try? Target(path: $0).status() } : nil
-                return StatusNagios.Row(escapedText(name), runs, status, isPaused: job?.disabled != nil)
+                return (
+                    StatusQuery(escapedText(name), job, runs, path: path ?? name, invocation),
+                    isHere ? path.flatMap { try? Target(path: $0).status() } : nil
+                )
             }
             let query = StatusQuery(job, path: path ?? name, invocation)
             if job == nil { _ = try query.status.get() }
-            return StatusNagios.Row(query)
+            return (query, try? query.status.get())
         }
         let asked = invocation.values(targets)
         guard asked.isEmpty else {
@@ -116,10 +114,8 @@ enum StatusCommand: Command {
 
     private static func show(_ invocation: Invocation, _ console: inout Console) throws -> ExitCode {
         let options = invocation.options
-        let limit = try options.value(
-            maxAge, "give \(TimeSpan.forms)", { TimeSpan($0) })
-        let period = try options.value(since, "give \(TimeSpan.forms)", { TimeSpan($0) })
-            .map { StatusPeriod(start: $0.start) }
+        let limit = try options.time(maxAge)
+        let period = try options.time(since).map { StatusPeriod(start: $0.start) }
         let names = invocation.values(targets)
         let isAll = options.has(all) || names.isEmpty && options.has(prometheus)
         guard isAll || !names.isEmpty else {
@@ -143,7 +139,7 @@ enum StatusCommand: Command {
             }
         if options.has(prometheus) {
             // The metrics say what is wrong, and a collector must get them all the same.
-            try StatusMetrics(asked).write(to: &console)
+            try StatusMetrics.write(asked, to: &console)
             return .done
         } else if isAll || asked.count > 1 || period != nil {
             if options.has(.json) {
@@ -156,7 +152,7 @@ enum StatusCommand: Command {
         } else {
             try show(asked[0], asDocument: options.has(.json), &console)
         }
-        let codes = asked.filter { !isAll || $0.job?.disabled == nil }.map { code(of: $0, limit) }
+        let codes = asked.filter { !isAll || !$0.isPaused }.map { code(of: $0, limit) }
         return codes.first { $0 != .done } ?? .done
     }
 

@@ -5,8 +5,7 @@ import FsyncLite
 enum StatusDocument {
     static func write(_ asked: StatusQuery, _ status: Target.Status, to console: inout Console) throws {
         var document = DocumentWriter(format: "fsync-lite-status")
-        if let job = asked.job { document.text.field("job", job.name) }
-        document.text.field("target", "target_base64", asked.target.path[...])
+        document.text.name(asked)
         document.text.status(status)
         document.text.runs(asked)
         document.text.field("history_bytes_held", status.bytesHeld)
@@ -34,8 +33,7 @@ enum StatusDocument {
     ) throws {
         var document = DocumentWriter(format: "fsync-lite-status-list")
         try document.array("targets", of: asked, to: &console) { text, asked in
-            if let job = asked.job { text.field("job", job.name) }
-            text.field("target", "target_base64", asked.target.path[...])
+            text.name(asked)
             switch asked.status {
             case .success(let status): text.status(status)
             case .failure(let error):
@@ -58,9 +56,14 @@ enum StatusDocument {
 }
 
 extension JSONText {
+    fileprivate mutating func name(_ asked: StatusQuery) {
+        if let job = asked.job { field("job", job.name) }
+        field("target", "target_base64", asked.target.path[...])
+    }
+
     /// The runs that this machine remembers.
     fileprivate mutating func runs(_ asked: StatusQuery) {
-        if asked.job?.disabled != nil { flag("disabled") }
+        if asked.isPaused { flag("disabled") }
         if let good = asked.lastGood { field("last_good_run", good) }
         if let work = asked.recordedGood?.outcome {
             field("last_good_run_changes", work.changes)
@@ -80,23 +83,17 @@ extension JSONText {
 
     /// The runs of a time, the newest last.
     fileprivate mutating func list(_ runs: [RecordedRun]) {
-        key("runs")
-        beginArray()
-        for run in runs {
-            beginObject()
-            field("began", run.began)
-            if let ended = run.ended { field("ended", ended) }
-            field("result", run.result.replacing(" ", with: "_"))
-            if let outcome = run.outcome {
-                field("exit_code", outcome.exitCode)
-                if let reason = outcome.reason { field("reason", reason) }
-                if let message = outcome.message { field("message", message) }
-                field("changes", outcome.changes)
-                field("bytes_copied", outcome.copied)
-            }
-            endObject()
+        array("runs", of: runs) { text, run in
+            text.field("began", run.began)
+            if let ended = run.ended { text.field("ended", ended) }
+            text.field("result", run.result.replacing(" ", with: "_"))
+            guard let outcome = run.outcome else { return }
+            text.field("exit_code", outcome.exitCode)
+            if let reason = outcome.reason { text.field("reason", reason) }
+            if let message = outcome.message { text.field("message", message) }
+            text.field("changes", outcome.changes)
+            text.field("bytes_copied", outcome.copied)
         }
-        endArray()
     }
 
     fileprivate mutating func status(_ status: Target.Status) {
@@ -106,13 +103,9 @@ extension JSONText {
             field("manifest", header.id)
             field("created", header.created)
             sources(header.sources.map { ($0.name, $0.path) })
-            key("summary")
             self.summary(summary)
         }
-        if let fileSystem = status.fileSystem {
-            key("file_system")
-            self.fileSystem(fileSystem)
-        }
+        if let fileSystem = status.fileSystem { self.fileSystem(fileSystem) }
         if let activity = status.activity {
             let progress = activity.progress
             field("running_since", activity.began)
@@ -135,34 +128,26 @@ extension JSONText {
             field("last_run_problems", lastRun.problems)
         }
         if let check = status.lastCheck, let ended = check.time {
-            key("last_check")
-            beginObject()
-            field("ended", ended)
-            for (key, count) in [
-                ("part", check.part), ("parts", check.parts), ("files_read", check.filesRead),
-                ("files_without_digest", check.filesWithoutDigest), ("rotten", check.rotten),
-                ("other_differences", check.otherDifferences), ("damaged_snapshots", check.damagedSnapshots),
-            ] as [(StaticString, Int)] {
-                field(key, count)
-            }
-            list(check.findings ?? [])
-            endObject()
+            object("last_check") { $0.check(check, ended) }
         }
     }
 
-    /// The parts in which something was found; nothing for none.
-    private mutating func list(_ findings: [LastCheck.Finding]) {
-        guard !findings.isEmpty else { return }
-        key("findings")
-        beginArray()
-        for found in findings {
-            beginObject()
-            field("part", found.part)
-            field("parts", found.parts)
-            field("rotten", found.rotten)
-            field("damaged", found.damaged)
-            endObject()
+    private mutating func check(_ check: LastCheck, _ ended: Timestamp) {
+        field("ended", ended)
+        for (key, count) in [
+            ("part", check.part), ("parts", check.parts), ("files_read", check.filesRead),
+            ("files_without_digest", check.filesWithoutDigest), ("rotten", check.rotten),
+            ("other_differences", check.otherDifferences), ("damaged_snapshots", check.damagedSnapshots),
+        ] as [(StaticString, Int)] {
+            field(key, count)
         }
-        endArray()
+        // The parts in which something was found.
+        guard let findings = check.findings, !findings.isEmpty else { return }
+        array("findings", of: findings) { text, found in
+            text.field("part", found.part)
+            text.field("parts", found.parts)
+            text.field("rotten", found.rotten)
+            text.field("damaged", found.damaged)
+        }
     }
 }

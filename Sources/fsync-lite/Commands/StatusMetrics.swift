@@ -4,7 +4,7 @@ import FsyncLite
 /// How targets stand, in the text format of Prometheus: a family of samples for each metric, all targets together.
 ///
 ///     family = "# HELP " name " " text LF "# TYPE " name " gauge" LF *(name "{" labels "} " value LF)
-struct StatusMetrics {
+enum StatusMetrics {
     private struct Metric {
         let name: String
         let help: String
@@ -71,12 +71,8 @@ struct StatusMetrics {
         ]
     }
 
-    private let asked: [StatusQuery]
-
-    init(_ asked: [StatusQuery]) { self.asked = asked }
-
-    func write(to console: inout Console) throws {
-        for metric in StatusMetrics.metrics {
+    static func write(_ asked: [StatusQuery], to console: inout Console) throws {
+        for metric in metrics {
             let samples = asked.compactMap { asked in
                 metric.value(asked, try? asked.status.get()).map { "\(metric.name){\(labels(asked))} \($0)" }
             }
@@ -87,9 +83,9 @@ struct StatusMetrics {
         }
     }
 
-    private func labels(_ asked: StatusQuery) -> String {
+    private static func labels(_ asked: StatusQuery) -> String {
         let job = asked.job.map { [("job", Array($0.name.utf8))] } ?? []
-        return (job + [("target", asked.target.path)]).map { "\($0)=\"\(StatusMetrics.escaped($1))\"" }
+        return (job + [("target", asked.target.path)]).map { "\($0)=\"\(escaped($1))\"" }
             .joined(separator: ",")
     }
 

@@ -17,49 +17,28 @@ struct StatusNagios {
         var rank: Int { [0, 1, 3, 2][Int(rawValue)] }
     }
 
-    /// A job or a target, and its runs.
-    struct Row {
-        let name: String
-        let lastGood: Timestamp?
-        let failed: RecordedRun?
-        let isPaused: Bool
-        /// What is wrong in spite of good runs.
-        let faults: [(state: State, text: String)]
+    /// A job or a target, and what the target itself says; nil where this user cannot read it, or it is not here.
+    typealias Row = (asked: StatusQuery, status: Target.Status?)
 
-        init(_ query: StatusQuery) {
-            (name, lastGood, failed) = (query.name, query.lastGood, query.failed)
-            isPaused = query.job?.disabled != nil
-            faults = Row.faults(query.runs.last, try? query.status.get())
-        }
-
-        /// - Parameter status: what the target itself says; nil where this user cannot read it, or it is not here.
-        init(_ name: String, _ runs: [RecordedRun], _ status: Target.Status?, isPaused: Bool) {
-            (self.name, self.isPaused) = (name, isPaused)
-            (lastGood, failed) = (runs.lastGood?.began, runs.failed)
-            faults = Row.faults(runs.last, status)
-        }
-
-        private static func faults(
-            _ last: RecordedRun?, _ status: Target.Status?
-        ) -> [(state: State, text: String)] {
-            let (isPending, check) = (status?.isPending ?? false, status?.lastCheck)
-            return [
-                isPending ? (.critical, "a commit was begun and not ended") : nil,
-                check.flatMap { $0.isBad ? (.critical, "last check: \($0.text)") : nil },
-                last.flatMap {
-                    $0.isIncomplete ? (.warning, "\($0.began.nearText()) \($0.resultAndReason)") : nil
-                },
-            ].compactMap(\.self)
-        }
+    /// What is wrong in spite of good runs.
+    private func faults(_ row: Row) -> [(state: State, text: String)] {
+        let (isPending, check) = (row.status?.isPending ?? false, row.status?.lastCheck)
+        return [
+            isPending ? (.critical, "a commit was begun and not ended") : nil,
+            check.flatMap { $0.isBad ? (.critical, "last check: \($0.text)") : nil },
+            row.asked.runs.last.flatMap {
+                $0.isIncomplete ? (.warning, "\($0.began.nearText()) \($0.resultAndReason)") : nil
+            },
+        ].compactMap(\.self)
     }
 
     private func state(of row: Row, now: Timestamp) -> State {
-        guard !row.isPaused else { return .ok }
-        let states = [stateOfAge(row, now: now)] + row.faults.map(\.state)
+        guard !row.asked.isPaused else { return .ok }
+        let states = [stateOfAge(row.asked, now: now)] + faults(row).map(\.state)
         return states.max { $0.rank < $1.rank } ?? .ok
     }
 
-    private func stateOfAge(_ row: Row, now: Timestamp) -> State {
+    private func stateOfAge(_ row: StatusQuery, now: Timestamp) -> State {
         guard let good = row.lastGood else { return row.failed == nil ? .unknown : .critical }
         if good.isAhead(of: now) { return .unknown }
         if let critical, good < critical.start { return .critical }
@@ -68,10 +47,11 @@ struct StatusNagios {
     }
 
     private func words(_ row: Row, now: Timestamp) -> String {
-        let good = row.lastGood.map { "last good run \($0.ageText(now: now))" } ?? "no good run is known"
-        let failed = row.failed.map { "\($0.began.nearText(now: now)) \($0.resultAndReason)" }
-        return "\(row.name): "
-            + ([good, failed].compactMap(\.self) + row.faults.map(\.text)).joined(separator: "; ")
+        let good =
+            row.asked.lastGood.map { "last good run \($0.ageText(now: now))" } ?? "no good run is known"
+        let failed = row.asked.failed.map { "\($0.began.nearText(now: now)) \($0.resultAndReason)" }
+        return "\(row.asked.name): "
+            + ([good, failed].compactMap(\.self) + faults(row).map(\.text)).joined(separator: "; ")
     }
 
     private func words(running: Int, paused: Int) -> String {
@@ -82,7 +62,7 @@ struct StatusNagios {
         return parts.compactMap(\.self).joined(separator: "; ")
     }
 
-    private func data(_ row: Row, now: Timestamp) -> String? {
+    private func data(_ row: StatusQuery, now: Timestamp) -> String? {
         guard let good = row.lastGood, !good.isAhead(of: now), !row.isPaused else { return nil }
         let label = row.name.map {
             $0.isASCII && ($0.isLetter || $0.isNumber || "-.".contains($0)) ? $0 : "_"
@@ -106,9 +86,10 @@ struct StatusNagios {
             rows.isEmpty
             ? "no run of any job is recorded"
             : bad.isEmpty
-                ? words(running: rows.count { !$0.isPaused }, paused: rows.count(where: \.isPaused))
+                ? words(
+                    running: rows.count { !$0.asked.isPaused }, paused: rows.count(where: \.asked.isPaused))
                 : bad.map { words($0.row, now: now) }.joined(separator: "; ")
-        let data = rows.compactMap { self.data($0, now: now) }
+        let data = rows.compactMap { self.data($0.asked, now: now) }
         return try StatusNagios.write(worst, text, data, to: &console)
     }
 

@@ -7,9 +7,8 @@ struct StatusPeriod {
 
     func runs(_ asked: StatusQuery) -> [RecordedRun] { asked.runs.filter { $0.began >= start } }
 
-    /// Those that mirrored not as far as possible.
     private func bad(_ asked: StatusQuery) -> [RecordedRun] {
-        runs(asked).filter { !$0.isGood && ($0.outcome != nil || $0.isCutOff) }
+        runs(asked).filter(\.isBad)
     }
 
     func write(_ asked: [StatusQuery], to console: inout Console) throws {
@@ -31,7 +30,7 @@ struct StatusPeriod {
         let last = asked.lastGood.map { $0.nearText() } ?? "never"
         return [
             asked.name, "\(good.count)", "\(bad(asked).count)", "\(good.map(\.changes).reduce(0, +))",
-            Amount.bytes(good.map(\.copied).sum()), asked.job?.disabled == nil ? last : "\(last), paused",
+            Amount.bytes(good.map(\.copied).sum()), asked.isPaused ? "\(last), paused" : last,
         ]
     }
 }

@@ -5,6 +5,7 @@ import Synchronization
 
 /// A target whose status is asked for, by its path or as a job's, and what was found.
 struct StatusQuery {
+    let name: String
     let job: Job?
     let target: Target
     let status: Result<Target.Status, SyncError>
@@ -17,10 +18,9 @@ struct StatusQuery {
 
     /// - Parameter path: a target's, where no job is asked for.
     init(_ job: Job?, path: [UInt8], _ invocation: Invocation) {
-        (self.job, target, given) = (job, Target(path: path), invocation.options)
-        shownTarget = invocation.targetOfClient ?? path
-        runs = invocation.client == nil ? RunRecord.runs(on: path) : []
-        status = Result {
+        let name = job.map { escapedText($0.name.utf8) } ?? "\(LocalFile(bytes: path))"
+        let runs = invocation.client == nil ? RunRecord.runs(on: path) : []
+        self.init(name, job, runs, path: path, invocation) {
             guard invocation.client == nil, let endpoint = try SyncRun.endpoint(path, SyncRun.target) else {
                 return try Target(path: path).status()
             }
@@ -28,24 +28,28 @@ struct StatusQuery {
                 throw SyncError(.failed, path: path, "the job is disabled, and its machine is not asked")
             }
             return try StatusQuery.ask(endpoint, invocation)
-        }.mapError { $0 as? SyncError ?? SyncError(.failed, "\($0)") }
+        }
     }
 
-    private final class Collected: Sendable {
-        let bytes = Mutex<[UInt8]>([])
+    /// - Parameter ask: for the status; left out where only the runs count.
+    init(
+        _ name: String, _ job: Job?, _ runs: [RecordedRun], path: [UInt8], _ invocation: Invocation,
+        _ ask: () throws -> Target.Status = { throw SyncError(.failed, "it is not asked") }
+    ) {
+        (self.name, self.job, self.runs, given) = (name, job, runs, invocation.options)
+        (target, shownTarget) = (Target(path: path), invocation.targetOfClient ?? path)
+        status = Result(catching: ask).mapError { $0 as? SyncError ?? SyncError(.failed, "\($0)") }
     }
 
     private static func ask(_ endpoint: Endpoint, _ invocation: Invocation) throws -> Target.Status {
         var options = GivenOptions()
         options.append(.json)
-        let document = Collected()
+        let document = Mutex<[UInt8]>([])
         let code = try RemoteInvocation.fetch(
             StatusCommand.self, endpoint.bytes, options, beside: invocation, showsErrors: false
-        ) { bytes in document.bytes.withLock { $0 += bytes } }
-        return try Target.Status(document: document.bytes.withLock(\.self), of: endpoint, code: code.rawValue)
+        ) { bytes in document.withLock { $0 += bytes } }
+        return try Target.Status(document: document.withLock(\.self), of: endpoint, code: code.rawValue)
     }
-
-    var name: String { job.map { escapedText($0.name.utf8) } ?? "\(LocalFile(bytes: target.path))" }
 
     /// The last good run, as this machine remembers it; nil where the target knows of a later one.
     var recordedGood: RecordedRun? {
@@ -55,6 +59,9 @@ struct StatusQuery {
         let isLater = last.began > ended || run.began.isAhead() && !last.began.isAhead()
         return isLater ? nil : run
     }
+
+    /// It is of a job that is not to be run.
+    var isPaused: Bool { job?.disabled != nil }
 
     /// As the target remembers it.
     var lastRun: LastRun? { (try? status.get())?.lastRun }
@@ -73,7 +80,7 @@ struct StatusQuery {
 
     /// What to do now; nil for nothing.
     func next(_ limit: TimeSpan?) -> String? {
-        guard job?.disabled == nil else { return nil }
+        guard !isPaused else { return nil }
         if failed != nil { return "see: \(statusCommand)" }
         switch status {
         case .failure(let error):

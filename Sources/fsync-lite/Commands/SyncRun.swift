@@ -36,32 +36,23 @@ struct SyncRun {
     /// The key of the client takes nothing that loosens a guard.
     private let isAppendOnly: Bool
 
-    /// - Parameter snapshot: of a target on another machine.
-    init(_ invocation: Invocation, _ restoration: Restoration, from snapshot: FarSnapshot? = nil) throws {
+    /// - Parameters:
+    ///   - restoration: nil for a run on a target alone, which a report tells the source of.
+    ///   - snapshot: of a target on another machine.
+    init(_ invocation: Invocation, _ restoration: Restoration?, from snapshot: FarSnapshot? = nil) throws {
         (self.restoration, self.snapshot) = (restoration, snapshot)
-        source = .directory(restoration.target)
-        target = restoration.destination ?? restoration.target
+        source = restoration.map { .directory($0.target) } ?? .named([:])
+        target = try restoration.map { $0.destination ?? $0.target } ?? invocation.argument(.target)
         (given, options) = (invocation.options, SyncOptions())
         (saved, job, client) = (nil, nil, invocation.client)
         let typed = try invocation.asTyped()
         (isQuietAsked, self.typed) = (invocation.options.has(.quiet), typed)
         isAppendOnly = invocation.keepsHistory
-        let copy = restoration.destination.map {
+        let copy = restoration?.destination.map {
             SnapshotRestoreCommand.copyOfClient(invocation) ?? typed.options.value(SnapshotRestoreCommand.to)
                 ?? $0
         }
         shownTarget = copy ?? invocation.targetOfClient ?? target
-        next = try NextCommand(invocation, target: target)
-    }
-
-    /// A run on a target alone, which a report tells the source of.
-    init(onTargetOf invocation: Invocation) throws {
-        (source, target) = (.named([:]), try invocation.argument(.target))
-        (given, options) = (invocation.options, SyncOptions())
-        (saved, job, restoration, client) = (nil, nil, nil, invocation.client)
-        shownTarget = invocation.targetOfClient ?? target
-        (isQuietAsked, typed) = (invocation.options.has(.quiet), try invocation.asTyped())
-        isAppendOnly = invocation.keepsHistory
         next = try NextCommand(invocation, target: target)
     }
 

@@ -1,14 +1,12 @@
 import FileStorage
 import FsyncLite
 
-enum UndoCommand: Command {
-    static var remoteTarget: ArgumentDescription? { .target }
-
+enum UndoCommand: TargetCommand {
     private static let steps = OptionDescription.value(
         "--steps", "N", "take the last N applies back, as one transaction (default: 1)")
 
     static let description = CommandDescription(
-        "undo", summary: "Take the last run back. A second undo brings it back.",
+        name: "undo", summary: "Take the last run back. A second undo brings it back.",
         discussion: """
             The target becomes the tree that the last apply found. Entries of the target that changed since then \
             stay as they are; those that stand in the way of an older one are listed. With --steps, what was changed by \

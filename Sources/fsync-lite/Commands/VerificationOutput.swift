@@ -109,18 +109,16 @@ struct VerificationOutput {
             }
         }
         document?.beginTrailer()
-        document?.text.key("summary")
-        document?.text.beginObject()
-        for (key, count) in [
+        let counts: [(StaticString, Int)] = [
             ("entries", summary.entries), ("discrepancies", found), ("repaired", found - remaining),
             ("files_read", summary.filesRead), ("files_without_digest", summary.withoutDigest),
             ("unlisted", summary.unlisted), ("part", part.number), ("parts", part.count),
-        ] as [(StaticString, Int)] {
-            document?.text.field(key, count)
+        ]
+        document?.text.object("summary") { text in
+            for (key, count) in counts { text.field(key, count) }
+            text.field("bytes_read", summary.bytesRead)
+            if let history { text.field("snapshots", history.count) }
         }
-        document?.text.field("bytes_read", summary.bytesRead)
-        if let history { document?.text.field("snapshots", history.count) }
-        document?.text.endObject()
         try document?.end(to: &console)
     }
 }

@@ -2,9 +2,8 @@ import FileStorage
 import FileSystem
 import FsyncLite
 
-enum VerifyCommand: Command {
+enum VerifyCommand: ReadingCommand {
     static var remoteTarget: ArgumentDescription? { NamedTarget.argument }
-    static var isReading: Bool { true }
 
     /// So that each day of a month reads one.
     private static let usualParts = 31
@@ -16,7 +15,7 @@ enum VerifyCommand: Command {
         "--repair", "read the source, too, and put the good copy in the place of a rotten one")
 
     static let description = CommandDescription(
-        "verify",
+        name: "verify",
         summary: "Read a target and its history, and find what has rotted.",
         discussion: """
             It does what manifest verify --digest and snapshot verify do, and notes the result in the target, where \

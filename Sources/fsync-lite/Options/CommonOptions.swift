@@ -14,6 +14,13 @@ extension ArgumentDescription {
     static let second = ArgumentDescription("B", "another")
 }
 
+/// A command about a target, also one of another machine.
+protocol TargetCommand: Command {}
+
+extension TargetCommand {
+    static var remoteTarget: ArgumentDescription? { .target }
+}
+
 extension OptionDescription {
     static let json = flag(
         "--json", "write JSON to standard output: a document, or one for each job that is run")
@@ -37,10 +44,7 @@ extension RelativePath {
     ///
     /// - Parameter target: whose tree it is; nil for a source.
     init(argument: [UInt8], in target: [UInt8]? = nil) throws(UsageError) {
-        try self.init(target.map { TypedPath(argument, in: $0) } ?? TypedPath(argument), typed: argument)
-    }
-
-    fileprivate init(_ typed: TypedPath, typed argument: [UInt8]) throws(UsageError) {
+        let typed = target.map { TypedPath(argument, in: $0) } ?? TypedPath(argument)
         let path = typed.bytes.last == UInt8(ascii: "/") ? typed.bytes.dropLast() : typed.bytes[...]
         guard let path = RelativePath(path), !path.isRoot else {
             throw UsageError(

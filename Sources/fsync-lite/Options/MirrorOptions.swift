@@ -105,9 +105,11 @@ extension SyncOptions {
     init(_ given: GivenOptions) throws {
         self.init()
         try readPatterns(given)
-        for field in SyncOptions.filterFields + SyncOptions.exchange { try field.read(given, &self) }
-        let others = [SyncOptions.guards, SyncOptions.comparison, SyncOptions.integrity, SyncOptions.speed]
-        for field in others.joined() { try field.read(given, &self) }
+        let fields = [
+            SyncOptions.filterFields, SyncOptions.exchange, SyncOptions.guards, SyncOptions.comparison,
+            SyncOptions.integrity, SyncOptions.speed,
+        ]
+        for field in fields.joined() { try field.read(given, &self) }
     }
 }
 

@@ -3,16 +3,12 @@ import FsyncLite
 
 /// An option and the property that it sets. Its name is written only here.
 struct OptionField<Owner>: Sendable {
-    private(set) var option: OptionDescription
+    let option: OptionDescription
     /// Does nothing if the option is not given.
     let read: @Sendable (GivenOptions, inout Owner) throws -> Void
 
     /// The same field, rarely needed.
-    var rare: OptionField {
-        var field = self
-        field.option = option.rare
-        return field
-    }
+    var rare: OptionField { OptionField(option: option.rare, read: read) }
 
     static func flag(
         _ name: String, _ help: String, set: @escaping @Sendable (inout Owner) -> Void
@@ -45,11 +41,13 @@ struct OptionField<Owner>: Sendable {
         }
     }
 
-    /// A time: an age, a day, or a time of day.
     static func time(
         _ name: String, _ help: String, set: @escaping @Sendable (inout Owner, TimeSpan) -> Void
     ) -> OptionField {
-        value(name, "TIME", help, "give \(TimeSpan.forms)", { TimeSpan($0) }, set: set)
+        let option = OptionDescription.value(name, "TIME", help)
+        return OptionField(option: option) { given, owner in
+            if let value = try given.time(option) { set(&owner, value) }
+        }
     }
 
     /// A file size in bytes.
@@ -58,6 +56,13 @@ struct OptionField<Owner>: Sendable {
     ) -> OptionField {
         let hint = "give a number of bytes, or one such as 10M"
         return value(name, "SIZE", help, hint, { ByteCount($0) }, set: set)
+    }
+}
+
+extension GivenOptions {
+    /// A time: an age, a day, or a time of day.
+    func time(_ option: OptionDescription) throws(UsageError) -> TimeSpan? {
+        try value(option, "give \(TimeSpan.forms)", { TimeSpan($0) })
     }
 }
 

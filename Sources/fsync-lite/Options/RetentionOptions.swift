@@ -6,47 +6,31 @@ extension RetentionPolicy {
         "--keep-label", "L", "keep those with this label (default: with any)", repeatable: true
     ).rare
 
-    private static let fields: [OptionField<RetentionPolicy>] = [
-        .count(
-            "--keep-last", "keep the N trees before this one, to undo N runs"
-        ) { $0.keepLast = $1 },
-        .count("--keep-hourly", "keep the newest of each of the last N hours with one") {
-            $0.keepHourly = $1
-        }.rare,
-        .count("--keep-daily", "keep the newest of each of the last N days with one") {
-            $0.keepDaily = $1
-        },
-        .count("--keep-weekly", "likewise of weeks") { $0.keepWeekly = $1 }.rare,
-        .count("--keep-monthly", "of months") { $0.keepMonthly = $1 }.rare,
-        .count("--keep-yearly", "of years") { $0.keepYearly = $1 }.rare,
-        age("--keep-within", "keep those no older than this before the newest, such as 30d or 1y6mo") {
-            $0.keepWithin = $1
-        }.rare,
-        age("--keep-within-hourly", "keep the newest of each hour up to that age") {
-            $0.keepWithinHourly = $1
-        }.rare,
-        age("--keep-within-daily", "likewise of each day") { $0.keepWithinDaily = $1 }.rare,
-        age("--keep-within-weekly", "of each week") { $0.keepWithinWeekly = $1 }.rare,
-        age("--keep-within-monthly", "of each month") { $0.keepWithinMonthly = $1 }.rare,
-        age("--keep-within-yearly", "of each year") { $0.keepWithinYearly = $1 }.rare,
-        OptionField(option: label) { given, policy in
-            guard given.has(label) else { return }
-            policy.keepLabel = try given.values(label).map { value in
-                guard let text = String(validating: value, as: UTF8.self), !text.isEmpty else {
-                    throw UsageError("\(quoted(value)) is no label", hint: "give \(label.name) plain text")
-                }
-                return text
+    private static let fields: [OptionField<RetentionPolicy>] =
+        counts.map { rule in
+            let field = OptionField<RetentionPolicy>.count(name(rule.key), rule.help) {
+                $0[keyPath: rule.path] = $1
             }
-        },
-    ]
+            return ["--keep-last", "--keep-daily"].contains(field.option.name) ? field : field.rare
+        }
+        + ages.map { rule in
+            OptionField<RetentionPolicy>.value(
+                name(rule.key), "AGE", rule.help,
+                "give one in h, d, w, mo or y, such as 30d or 1y6mo; m would be minutes, months are mo",
+                { RetentionPolicy.within($0) }
+            ) { $0[keyPath: rule.path] = $1 }.rare
+        } + [keepLabel]
 
-    private static func age(
-        _ name: String, _ help: String, set: @escaping @Sendable (inout RetentionPolicy, Age) -> Void
-    ) -> OptionField<RetentionPolicy> {
-        .value(
-            name, "AGE", help,
-            "give one in h, d, w, mo or y, such as 30d or 1y6mo; m would be minutes, months are mo",
-            { RetentionPolicy.within($0) }, set: set)
+    private static func name(_ key: StaticString) -> String { "--" + "\(key)".replacing("_", with: "-") }
+
+    private static let keepLabel = OptionField<RetentionPolicy>(option: label) { given, policy in
+        guard given.has(label) else { return }
+        policy.keepLabel = try given.values(label).map { value in
+            guard let text = String(validating: value, as: UTF8.self), !text.isEmpty else {
+                throw UsageError("\(quoted(value)) is no label", hint: "give \(label.name) plain text")
+            }
+            return text
+        }
     }
 
     static let options = fields.map(\.option)

@@ -6,7 +6,7 @@ extension EntrySelection {
     static let pattern = ArgumentDescription(
         "PATTERN", "only what matches one of these", optional: true, repeated: true)
     static let neededPattern = ArgumentDescription(
-        "PATTERN", "a name or a path, as in a .gitignore", repeated: true)
+        pattern.name, "a name or a path, as in a .gitignore", repeated: true)
     private static let type = OptionDescription.value(
         "--type", "TYPE", "only entries of this type", repeatable: true,
         choices: FileType.allCases.map(\.documentName).filter { $0 != "socket" })
@@ -33,10 +33,10 @@ extension EntrySelection {
         matches. An entry has to meet all conditions. A TIME is \(TimeSpan.forms).
         """
 
-    init(_ invocation: Invocation, patterns argument: ArgumentDescription = EntrySelection.pattern) throws {
+    init(_ invocation: Invocation) throws {
         self.init()
         let target = [ArgumentDescription.target, .manifest].lazy.flatMap(invocation.values).first ?? []
-        for pattern in invocation.values(argument) {
+        for pattern in invocation.values(EntrySelection.pattern) {
             let typed = TypedPath(pattern, in: target)
             guard add(pattern: typed.isFromTop ? [UInt8(ascii: "/")] + typed.bytes : typed.bytes) else {
                 throw UsageError("\(quoted(pattern)) can match nothing", hint: "give a name or a path")

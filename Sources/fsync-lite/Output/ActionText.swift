@@ -13,11 +13,12 @@ struct ActionText {
     private let showsSizes: Bool
     private let isColoured: Bool
 
-    init(listsAll: Bool, showsSizes: Bool = false) {
+    /// - Parameter isPlain: without colours, also on a terminal.
+    init(listsAll: Bool, showsSizes: Bool = false, isPlain: Bool = false) {
         (self.listsAll, self.showsSizes) = (listsAll, showsSizes)
         // NO_COLOR counts when it is not empty: https://no-color.org.
         isColoured =
-            StandardStream.output.understandsEscapes
+            !isPlain && StandardStream.output.understandsEscapes
             && HostProcess.environment("NO_COLOR")?.isEmpty ?? true
     }
 
@@ -82,11 +83,6 @@ struct ActionText {
             index = end
         }
     }
-
-    /// For a mail.
-    static func plain(_ action: Action) -> String { ActionText(isColoured: false).line(action) }
-
-    private init(isColoured: Bool) { (listsAll, showsSizes, self.isColoured) = (true, false, isColoured) }
 
     func line(_ action: Action) -> String { text(Line(action: action)) }
 

@@ -65,11 +65,11 @@ struct Hook: CustomStringConvertible {
     ///
     /// - Parameter report: of the run; nil before there is one.
     /// - Returns: the error; nil on success.
-    func run(of job: Job, _ report: HookReport?, _ document: [UInt8]) -> String? {
+    func run(of job: Job, _ report: HookReport?) -> String? {
         let name = "\(moment.rawValue): \(escapedText(words[0].utf8))"
         do {
             try check()
-            let input = job.reportsJSON ? document : report?.text ?? []
+            let input = report.map { job.reportsJSON ? $0.document : $0.text } ?? []
             let variables = [Hook.variable: job.name].merging(report?.variables ?? [:]) { $1 }
             let code = try ChildProcess(words).run(input: input, variables: variables)
             return code == 0 ? nil : "\(name): exit code \(code)"

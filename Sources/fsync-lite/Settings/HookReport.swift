@@ -2,13 +2,18 @@ import FileStorage
 import FileSystem
 import FsyncLite
 
-/// What a job's commands get: a mail that a person reads, and the variables that tell the same to a script.
+/// How a job's apply ended, as its commands get it: a mail that a person reads, and the variables that tell the same to a
+/// script.
 struct HookReport {
     private static let mostExamples = 10
     private static let mostProblems = 20
 
     let job: Job
     private(set) var code: ExitCode
+    /// In JSON.
+    private(set) var document: [UInt8]
+    /// For the record of runs.
+    private(set) var recorded: RecordedRun.Outcome
     private let outcome: Report.Outcome
     /// Why it did not mirror everything.
     private let reasons: [String]
@@ -21,21 +26,30 @@ struct HookReport {
     private var left = 0
 
     /// - Parameter next: what goes on after a refusal.
-    init(_ job: Job, _ report: Report, _ code: ExitCode, next: [String] = []) {
+    init(
+        _ job: Job, _ report: Report, _ code: ExitCode, _ document: [UInt8],
+        _ recorded: RecordedRun.Outcome, next: [String] = []
+    ) {
         (self.job, self.code, self.next, outcome) = (job, code, next, report.outcome)
+        (self.document, self.recorded) = (document, recorded)
+        self.recorded.exitCode = code.rawValue
         reasons = report.refusals.map(\.reason) + (report.error.map { ["\($0)"] } ?? [])
         problems = report.problems.map { "\($0.path): \($0.message)" }
         guard report.summary.actions > 0 || reasons.isEmpty else { return }
         let isDone = HookReport.done.contains(outcome)
         totals = ActionText.totals(report.summary, isDone ? .done : .planned)
         guard !isDone else { return }
-        examples = report.actions.prefix(HookReport.mostExamples).map(ActionText.plain)
+        examples = report.actions.prefix(HookReport.mostExamples).map(
+            ActionText(listsAll: true, isPlain: true).line)
         left = max(0, report.actions.count - examples.count)
     }
 
     /// Of a run on another machine.
-    init(_ job: Job, _ report: FarReport?, _ code: ExitCode) {
-        (self.job, self.code) = (job, code)
+    init(
+        _ job: Job, _ report: FarReport?, _ code: ExitCode, _ document: [UInt8],
+        _ recorded: RecordedRun.Outcome
+    ) {
+        (self.job, self.code, self.document, self.recorded) = (job, code, document, recorded)
         outcome = report.flatMap { Report.Outcome(rawValue: $0.outcome) } ?? .failed
         reasons = (report?.refusals ?? []).map(\.reason) + [report?.error].compactMap(\.self)
         problems = (report?.problems ?? []).map { "\($0.path ?? "?"): \($0.message)" }
@@ -44,9 +58,17 @@ struct HookReport {
     /// The outcomes after which nothing of the plan is left to do.
     private static let done: [Report.Outcome] = [.committed, .unchanged]
 
-    /// The same run, after which a command of the job failed.
+    /// A command of the job failed, and the job ends with this exit code.
     mutating func fail(_ command: String, _ code: ExitCode) {
-        (failedCommand, self.code) = (command, code)
+        (failedCommand, self.code, recorded.exitCode) = (command, code, code.rawValue)
+        PlanDocument.add(failedCommand: command, exitCode: code.rawValue, to: &document)
+        note(command)
+    }
+
+    /// Records a command that failed, unless the run has another reason.
+    mutating func note(_ command: String) {
+        guard recorded.message == nil else { return }
+        (recorded.reason, recorded.message) = ("command", command)
     }
 
     private var target: String { "\(LocalFile(bytes: job.target))" }

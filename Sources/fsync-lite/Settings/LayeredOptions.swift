@@ -36,7 +36,8 @@ extension SettingsLayer {
 
 extension RetentionOptions {
     /// The settings for a command that asks what an apply would keep.
-    init(settingsFor target: [UInt8], _ invocation: Invocation) throws {
+    init(settingsFor invocation: Invocation) throws {
+        let target = try invocation.argument(.target)
         try self.init(GivenOptions(), SettingsSources(invocation).layers(target: target))
         keepsAll = invocation.keepsHistory
     }

@@ -12,9 +12,9 @@ struct SettingsManualPage: Sendable {
             ".SH NAME", "\(name)\\-settings \\- defaults and jobs of \(name)",
         ]
         lines += [".SH DESCRIPTION"] + ManualMarkup.paragraphs(SettingsManualPage.discussion)
-        lines += [".SH KEYS OF A JOB"] + SettingsManualPage.jobKeys.flatMap(item)
+        lines += [".SH KEYS OF A JOB"] + SettingsManualPage.jobKeys.flatMap(ManualMarkup.boldItem)
         lines += [".SH HOOKS"] + ManualMarkup.paragraphs(SettingsManualPage.hooks)
-        lines += SettingsManualPage.hookKeys.flatMap(item)
+        lines += SettingsManualPage.hookKeys.flatMap(ManualMarkup.boldItem)
         lines += [".SH KEYS OF OPTIONS"] + ManualMarkup.text(SettingsManualPage.options)
         for section in OptionDescription.settable.sections {
             let heading = section.heading.prefix { $0 != ":" }
@@ -25,15 +25,11 @@ struct SettingsManualPage: Sendable {
             + SettingsManualPage.example.split(separator: "\n").map { line in
                 ManualMarkup.escaped(String(line))
             }
-        lines += [".fi", ".SH FILES"] + SettingsManualPage.files.flatMap(item)
-        lines += [".SH ENVIRONMENT"] + SettingsManualPage.environment.flatMap(item)
+        lines += [".fi", ".SH FILES"] + SettingsManualPage.files.flatMap(ManualMarkup.boldItem)
+        lines += [".SH ENVIRONMENT"] + SettingsManualPage.environment.flatMap(ManualMarkup.boldItem)
         lines += [".SH EXIT STATUS"] + ManualMarkup.text(SettingsManualPage.exitStatus)
         lines += [".SH SEE ALSO", "\\fB\(name)\\fR(1)"]
         return lines.joined(separator: "\n") + "\n"
-    }
-
-    private func item(_ label: String, _ meaning: String) -> [String] {
-        ManualMarkup.item(ManualMarkup.bold(label), meaning)
     }
 
     private func optionLines(_ option: OptionDescription) -> [String] {

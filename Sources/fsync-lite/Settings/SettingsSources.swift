@@ -116,8 +116,6 @@ struct SettingsSources {
         return jobs
     }
 
-    func enabledJobs() throws -> [Job] { try someJobs().filter { $0.disabled == nil } }
-
     /// What there is to say where every job is disabled.
     var nothingEnabled: String {
         "note: every job in \(own.map { "\($0.file)" } ?? "the settings") is disabled; take \"\(Job.disabled)\" out of a job there"
@@ -138,8 +136,6 @@ struct SettingsSources {
         return UsageError(
             "\(own.file) has no jobs", hint: "add one; fsync-lite help settings init explains it")
     }
-
-    func job(named name: [UInt8]) throws -> Job? { try jobs(named: [name]).first }
 
     func jobs(named names: [[UInt8]]) throws -> [Job] {
         let jobs = try someJobs()
