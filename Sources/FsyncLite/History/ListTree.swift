@@ -75,16 +75,19 @@ package struct ListTree: Sendable {
         var part = withoutUnchanged || !isInPlace && !paths.isEmpty ? Part(of: present, layer, scope) : nil
         try builder.look(at: present, taking: &part)
         self.lists.excerpt = part?.excerpt
-        let returning = try builder.ancestorsOfReturning()
-        var changed = PackedList<ListTreeCoding>()
-        for case let entry? in own.lazy.map(\.entry) {
-            guard let entry = try builder.entry(entry, returning) else { continue }
-            if entry.isUncovered {
-                guard try isInPlace || builder.isNamed(entry) else { continue }
-                uncovered.insert(entry.file.path)
+        var changed: PackedList<ListTreeCoding>
+        repeat {
+            (changed, uncovered) = (PackedList(), [])
+            let returning = try builder.ancestorsOfReturning()
+            for case let entry? in own.lazy.map(\.entry) {
+                guard let entry = try builder.entry(entry, returning) else { continue }
+                if entry.isUncovered {
+                    guard try isInPlace || builder.isNamed(entry) else { continue }
+                    uncovered.insert(entry.file.path)
+                }
+                changed.append(entry)
             }
-            changed.append(entry)
-        }
+        } while try builder.findStanding(in: lists.present)
         self.changed = changed
         leftOutNames = builder.uncovered.filter { builder.wants($0.value) }
         for (path, object) in builder.uncovered where !builder.resting.contains(path) {
@@ -213,6 +216,11 @@ package struct ListTree: Sendable {
         /// Those of them that also the list leaves out. Other names of the same object may be covered.
         private(set) var resting: Set<RelativePath> = []
 
+        /// Where objects are that came back with the directory that held them, but for what the present list has there.
+        private var assumed: Set<RelativePath> = []
+        /// The objects that the present list has at these paths; nil until they were looked for.
+        private var standing: [RelativePath: UInt64]?
+
         /// - Parameter storage: resolves paths below the history.
         init(
             _ scope: Scope, _ places: Places, _ layer: ListLayer, _ own: PackedList<ListLineCoding>,
@@ -264,7 +272,21 @@ package struct ListTree: Sendable {
             return !layer.olderPaths(of: path, directories).isEmpty
         }
 
-        private func location(of entry: ListEntry) throws -> RelativePath {
+        /// Looks for what the present list has where an object was assumed.
+        ///
+        /// - Returns: whether it has any. Then the locations are to be found again.
+        mutating func findStanding(in present: () throws -> ManifestReader) throws -> Bool {
+            guard standing == nil, !assumed.isEmpty else { return false }
+            var found: [RelativePath: UInt64] = [:]
+            let manifest = try present()
+            while try manifest.advance() {
+                if assumed.contains(manifest.path) { found[manifest.path] = manifest.object }
+            }
+            standing = found
+            return !found.isEmpty
+        }
+
+        private mutating func location(of entry: ListEntry) throws -> RelativePath {
             let (path, names) = (entry.file.path, present[entry.object] ?? [])
             if names.contains(path) { return path }
             // A name that stays where it is left out gives its object to no other path. One that is left out comes back if
@@ -273,7 +295,10 @@ package struct ListTree: Sendable {
             let place = places.place(
                 of: entry.object, present: { $0 == entry.object ? nil : present[$0]?.first })
             switch place {
-            case .tree(let path)?: return path
+            case .tree(let path)?:
+                assumed.insert(path)
+                let isReplaced = standing?[path].map { $0 != entry.object } ?? false
+                return isReplaced ? names.first ?? .lost : path
             // An object with names in the tree may have left its slot again.
             case .history(let path)? where try names.isEmpty || storage?.status(of: path) != nil:
                 return .history.appending(path)
@@ -282,7 +307,7 @@ package struct ListTree: Sendable {
         }
 
         /// The directories of uncovered entries that come back from the history.
-        func ancestorsOfReturning() throws -> Set<RelativePath> {
+        mutating func ancestorsOfReturning() throws -> Set<RelativePath> {
             var directories: Set<RelativePath> = []
             for index in own.indices where own.head(at: index)?.isUncovered ?? false {
                 guard let entry = own[index].entry else { continue }
@@ -294,7 +319,7 @@ package struct ListTree: Sendable {
 
         /// The entry as it comes back; nil for one that is not wanted. Of what no filters cover, only what a run of ours
         /// took away comes back, with its directories.
-        func entry(_ entry: ListEntry, _ returning: Set<RelativePath>) throws -> Entry? {
+        mutating func entry(_ entry: ListEntry, _ returning: Set<RelativePath>) throws -> Entry? {
             let path = entry.file.path
             guard
                 scope.contains(path)
@@ -319,15 +344,15 @@ package struct ListTree: Sendable {
         }
 
         /// Of a copy, an uncovered entry is wanted only by its name, or to hold such a one.
-        func isNamed(_ entry: Entry) throws -> Bool {
+        mutating func isNamed(_ entry: Entry) throws -> Bool {
             let path = entry.file.path
-            func isDisplaced(_ path: RelativePath) throws -> Bool {
-                guard let entry = own.index(of: path).flatMap({ own[$0].entry }) else { return false }
-                return try entry.isUncovered && location(of: entry).isInState
+            for wanted in scope.paths where path == wanted || path.isBelow(wanted) || wanted.isBelow(path) {
+                guard let entry = own.index(of: wanted).flatMap({ own[$0].entry }), entry.isUncovered else {
+                    continue
+                }
+                if try location(of: entry).isInState { return true }
             }
-            return try scope.paths.contains { wanted in
-                try (path == wanted || path.isBelow(wanted) || wanted.isBelow(path)) && isDisplaced(wanted)
-            }
+            return false
         }
     }
 }

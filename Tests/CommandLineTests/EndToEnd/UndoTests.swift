@@ -452,6 +452,26 @@ struct UndoTests {
         #expect(try scene.text("target/e") == "newer content" && scene.text("target/x") == "y")
     }
 
+    /// A file left with its directory, came back with it, and was overwritten by hand. Another file of the same size and time
+    /// has its path now, and is none of its versions.
+    @Test func whatStandsInAReturnedDirectoryIsNotTakenForWhatCameBack() throws {
+        let scene = try MirrorScene(["d": ["f": "version 1"]], inMemory: true)
+        try scene.mirror()
+        for _ in 1...2 { #expect(try scene.run("undo", "target").code == 0) }
+        try scene.rewrite("target/d/f", "by hand")
+        try scene.mirror()
+        try scene.editInSecret("source/d/f", "version 2")
+        try scene.mirror()
+        try #require(try scene.text("target/d/f") == "version 2")
+        let ids = try scene.run("snapshot", "list", "target", "--json").json().objects("snapshots")
+            .compactMap { $0.text("id") }
+        for id in ids.dropFirst() {
+            let copy = try scene.run("snapshot", "restore", "target", id, "--to", "copy of \(id)")
+            guard copy.code == 0, scene.exists("copy of \(id)/d/f") else { continue }
+            #expect(try scene.text("copy of \(id)/d/f") != "version 2", "\(id)")
+        }
+    }
+
     /// Once its commit is ended, `latest~2` is another snapshot.
     @Test(.needs(.strace)) func aRestoreThatWasCutShortIsNotTriedAgainUnasked() throws {
         let scene = try MirrorScene(["a": "v1", "b": "v1"], inMemory: true)
