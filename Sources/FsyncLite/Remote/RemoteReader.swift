@@ -2,7 +2,9 @@ import FileSystem
 
 /// Requests that were made ahead, for one thread, in the order in which their answers are taken.
 struct RequestsAhead {
-    private var waiting: ArraySlice<(path: RelativePath, answer: RemoteLink.Answer)> = []
+    typealias Asked = (path: RelativePath, answer: RemoteLink.Answer)
+
+    private var waiting: ArraySlice<Asked> = []
 
     /// Abandons those that were made, and makes as many others as there is room for. Answers come in the order of the
     /// requests, so none is left out between two.
@@ -24,6 +26,13 @@ struct RequestsAhead {
         return waiting[index].answer
     }
 
+    /// All answers, if one of them is for a path.
+    mutating func takeAll(with path: RelativePath) -> ArraySlice<Asked> {
+        guard waiting.contains(where: { $0.path == path }) else { return [] }
+        defer { waiting = [] }
+        return waiting
+    }
+
     mutating func abandon() {
         for (_, answer) in waiting { answer.abandon() }
         waiting = []
@@ -37,6 +46,8 @@ final class RemoteReader: SourceReader, DigestSource {
     private let probes: SettlingProbes?
     /// What was announced last, which is asked for next: attributes or digests.
     private var ahead = RequestsAhead()
+    /// Those that were announced and taken.
+    private var attributes: [RelativePath: Result<ExtendedAttributes?, any Error>] = [:]
 
     /// - Parameter probes: count what the far end says of its own.
     init(_ tree: any FarEntries, _ monitor: any Monitor, _ probes: SettlingProbes? = nil) {
@@ -91,6 +102,7 @@ final class RemoteReader: SourceReader, DigestSource {
 
     func announce(attributesOf files: [File], _ selection: ExtendedAttributes.Selection) {
         guard !tree.isEarlier else { return }
+        attributes = [:]
         let locator = tree.locator
         let asked = files.lazy.filter { RemoteReader.mayHave($0, selection) }.prefix(WireFormat.batch)
         ahead.ask(
@@ -102,9 +114,20 @@ final class RemoteReader: SourceReader, DigestSource {
     ) throws -> ExtendedAttributes? {
         if tree.isEarlier { return file.extended }
         guard RemoteReader.mayHave(file, selection) else { return ExtendedAttributes() }
-        let answer = try ahead.take(file.path) ?? tree.link.ask(question(file, selection, tree.locator))
-        return try tree.link.reading {
-            try RemoteReader.found(answer.end(monitor), file.path) { (reader) throws(WireError) in
+        // At once: what another thread waits for comes after them, and only as far as these are taken.
+        for (path, answer) in ahead.takeAll(with: file.path) {
+            attributes[path] = Result { try attributes(answer, path, selection) }
+        }
+        if let known = attributes.removeValue(forKey: file.path) { return try known.get() }
+        return try attributes(
+            tree.link.ask(question(file, selection, tree.locator)), file.path, selection)
+    }
+
+    private func attributes(
+        _ answer: RemoteLink.Answer, _ path: RelativePath, _ selection: ExtendedAttributes.Selection
+    ) throws -> ExtendedAttributes? {
+        try tree.link.reading {
+            try RemoteReader.found(answer.end(monitor), path) { (reader) throws(WireError) in
                 try reader.extended(selection)
             }
         }
