@@ -89,22 +89,6 @@ struct RemoteTests {
         #expect(!run.output.contains("b.o"), "\(run.output.suffix(200))")
     }
 
-    /// What is announced of them is more than the line may have under way, and contents are waited for behind it.
-    @Test func largeAttributesDoNotHoldUpContents() throws {
-        let scene = try scene([:])
-        let names = (1...200).map { "source/\($0)" }
-        for name in names {
-            try scene.build(.file(name), at: name)
-            try RawPath.setAttribute(
-                "user.large", [UInt8](repeating: 65, count: 30_000), on: scene.path(name))
-        }
-        try scene.mirror()
-        for name in names {
-            for mode in [0o600, 0o644] as [mode_t] { try scene.setMode(mode, of: name) }
-        }
-        #expect(try scene.mirror().output.contains("nothing to do"))
-    }
-
     @Test func digestsAreThoseOfADirectoryHere() throws {
         let scene = try scene(FarMachine.tree)
         try scene.mirror()
