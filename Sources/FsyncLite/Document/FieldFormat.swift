@@ -243,16 +243,7 @@ extension FieldFormat where Value: Sendable {
         fault: @escaping @Sendable (Element, _ last: Element?) -> StaticString? = { _, _ in nil }
     ) -> FieldFormat where Value == [Element] {
         FieldFormat(
-            write: { text, key, values in
-                text.key(key)
-                text.beginArray()
-                for value in values {
-                    text.beginObject()
-                    text.fields(fields, of: value)
-                    text.endObject()
-                }
-                text.endArray()
-            },
+            write: { text, key, values in text.array(key, of: values) { $0.fields(fields, of: $1) } },
             read: { reader in
                 var values: [Element] = []
                 try reader.array { reader in

@@ -216,7 +216,7 @@ package struct ListTree: Sendable {
         /// Those of them that also the list leaves out. Other names of the same object may be covered.
         private(set) var resting: Set<RelativePath> = []
 
-        /// Where objects are that came back with the directory that held them, but for what the present list has there.
+        /// Where objects are if they came back with the directory that held them. The present list does not name them.
         private var assumed: Set<RelativePath> = []
         /// The objects that the present list has at these paths; nil until they were looked for.
         private var standing: [RelativePath: UInt64]?

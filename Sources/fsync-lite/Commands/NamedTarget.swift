@@ -31,13 +31,9 @@ struct NamedTarget {
         _ name: [UInt8], _ invocation: Invocation, isHere: Bool, isRecorded: Bool
     ) throws -> (Job?, [UInt8]) {
         func job(mustExist: Bool = false) throws -> Job? {
-            let isPath = name.contains(UInt8(ascii: "/"))
-            // Settings with an error matter to no path.
-            guard let settings = isPath ? try? SettingsSources(invocation) : try SettingsSources(invocation),
-                let jobs = isPath ? try? settings.jobs() : try settings.jobs()
-            else { return nil }
+            let settings = try SettingsSources(invocation)
+            let jobs = try settings.jobs()
             let job = jobs.first { $0.name.utf8.elementsEqual(name) }
-            guard !isPath else { return job }
             guard !mustExist || job != nil || jobs.isEmpty else {
                 throw try settings.noJob(named: name, ", and no directory of this name here")
             }
@@ -47,7 +43,9 @@ struct NamedTarget {
         guard isHere else {
             let isNowhere =
                 try Endpoint(argument: name) == nil && (try? LocalFile(bytes: name).exists) == false
-            let job = try job(mustExist: isNowhere && !isRecorded)
+            // Settings with an error matter to no path.
+            let isPath = name.contains(UInt8(ascii: "/"))
+            let job = isPath ? try? job() : try job(mustExist: isNowhere && !isRecorded)
             return (job, job?.target ?? name)
         }
         // Settings with an error matter to no directory.

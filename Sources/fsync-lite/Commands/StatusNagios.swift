@@ -26,9 +26,7 @@ struct StatusNagios {
         return [
             isPending ? (.critical, "a commit was begun and not ended") : nil,
             check.flatMap { $0.isBad ? (.critical, "last check: \($0.text)") : nil },
-            row.asked.runs.last.flatMap {
-                $0.isIncomplete ? (.warning, "\($0.began.nearText()) \($0.resultAndReason)") : nil
-            },
+            row.asked.incomplete.map { (.warning, "\($0.began.nearText()) \($0.resultAndReason)") },
         ].compactMap(\.self)
     }
 

@@ -76,6 +76,9 @@ struct StatusQuery {
         return nil
     }
 
+    /// The last run, if it left something out, or a command after it failed.
+    var incomplete: RecordedRun? { runs.last.flatMap { $0.isIncomplete ? $0 : nil } }
+
     func complain(_ text: String) { Console.complain(job?.labelled(text) ?? text) }
 
     /// What to do now; nil for nothing.

@@ -27,7 +27,7 @@ enum StatusTable {
     private static func attempt(_ asked: StatusQuery) -> String {
         if asked.isPaused { return "paused" }
         if let run = asked.failed { return "\(run.began.nearText()), \(run.result)" }
-        if let run = asked.runs.last, run.isIncomplete, asked.lastRun?.isComplete ?? false {
+        if let run = asked.incomplete, asked.lastRun?.isComplete ?? false {
             return "\(run.began.nearText()), \(run.result)"
         }
         guard let last = asked.lastRun, last.isComplete else {
