@@ -216,6 +216,7 @@ package struct ListTree: Sendable {
         /// Those of them that also the list leaves out. Other names of the same object may be covered.
         private(set) var resting: Set<RelativePath> = []
 
+        private var neighbour = Places.Neighbour()
         /// Where objects are if they came back with the directory that held them. The present list does not name them.
         private var assumed: Set<RelativePath> = []
         /// The objects that the present list has at these paths; nil until they were looked for.
@@ -293,7 +294,8 @@ package struct ListTree: Sendable {
             // a run of ours took it.
             if !entry.isUncovered, let name = names.first(where: { !resting.contains($0) }) { return name }
             let place = places.place(
-                of: entry.object, present: { $0 == entry.object ? nil : present[$0]?.first })
+                of: entry.object, near: &neighbour, present: { $0 == entry.object ? nil : present[$0]?.first }
+            )
             switch place {
             case .tree(let path)?:
                 assumed.insert(path)

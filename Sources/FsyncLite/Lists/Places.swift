@@ -19,13 +19,21 @@ package struct StoredObject: Hashable, Sendable {
     }
 }
 
+/// A name in a displaced directory.
+private struct Inside: Hashable {
+    let object: UInt64
+    let name: FileName
+}
+
+extension StoredObject {
+    fileprivate var inside: Inside? {
+        guard case .inside(let directory, let name) = place else { return nil }
+        return Inside(object: directory, name: name)
+    }
+}
+
 /// The objects in the history, by their places.
 package struct ObjectsByPlace: Sendable {
-    private struct Inside: Hashable {
-        let object: UInt64
-        let name: FileName
-    }
-
     private var slots: [RelativePath: UInt64] = [:]
     private var inside: [Inside: UInt64] = [:]
 
@@ -61,24 +69,45 @@ package struct Places: Sendable {
 
     private var locations: [UInt64: Location] = [:]
     private var slots: [(transaction: FileName, path: RelativePath)] = []
+    /// Those that objects are in.
+    private var directories: Set<UInt64> = []
     /// Each with a NUL behind it.
     private var names: [UInt8] = []
 
     package init() {}
 
-    /// Adds the lines of a record; newer records come first.
+    /// Adds the lines of a record; newer records come first. A line whose place a newer one gives to another object is left
+    /// out: the object came back with its directory, and was replaced there by hand.
     package mutating func add(_ lines: some Sequence<StoredObject>, of transaction: FileName) {
+        let replaced = places(of: lines)
         for line in lines where locations[line.object] == nil {
             switch line.place {
             case .slot(let path):
                 locations[line.object] = Location(directory: 0, position: slots.count)
                 slots.append((line.transaction ?? transaction, path))
             case .inside(let directory, let name):
+                guard replaced.isEmpty || !replaced.contains(Inside(object: directory, name: name)) else {
+                    continue
+                }
                 locations[line.object] = Location(directory: directory, position: names.count)
                 names += name.bytes
                 names.append(0)
             }
         }
+        for case let inside? in lines.lazy.map(\.inside) { directories.insert(inside.object) }
+    }
+
+    /// The places, of those that the lines give to further objects, that known objects have.
+    private func places(of lines: some Sequence<StoredObject>) -> Set<Inside> {
+        var asked: Set<Inside> = []
+        for line in lines where !hasStored(line.object) {
+            if let inside = line.inside, directories.contains(inside.object) { asked.insert(inside) }
+        }
+        guard !asked.isEmpty else { return [] }
+        let holders = Set(asked.map(\.object))
+        return asked.intersection(
+            locations.lazy.filter { holders.contains($0.value.directory) }.compactMap { line($0.key)?.inside }
+        )
     }
 
     /// The line of an object that a step displaced, with the transaction of a slot.
@@ -111,6 +140,13 @@ package struct Places: Sendable {
         case tree(RelativePath)
         /// Below the history: `TX/0/12`, or what is in that.
         case history(RelativePath)
+
+        func appending(_ name: FileName) -> Place {
+            switch self {
+            case .tree(let path): .tree(path.appending(name))
+            case .history(let path): .history(path.appending(name))
+            }
+        }
     }
 
     /// An object, and the displaced directories above it, one after the other. A chain of damaged lines may be a ring, which
@@ -141,26 +177,49 @@ package struct Places: Sendable {
         return directories
     }
 
+    /// The displaced directory that held the object that was asked for last: mostly it holds the next one, too.
+    package struct Neighbour: Sendable {
+        fileprivate var directory: UInt64?
+        fileprivate var place = Place.tree(.root)
+
+        package init() {}
+    }
+
     /// The place of an object; nil for one that is lost.
     ///
-    /// - Parameter present: the path of an object in the present list.
-    package func place(of object: UInt64, present: (UInt64) -> RelativePath?) -> Place? {
+    /// - Parameters:
+    ///   - neighbour: one for all objects that are asked for with the same present list.
+    ///   - present: the path of an object in the present list.
+    package func place(
+        of object: UInt64, near neighbour: inout Neighbour, present: (UInt64) -> RelativePath?
+    ) -> Place? {
         var (names, chain) = ([FileName](), Chain(object))
-        func below(_ path: RelativePath) -> RelativePath {
-            names.reversed().reduce(path) { $0.appending($1) }
-        }
-        while true {
-            if let path = present(chain.object) { return .tree(below(path)) }
-            guard let line = line(chain.object) else { return nil }
-            switch line.place {
-            case .slot(let slot):
-                return line.transaction.map {
-                    .history(below(RelativePath.root.appending($0).appending(slot)))
+        var found: Place?
+        while found == nil {
+            if let path = present(chain.object) {
+                found = .tree(path)
+            } else if !names.isEmpty, chain.object == neighbour.directory {
+                found = neighbour.place
+            } else {
+                switch line(chain.object).map({ ($0.place, $0.transaction) }) {
+                case (.slot(let slot), let transaction?)?:
+                    found = .history(RelativePath.root.appending(transaction).appending(slot))
+                case (.inside(let directory, let name), _)?:
+                    names.append(name)
+                    guard chain.move(to: directory) else { return nil }
+                default: return nil
                 }
-            case .inside(let directory, let name):
-                names.append(name)
-                guard chain.move(to: directory) else { return nil }
             }
         }
+        guard let found, let name = names.first else { return found }
+        neighbour.directory = locations[object]?.directory
+        neighbour.place = names.dropFirst().reversed().reduce(found) { $0.appending($1) }
+        return neighbour.place.appending(name)
+    }
+
+    /// The same of a single object.
+    package func place(of object: UInt64, present: (UInt64) -> RelativePath?) -> Place? {
+        var neighbour = Neighbour()
+        return place(of: object, near: &neighbour, present: present)
     }
 }

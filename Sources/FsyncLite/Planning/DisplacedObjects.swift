@@ -32,7 +32,7 @@ extension TreeMerge {
             options.longestPath = RelativePath.longest - path.bytes.count - 1
             options.extended = .readable
             options.isInside = true
-            let scan = try TreeScan(directory.directory(name), options)
+            let scan = try TreeScan(directory.directory(name), options.prefetching())
             var wanted = inner[inner.partitionPoint(where: { changed.location(at: $0) < location })...]
             while try scan.advance() {
                 let found = location.appending(scan.path)

@@ -19,6 +19,8 @@ package struct ObjectNumbers: Sendable {
     private var staying: Set<UInt64> = []
     /// By inode, those of files with several names, and of what was moved by hand.
     private var byInode: [UInt64: UInt64] = [:]
+    /// The inodes of objects that stay, and get further names.
+    private var linked: Set<UInt64> = []
     /// The first number that no object has after the plan.
     package private(set) var next: UInt64
 
@@ -43,6 +45,7 @@ package struct ObjectNumbers: Sendable {
         replacing.first = next
         next += UInt64(replacing.matches.count)
         noteMoved()
+        for case .kept(let file) in difference.links.values { linked.insert(file.status.inode) }
         try noteNames(recorded)
         for index in matches.indices where matches.head(at: index).isUnnumbered {
             let match = matches[index]
@@ -125,7 +128,7 @@ package struct ObjectNumbers: Sendable {
         let inode = file.status.inode
         if let number = byInode[inode] { return number }
         defer { next += 1 }
-        if file.isMultiplyLinked { byInode[inode] = next }
+        if file.isMultiplyLinked || linked.contains(inode) { byInode[inode] = next }
         return next
     }
 

@@ -23,6 +23,20 @@ struct OtherLinkTests {
         #expect(name.st_ino == other.st_ino)
     }
 
+    /// The first name was made in the target by hand, as in the source: the second one is linked to it.
+    @Test(arguments: LinkedKind.allCases.filter { $0 == .file } + LinkedKind.others)
+    func whatWasMadeByHandGetsItsFurtherNames(kind: LinkedKind) throws {
+        let scene = try MirrorScene(["other": "file"], inMemory: true)
+        try scene.mirror()
+        try kind.make("a", in: scene)
+        try HostCommand.run("cp", "-a", scene.path("source/a"), scene.path("target/a"))
+        try scene.link("source/b", to: "source/a")
+        try scene.mirror()
+        try scene.run("snapshot", "restore", "target", "latest", "--to", "copy").expect(0)
+        let names = try ["a", "b"].map { try scene.status("copy/\($0)").st_ino }
+        #expect(names[0] == names[1])
+    }
+
     private func scene(_ kind: LinkedKind) throws -> MirrorScene {
         let scene = try MirrorScene([:], inMemory: true)
         try kind.build(scene)

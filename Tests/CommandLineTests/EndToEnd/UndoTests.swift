@@ -453,9 +453,10 @@ struct UndoTests {
     }
 
     /// A file left with its directory, came back with it, and was overwritten by hand. Another file of the same size and time
-    /// has its path now, and is none of its versions.
-    @Test func whatStandsInAReturnedDirectoryIsNotTakenForWhatCameBack() throws {
-        let scene = try MirrorScene(["d": ["f": "version 1"]], inMemory: true)
+    /// has its path now, or its place in the history, and is none of its versions.
+    @Test(arguments: [false, true])
+    func whatStandsInAReturnedDirectoryIsNotTakenForWhatCameBack(leavesAgain: Bool) throws {
+        let scene = try MirrorScene(["d": ["f": "version 1"], "other": "file"], inMemory: true)
         try scene.mirror()
         for _ in 1...2 { #expect(try scene.run("undo", "target").code == 0) }
         try scene.rewrite("target/d/f", "by hand")
@@ -463,9 +464,13 @@ struct UndoTests {
         try scene.editInSecret("source/d/f", "version 2")
         try scene.mirror()
         try #require(try scene.text("target/d/f") == "version 2")
+        if leavesAgain {
+            try scene.remove("source/d")
+            try scene.mirror()
+        }
         let ids = try scene.run("snapshot", "list", "target", "--json").json().objects("snapshots")
             .compactMap { $0.text("id") }
-        for id in ids.dropFirst() {
+        for id in ids.dropFirst(leavesAgain ? 2 : 1) {
             let copy = try scene.run("snapshot", "restore", "target", id, "--to", "copy of \(id)")
             guard copy.code == 0, scene.exists("copy of \(id)/d/f") else { continue }
             #expect(try scene.text("copy of \(id)/d/f") != "version 2", "\(id)")

@@ -80,6 +80,20 @@ struct ListLawTests {
         #expect(places.place(of: 1) { _ in nil } == nil)
     }
 
+    /// The directory came back with its object, which was replaced by hand before both were displaced again.
+    @Test func aPlaceIsThatOfTheNewestObjectThere() throws {
+        var places = Places()
+        let (name, slot) = (FileName("x"), try #require(RelativePath("0/1")))
+        for (object, transaction) in [(3, "newer"), (2, "older")] as [(UInt64, StaticString)] {
+            let lines = [StoredObject(1, .slot(slot)), StoredObject(object, .inside(1, name))]
+            places.add(lines, of: FileName(transaction))
+        }
+        let path = try #require(RelativePath("newer/0/1/x"))
+        #expect(places.place(of: 3) { _ in nil } == .history(path))
+        #expect(places.place(of: 2) { _ in nil } == nil)
+        #expect(places.objects.object(at: path) == 3)
+    }
+
     /// A document says again what was written, byte for byte.
     @Test(arguments: 0..<20)
     func documentsAreReadAsTheyWereWritten(seed: UInt64) throws {
