@@ -67,8 +67,8 @@ struct LinkedFile: Hashable, Sendable {
 }
 
 extension FileStatus {
-    /// With what pairs it with a recorded object as its identity.
+    /// With what pairs it with a recorded object as its identity. What stays as it is found has no number yet.
     func paired(by policy: ComparisonPolicy, _ object: UInt64) -> FileStatus {
-        policy.pairsByNumber ? with(policy.key(self, object)) : self
+        policy.pairsByNumber && object != 0 ? with(policy.key(self, object)) : self
     }
 }

@@ -305,6 +305,24 @@ struct DriftHistoryTests {
         #expect(before.code == 3 && !before.errors.contains("as the next run found it"))
     }
 
+    /// Two files that stay as they are, each with a name outside the target, are not names of one file.
+    @Test func whatStaysIsRecordedAsItIs() throws {
+        let scene = try MirrorScene(["a": "1", "b": "2", "c": "3"]).mirrored()
+        try scene.append("4", to: "source/c")
+        try scene.mirror()
+        for (name, content) in [("a", "by hand"), ("b", "by another hand")] {
+            try scene.append(content, to: "target/\(name)")
+            try scene.setMode(name == "a" ? 0o640 : 0o600, of: "target/\(name)")
+            try scene.link("\(name) outside", to: "target/\(name)")
+        }
+        #expect(try scene.run("snapshot", "restore", "target", "latest~1", "--in-place").code == 3)
+        let record = try scene.run("manifest", "list", "target", "--json").output
+        for (name, size, mode) in [("a", 8, "0640"), ("b", 16, "0600")] {
+            let line = try #require(record.split(separator: "\n").first { $0.contains("\"path\":\"\(name)\"") })
+            #expect(line.contains("\"size\":\(size),") && line.contains("\"mode\":\"\(mode)\""), "\(line)")
+        }
+    }
+
     /// What filters left out, and an apply displaced, is no part of the tree, but can be had by its name.
     @Test func whatWasLeftOutAndDisplacedIsRestoredByName() throws {
         let scene = try MirrorScene(["a": "a"])
