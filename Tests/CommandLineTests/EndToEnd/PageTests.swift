@@ -9,7 +9,7 @@ struct PageTests {
     private static let catalogs = ["FsyncLite", "FileStorage"].map { "Sources/\($0)/\($0).docc" }
 
     static func pages() throws -> [String] {
-        try ["README.md"]
+        try ["README.md", "CONTRIBUTING.md", "SECURITY.md"]
             + catalogs.flatMap { catalog in
                 try FileManager.default.contentsOfDirectory(atPath: "\(root)/\(catalog)")
                     .filter { $0.hasSuffix(".md") }.map { "\(catalog)/\($0)" }
