@@ -68,7 +68,7 @@ def page(text: str) -> Iterator[str]:
             fenced = not fenced
         elif fenced:
             continue
-        starts = not line.strip() or re.match(r"\s*([-*|>#]|\d+\.) ?", line)
+        starts = not line.strip() or re.match(r"\s*([-*>] |\||#+ |\d+\. )", line)
         if (starts or line.startswith("```")) and block:
             yield plain(" ".join(block))
             block = []
