@@ -34,13 +34,16 @@ KINDS = {
     "words": re.compile(rf"\b({'|'.join(WORDS)})\b", re.I),
 }
 KEPT = re.compile(r"\bkept\b", re.I)
+# A user has files and directories; the code has entries.
+ENTRY = re.compile(r"\b(entry|entries)\b", re.I)
 SNAPSHOT = re.compile(r"snapshot|old version|history|label|retention", re.I)
 
 
-def troubles(sentence: str) -> list[str]:
+def troubles(sentence: str, group: str) -> list[str]:
     prose = re.sub(r"`[^`]*`", "CODE", sentence)
     found = [kind for kind, pattern in KINDS.items() if pattern.search(prose)]
-    if "words" not in found and KEPT.search(prose) and not SNAPSHOT.search(prose):
+    kept = KEPT.search(prose) and not SNAPSHOT.search(prose)
+    if "words" not in found and (kept or group == "messages" and ENTRY.search(prose)):
         found.append("words")
     return found + ["long"] * (words(sentence) > LONGEST)
 
@@ -136,7 +139,7 @@ def main() -> None:
     found = groups()
     if options.list:
         for name, sentence in found[options.list]:
-            for kind in troubles(sentence):
+            for kind in troubles(sentence, options.list):
                 print(f"{name}: {kind} ({words(sentence)}): {sentence}")
         return
     if options.pages:
@@ -144,7 +147,7 @@ def main() -> None:
         return
     counts = {
         group: {kind: 0 for kind in ("long", *KINDS)}
-        | collections.Counter(kind for _, text in texts for kind in troubles(text))
+        | collections.Counter(kind for _, text in texts for kind in troubles(text, group))
         for group, texts in found.items()
     }
     sys.exit(check(counts, options.record))
