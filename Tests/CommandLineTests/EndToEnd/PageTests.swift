@@ -2,6 +2,8 @@ import Foundation
 import TestSupport
 import Testing
 
+@testable import fsync_lite
+
 /// The blocks of README and pages that are no console: what they name is there. `TourTests` runs the consoles.
 struct PageTests {
     private static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
@@ -9,7 +11,7 @@ struct PageTests {
     private static let catalogs = ["FsyncLite", "FileStorage"].map { "Sources/\($0)/\($0).docc" }
 
     static func pages() throws -> [String] {
-        try ["README.md"]
+        try ["README.md", "CONTRIBUTING.md", "SECURITY.md"]
             + catalogs.flatMap { catalog in
                 try FileManager.default.contentsOfDirectory(atPath: "\(root)/\(catalog)")
                     .filter { $0.hasSuffix(".md") }.map { "\(catalog)/\($0)" }
@@ -58,6 +60,14 @@ struct PageTests {
         let formats = Set(found.split(separator: "\n").map { $0.replacing("\"", with: "`") })
         #expect(formats.count > 10)
         for format in formats { #expect(page.contains(format), "\(format)") }
+    }
+
+    /// The page lists the exit codes of the command, and no others.
+    @Test func everyExitCodeIsOnThePage() throws {
+        let rows = try lines(of: "Sources/FsyncLite/FsyncLite.docc/ExitCodes.md")
+            .compactMap { $0.text.wholeMatch(of: /\| ([0-9, ]+) \|.*/) }
+        let codes = rows.flatMap { $0.output.1.split(separator: ", ") }.compactMap { Int32($0) }
+        #expect(Set(codes) == Set(ExitCode.allCases.map(\.rawValue)))
     }
 
     /// Commands of indented blocks: scripts and files of this repository, with options that the scripts have.

@@ -1,0 +1,194 @@
+#!/usr/bin/env -S python3 -B
+"""Counts long sentences and unclear words: in pages, changelog, messages and comments.
+
+Fails if a count is above the one in plain.json. --record lowers the counts there. --list shows the
+sentences of a group, --pages the words and the mean sentence of each page.
+"""
+
+import argparse
+import collections
+import json
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+RECORD = os.path.join(os.path.dirname(os.path.abspath(__file__)), "plain.json")
+LONGEST = 25  # Words of a sentence.
+
+STATE = "is|are|was|were|has|have|had|can|cannot|may|does|do|did|lacks?|needs?|knows?|keeps?|allows?|takes?|differs?"
+WORDS = [
+    r"held|takes? (the )?(\w+ )?room|room|taken for|counts? as|goes|went|lets? go|gives? way",
+    r"stays|stands|displaced|told|tells",
+    r"as recorded|drift|the far end|vouches|accounts? for",
+    r"(an|the|each|every|last|next|first|this|that|an earlier) (apply|applies)|the tree before",
+    r"the line (is lost|was lost|drops|dropped|was cut)",
+]
+# A kind of trouble, and how it looks in a sentence whose code is left out.
+KINDS = {
+    "what": re.compile(r"^What\b"),
+    "where": re.compile(rf"\bwhere( [\w'’-]+){{0,4}} ({STATE})\b", re.I),
+    "no but": re.compile(r"\b(no|none|nothing|nobody|no one)\b[^.,;:]*\bbut\b", re.I),
+    "words": re.compile(rf"\b({'|'.join(WORDS)})\b", re.I),
+}
+KEPT = re.compile(r"\bkept\b", re.I)
+# A user has files and directories; the code has entries.
+ENTRY = re.compile(r"\b(entry|entries)\b", re.I)
+SNAPSHOT = re.compile(r"snapshot|old version|history|label|retention", re.I)
+
+
+def troubles(sentence: str, group: str) -> list[str]:
+    prose = re.sub(r"`[^`]*`", "CODE", sentence)
+    found = [kind for kind, pattern in KINDS.items() if pattern.search(prose)]
+    kept = KEPT.search(prose) and not SNAPSHOT.search(prose)
+    if "words" not in found and (kept or group == "messages" and ENTRY.search(prose)):
+        found.append("words")
+    return found + ["long"] * (words(sentence) > LONGEST)
+
+
+def words(sentence: str) -> int:
+    """Also those of code: a command is read, too."""
+    return sum(bool(re.search(r"\w", word)) for word in sentence.split())
+
+
+def sentences(text: str) -> list[str]:
+    text = re.sub(r"\s+", " ", text).strip()
+    # A point within code ends no sentence.
+    code = re.sub(r"`[^`]*`", lambda found: re.sub(r"[^\s`]", "x", found[0]), text)
+    ends = [found.end() for found in re.finditer(r"[.!?][\"')*”_]* (?=[^a-z])", code)]
+    parts = [text[start:end].strip() for start, end in zip([0, *ends], [*ends, len(text)], strict=True)]
+    return [part.strip("* _") for part in parts if words(part) > 1]
+
+
+def page(text: str) -> Iterator[str]:
+    """The paragraphs, list items, headings and cells of a page, without its blocks of code."""
+    block: list[str] = []
+    fenced = False
+    for line in [*text.split("\n"), ""]:
+        if line.startswith("```"):
+            fenced = not fenced
+        elif fenced:
+            continue
+        starts = not line.strip() or re.match(r"\s*([-*>] |\||#+ |\d+\. )", line)
+        if (starts or line.startswith("```")) and block:
+            yield plain(" ".join(block))
+            block = []
+        if line.startswith("|"):
+            yield from (plain(cell) for cell in re.split(r"(?<!\\)\|", line) if re.search(r"\w", cell))
+        elif line.strip() and not line.startswith(("    ", "```")) or block:
+            block.append(re.sub(r"^\s*([-*>]|\d+\.|#+) +", "", line))
+
+
+def plain(text: str) -> str:
+    text = re.sub(r"!?\[([^\]]*)\]\([^)]*\)", r"\1", text)
+    return re.sub(r"<doc:(\w+)>", r"\1", text).replace("**", "").replace("``", "`")
+
+
+PROSE = re.compile(r"[a-z,]+ [a-z]+ [a-z]+", re.I)
+TOKEN = re.compile(r'//[^\n]*|/\*.*?\*/|#?"""(.*?)"""#?|#?"((?:\\\((?:[^()]|\([^()]*\))*\)|\\.|[^"\\\n])*)"#?', re.S)
+
+
+def swift(text: str) -> tuple[list[str], list[str]]:
+    """The prose of the literals, and the comments. Those that are one text are joined."""
+    literals, comments, last, kind = [""], [""], 0, ""
+    for found in TOKEN.finditer(text):
+        token, between, before = found[0], text[last : found.start()], kind
+        last = found.end()
+        if token.startswith("/"):
+            kind = "comment"
+            line = re.sub(r"^//+:? ?|^/\*+|\*/$", "", token)
+            goes_on = before == kind and re.fullmatch(r"\n *", between) and line and not line.lstrip().startswith("- ")
+            comments.append(f"{comments.pop()} {line}" if goes_on else line.lstrip("- "))
+        else:
+            kind = "literal"
+            literal = re.sub(r"\\\((?:[^()]|\([^()]*\))*\)", "X", found[1] or found[2] or "")
+            literal = literal.replace("\\\n", "").replace("\\n", " ").replace('\\"', '"')
+            goes_on = before == kind and re.fullmatch(r"\s*\+\s*", between)
+            literals.append(literals.pop() + literal if goes_on else literal)
+    return [part for text in literals if PROSE.search(text) for part in re.split(r"\n\s*\n", text)], comments
+
+
+def groups() -> dict[str, list[tuple[str, str]]]:
+    """The sentences of each group, each with its file."""
+    found: dict[str, list[tuple[str, str]]] = {"pages": [], "changelog": [], "messages": [], "comments": []}
+    listed = subprocess.run(
+        ["git", "ls-files", "*.md", "Sources/*.swift"], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    for name in listed.stdout.split("\n"):
+        if not os.path.exists(os.path.join(ROOT, name)) or not name:
+            continue
+        with open(os.path.join(ROOT, name), encoding="utf-8") as file:
+            text = file.read()
+        if name.endswith(".md"):
+            group = "changelog" if name == "CHANGELOG.md" else "pages"
+            found[group] += [(name, sentence) for part in page(text) for sentence in sentences(part)]
+        else:
+            for group, parts in zip(("messages", "comments"), swift(text), strict=True):
+                found[group] += [(name, sentence) for part in parts for sentence in sentences(part)]
+    return found
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--record", action="store_true", help="write the counts that are lower than the recorded ones")
+    parser.add_argument("--list", metavar="GROUP", help="pages, changelog, messages or comments")
+    parser.add_argument("--pages", action="store_true", help="the words and the mean sentence of each page")
+    options = parser.parse_args()
+    found = groups()
+    if options.list:
+        for name, sentence in found[options.list]:
+            for kind in troubles(sentence, options.list):
+                print(f"{name}: {kind} ({words(sentence)}): {sentence}")
+        return
+    if options.pages:
+        means([pair for group in ("pages", "changelog") for pair in found[group]])
+        return
+    counts = {
+        group: {kind: 0 for kind in ("long", *KINDS)}
+        | collections.Counter(kind for _, text in texts for kind in troubles(text, group))
+        for group, texts in found.items()
+    }
+    sys.exit(check(counts, options.record))
+
+
+def means(texts: list[tuple[str, str]]) -> None:
+    lengths = collections.defaultdict(list)
+    for name, sentence in texts:
+        lengths[name].append(words(sentence))
+    for name, counts in sorted(lengths.items()):
+        with open(os.path.join(ROOT, name), encoding="utf-8") as file:
+            total = len(file.read().split())
+        # A heading and a cell of two words would make any mean small.
+        counts = [count for count in counts if count > 4]
+        print(
+            f"{total:7} words, {sum(counts) / max(1, len(counts)):5.1f} in a sentence, "
+            f"longest {max(counts, default=0):3}  {name}"
+        )
+
+
+def check(counts: dict[str, dict[str, int]], record: bool) -> int:
+    recorded = {}
+    if os.path.exists(RECORD):
+        with open(RECORD, encoding="utf-8") as file:
+            recorded = json.load(file)
+    worse = 0
+    for group, kinds in counts.items():
+        for kind, count in kinds.items():
+            limit = recorded.setdefault(group, {}).setdefault(kind, count)
+            if count > limit:
+                worse = 1
+                print(f"scripts/lint: {group}: {count} of the kind '{kind}', {limit} are recorded", file=sys.stderr)
+                print(f"scripts/lint: next: scripts/lint_harness/plain.py --list {group}", file=sys.stderr)
+            elif record:
+                recorded[group][kind] = count
+    if record:
+        with open(RECORD, "w", encoding="utf-8") as file:
+            json.dump(recorded, file, indent=2)
+            file.write("\n")
+    return worse
+
+
+if __name__ == "__main__":
+    main()
