@@ -6,7 +6,7 @@ import os
 import shutil
 from collections.abc import Callable
 
-from crash_harness.trial import Trial
+from crash_harness.trial import SYNCING, Trial
 from crash_harness.verdict import settle
 from harness import command, disk, trace
 from harness.disk import system
@@ -95,15 +95,34 @@ def power_cuts(trial: Trial, cuts: int = 0) -> None:
 
 
 def recorded(trial: Trial, disk: Disk) -> list[trace.Call]:
-    """The calls of an apply to such a disk."""
+    """The calls of the command on such a disk."""
     with disk.mounted():
         trial.reset(disk.target)
-        return trial.record(trial.apply, POWER_CALLS)
+        return trial.record(trial.command, POWER_CALLS)
 
 
-def power_cut(trial: Trial, disk: Disk, place: Point, earlier: Point | None, disturbance: str, copies: bool) -> None:
+def cuts_at_barriers(trial: Trial, name: str, kind: str) -> None:
+    """The power goes before and after each barrier."""
+    disk = Disk(trial.scratch, kind)
+    calls = recorded(trial, disk)
+    barriers = [i for i, call in enumerate(calls) if call.name in SYNCING]
+    places = sorted({at for barrier in barriers for at in (barrier - 1, barrier) if at >= 0})
+    for place in trial.rng.sample(places, min(1, len(places))) if trial.short else places:
+        power_cut(trial, disk, calls[place].point, copies=trial.rng.random() < 0.3, name=name)
+
+
+def power_cut(
+    trial: Trial,
+    disk: Disk,
+    place: Point,
+    earlier: Point | None = None,
+    disturbance: str = "none",
+    *,
+    copies: bool,
+    name: str = "power",
+) -> None:
     where = " ".join(map(str, place))
-    case = f"power {trial.name} {disk.kind} at {where}, {disturbance} {earlier or ''}"
+    case = f"{name} {trial.title} {disk.kind} at {where}, {disturbance} {earlier or ''}"
     with disk.mounted():
         trial.reset(disk.target)
         disk.sync()
@@ -117,10 +136,9 @@ def power_cut(trial: Trial, disk: Disk, place: Point, earlier: Point | None, dis
                 disk.sync_other()
             code = halt.process.poll()
             disk.cut_power(halt, copies)
-        trial.results.count("power", stops or place == AT_END)
-        how = ("forward", "apply", "back", "displace")[trial.results.cases["power"] % 4]
+        trial.results.count(name, stops or place == AT_END)
         # Exit 0 is a promise that outlives the power.
-        settle(trial, case, code if code == 0 else None, is_rebooted=True, how=how)
+        settle(trial, case, code if code == 0 else None, is_rebooted=True, how=trial.how())
 
 
 # --- Full disks -------------------------------------------------------------------------------

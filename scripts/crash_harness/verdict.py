@@ -55,7 +55,8 @@ class Verdict:
             self.fail("mixture", f"{'pending' if was_pending else 'not pending'}, {how}: {against}")
             return
         self._judge_rest(after)
-        self._judge_next_apply()
+        trial.judge_history(self.fail)
+        self._judge_once_more()
 
     def _judge_code(self, code: int | None, was_pending: bool, before: Tree, sync_failed: bool) -> None:
         trial = self.trial
@@ -127,20 +128,20 @@ class Verdict:
 
     def _judge_rest(self, after: Tree) -> None:
         trial = self.trial
-        if error := manifest_error(trial.state, trial.recorded(after)):
+        if trial.is_own_manifest and (error := manifest_error(trial.state, trial.recorded(after))):
             self.fail("mixture", f"the manifest does not match: {error}")
         if not same(trees.walk(trial.source), trial.mirrored, ()):
             self.fail("loss", "the source was touched")
         if not same(trees.walk(trial.outside), trial.canary, ()):
             self.fail("loss", "a canary was touched")
 
-    def _judge_next_apply(self) -> None:
-        """It makes the new tree and leaves nothing behind."""
+    def _judge_once_more(self) -> None:
+        """The command works, makes what it makes, and leaves nothing behind."""
         trial = self.trial
-        last = trial.run(trial.apply)
-        if last.code != 0 or not same(trial.there(), trial.new, ()):
-            found = difference(trial.there(), trial.new)
-            self.fail("mixture", f"the next apply: {last.code} {last.message} {found}")
+        last, wanted = trial.run(trial.command), trial.repeated
+        if last.code != 0 or (wanted is not None and not same(trial.there(), wanted, ())):
+            found = difference(trial.there(), wanted or trial.there())
+            self.fail("mixture", f"once more: {last.code} {last.message} {found}")
             return
         names = set(os.listdir(trial.state))
         leftovers = names - {*("manifest.json", "mark", "last-run", "history", "settings.json", "linked", "trees")}
@@ -151,7 +152,7 @@ class Verdict:
         history = trees.walk(os.path.join(trial.state, "history"), xattrs=False)
         inside = [path.split(b"/") for path in history if b"/" in path]
         records = {names[0] for names in inside if not names[1].startswith(b"conflicts")}
-        if leftovers or len(records) > 1:
+        if leftovers or len(records) > trial.most_records:
             self.fail("leftover", f"{sorted(leftovers)} {sorted(records)}")
 
 
