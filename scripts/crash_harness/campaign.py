@@ -61,7 +61,7 @@ def succeeds(options: argparse.Namespace) -> bool:
         for name in named:
             for variant in variants(name, options, chosen):
                 run(name, variant, tool, folder, chosen, options.short, results)
-        results.demand_fired([name for name in named if variants(name, options, chosen)])
+        results.demand_fired(named if options.classes else [name for name in named if variants(name, options, chosen)])
         if "order" in named and not options.workloads:
             demand_proofs(results)
         if "ablation" in classes:

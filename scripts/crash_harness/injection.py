@@ -6,7 +6,7 @@ import resource
 
 from crash_harness.trial import CHANGING, READING, SYNCING, Trial
 from crash_harness.verdict import settle
-from harness import command
+from harness import command, trees
 from harness.trace import failing, killing, points
 
 
@@ -155,6 +155,7 @@ def cut_short(trial: Trial, shim: str, seed: int) -> None:
         "SHORT_COUNTS_SEED": str(seed),
         "SHORT_COUNTS_REPORT": report,
     }
+    trees.write(report, b"0")
     run = trial.run(trial.apply, env=os.environ | variables)
     with open(report) as file:
         trial.results.count("short", int(file.read()) > 0)

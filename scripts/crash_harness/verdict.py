@@ -8,6 +8,8 @@ from harness import disk, trees
 from harness.manifest import read_manifest
 from harness.trees import Tree, difference, same
 
+# The exit codes of a run that was broken: the last ones promise that nothing has changed.
+DONE, PENDING, UNCHANGED = 0, 6, (1, 4, 64, 65, 66, 69, 75)
 # What the harness puts in the way, and finds again.
 FOREIGN = b"not the tool's"
 
@@ -60,13 +62,13 @@ class Verdict:
 
     def _judge_code(self, code: int | None, was_pending: bool, before: Tree, sync_failed: bool) -> None:
         trial = self.trial
-        if code is not None and (code < 0 or code > 128):
-            self.fail("untruthful", f"ended by signal or crashed: {code}")
+        if code not in (None, DONE, PENDING, *UNCHANGED):
+            self.fail("untruthful", f"crashed, or no outcome of what was done: {code}")
         if code == 0 and not same(before, trial.new, ()):
             self.fail("untruthful", "exit 0 without the new tree: " + difference(before, trial.new))
         if code == 0 and sync_failed:
             self.fail("untruthful", "exit 0 although a sync failed")
-        if code in (1, 4, 65, 66, 75) and (was_pending or not same(before, trial.old)):
+        if code in UNCHANGED and (was_pending or not same(before, trial.old)):
             changes = difference(before, trial.old)
             self.fail("untruthful", f"exit {code} and the target changed: {changes}")
         if trial.exchanges and not (same(before, trial.old) or same(before, trial.new)):

@@ -285,7 +285,8 @@ class Sequence:
     def shell(self, line):
         self.tell(line)
         # Links of what is read-only or odd may fail; what comes of it is a tree like any other.
-        subprocess.run(line, shell=True, cwd=self.source_folder, check=False, stderr=subprocess.DEVNULL)
+        if subprocess.run(line, shell=True, cwd=self.source_folder, stderr=subprocess.DEVNULL).returncode == 127:
+            raise FileNotFoundError(f"a program is not there: {line}")
 
     # --- Commands -----------------------------------------------------------------------------
 
@@ -928,7 +929,7 @@ class Sequence:
         if code < 0 or code in (134, 139):
             raise Broken("exit", f"{arguments[0]} crashes: {code}", errors.splitlines()[-20:])
         report = {}
-        if run.output.startswith(b"{") and "list" not in arguments[:1] and code != 137:
+        if "--json" in arguments and code in (0, 3):
             try:
                 report = json.loads(run.output)
             except ValueError:
