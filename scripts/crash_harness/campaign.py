@@ -82,7 +82,7 @@ def chosen_classes(options: argparse.Namespace) -> list[str]:
 
 def variants(name: str, options: argparse.Namespace, seed: str) -> list[Variant]:
     """What a class goes over: of two classes one workload is exchanged as well."""
-    names = options.workloads or CHOSEN.get(name) or [*workloads.DEFAULT, *sorted(options.compare)]
+    names = options.workloads or CHOSEN.get(name) or [*workloads.DEFAULT, *([] if options.short else workloads.LONG)]
     names = [workload for workload in names if workload in CHOSEN.get(name, names)]
     if name == "history" and options.short and names:
         names = [random.Random(seed).choice(names)]
