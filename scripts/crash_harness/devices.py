@@ -70,12 +70,12 @@ AT_END = ("syncfs", 999)
 DISTURBANCES = ["none", "fsync earlier", "sync earlier", "fsync at the cut"]
 
 
-def power_cuts(trial: Trial, cuts: int = 0) -> None:
+def power_cuts(trial: Trial) -> None:
     """The power goes at a system call, most often one of the commit."""
     if not can_mount(trial, "power"):
         return
-    kinds = ("btrfs",) if trial.is_subvolume else KINDS
-    if trial.short and not cuts:
+    kinds, cuts = ("btrfs",) if trial.is_subvolume else KINDS, 24
+    if trial.short and not trial.results.stops_at_first:
         kinds, cuts = (trial.rng.choice(kinds),), 2
     for kind in kinds:
         disk = Disk(trial.scratch, kind)
@@ -83,7 +83,7 @@ def power_cuts(trial: Trial, cuts: int = 0) -> None:
         begin = next((i for i, call in enumerate(calls) if ', "journal"' in call.line), 0)
         points = [call.point for call in calls]
         staging, commit = points[:begin], points[begin:]
-        for number in range(cuts or 24):
+        for number in range(cuts):
             choices = [AT_END] if number % 9 == 8 else commit if number % 4 or not staging else staging
             place = trial.rng.choice(choices)
             disturbance = trial.rng.choice(DISTURBANCES)

@@ -30,9 +30,9 @@ class Results:
         assert kind in KINDS
         self.bad[case.split()[0], kind] += 1
         self.failures.append(f"{kind}: {case}: {message}")
-        if self.stops_at_first:
-            raise Noticed(self.failures[-1])
         print(f"  {kind}: {case}: {message}", flush=True)
+        if self.stops_at_first:
+            raise Noticed
 
     def skip(self, name: str, why: str) -> None:
         if name not in self.skipped:

@@ -19,7 +19,7 @@ class WeakTrial(Trial):
     def __init__(self, trial: Trial, kind: Kind, place: str) -> None:
         vars(self).update(vars(trial))
         self.kind, self.place = kind, place
-        if not kind.has_modes:
+        if "modes" not in kind.aspects:
             # Root does not follow a journal that others may have written, without being told to.
             self.hows = ("forward", "back", "forward", "displace")
 
@@ -32,7 +32,7 @@ class WeakTrial(Trial):
         return self.kind.held(self.recorded({}))
 
     def recorded(self, tree: Tree) -> Tree:
-        return trees.walk(self.target, xattrs=self.kind.has_xattrs)
+        return trees.walk(self.target, xattrs="xattrs" in self.kind.aspects)
 
     @property
     def recover(self) -> list[str]:

@@ -142,6 +142,27 @@ def _xattrs(path: bytes) -> tuple[tuple[str, bytes], ...]:
 # --- Comparing --------------------------------------------------------------------------------
 
 
+# What not every tool or file system keeps of an entry.
+EVERYTHING = frozenset({"directory times", "symlink times", "modes", "owners", "xattrs", "hard links"})
+
+
+def held(tree: Tree, aspects: Collection[str], step: int = 1) -> Tree:
+    """A tree with what is kept of it, and with times in whole steps of nanoseconds."""
+
+    def left(path: bytes, entry: Entry) -> Entry:
+        is_timed = entry.type not in ("directory", "symlink") or f"{entry.type} times" in aspects
+        return entry._replace(
+            mode=entry.mode if "modes" in aspects else 0,
+            owner=entry.owner if "owners" in aspects else 0,
+            group=entry.group if "owners" in aspects else 0,
+            modified=entry.modified // step * step if is_timed else 0,
+            xattrs=entry.xattrs if "xattrs" in aspects else (),
+            inode=entry.inode if "hard links" in aspects else hash(path),
+        )
+
+    return {path: left(path, entry) for path, entry in tree.items()}
+
+
 def value(entry: Entry | None) -> tuple | None:
     """All but the inode."""
     return entry[:7] if entry else None
