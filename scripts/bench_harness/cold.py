@@ -9,7 +9,7 @@ from dataclasses import replace
 from bench_harness import comparison, measure, slow_disk
 from bench_harness.contest import Bench, Contender, Table, always
 from bench_harness.forest import Tree
-from bench_harness.peers import OURS, RSYNC, TRUSTING
+from bench_harness.peers import OURS, RSYNC, TRUSTING, expect_nothing_done
 from bench_harness.slow_disk import SlowDisk
 from harness.scratch import remove
 
@@ -69,12 +69,12 @@ def cold(bench: Bench) -> None:
             for kind, waits in slow_disk.KINDS.items():
                 entries = f"{tree.entries:,} entries, {kind} disk ({waits})"
                 table = contest(f"cold no-op, {entries}", mirrors, (source, target), kind)
-                check_nothing_done(bench, table)
+                expect_nothing_done(bench, table, OURS, TRUSTING)
                 bound = 0.33 if kind == "flash" else 0.5
                 bench.goal(f"cold no-op, {kind} disk: time / rsync", table.ratio(OURS, RSYNC), bound)
                 if kind == "flash":
                     table = contest(f"cold no-op, {entries}, right after", young, (source, target), kind)
-                    check_nothing_done(bench, table)
+                    expect_nothing_done(bench, table, OURS, TRUSTING)
                     bench.goal(f"{table.title}: time / rsync", table.ratio(OURS, RSYNC), 0.33)
                 table = contest(f"cold first copy, {entries}, to memory", copies, (source,), kind)
                 bound = 0.25 if kind == "flash" else 0.5
@@ -105,10 +105,3 @@ def slow(disks: Sequence[SlowDisk], kind: str) -> Iterator[None]:
         for disk in disks:
             mounted.enter_context(disk.slow(kind))
         yield
-
-
-def check_nothing_done(bench: Bench, table: Table) -> None:
-    for name in (OURS, TRUSTING):
-        result = table.find(name)
-        if result and not all(b"nothing to do" in sample.output for sample in result.samples):
-            bench.fault(f"{table.title}: {name}", "found something to do", result)

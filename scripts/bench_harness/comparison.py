@@ -11,14 +11,16 @@ from harness.trees import Tree, differences, held, show, walk
 EVERYTHING = trees.EVERYTHING - {"xattrs", "hard links"} | {"nanoseconds"}
 
 
-def difference(source: str, target: str, aspects: Collection[str] = EVERYTHING, sample: int = 1) -> str | None:
-    """The first difference in words, or None. Of the files every `sample`th is read; 0 reads
+def difference(
+    source: str, target: str, aspects: Collection[str] = EVERYTHING, sample: int = 1, round: int = 0
+) -> str | None:
+    """The first difference in words, or None. Of the files every `sample`th is read, others in each round; 0 reads
     none."""
     wanted, there = _kept(source, aspects), _kept(target, aspects)
     if wanted != there:
         return differences(there, wanted, unlinked=there)[0]
     files = sorted(path for path, entry in wanted.items() if entry.is_file) if sample else []
-    for path in files[:: sample or 1]:
+    for path in files[round % (sample or 1) :: sample or 1]:
         pair = (os.path.join(os.fsencode(root), path) for root in (source, target))
         if not same_content(*pair):
             return f"{show(path)}: the content differs"

@@ -16,6 +16,7 @@ from bench_harness import comparison, forest, measure
 from bench_harness.measure import Wrong
 from harness.disk import Disk, can_mount, needs
 from harness.scratch import remove
+from harness.trees import LINUX, unpack
 
 GIGABYTE = 1 << 30
 # A larger tree is looked at as a whole only after the last round; before that, what was changed in
@@ -139,10 +140,10 @@ class Bench:
         given, small = self.options.tree, self.options.quick
         if given and os.path.isdir(given):
             return self._tree("real", lambda root: subprocess.run(["cp", "-a", given, root], check=True))
-        if given or not small and os.path.exists(forest.LINUX):
-            return self._tree("real", lambda root: forest.unpacked(given or forest.LINUX, root))
+        if given or not small and os.path.exists(LINUX):
+            return self._tree("real", lambda root: unpack(given or LINUX, root))
         if not small:
-            where = f"{forest.LINUX} is not there (Debian's linux-source-6.1)"
+            where = f"{LINUX} is not there (Debian's linux-source-6.1)"
             self.note(f"{where}: a generated tree in its place")
         return self._tree("real", lambda root: forest.generated(root, 3_000 if small else 80_000, seed=2))
 

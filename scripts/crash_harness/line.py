@@ -74,14 +74,14 @@ class FarTrial(Trial):
     def apply(self) -> list[str]:
         return self.over(super().apply)
 
-    def over(self, words: list[str], *options: str) -> list[str]:
+    def over(self, words: list[str]) -> list[str]:
         """A command over the line; of its operands that one is far that this is about."""
         *words, last = words
         if self.way == "push":
             last = "far:" + last
         else:
             words[-1] = "far:" + words[-1]
-        return [*words, last, "--ssh", " ".join(self.line.words(*options)), "--remote-command", self.far_tool]
+        return [*words, last, *self.line.conveying(self.far_tool)]
 
     def cut(self, words: list[str], *options: str) -> list[str]:
         """The same over a line that is cut."""

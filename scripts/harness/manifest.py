@@ -55,9 +55,6 @@ class Manifest:
                 self.entries[taken(item, "path")] = item
         self.tree = {path: recorded(item) for path, item in self.entries.items()}
 
-    def get(self, key, default=None):
-        return self.header.get(key, default)
-
     def compare(self, tree, staying=frozenset(), unseen=frozenset(), extra=frozenset()):
         """In words, what of it is not as in a tree; of directories that are `staying` it says nothing."""
         ignored = {b".", *staying, *unseen}
