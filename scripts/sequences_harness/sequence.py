@@ -608,7 +608,7 @@ class Sequence:
         if self.drift or command == "apply" or not self.can(command):
             filters = self.choose_filters(rng)
             words = self.choose_options(rng, filters)
-            self.after_kill = rng.choice([["recover"], ["recover"], ["recover", "--back"], None])
+            self.after_kill = rng.choice([["recover"], ["recover"], ["recover", "--back"], ["recover"]])
             if "--trust-manifest" in words and self.drift:
                 words.remove("--trust-manifest")
             self.run_apply(words, filters, kill=kill)
@@ -619,9 +619,6 @@ class Sequence:
     def after_a_kill(self, before, words, filters, kept=None, lost=()):
         """Old or new, and all documents can be read."""
         self.read_documents(random.Random(self.step), codes=(0, 6))
-        if self.after_kill is None:
-            # The next apply recovers by itself; what it finds is one or the other.
-            self.after_kill = ["recover"]
         code, _, errors = self.fsync_lite(*self.after_kill, self.target)
         expect_code("recover", code, errors, law="stuck")
         after = walk(self.target)
