@@ -5,6 +5,7 @@ message costs the victim. See `Sources/FsyncLite/Remote/WireFormat.swift`.
 """
 
 import contextlib
+import functools
 import hashlib
 import os
 import random
@@ -21,6 +22,8 @@ if __name__ == "__main__":
     sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
 from attack_harness.table import Row
+from harness.scratch import remove
+from harness.trees import make
 
 HELLO, REQUEST, ANSWER, ENTRIES, FILE, DATA, CREDIT, PING, FAILURE = range(1, 10)
 RUN, OUTPUT, READY, OUTCOME, CANCEL, GO, BLOCKS = range(10, 17)
@@ -109,12 +112,6 @@ class Line:
             if not piece:
                 return
             self.data += piece
-
-    def drop(self) -> None:
-        """Reads all that comes."""
-        with contextlib.suppress(OSError):
-            for _ in self.frames():
-                pass
 
     def answer(self, id: int, payload: bytes = b"") -> None:
         self.send(frame(ANSWER, number(id) + b"\1" + payload))
@@ -256,11 +253,19 @@ def command(target: str, source: str) -> bytes:
     )
 
 
+def opening(path: str, attributes: int = 0) -> bytes:
+    """A source with nothing asked for but attributes, and without filters."""
+    selection, digests, holes, strict = b"\0\0\0", b"\0", number(0), b"\0"
+    filters = number(0) + text("") + b"\0\0\0\0"
+    return text(path) + bytes([attributes]) + selection + digests + holes + strict + filters
+
+
 def floods(line: Line, id: int) -> None:
     """Entries until the other end has enough."""
     granted, count = 4 << 20, 0
+    head, rest = entry(b"n%08d" % count, "file", inode=9).split(b"n%08d" % count)
     while True:
-        entries = b"".join(entry(b"n%08d" % (count + index), "file", inode=9) for index in range(500))
+        entries = b"".join(head + b"n%08d" % (count + index) + rest for index in range(500))
         count += 500
         granted -= len(entries) + 1
         line.send(frame(ENTRIES, number(id) + entries))
@@ -280,29 +285,36 @@ class Fuzz:
 
     def __init__(self, seed: int, wanted: int) -> None:
         self.rng, self.wanted = random.Random(seed), wanted
-        self.messages = self.bytes = 0
+        self.messages = self.bytes = self.asked = self.answers = 0
 
     def some(self) -> bytes:
-        return number(self.rng.choice(ENDS) if self.rng.random() < 0.1 else self.rng.randrange(3))
+        """Seldom one that no directory may have, which ends the connection."""
+        value = self.rng.choice(ENDS) if self.rng.random() < 0.1 else self.rng.randrange(3)
+        return number(value if self.rng.random() < 0.001 else min(value, 2**32 - 1))
 
     def send(self, line: Line, *frames: bytes) -> None:
         self.messages += len(frames)
         self.bytes += sum(map(len, frames))
         line.send(*frames)
 
+    def count_answers(self, line: Line) -> None:
+        with contextlib.suppress(OSError):
+            for kind, _ in line.frames():
+                self.answers += kind == ANSWER
+
     def client(self, served: str) -> Callable[[Line], None]:
         """Asks a source. Most of it is understood, or the first message would be the last."""
 
         def attack(line: Line) -> None:
             line.greet()
-            threading.Thread(target=line.drop, daemon=True).start()
+            threading.Thread(target=self.count_answers, args=[line], daemon=True).start()
             id = iter(range(1, 10**9))
-            body = text(served) + b"\7" + b"\0" * 5 + number(0) + text("") + b"\0\0\0\0"
 
             def ask(kind: int, rest: bytes) -> bytes:
+                self.asked += 1
                 return frame(REQUEST, number(next(id)) + bytes([kind]) + rest)
 
-            self.send(line, ask(OPEN, body), ask(SCAN, b"\0"))
+            self.send(line, ask(OPEN, opening(served, 7)), ask(SCAN, b"\0"))
             asked = [
                 lambda: [ask(DIGEST, self.some() + text(b"f%d" % self.rng.randrange(9)) + b"\1")],
                 lambda: [ask(CONTENT, self.some() + text(b"f1") + b"\0")],
@@ -345,10 +357,7 @@ def fuzz(tool: str, scratch: str, row: Row, wanted: int) -> None:
     """Both ends; time and memory at most linear in what was received."""
     folder = fresh(scratch)
     source, target = os.path.join(folder, "source"), os.path.join(folder, "served", "t")
-    for index in range(9):
-        with open(os.path.join(source, f"f{index}"), "w") as file:
-            file.write("x" * index)
-    sent = received = seed = 0
+    sent = received = seed = asked = answers = 0
     worst = (0.0, 0)
     while sent < wanted:
         seed += 1
@@ -365,6 +374,7 @@ def fuzz(tool: str, scratch: str, row: Row, wanted: int) -> None:
 
             victim = watched(words, 120, attack)
         sent, received = sent + one.messages, received + one.bytes
+        asked, answers = asked + one.asked, answers + one.answers
         row.runs += 1
         row.exits["hang" if victim is None else victim.code] += 1
         if victim is None or victim.code not in (0, 1, 3, 4, 69, 143):
@@ -375,9 +385,11 @@ def fuzz(tool: str, scratch: str, row: Row, wanted: int) -> None:
         if victim.seconds > allowed[0] or victim.memory > allowed[1]:
             took = f"{victim.seconds:.1f} s, {victim.memory >> 20} MiB"
             row.failures.append(f"fuzz {seed}: {took} for {one.messages} messages of {one.bytes} bytes")
+    if answers * 10 < asked:
+        row.failures.append(f"fuzz: {answers} of {asked} requests were understood")
     print(
-        f"    {sent} messages, {received} bytes, {seed} runs: at most {worst[0]:.0%} of the time allowed, "
-        f"{worst[1] >> 20} MiB"
+        f"    {sent} messages, {received} bytes, {answers} answers, {seed} runs: at most {worst[0]:.0%} of the time "
+        f"allowed, {worst[1] >> 20} MiB"
     )
 
 
@@ -386,7 +398,8 @@ def fuzz(tool: str, scratch: str, row: Row, wanted: int) -> None:
 
 class Bound(NamedTuple):
     codes: tuple[int, ...]
-    says: str = ""
+    # None: nothing.
+    says: str | None = ""
     seconds: float = 20
     memory: int = 250 << 20
 
@@ -444,7 +457,7 @@ def judge(row: Row, case: str, victim: Victim | None, bound: Bound) -> None:
     said = victim.errors.decode(errors="replace").strip()
     if victim.code not in bound.codes:
         row.failures.append(f"{case}: exit {victim.code}: {said[-300:]}")
-    if bound.says not in said:
+    if (bound.says or "") not in said or (bound.says is None and said):
         row.failures.append(f"{case}: it says: {said[-300:]}")
     if len(said.splitlines()) > 4:
         row.failures.append(f"{case}: it says {len(said.splitlines())} lines")
@@ -492,11 +505,10 @@ def run(tool: str, scratch: str, short: bool) -> list[Row]:
 
 def fresh(scratch: str) -> str:
     folder = os.path.join(scratch, "wire")
-    subprocess.run(["rm", "-rf", folder], check=True)
-    for name in ("source", "served"):
-        os.makedirs(os.path.join(folder, name), mode=0o700)
-    with open(os.path.join(folder, "source", "a"), "w") as file:
-        file.write("a")
+    remove(folder)
+    files = {f"f{index}": b"x" * index for index in range(9)}
+    make(folder, {"source": files, "served": {}})
+    os.chmod(os.path.join(folder, "served"), 0o700)
     return folder
 
 
@@ -508,29 +520,36 @@ def served(tool: str, scratch: str, row: Row) -> None:
         return [tool, "serve", "--restrict", os.path.dirname(target), *options]
 
     def apply(replies: Replies) -> Callable[[Line], None]:
+        def reached(wish: int, line: Line, id: int) -> None:
+            asked.append(wish)
+            replies[wish](line, id)
+
         def attack(line: Line) -> None:
             line.greet()
             line.send(frame(RUN, command(target, "/src")))
-            give(line, replies)
+            give(line, {wish: functools.partial(reached, wish) for wish in replies})
 
         return attack
 
+    asked: list[int] = []
+
     def idle(line: Line) -> None:
         line.greet()
-        body = text(os.path.dirname(target)) + b"\0" + b"\0" * 5
-        filters = number(0) + text("") + b"\0\0\0\0"
-        line.send(frame(REQUEST, number(1) + bytes([OPEN]) + body + filters))
+        line.send(frame(REQUEST, number(1) + bytes([OPEN]) + opening(os.path.dirname(target))))
         line.pings()
 
     much = Bound((0,), seconds=60, memory=300 << 20)
     cases: list[tuple[str, list[str], Callable[[Line], None], Bound]] = [
         ("only pings", serve("--timeout", "1s"), apply({OPEN: lambda line, id: line.pings()}), Bound((0,))),
         ("only pings, at a scan", serve("--timeout", "1s"), apply({SCAN: lambda line, id: line.pings()}), Bound((0,))),
-        ("only pings, of a client that reads", serve("--timeout", "1s"), idle, Bound((69,))),
+        ("only pings, of a client that reads", serve("--timeout", "1s"), idle, Bound((69,), None)),
         ("too much memory", serve("--max-memory", "40M"), apply({SCAN: floods}), much),
     ]
     for case, words, attack, bound in cases:
+        asked.clear()
         judge(row, case, watched(words, 60, attack), bound)
+        if attack != idle and not asked:
+            row.failures.append(f"{case}: it asked for nothing")
         after = subprocess.run([tool, "apply", "--adopt", source, target], capture_output=True, check=False)
         if after.returncode != 0:
             row.failures.append(f"{case}: the next run: exit {after.returncode}: {after.stderr.decode()}")
