@@ -4,6 +4,7 @@ import json
 import os
 
 from crash_harness.injection import killed
+from crash_harness.races import other_runs
 from crash_harness.results import Results
 from crash_harness.trial import CHANGING, Trial
 from crash_harness.verdict import settle
@@ -81,16 +82,8 @@ def break_torn_lock(trial: WeakTrial) -> None:
 
 def second_writers(trial: WeakTrial) -> None:
     """One on this machine, and one on another."""
+    other_runs(trial, "weak")
     case = f"weak {trial.kind.name} second writer"
-    trial.reset()
-    numbers = trial.commit_renames()
-    trial.reset()
-    with trial.stopped(("renameat2", numbers[len(numbers) // 2])) as halt:
-        halt.wait()
-        second = trial.run(trial.apply)
-        expect(trial.results, case, second.code == 75, f"a second writer got {second.code} {second.message}")
-        halt.kill()
-    trial.run([*trial.recover, trial.target])
     write_foreign_lock(trial)
     refused = trial.run(trial.apply)
     told = b"recover --break-lock" in refused.errors
