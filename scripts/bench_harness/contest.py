@@ -45,7 +45,6 @@ class Contender:
     check: Callable[[int], str | None] = lambda round: None
     at_end: Callable[[], str | None] = lambda: None
     reset: Callable[[int], None] = lambda round: None
-    directory: str | None = None
     environment: dict | None = None
 
 
@@ -243,9 +242,9 @@ class Bench:
             measure.drop_caches()
         command = [os.fspath(word) for word in contender.command(round)]
         if round < 0 and self.counter:
-            result.calls, _ = measure.count_calls(self.counter, command, contender.directory, contender.environment)
+            result.calls = measure.count_calls(command, environment=contender.environment)
         else:
-            sample = measure.run(command, contender.directory, contender.environment)
+            sample = measure.run(command, environment=contender.environment)
             if round >= 0:
                 result.samples.append(sample)
         if difference := contender.check(round):
