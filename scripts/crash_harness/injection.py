@@ -155,10 +155,13 @@ def cut_short(trial: Trial, shim: str, seed: int) -> None:
         "SHORT_COUNTS_SEED": str(seed),
         "SHORT_COUNTS_REPORT": report,
     }
-    trees.write(report, b"0")
+    trees.write(report, b"")
     run = trial.run(trial.apply, env=os.environ | variables)
     with open(report) as file:
-        trial.results.count("short", int(file.read()) > 0)
+        cut = file.read()
+    if run.code == 0 and not cut:
+        raise SystemExit(f"{trial.tool}: no library is preloaded into a static binary")
+    trial.results.count("short", int(cut or 0) > 0)
     case = f"short {trial.name} seed {seed}"
     if run.code != 0:
         trial.results.fail("untruthful", case, f"exit {run.code}: {run.message}")
