@@ -137,6 +137,8 @@ def run(races: list[Race], tool: str, scratch: str, seconds: float, rng: random.
     for race in races:
         rows.append(row := Row(race.name))
         attack.run_against_tool(race, row, seconds)
+        if not row.swaps:
+            row.failures.append("nothing was exchanged")
         row.caught = Counter(name for name in COPIERS if attack.catches(race, name, min(seconds / 2, 3)))
         print(f"{race.name}: {row.runs} runs", flush=True)
     return rows

@@ -47,6 +47,10 @@ def run(tool: str, scratch: str, count: int, rng: random.Random) -> list[Row]:
     cases = [(point, place) for place in PLACES for point in (late if "/stage" in place else points)]
     for point, place in rng.sample(cases, count) if count < len(cases) else cases:
         Stop(scene_with_changes(tool, scratch), place, rows[place]).run(point, rng.choice((1, 2)))
+    for row in rows.values():
+        # In a sample a place may not be there yet at each of its few calls.
+        if not row.swaps and row.runs > 20:
+            row.failures.append("nothing was exchanged")
     return list(rows.values())
 
 

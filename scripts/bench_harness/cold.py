@@ -9,11 +9,9 @@ from dataclasses import replace
 from bench_harness import comparison, measure, slow_disk
 from bench_harness.contest import Bench, Contender, Table, always
 from bench_harness.forest import Tree
-from bench_harness.peers import OURS, RSYNC, TRUSTING
+from bench_harness.peers import COPIES, MIRRORS, OURS, RSYNC, TRUSTING, Peer, expect_nothing_done
 from bench_harness.slow_disk import SlowDisk
 from harness.scratch import remove
-
-RSYNC_FIRST = "rsync -a"
 
 
 def cold(bench: Bench) -> None:
@@ -41,8 +39,8 @@ def cold(bench: Bench) -> None:
                 disk.unmount()
             copy = os.path.join(folder, "copy")
 
-            def contender(name: str, *command: str, **more) -> Contender:
-                return Contender(name, always(*command), **more)
+            def contender(peer: Peer, target: str, **more) -> Contender:
+                return Contender(peer.name, always(*peer.words(bench, root, target)), **more)
 
             def compared(_: int) -> str | None:
                 return comparison.difference(root, copy, sample=max(1, len(tree.files) // 100))
@@ -51,17 +49,9 @@ def cold(bench: Bench) -> None:
                 """The disks are mounted anew for each run."""
                 return bench.contest(title, contenders, tree.entries, around=lambda: slow(disks, kind))
 
-            mirrors = [
-                contender(OURS, bench.tool, "apply", root, ours),
-                contender(TRUSTING, bench.tool, "apply", "--trust-manifest", root, ours),
-                contender(RSYNC, "rsync", "-a", "--delete", root + "/", theirs + "/"),
-            ]
-            clean = {"reset": lambda _: remove(copy), "check": compared}
-            copies = [
-                contender(OURS, bench.tool, "apply", root, copy, **clean),
-                contender(RSYNC_FIRST, "rsync", "-a", root + "/", copy + "/", **clean),
-                contender("cp -a", "cp", "-a", root, copy, **clean),
-            ]
+            places = {"ours": ours, "trusting": ours, "rsync": theirs}
+            mirrors = [contender(MIRRORS[name], place) for name, place in places.items()]
+            copies = [contender(peer, copy, reset=lambda _: remove(copy), check=compared) for peer in COPIES]
             young = [
                 replace(mirror, reset=lambda _: renew(root, mirrors[0].command(0))) if mirror.name != RSYNC else mirror
                 for mirror in mirrors
@@ -69,16 +59,16 @@ def cold(bench: Bench) -> None:
             for kind, waits in slow_disk.KINDS.items():
                 entries = f"{tree.entries:,} entries, {kind} disk ({waits})"
                 table = contest(f"cold no-op, {entries}", mirrors, (source, target), kind)
-                check_nothing_done(bench, table)
+                expect_nothing_done(bench, table, OURS, TRUSTING)
                 bound = 0.33 if kind == "flash" else 0.5
                 bench.goal(f"cold no-op, {kind} disk: time / rsync", table.ratio(OURS, RSYNC), bound)
                 if kind == "flash":
                     table = contest(f"cold no-op, {entries}, right after", young, (source, target), kind)
-                    check_nothing_done(bench, table)
+                    expect_nothing_done(bench, table, OURS, TRUSTING)
                     bench.goal(f"{table.title}: time / rsync", table.ratio(OURS, RSYNC), 0.33)
                 table = contest(f"cold first copy, {entries}, to memory", copies, (source,), kind)
                 bound = 0.25 if kind == "flash" else 0.5
-                bench.goal(f"cold first copy, {kind} disk: time / rsync", table.ratio(OURS, RSYNC_FIRST), bound)
+                bench.goal(f"cold first copy, {kind} disk: time / rsync", table.ratio(OURS, "rsync -a"), bound)
             remove(copy)
             # What `mounted` expects to find at its end.
             for disk in (source, target):
@@ -105,10 +95,3 @@ def slow(disks: Sequence[SlowDisk], kind: str) -> Iterator[None]:
         for disk in disks:
             mounted.enter_context(disk.slow(kind))
         yield
-
-
-def check_nothing_done(bench: Bench, table: Table) -> None:
-    for name in (OURS, TRUSTING):
-        result = table.find(name)
-        if result and not all(b"nothing to do" in sample.output for sample in result.samples):
-            bench.fault(f"{table.title}: {name}", "found something to do", result)

@@ -16,6 +16,7 @@ from bench_harness import comparison, forest, measure
 from bench_harness.measure import Wrong
 from harness.disk import Disk, can_mount, needs
 from harness.scratch import remove
+from harness.trees import LINUX, unpack
 
 GIGABYTE = 1 << 30
 # A larger tree is looked at as a whole only after the last round; before that, what was changed in
@@ -44,7 +45,6 @@ class Contender:
     check: Callable[[int], str | None] = lambda round: None
     at_end: Callable[[], str | None] = lambda: None
     reset: Callable[[int], None] = lambda round: None
-    directory: str | None = None
     environment: dict | None = None
 
 
@@ -139,10 +139,10 @@ class Bench:
         given, small = self.options.tree, self.options.quick
         if given and os.path.isdir(given):
             return self._tree("real", lambda root: subprocess.run(["cp", "-a", given, root], check=True))
-        if given or not small and os.path.exists(forest.LINUX):
-            return self._tree("real", lambda root: forest.unpacked(given or forest.LINUX, root))
+        if given or not small and os.path.exists(LINUX):
+            return self._tree("real", lambda root: unpack(given or LINUX, root))
         if not small:
-            where = f"{forest.LINUX} is not there (Debian's linux-source-6.1)"
+            where = f"{LINUX} is not there (Debian's linux-source-6.1)"
             self.note(f"{where}: a generated tree in its place")
         return self._tree("real", lambda root: forest.generated(root, 3_000 if small else 80_000, seed=2))
 
@@ -242,9 +242,9 @@ class Bench:
             measure.drop_caches()
         command = [os.fspath(word) for word in contender.command(round)]
         if round < 0 and self.counter:
-            result.calls, _ = measure.count_calls(self.counter, command, contender.directory, contender.environment)
+            result.calls = measure.count_calls(command, environment=contender.environment)
         else:
-            sample = measure.run(command, contender.directory, contender.environment)
+            sample = measure.run(command, environment=contender.environment)
             if round >= 0:
                 result.samples.append(sample)
         if difference := contender.check(round):

@@ -3,11 +3,8 @@
 import os
 import random
 import stat
-import subprocess
 
 from harness.trees import entries
-
-LINUX = "/usr/src/linux-source-6.1.tar.xz"
 
 FILES_PER_DIRECTORY, DIRECTORIES_PER_DIRECTORY = 20, 12
 # In a tree of many files most are empty: a page each would be most of the memory, and a walk does
@@ -58,11 +55,6 @@ def _fill(directory: bytes, count: int, rng: random.Random) -> None:
 
 def _some_time(rng: random.Random) -> int:
     return rng.randrange(1_400_000_000, 1_700_000_000) * 10**9 + rng.randrange(10**9)
-
-
-def unpacked(archive: str, root: str) -> None:
-    os.makedirs(root)
-    subprocess.run(["tar", "-xf", archive, "-C", root, "--strip-components=1"], check=True)
 
 
 def large(root: str, count: int, size: int) -> "Tree":

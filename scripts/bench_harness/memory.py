@@ -1,12 +1,11 @@
 """Peak memory for each changed entry."""
 
 import os
-import stat
 
 from bench_harness import measure
 from bench_harness.contest import Bench, Result, Table
+from bench_harness.forest import Tree
 from harness.scratch import remove
-from harness.trees import entries
 
 FILES_PER_DIRECTORY = 100
 GOAL = 250
@@ -54,12 +53,12 @@ def measure_all(bench: Bench, folder: str, files: int) -> None:
     apply("first copy")
     run("rsync -a", "rsync", "-a", source + "/", os.path.join(folder, "rsync") + "/")
     remove(os.path.join(folder, "rsync"))
-    for path in paths(source):
+    for path in Tree(source).files:
         os.utime(path, (1e9, 1e9))
     plan("touched")
     apply("touched")
     undo("touched")
-    for path in paths(source):
+    for path in Tree(source).files:
         os.rename(path, path + b".new")
     plan("renamed")
     apply("renamed")
@@ -80,7 +79,3 @@ def make(root: str, files: int) -> None:
             os.makedirs(directory)
         path = os.path.join(directory, f"report-{number:06}.txt")
         os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o644))
-
-
-def paths(root: str) -> list[bytes]:
-    return [path for path, _, status in entries(root) if stat.S_ISREG(status.st_mode)]

@@ -55,10 +55,16 @@ def no_op(bench: Bench, title: str, contenders: list[Contender], tree: Tree) -> 
     for name, result in after.results.items():
         if result.counts:
             settled.results[name].more["right after"] = seconds(result.seconds)
-        outputs = [sample.output for found in (result, settled.results[name]) for sample in found.samples]
-        if name != RSYNC and not all(b"nothing to do" in output for output in outputs):
-            bench.fault(f"{title}: {name}", "found something to do", result)
+    for table in (settled, after):
+        expect_nothing_done(bench, table, OURS, TRUSTING)
     return settled, after
+
+
+def expect_nothing_done(bench: Bench, table: Table, *names: str) -> None:
+    for name in names:
+        result = table.find(name)
+        if result and not all(b"nothing to do" in sample.output for sample in result.samples):
+            bench.fault(f"{table.title}: {name}", "found something to do", result)
 
 
 def calls(bench: Bench, name: str, *words: str, **more) -> list[Contender]:
@@ -152,9 +158,10 @@ def copies(bench: Bench, tree: Tree, folder: str, kind: str, more: Sequence[Peer
     source, target = tree.root, os.path.join(folder, "target")
 
     def copy(peer: Peer) -> Contender:
-        def content(_: int) -> str | None:
+        def content(round: int) -> str | None:
             # A seventh of the files each round, another seventh the next time.
-            return comparison.difference(source, target, peer.aspects, sample=max(1, min(7, len(tree.files) // 100)))
+            sample = max(1, min(7, len(tree.files) // 100))
+            return comparison.difference(source, target, peer.aspects, sample, round)
 
         command = always(*peer.words(bench, source, target))
         return Contender(peer.name, command, content, reset=lambda round: remove(target))

@@ -117,6 +117,7 @@ class Remote:
         tables = self.contests(title, tree, mirrors)
         tables += self.contests(f"{title}, right after", tree, mirrors, lambda _: peers.renew(tree, here))
         for table in tables:
+            peers.expect_nothing_done(self.bench, table, PUSH, PULL)
             for name in (PUSH, PULL):
                 self.bench.goal(f"{table.title}: {name}: bytes", self.bytes_of(table, name), MOST_OF_NOTHING, "B")
 

@@ -5,7 +5,7 @@ import contextlib
 import random
 from collections.abc import Iterator
 
-from crash_harness import ablations, workloads
+from crash_harness import workloads
 from crash_harness.devices import device_failures, full_disks, power_cuts
 from crash_harness.history import WORKLOADS as HISTORY_WORKLOADS
 from crash_harness.history import history
@@ -14,7 +14,7 @@ from crash_harness.line import WORKLOADS as LINE_WORKLOADS
 from crash_harness.line import line
 from crash_harness.order import demand_proofs, order
 from crash_harness.races import races
-from crash_harness.results import KINDS, Results
+from crash_harness.results import KINDS, Noticed, Results
 from crash_harness.trial import SUBVOLUME, Trial
 from crash_harness.weak import weak
 from harness import disk
@@ -51,38 +51,32 @@ Variant = tuple[str, bool | str]
 
 
 def succeeds(options: argparse.Namespace) -> bool:
-    classes = [name for name in chosen_classes(options) if name not in options.without]
-    chosen = seed(options)
-    results, table = Results(), []
+    classes = [name for name in options.classes or chosen_classes(options) if name not in options.without]
+    chosen, tool = seed(options), built()
+    results = Results(stops_at_first=options.first)
     # Thousands of cases, each with its syncs.
-    with scratch("crash", options.scratch or memory(2 << 30)) as folder:
-        named = [name for name in classes if name in CLASSES]
-        tool = built() if named else ""
-        for name in named:
+    with scratch("crash", options.scratch or memory(2 << 30)) as folder, contextlib.suppress(Noticed):
+        for name in classes:
             for variant in variants(name, options, chosen):
                 run(name, variant, tool, folder, chosen, options.short, results)
-        results.demand_fired([name for name in named if variants(name, options, chosen)])
-        if "order" in named and not options.workloads:
+        results.demand_fired(
+            classes if options.classes else [name for name in classes if variants(name, options, chosen)]
+        )
+        if "order" in classes and not options.workloads:
             demand_proofs(results)
-        if "ablation" in classes:
-            table = ablations.run(CLASSES, folder, options.mutants, chosen, results)
-    summarize(results, table)
+    summarize(results)
     return not results.failures
 
 
 def chosen_classes(options: argparse.Namespace) -> list[str]:
-    if options.classes:
-        return options.classes
     if options.subvolume:
         return OF_SUBVOLUME
-    if options.exchange:
-        return EXCHANGED
-    return [*CLASSES] + ["ablation"] * (not options.short)
+    return EXCHANGED if options.exchange else [*CLASSES]
 
 
 def variants(name: str, options: argparse.Namespace, seed: str) -> list[Variant]:
     """What a class goes over: of two classes one workload is exchanged as well."""
-    names = options.workloads or CHOSEN.get(name) or [*workloads.DEFAULT, *sorted(options.compare)]
+    names = options.workloads or CHOSEN.get(name) or [*workloads.DEFAULT, *([] if options.short else workloads.LONG)]
     names = [workload for workload in names if workload in CHOSEN.get(name, names)]
     if name == "history" and options.short and names:
         names = [random.Random(seed).choice(names)]
@@ -129,7 +123,7 @@ def place(name: str, exchanges: bool | str, scratch: str) -> Iterator[str | None
             yield mounted.mount_point
 
 
-def summarize(results: Results, table: list[ablations.Row]) -> None:
+def summarize(results: Results) -> None:
     def line(*cells: object) -> None:
         print("".join(f"{cell:<12}" for cell in cells))
 
@@ -143,8 +137,5 @@ def summarize(results: Results, table: list[ablations.Row]) -> None:
             print(f"{name:<12}skipped: {results.skipped[name]}")
     bad = (sum(count for (_, found), count in results.bad.items() if found == kind) for kind in KINDS)
     line("all", results.cases.total(), results.fired.total(), *bad)
-    if table:
-        print()
-        ablations.summarize(table)
     for failure in results.failures[:20]:
         print(failure)

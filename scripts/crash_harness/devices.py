@@ -6,7 +6,7 @@ import os
 import shutil
 from collections.abc import Callable
 
-from crash_harness.trial import Trial
+from crash_harness.trial import SYNCING, Trial
 from crash_harness.verdict import settle
 from harness import command, disk, trace
 from harness.disk import system
@@ -70,12 +70,12 @@ AT_END = ("syncfs", 999)
 DISTURBANCES = ["none", "fsync earlier", "sync earlier", "fsync at the cut"]
 
 
-def power_cuts(trial: Trial, cuts: int = 0) -> None:
+def power_cuts(trial: Trial) -> None:
     """The power goes at a system call, most often one of the commit."""
     if not can_mount(trial, "power"):
         return
-    kinds = ("btrfs",) if trial.is_subvolume else KINDS
-    if trial.short and not cuts:
+    kinds, cuts = ("btrfs",) if trial.is_subvolume else KINDS, 24
+    if trial.short and not trial.results.stops_at_first:
         kinds, cuts = (trial.rng.choice(kinds),), 2
     for kind in kinds:
         disk = Disk(trial.scratch, kind)
@@ -83,7 +83,7 @@ def power_cuts(trial: Trial, cuts: int = 0) -> None:
         begin = next((i for i, call in enumerate(calls) if ', "journal"' in call.line), 0)
         points = [call.point for call in calls]
         staging, commit = points[:begin], points[begin:]
-        for number in range(cuts or 24):
+        for number in range(cuts):
             choices = [AT_END] if number % 9 == 8 else commit if number % 4 or not staging else staging
             place = trial.rng.choice(choices)
             disturbance = trial.rng.choice(DISTURBANCES)
@@ -95,15 +95,34 @@ def power_cuts(trial: Trial, cuts: int = 0) -> None:
 
 
 def recorded(trial: Trial, disk: Disk) -> list[trace.Call]:
-    """The calls of an apply to such a disk."""
+    """The calls of the command on such a disk."""
     with disk.mounted():
         trial.reset(disk.target)
-        return trial.record(trial.apply, POWER_CALLS)
+        return trial.record(trial.command, POWER_CALLS)
 
 
-def power_cut(trial: Trial, disk: Disk, place: Point, earlier: Point | None, disturbance: str, copies: bool) -> None:
+def cuts_at_barriers(trial: Trial, name: str, kind: str) -> None:
+    """The power goes before and after each barrier."""
+    disk = Disk(trial.scratch, kind)
+    calls = recorded(trial, disk)
+    barriers = [i for i, call in enumerate(calls) if call.name in SYNCING]
+    places = sorted({at for barrier in barriers for at in (barrier - 1, barrier) if at >= 0})
+    for place in trial.rng.sample(places, min(1, len(places))) if trial.short else places:
+        power_cut(trial, disk, calls[place].point, copies=trial.rng.random() < 0.3, name=name)
+
+
+def power_cut(
+    trial: Trial,
+    disk: Disk,
+    place: Point,
+    earlier: Point | None = None,
+    disturbance: str = "none",
+    *,
+    copies: bool,
+    name: str = "power",
+) -> None:
     where = " ".join(map(str, place))
-    case = f"power {trial.name} {disk.kind} at {where}, {disturbance} {earlier or ''}"
+    case = f"{name} {trial.title} {disk.kind} at {where}, {disturbance} {earlier or ''}"
     with disk.mounted():
         trial.reset(disk.target)
         disk.sync()
@@ -117,10 +136,9 @@ def power_cut(trial: Trial, disk: Disk, place: Point, earlier: Point | None, dis
                 disk.sync_other()
             code = halt.process.poll()
             disk.cut_power(halt, copies)
-        trial.results.count("power", stops or place == AT_END)
-        how = ("forward", "apply", "back", "displace")[trial.results.cases["power"] % 4]
+        trial.results.count(name, stops or place == AT_END)
         # Exit 0 is a promise that outlives the power.
-        settle(trial, case, code if code == 0 else None, is_rebooted=True, how=how)
+        settle(trial, case, code if code == 0 else None, is_rebooted=True, how=trial.how())
 
 
 # --- Full disks -------------------------------------------------------------------------------

@@ -6,24 +6,25 @@ import resource
 
 from crash_harness.trial import CHANGING, READING, SYNCING, Trial
 from crash_harness.verdict import settle
-from harness import command
+from harness import command, trees
 from harness.trace import failing, killing, points
 
-# The ways on, in turn.
-HOWS = ("forward", "back", "apply", "displace")
 
-
-def kills(trial: Trial) -> None:
+def kills(trial: Trial, name: str = "kill", sample: int | None = None) -> None:
+    """Killed at every call that changes something, or at a sample of each."""
     trial.reset()
-    counts = trial.count(trial.apply)
-    pending = 0
-    for call, number in points(counts, CHANGING, 3 if trial.short else None, trial.rng):
-        trial.reset()
-        run = trial.run(trial.apply, killing(call, number))
-        trial.results.count("kill", run.was_killed)
-        pending += trial.is_pending()
-        code = None if run.was_killed else run.code
-        settle(trial, f"kill {trial.name} {call} {number}", code, how=HOWS[pending % 3])
+    counts = trial.count(trial.command)
+    for call, number in points(counts, CHANGING, sample or (3 if trial.short else None), trial.rng):
+        code = killed(trial, name, call, number)
+        settle(trial, f"{name} {trial.title} kill {call} {number}", code, how=trial.how())
+
+
+def killed(trial: Trial, name: str, call: str, number: int) -> int | None:
+    """The exit code of a run that has ended before the call."""
+    trial.reset()
+    run = trial.run(trial.command, killing(call, number))
+    trial.results.count(name, run.was_killed)
+    return None if run.was_killed else run.code
 
 
 ERRORS = {
@@ -61,34 +62,33 @@ ERRORS = {
 }
 
 
-def errors(trial: Trial) -> None:
-    """Each error once, and from there on for ever, which also fails the way back."""
+def errors(trial: Trial, name: str = "error", sample: int | None = None, every: bool = True) -> None:
+    """Each error once, and from there on for ever, which also fails the way back; or only one at each call."""
     trial.reset()
-    counts = trial.count(trial.apply, CHANGING + READING)
-    pending = 0
-    sample = 2 if trial.short else 24
+    counts = trial.count(trial.command, CHANGING + READING)
+    sample = sample or (2 if trial.short else 24)
     for index, (call, number) in enumerate(points(counts, ERRORS, sample, trial.rng)):
-        for error, when in modes(trial, ERRORS[call], index, number):
+        for error, when in modes(ERRORS[call], index, number, every and not trial.short):
             trial.reset()
-            code: int | None = trial.run(trial.apply, failing(call, error, when)).code
-            injected = trial.injected()
+            run, injected = trial.run(trial.command, failing(call, error, when)), trial.injected()
+            code: int | None = run.code
             if code and code < 0 and any('"/proc/' in line for line in injected):
                 # libdispatch gives up when it cannot read about its own threads: no more than a
                 # kill.
                 code = None
-            trial.results.count("error", injected)
-            pending += trial.is_pending()
-            sync_failed = call in SYNCING and bool(injected)
-            case = f"error {trial.name} {call} {when} {error}"
-            settle(trial, case, code, how=HOWS[pending % 4], sync_failed=sync_failed)
+            trial.results.count(name, injected)
+            # After the commit, what has to go is tidied, and a failure is a note.
+            sync_failed = call in SYNCING and bool(injected) and b"could not be tidied" not in run.errors
+            case = f"{name} {trial.title} {call} {when} {error}"
+            settle(trial, case, code, how=trial.how(), sync_failed=sync_failed)
 
 
-def modes(trial: Trial, errors: list[str], index: int, number: int) -> list[tuple[str, str]]:
-    """The errors of a call, and when they come: by turns another one for ever, and in the short
-    form another one."""
+def modes(errors: list[str], index: int, number: int, every: bool) -> list[tuple[str, str]]:
+    """The errors of a call, and when they come: by turns another one for ever. Where not every one is wanted, by turns
+    another one, every second time for ever."""
     turn = errors[index % len(errors)]
     once, for_ever = [(error, str(number)) for error in errors], (turn, f"{number}+")
-    if trial.short:
+    if not every:
         return [for_ever if index % 2 else (turn, str(number))]
     return [*once, for_ever]
 
@@ -155,9 +155,13 @@ def cut_short(trial: Trial, shim: str, seed: int) -> None:
         "SHORT_COUNTS_SEED": str(seed),
         "SHORT_COUNTS_REPORT": report,
     }
+    trees.write(report, b"")
     run = trial.run(trial.apply, env=os.environ | variables)
     with open(report) as file:
-        trial.results.count("short", int(file.read()) > 0)
+        cut = file.read()
+    if run.code == 0 and not cut:
+        raise SystemExit(f"{trial.tool}: no library is preloaded into a static binary")
+    trial.results.count("short", int(cut or 0) > 0)
     case = f"short {trial.name} seed {seed}"
     if run.code != 0:
         trial.results.fail("untruthful", case, f"exit {run.code}: {run.message}")

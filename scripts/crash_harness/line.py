@@ -13,7 +13,7 @@ from typing import Any
 
 from crash_harness.history import Undo
 from crash_harness.trial import CHANGING, READING, Trial
-from crash_harness.verdict import Verdict
+from crash_harness.verdict import settle
 from harness import command, trace, trees
 from harness.command import Outcome
 from harness.line import NEEDS, Line
@@ -21,7 +21,6 @@ from harness.trace import Injection, killing, points
 from harness.trees import difference, same
 
 WORKLOADS = ["mixed sizes", "mixed changes"]
-HOWS = ("forward", "back", "apply")
 # The exit codes of a run whose line was lost. After PENDING the commit may have ended, and any way.
 DONE, PENDING = 0, 6
 UNCHANGED = (1, 69)
@@ -40,23 +39,23 @@ def line(trial: Trial) -> None:
         trial.results.skip("line", NEEDS)
         return
     for way in ("push", "pull"):
-        far = FarTrial(trial, line, way)
-        Breaking(far, far).run()
+        Breaking(FarTrial(trial, line, way)).run()
     if trial.name == "mixed changes":
-        far = FarTrial(trial, line, "push")
-        Breaking(far, FarUndo(far)).run()
+        Breaking(FarUndo(trial, line, "push")).run()
 
 
 class FarTrial(Trial):
-    """Its source, or its target, is on another machine. What is broken is its apply."""
+    """Its source, or its target, is on another machine."""
+
+    hows = ("forward", "back", "apply")
 
     def __init__(self, trial: Trial, line: Line, way: str) -> None:
-        super().__init__(trial.tool, trial.scratch, trial.name, trial.results, trial.rng, trial.short)
+        vars(self).update(vars(trial))
         self.line, self.way = line, way
         self.far_tool = os.path.join(trial.scratch, "far-fsync-lite")
         # The bytes of content of each run.
         self.sent: list[int] = []
-        self.title, self.pending = f"line {self.name} {way}", 0
+        self.title = f"{self.name} {way}"
 
     def reset(self, target: str | None = None) -> None:
         if self.is_first_copy() and os.path.exists(self.target):
@@ -75,22 +74,14 @@ class FarTrial(Trial):
     def apply(self) -> list[str]:
         return self.over(super().apply)
 
-    @property
-    def command(self) -> list[str]:
-        return self.apply
-
-    def settle(self, case: str, code: int) -> None:
-        self.pending += self.is_pending()
-        Verdict(self, case).settle(code, how=HOWS[self.pending % len(HOWS)])
-
-    def over(self, words: list[str], *options: str) -> list[str]:
+    def over(self, words: list[str]) -> list[str]:
         """A command over the line; of its operands that one is far that this is about."""
         *words, last = words
         if self.way == "push":
             last = "far:" + last
         else:
             words[-1] = "far:" + words[-1]
-        return [*words, last, "--ssh", " ".join(self.line.words(*options)), "--remote-command", self.far_tool]
+        return [*words, last, *self.line.conveying(self.far_tool)]
 
     def cut(self, words: list[str], *options: str) -> list[str]:
         """The same over a line that is cut."""
@@ -127,27 +118,28 @@ class FarTrial(Trial):
         return None if shown.get("state") == "pending" else shown.get("manifest") or ""
 
 
-class FarUndo(Undo):
+class FarUndo(FarTrial, Undo):
     """An undo over the line, of a target with a history."""
 
-    def __init__(self, trial: FarTrial) -> None:
-        super().__init__(trial)
-        self.title = f"line {trial.name} undo"
+    hows = Undo.hows
+
+    def __init__(self, trial: Trial, line: Line, way: str) -> None:
+        FarTrial.__init__(self, trial, line, way)
+        self.title = f"{self.name} undo"
+
+    def is_first_copy(self) -> bool:
+        return False
 
     @property
     def command(self) -> list[str]:
-        return self.trial.over(super().command)
-
-    @property
-    def new(self) -> trees.Tree:
-        return self.trees[self.goes_to]
+        return self.over(super().command)
 
 
 class Breaking:
     """What may be wrong after a command whose line, or whose far end, is lost."""
 
-    def __init__(self, trial: FarTrial, broken: FarTrial | FarUndo) -> None:
-        self.trial, self.broken, self.results = trial, broken, trial.results
+    def __init__(self, trial: FarTrial) -> None:
+        self.trial, self.results = trial, trial.results
         # The most bytes of content that were sent once more, by what was done.
         self.again: Counter = Counter()
 
@@ -155,8 +147,8 @@ class Breaking:
 
     def run(self) -> None:
         trial, count = self.trial, FEW_POINTS if self.trial.short else POINTS
-        self.broken.reset()
-        trial.run(self.broken.command, check=True)
+        trial.reset()
+        trial.run(trial.command, check=True)
         self.whole, traffic = trial.sent[-1], trial.traffic
         for option, total in (("-t", traffic.there), ("-b", traffic.back)):
             for number in spread(total, count, trial.rng):
@@ -165,28 +157,28 @@ class Breaking:
         if not trial.short and self.whole > 10 * SLOWLY:
             self.cut_slowly()
         most = ", ".join(f"{again:,} after {what}" for what, again in sorted(self.again.items()))
-        print(f"  {self.broken.title}: of {self.whole:,} bytes of content at most {most} were sent again", flush=True)
+        print(f"  line {trial.title}: of {self.whole:,} bytes of content at most {most} were sent again", flush=True)
 
     def cut(self, option: str, number: int, *others: str, may_send_again: int = WINDOW) -> None:
         trial = self.trial
         self.begin()
-        run = trial.run([*trial.cut(self.broken.command, option, str(number), *others[:1]), *others[1:]])
+        run = trial.run([*trial.cut(trial.command, option, str(number), *others[:1]), *others[1:]])
         passed = trial.traffic.there if option == "-t" else trial.traffic.back
         self.results.count("line", passed == number)
-        case = f"{self.broken.title} {option} {number} {' '.join(others)}".strip()
+        case = f"line {trial.title} {option} {number} {' '.join(others)}".strip()
         self.judge("a slow kill" if others else "a cut", case, run, may_send_again)
 
     def kill(self, count: int) -> None:
         """The far end is killed. That of a pull only gives: it is killed at what it reads, and the target is not."""
         trial = self.trial
-        self.broken.reset()
+        trial.reset()
         calls, may_send_again = (CHANGING, self.whole) if trial.way == "push" else (CHANGING + READING, WINDOW)
-        every = list(points(trial.count(self.broken.command, calls), calls, None, trial.rng))
+        every = list(points(trial.count(trial.command, calls), calls, None, trial.rng))
         for call, number in sorted(trial.rng.sample(every, min(count, len(every)))):
             self.begin()
-            run = trial.run(self.broken.command, killing(call, number))
+            run = trial.run(trial.command, killing(call, number))
             self.results.count("line", b"the connection was lost" in run.errors)
-            self.judge("a kill", f"{self.broken.title} kill {call} {number}", run, may_send_again)
+            self.judge("a kill", f"line {trial.title} kill {call} {number}", run, may_send_again)
 
     def cut_slowly(self) -> None:
         """The far end is killed when it has copied for longer than until the next note of what it has."""
@@ -199,7 +191,7 @@ class Breaking:
     # --- Judging ------------------------------------------------------------------------------
 
     def begin(self) -> None:
-        self.broken.reset()
+        self.trial.reset()
         self.before = self.trial.manifest()
         self.trial.sent.clear()
 
@@ -207,7 +199,7 @@ class Breaking:
         trial, (passed,) = self.trial, self.trial.sent
         self.judge_answer(case, run)
         trial.sent.clear()
-        self.broken.settle(case, run.code)
+        settle(trial, case, run.code, how=trial.how())
         again = passed + sum(trial.sent) - self.whole
         self.again[what] = max(self.again[what], again)
         if again > may_send_again + HEADS:
@@ -221,12 +213,12 @@ class Breaking:
 
         if run.code not in OUTCOMES:
             fail("no outcome of a lost line")
-        if run.code in UNCHANGED and (trial.is_pending() or not same(found, self.broken.old)):
-            fail(f"the target changed, {difference(found, self.broken.old)}")
+        if run.code in UNCHANGED and (trial.is_pending() or not same(found, trial.old)):
+            fail(f"the target changed, {difference(found, trial.old)}")
         manifest = trial.manifest()
         if (manifest is None) != trial.is_pending():
             fail("status does not tell of the commit")
-        elif manifest is not None and not same(found, self.broken.old if manifest == self.before else self.broken.new):
+        elif manifest is not None and not same(found, trial.old if manifest == self.before else trial.new):
             fail(f"status says {'old' if manifest == self.before else 'new'}")
 
 

@@ -164,26 +164,26 @@ def last_path_read(log: str, source: str) -> str | None:
 # --- Others -----------------------------------------------------------------------------------
 
 
-def other_runs(trial: Trial) -> None:
+def other_runs(trial: Trial, name: str = "race") -> None:
     """Another run is told that the target is locked, and readers that a commit is pending."""
     trial.reset()
     renames = trial.commit_renames()
     for number in sorted({1, renames[0], renames[len(renames) // 2]}):
         trial.reset()
         with trial.stopped(("renameat2", number)) as halt:
-            if halt.wait():
-                expect_refusals(trial, number)
+            fired = halt.wait()
+            trial.results.count(name, fired)
+            if fired:
+                expect_refusals(trial, f"{name} {trial.title}: at rename {number}")
             code = halt.finish().code
-        settle(trial, f"race {trial.name}: with others at rename {number}", code)
+        settle(trial, f"{name} {trial.title}: with others at rename {number}", code)
 
 
-def expect_refusals(trial: Trial, number: int) -> None:
+def expect_refusals(trial: Trial, case: str) -> None:
     expected = [(75, trial.apply), (75, ["recover", trial.target])]
     if trial.is_pending():
         expected += [(6, ["plan", *trial.apply[1:]]), (6, ["status", trial.target])]
     for wanted, arguments in expected:
         code = trial.run(arguments).code
-        trial.results.count("race", True)
         if code != wanted:
-            case = f"race {trial.name}: {arguments[0]} during rename {number}"
-            trial.results.fail("untruthful", case, f"exit {code} instead of {wanted}")
+            trial.results.fail("untruthful", case, f"{arguments[0]}: exit {code} instead of {wanted}")

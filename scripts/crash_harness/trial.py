@@ -6,7 +6,7 @@ import random
 import re
 import shutil
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 from crash_harness.results import Results
@@ -27,12 +27,23 @@ SYNCING = {"fsync", "syncfs", "fdatasync"}
 # How an exchange goes where the target is one, of btrfs.
 SUBVOLUME = "subvolume"
 
+# Tells of a failure: its kind, and what was found.
+Fail = Callable[[str, str], None]
+
 # Of more than one step a leftover could not be told.
 KEEPING = ["--keep-last", "1"]
 
 
 class Trial:
-    """A workload: source, target and canaries, built anew for each case."""
+    """A workload: source, target and canaries, built anew for each case. What is broken is its command, an apply,
+    which makes of the old tree the new one."""
+
+    # How it goes on with what is pending, in turn.
+    hows: tuple[str, ...] = ("forward", "back", "apply", "displace")
+    # As many records as the target may have in the end.
+    most_records = 1
+    # Its manifest knows the inodes of the target.
+    is_own_manifest = True
 
     def __init__(
         self,
@@ -54,6 +65,8 @@ class Trial:
         self.target = os.path.join(self.work, "target")
         self.outside = os.path.join(self.work, "canary")
         self.options: list[str] = []
+        self.title = workload
+        self.pending = 0
 
     def reset(self, target: str | None = None) -> None:
         """Builds the trees, with a first apply where the workload changes a mirror: the manifest
@@ -106,6 +119,21 @@ class Trial:
         """What the manifest says of a target that holds a tree."""
         return tree
 
+    # --- Judging ------------------------------------------------------------------------------
+
+    def how(self) -> str:
+        """The next way on: only a commit that is pending takes a turn."""
+        self.pending += self.is_pending()
+        return self.hows[self.pending % len(self.hows)]
+
+    def judge_history(self, fail: Fail) -> None:
+        """What has to hold of older snapshots."""
+
+    @property
+    def repeated(self) -> trees.Tree | None:
+        """What the command makes once more; None where that is not known."""
+        return self.new
+
     # --- Running ------------------------------------------------------------------------------
 
     @property
@@ -117,6 +145,10 @@ class Trial:
         exchange = ["--exchange"] * self.exchanges
         limits = ["--threads", "1", "--max-delete", "unlimited", *KEEPING]
         return ["apply", *limits, *self.options, *exchange, self.source, self.target]
+
+    @property
+    def command(self) -> list[str]:
+        return self.apply
 
     def run(self, arguments: list[str], *inject: Injection, **options: Any) -> Outcome:
         """Runs the tool, under strace where something is done to its calls."""
@@ -143,13 +175,11 @@ class Trial:
         return trace.counted(self.record(arguments, calls))
 
     def commit_renames(self) -> list[int]:
-        """The numbers of the renames from the journal's on, in an apply that nothing disturbs."""
-        renames = self.record(self.apply, ["renameat2"])
+        """The numbers of the renames from the journal's on, in a command that nothing disturbs."""
+        renames = self.record(self.command, ["renameat2"])
         begin = next((i for i, call in enumerate(renames) if '"journal"' in call.line), 0)
         return [call.number for call in renames[begin:]]
 
-    def stopped(
-        self, *points: Point, calls: Iterable[str] = (), command: list[str] | None = None
-    ) -> contextlib.AbstractContextManager[trace.Halt]:
-        """An apply, or another command, that stops right after these calls."""
-        return trace.stopped([self.tool, *(command or self.apply)], points, self.log, calls)
+    def stopped(self, *points: Point, calls: Iterable[str] = ()) -> contextlib.AbstractContextManager[trace.Halt]:
+        """The command, which stops right after these calls."""
+        return trace.stopped([self.tool, *self.command], points, self.log, calls)

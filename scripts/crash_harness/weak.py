@@ -3,6 +3,8 @@
 import json
 import os
 
+from crash_harness.injection import killed
+from crash_harness.races import other_runs
 from crash_harness.results import Results
 from crash_harness.trial import CHANGING, Trial
 from crash_harness.verdict import settle
@@ -11,15 +13,16 @@ from harness.trace import killing, points
 from harness.trees import Tree
 from harness.weak_disk import KINDS, Kind, missing, mounted
 
-HOWS = ("forward", "back", "apply", "displace")
-
 
 class WeakTrial(Trial):
     """Its target is on such a file system; its source is not."""
 
     def __init__(self, trial: Trial, kind: Kind, place: str) -> None:
-        super().__init__(trial.tool, trial.scratch, trial.name, trial.results, trial.rng, trial.short)
+        vars(self).update(vars(trial))
         self.kind, self.place = kind, place
+        if "modes" not in kind.aspects:
+            # Root does not follow a journal that others may have written, without being told to.
+            self.hows = ("forward", "back", "forward", "displace")
 
     def reset(self, target: str | None = None) -> None:
         self.options = ["--weak-commit"]
@@ -30,7 +33,7 @@ class WeakTrial(Trial):
         return self.kind.held(self.recorded({}))
 
     def recorded(self, tree: Tree) -> Tree:
-        return trees.walk(self.target, xattrs=self.kind.has_xattrs)
+        return trees.walk(self.target, xattrs="xattrs" in self.kind.aspects)
 
     @property
     def recover(self) -> list[str]:
@@ -55,24 +58,14 @@ def weak_kills(trial: WeakTrial) -> None:
     counts = trial.count(trial.apply)
     every = list(points(counts, CHANGING, None, trial.rng))
     chosen = trial.rng.sample(every, min(len(every), 4 if trial.short else 40))
-    pending = 0
     for call, number in chosen:
-        trial.reset()
-        run = trial.run(trial.apply, killing(call, number))
-        trial.results.count("weak", run.was_killed)
-        code = None if run.was_killed else run.code
+        code = killed(trial, "weak", call, number)
         break_torn_lock(trial)
-        how = HOWS[pending % 4]
-        if trial.is_pending():
-            pending += 1
-            if pending % 3 == 0:
-                words = [*trial.recover, *["--back"] * (how == "back"), trial.target]
-                again = trial.rng.randint(1, 12)
-                trial.run(words, killing("renameat2", again))
-                code = None
-        # Root does not follow a journal that others may have written, without being told to.
-        if how == "apply" and not trial.kind.has_modes:
-            how = "forward"
+        how = trial.how()
+        if trial.is_pending() and trial.pending % 3 == 0:
+            words = [*trial.recover, *["--back"] * (how == "back"), trial.target]
+            trial.run(words, killing("renameat2", trial.rng.randint(1, 12)))
+            code = None
         settle(trial, f"weak {trial.kind.name} {trial.name} {call} {number}", code, how=how)
 
 
@@ -89,16 +82,8 @@ def break_torn_lock(trial: WeakTrial) -> None:
 
 def second_writers(trial: WeakTrial) -> None:
     """One on this machine, and one on another."""
+    other_runs(trial, "weak")
     case = f"weak {trial.kind.name} second writer"
-    trial.reset()
-    numbers = trial.commit_renames()
-    trial.reset()
-    with trial.stopped(("renameat2", numbers[len(numbers) // 2])) as halt:
-        halt.wait()
-        second = trial.run(trial.apply)
-        expect(trial.results, case, second.code == 75, f"a second writer got {second.code} {second.message}")
-        halt.kill()
-    trial.run([*trial.recover, trial.target])
     write_foreign_lock(trial)
     refused = trial.run(trial.apply)
     told = b"recover --break-lock" in refused.errors

@@ -175,8 +175,8 @@ DEFAULT = {
     "type changes": type_changes,
     "bulk": bulk,
 }
-# Those of `--compare`.
-OPTIONAL = {"links": links, "xattrs": xattrs}
+# Those that the short form leaves out.
+LONG = {"links": links, "xattrs": xattrs}
 # Those of a class that asks for them.
 OTHERS = {"mixed sizes": mixed_sizes}
-WORKLOADS = DEFAULT | OPTIONAL | OTHERS
+WORKLOADS = DEFAULT | LONG | OTHERS

@@ -2,6 +2,7 @@
 tools that mirrored."""
 
 import functools
+import sys
 from collections.abc import Collection
 
 from harness import command
@@ -37,9 +38,17 @@ def hard_links(tree: str) -> Aspect:
     return {min(group): b" ".join(sorted(group)) for group in groups.values() if len(group) > 1}
 
 
+def asked(tree: str, names: bytes, *command: str) -> bytes:
+    """What a program prints of these names. It may not see all of them, but it has to be there."""
+    done = run(["xargs", "-0", "-r", *command], cwd=tree, input=names)
+    if done.code not in (0, 123):
+        sys.exit(f"{command[0]}: exit {done.code}: {done.message}")
+    return done.output
+
+
 def digests(tree: str) -> Aspect:
     names = find(tree, "%p\\0", "-type", "f", "-size", "-300M")
-    lines = run(["xargs", "-0", "-r", "sha256sum", "-z"], cwd=tree, input=names).output.split(b"\0")[:-1]
+    lines = asked(tree, names, "sha256sum", "-z").split(b"\0")[:-1]
     return {line[66:]: line[:64] for line in lines}
 
 
@@ -54,14 +63,11 @@ def blocks(text: bytes) -> Aspect:
 
 
 def xattrs(tree: str, pattern: str) -> Aspect:
-    command = ["xargs", "-0", "getfattr", "-h", "-d", "-e", "hex", "-m", pattern]
-    return blocks(run(command, cwd=tree, input=find(tree, "%p\\0")).output)
+    return blocks(asked(tree, find(tree, "%p\\0"), "getfattr", "-h", "-d", "-e", "hex", "-m", pattern))
 
 
 def acls(tree: str) -> Aspect:
-    names = find(tree, "%p\\0", "-not", "-type", "l")
-    text = run(["xargs", "-0", "getfacl", "-n", "-p"], cwd=tree, input=names).output
-    return blocks(text)
+    return blocks(asked(tree, find(tree, "%p\\0", "-not", "-type", "l"), "getfacl", "-n", "-p"))
 
 
 def sparse(tree: str) -> Aspect:

@@ -2,104 +2,93 @@
 
 import os
 
+from harness import trees
 from harness.command import run
 
 LONG_AGO, FAR_AHEAD = -(2**31) + 1, 2**33
+
+NAMES = [
+    b"\xff\xfe no utf-8",
+    b"line\nbreak",
+    b"tab\there",
+    b"quote\"'`$(x)",
+    b"\x01\x1b[31mred",
+    b"-rf",
+    b" ",
+    b"~",
+    b"*",
+    b"back\\slash",
+    b"n" * 255,
+    "caf\u00e9".encode(),
+    "cafe\u0301".encode(),
+    b"Case",
+    b"case",
+]
+MODES = {"setuid": 0o4755, "setgid": 0o2755, "none": 0, "all": 0o7777}
+DIRECTORY_MODES = {"sticky": 0o1777, "setgid directory": 0o2770, "closed": 0}
+OWNERS = {"user": (1000, 0), "group": (0, 1000), "nobody": (65534, 65534), "large": (10**9, 10**9)}
+TIMES = {
+    "before 1970": -(10**9) + 1,
+    "1901": LONG_AGO * 10**9,
+    "after 2038": (2**31 + 5) * 10**9 + 999999999,
+    "2242": FAR_AHEAD * 10**9 + 123456789,
+    "zero": 0,
+}
+XATTRS = {
+    "user.text": b"x",
+    "user.binary": bytes(range(256)),
+    "user.empty": b"",
+    "trusted.t": b"only root",
+    "security.fsynclite": b"s",
+}
+ONE_FILE, CONTENT = b"one file\n" * 1000, b"content\n"
+DESTINATIONS = [b"nowhere", b"/etc/passwd", b"../..", b"\xff", b"d" * 1000]
+
+TREE = {
+    "names": {os.fsdecode(name): name for name in NAMES},
+    "empty": b"",
+    "empty directory": {},
+    "modes": dict.fromkeys(MODES, CONTENT) | dict.fromkeys(DIRECTORY_MODES, {}),
+    "owners": dict.fromkeys(OWNERS, CONTENT) | {"link": ("->", "user")},
+    "times": dict.fromkeys(TIMES, CONTENT) | {"link": ("->", "x")},
+    "links": {"a": ONE_FILE, "alike": ONE_FILE, "deep": {"er": {}}},
+    "xattrs": {"plain": CONTENT, "directory": {}, "link": ("->", "plain"), "capable": CONTENT},
+    "acls": {"file": CONTENT, "directory": {"inside": {}}},
+    "holes": {},
+    "others": {"to " + os.fsdecode(to[:20].replace(b"/", b"_")): ("->", os.fsdecode(to)) for to in DESTINATIONS},
+}
 
 
 def make(root: str, *, levels: int = 2000, with_huge: bool = True) -> None:
     """`levels` of directories one in the other; `with_huge` holes of gigabytes, which not every file
     system leaves out."""
 
-    def path(*names: str | bytes) -> bytes:
-        return os.path.join(os.fsencode(root), *[os.fsencode(name) for name in names])
+    def path(*names: str) -> str:
+        return os.path.join(root, *names)
 
-    def write(name: str | bytes, content: bytes = b"content\n", directory: bytes = b"") -> bytes:
-        os.makedirs(path(directory), exist_ok=True)
-        with open(path(directory, name), "wb") as file:
-            file.write(content)
-        return path(directory, name)
-
-    names = [
-        b"\xff\xfe no utf-8",
-        b"line\nbreak",
-        b"tab\there",
-        b"quote\"'`$(x)",
-        b"\x01\x1b[31mred",
-        b"-rf",
-        b" ",
-        b"~",
-        b"*",
-        b"back\\slash",
-        b"n" * 255,
-        "caf\u00e9".encode(),
-        "cafe\u0301".encode(),
-        b"Case",
-        b"case",
-    ]
-    for name in names:
-        write(name, name, b"names")
-    write("empty", b"")
-    os.makedirs(path("empty directory"))
-
-    for name, mode in [("setuid", 0o4755), ("setgid", 0o2755), ("none", 0), ("all", 0o7777)]:
-        os.chmod(write(name, directory=b"modes"), mode)
-    for name, mode in [("sticky", 0o1777), ("setgid directory", 0o2770), ("closed", 0)]:
-        os.makedirs(path("modes", name))
+    trees.make(root, TREE)
+    for name, mode in (MODES | DIRECTORY_MODES).items():
         os.chmod(path("modes", name), mode)
-
-    for name, owner in [
-        ("user", (1000, 0)),
-        ("group", (0, 1000)),
-        ("nobody", (65534, 65534)),
-        ("large", (10**9, 10**9)),
-    ]:
-        os.chown(write(name, directory=b"owners"), *owner)
-    os.symlink(b"user", path("owners", "link"))
-    os.lchown(path("owners", "link"), 1000, 1000)
-
-    for name, second, nanosecond in [
-        ("before 1970", -1, 1),
-        ("1901", LONG_AGO, 0),
-        ("after 2038", 2**31 + 5, 999999999),
-        ("2242", FAR_AHEAD, 123456789),
-        ("zero", 0, 0),
-    ]:
-        os.utime(write(name, directory=b"times"), ns=(0, second * 10**9 + nanosecond))
-    os.symlink("x", path("times", "link"))
-    os.utime(path("times", "link"), ns=(0, 1234567890123456789), follow_symlinks=False)
-
-    os.makedirs(path("links", "deep", "er"))
-    write("a", b"one file\n" * 1000, b"links")
+    for name, owner in (OWNERS | {"link": (1000, 1000)}).items():
+        os.lchown(path("owners", name), *owner)
+    for name, when in (TIMES | {"link": 1234567890123456789}).items():
+        os.utime(path("times", name), ns=(0, when), follow_symlinks=False)
     for name in ["b", "deep/c", "deep/er/d"]:
         os.link(path("links", "a"), path("links", name))
-    write("alike", b"one file\n" * 1000, b"links")
 
-    write("plain", directory=b"xattrs")
-    for name, value in [
-        ("user.text", b"x"),
-        ("user.binary", bytes(range(256))),
-        ("user.empty", b""),
-        ("trusted.t", b"only root"),
-        ("security.fsynclite", b"s"),
-    ]:
+    for name, value in XATTRS.items():
         os.setxattr(path("xattrs", "plain"), name, value)
-    os.makedirs(path("xattrs", "directory"))
     os.setxattr(path("xattrs", "directory"), "user.of.a.directory", b"1")
-    os.symlink("plain", path("xattrs", "link"))
     os.setxattr(path("xattrs", "link"), "trusted.of.a.link", b"1", follow_symlinks=False)
-    capable = write("capable", directory=b"xattrs")
-    run(["setcap", "cap_net_raw+ep", capable], check=True)
+    run(["setcap", "cap_net_raw+ep", path("xattrs", "capable")], check=True)
 
-    os.makedirs(path("acls", "directory", "inside"))
-    run(["setfacl", "-m", "u:1000:rw,g:1001:r,m::rw", write("file", directory=b"acls")], check=True)
+    run(["setfacl", "-m", "u:1000:rw,g:1001:r,m::rw", path("acls", "file")], check=True)
     run(
         ["setfacl", "-m", "u:1000:rwx", "-d", "-m", "u:1002:rx,g::r", path("acls", "directory")],
         check=True,
     )
-    write("in a directory with defaults", directory=b"acls/directory/inside")
+    trees.write(path("acls", "directory", "inside", "in a directory with defaults"), CONTENT)
 
-    os.makedirs(path("holes"))
     for name, size, data in [
         ("all hole", 1 << 30, []),
         ("middle", 1 << 24, [(0, b"a"), (1 << 23, b"b" * 70000)]),
@@ -114,12 +103,9 @@ def make(root: str, *, levels: int = 2000, with_huge: bool = True) -> None:
                 file.write(content)
             file.truncate(size)
 
-    os.makedirs(path("others"))
     os.mkfifo(path("others", "fifo"), 0o640)
     os.mknod(path("others", "character"), 0o600 | 0o020000, os.makedev(1, 3))
     os.mknod(path("others", "block"), 0o600 | 0o060000, os.makedev(7, 200))
-    for destination in [b"nowhere", b"/etc/passwd", b"../..", b"\xff", b"d" * 1000]:
-        os.symlink(destination, path("others", b"to " + destination[:20].replace(b"/", b"_")))
 
     # Beyond PATH_MAX and what a recursive walk's stack holds, and within the longest path that is mirrored.
     here = os.open(path("."), os.O_RDONLY)

@@ -1,11 +1,10 @@
 """File systems in images and in memory, for scripts that run as root."""
 
 import contextlib
-import fcntl
 import glob
 import os
+import re
 import shutil
-import struct
 import time
 from collections.abc import Iterator
 from typing import TypeVar
@@ -34,29 +33,15 @@ def system(*words: str, check: bool = True) -> bool:
     return command.run(words, check=check).code == 0
 
 
-# `struct btrfs_ioctl_vol_args` names a subvolume, `struct btrfs_ioctl_get_subvol_info_args` tells
-# of one.
-CREATE_SUBVOLUME, SUBVOLUME_INFORMATION = 0x5000940E, 0x81F8943C
-
-
 def make_subvolume(path: str) -> None:
-    folder, name = os.path.split(path)
-    _control(folder, CREATE_SUBVOLUME, bytearray(struct.pack("q4088s", 0, os.fsencode(name))))
+    system("btrfs", "-q", "subvolume", "create", path)
 
 
-def subvolume_ids(path: str) -> tuple[bytes, bytes]:
-    """Its own number, and that of the one that it is a snapshot of."""
-    information = bytearray(504)
-    _control(path, SUBVOLUME_INFORMATION, information)
-    return bytes(information[296:312]), bytes(information[312:328])
-
-
-def _control(directory: str, request: int, argument: bytearray) -> None:
-    descriptor = os.open(directory, os.O_RDONLY)
-    try:
-        fcntl.ioctl(descriptor, request, argument)
-    finally:
-        os.close(descriptor)
+def subvolume_ids(path: str) -> tuple[str, str]:
+    """Its own UUID, and that of the one that it is a snapshot of."""
+    shown = command.run(["btrfs", "subvolume", "show", path], check=True).output.decode()
+    own, origin = re.findall(r"^\s+(?:Parent )?UUID:\s+(\S+)$", shown, re.M)
+    return own, origin
 
 
 def unmount(place: str) -> None:

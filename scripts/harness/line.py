@@ -40,6 +40,10 @@ class Line:
         """The command in ssh's place."""
         return [self.program, *options, self.report, *ssh]
 
+    def conveying(self, tool: str) -> list[str]:
+        """The options of a command of fsync-lite that goes over it."""
+        return ["--ssh", " ".join(self.words()), "--remote-command", tool]
+
     def noting_peak(self, *words: str) -> list[str]:
         """A command at the other end whose peak memory is noted."""
         return [self.program, "-p", self.peak, *words]

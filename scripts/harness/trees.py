@@ -5,6 +5,8 @@ import stat
 from collections.abc import Callable, Collection, Iterable, Iterator
 from typing import Any, NamedTuple
 
+from harness import command
+
 # The tool's own at the root of a target; also what it never mirrors from a source.
 RESERVED = b".fsync-lite"
 
@@ -68,6 +70,15 @@ def make(root: str, tree: dict[str, Any], when: int = 1_700_000_000) -> None:
             write(path, node)
         os.utime(path, ns=(when * 10**9, when * 10**9 + len(name)), follow_symlinks=False)
     os.utime(root, ns=(when * 10**9, when * 10**9))
+
+
+# That of Debian's package linux-source-6.1.
+LINUX = "/usr/src/linux-source-6.1.tar.xz"
+
+
+def unpack(archive: str, root: str) -> None:
+    os.makedirs(root)
+    command.run(["tar", "-C", root, "--strip-components=1", "-xf", archive], check=True, seconds=3600)
 
 
 def write(path: str | bytes, content: bytes) -> None:
@@ -140,6 +151,27 @@ def _xattrs(path: bytes) -> tuple[tuple[str, bytes], ...]:
 
 
 # --- Comparing --------------------------------------------------------------------------------
+
+
+# What not every tool or file system keeps of an entry.
+EVERYTHING = frozenset({"directory times", "symlink times", "modes", "owners", "xattrs", "hard links"})
+
+
+def held(tree: Tree, aspects: Collection[str], step: int = 1) -> Tree:
+    """A tree with what is kept of it, and with times in whole steps of nanoseconds."""
+
+    def left(path: bytes, entry: Entry) -> Entry:
+        is_timed = entry.type not in ("directory", "symlink") or f"{entry.type} times" in aspects
+        return entry._replace(
+            mode=entry.mode if "modes" in aspects else 0,
+            owner=entry.owner if "owners" in aspects else 0,
+            group=entry.group if "owners" in aspects else 0,
+            modified=entry.modified // step * step if is_timed else 0,
+            xattrs=entry.xattrs if "xattrs" in aspects else (),
+            inode=entry.inode if "hard links" in aspects else hash(path),
+        )
+
+    return {path: left(path, entry) for path, entry in tree.items()}
 
 
 def value(entry: Entry | None) -> tuple | None:

@@ -10,7 +10,7 @@ from harness import command
 from harness.disk import system, unmount
 from harness.scratch import remove
 from harness.secure_shell import secure_shell
-from harness.trees import Entry, Tree
+from harness.trees import EVERYTHING, Tree, held
 
 
 class Kind(NamedTuple):
@@ -21,40 +21,28 @@ class Kind(NamedTuple):
     # Nanoseconds between two times.
     step: int = 1
     types: frozenset[str] = frozenset({"file", "directory", "symlink", "fifo", "character_device", "block_device"})
-    has_modes: bool = True
-    has_xattrs: bool = True
-    has_links: bool = True
-    # Times and owners of symlinks can be set.
-    has_symlink_times: bool = True
+    aspects: frozenset[str] = EVERYTHING
     # Other machines may write to it, for all that the tool knows.
     is_shared: bool = False
 
     def held(self, tree: Tree) -> Tree:
         """What of a tree it holds, as far as a walk tells."""
-        return {path: self._held(path, entry) for path, entry in tree.items() if entry.type in self.types}
-
-    def _held(self, path: bytes, entry: Entry) -> Entry:
-        is_timed = self.has_symlink_times or entry.type != "symlink"
-        return entry._replace(
-            mode=entry.mode if self.has_modes else 0,
-            owner=entry.owner if self.has_modes else 0,
-            group=entry.group if self.has_modes else 0,
-            modified=entry.modified // self.step * self.step if is_timed else 0,
-            xattrs=entry.xattrs if self.has_xattrs else (),
-            inode=entry.inode if self.has_links else hash(path),
-        )
+        some = {path: entry for path, entry in tree.items() if entry.type in self.types}
+        return held(some, self.aspects, self.step)
 
 
 SECOND = 10**9
 PLAIN = frozenset({"file", "directory"})
+TIMES = frozenset({"directory times", "symlink times"})
+SSHFS = frozenset({"directory times", "modes", "owners"})
 
 KINDS = {
     kind.name: kind
     for kind in [
-        Kind("exfat", ("mount.exfat-fuse", "mkfs.exfat"), SECOND, PLAIN, False, False, False),
-        Kind("ntfs-3g", ("mount.ntfs-3g", "mkntfs"), 100, has_modes=False),
-        Kind("sshfs", ("sshfs", "sshd"), SECOND, PLAIN | {"symlink"}, True, False, False, False, True),
-        Kind("bindfs", ("bindfs",), has_links=False, is_shared=True),
+        Kind("exfat", ("mount.exfat-fuse", "mkfs.exfat"), SECOND, PLAIN, TIMES),
+        Kind("ntfs-3g", ("mount.ntfs-3g", "mkntfs"), 100, aspects=EVERYTHING - {"modes", "owners"}),
+        Kind("sshfs", ("sshfs", "sshd"), SECOND, PLAIN | {"symlink"}, SSHFS, True),
+        Kind("bindfs", ("bindfs",), aspects=EVERYTHING - {"hard links"}, is_shared=True),
         Kind("overlay", ()),
     ]
 }
