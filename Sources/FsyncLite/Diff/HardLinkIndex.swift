@@ -67,7 +67,7 @@ struct LinkedFile: Hashable, Sendable {
 }
 
 extension FileStatus {
-    /// With what pairs it with a recorded object as its identity. What stays as it is found has no number yet.
+    /// The status with the identity of its object. A file without a number is identified by its inode.
     func paired(by policy: ComparisonPolicy, _ object: UInt64) -> FileStatus {
         policy.pairsByNumber && object != 0 ? with(policy.key(self, object)) : self
     }

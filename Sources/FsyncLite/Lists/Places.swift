@@ -19,7 +19,7 @@ package struct StoredObject: Hashable, Sendable {
     }
 }
 
-/// A name in a displaced directory.
+/// A name in a directory of the history.
 private struct Inside: Hashable {
     let object: UInt64
     let name: FileName
@@ -69,15 +69,15 @@ package struct Places: Sendable {
 
     private var locations: [UInt64: Location] = [:]
     private var slots: [(transaction: FileName, path: RelativePath)] = []
-    /// Those that objects are in.
+    /// The directories that hold an object.
     private var directories: Set<UInt64> = []
     /// Each with a NUL behind it.
     private var names: [UInt8] = []
 
     package init() {}
 
-    /// Adds the lines of a record; newer records come first. A line whose place a newer one gives to another object is left
-    /// out: the object came back with its directory, and was replaced there by hand.
+    /// Adds the lines of a record; newer records come first. A newer line can give the same place to another object: the
+    /// older object came back with its directory, and a user replaced it there. Its line is left out.
     package mutating func add(_ lines: some Sequence<StoredObject>, of transaction: FileName) {
         let replaced = places(of: lines)
         for line in lines where locations[line.object] == nil {
@@ -97,7 +97,7 @@ package struct Places: Sendable {
         for case let inside? in lines.lazy.map(\.inside) { directories.insert(inside.object) }
     }
 
-    /// The places, of those that the lines give to further objects, that known objects have.
+    /// The places of new objects in these lines that known objects have already.
     private func places(of lines: some Sequence<StoredObject>) -> Set<Inside> {
         var asked: Set<Inside> = []
         for line in lines where !hasStored(line.object) {
@@ -177,7 +177,7 @@ package struct Places: Sendable {
         return directories
     }
 
-    /// The displaced directory that held the object that was asked for last: mostly it holds the next one, too.
+    /// The directory of the last object, and its place. The next object is mostly in the same directory.
     package struct Neighbour: Sendable {
         fileprivate var directory: UInt64?
         fileprivate var place = Place.tree(.root)
@@ -217,7 +217,7 @@ package struct Places: Sendable {
         return neighbour.place.appending(name)
     }
 
-    /// The same of a single object.
+    /// The place of a single object.
     package func place(of object: UInt64, present: (UInt64) -> RelativePath?) -> Place? {
         var neighbour = Neighbour()
         return place(of: object, near: &neighbour, present: present)

@@ -19,7 +19,7 @@ package struct ObjectNumbers: Sendable {
     private var staying: Set<UInt64> = []
     /// By inode, those of files with several names, and of what was moved by hand.
     private var byInode: [UInt64: UInt64] = [:]
-    /// The inodes of objects that stay, and get further names.
+    /// The inodes of files in the target that get further names.
     private var linked: Set<UInt64> = []
     /// The first number that no object has after the plan.
     package private(set) var next: UInt64
