@@ -164,7 +164,7 @@ def start(bench: Bench) -> None:
         once = measure.run(command)
         table.results[name].samples = [once._replace(seconds=seconds) for seconds in times[name]]
         if bench.counter:
-            table.results[name].calls = measure.count_calls(command)
+            table.results[name].calls = measure.count_calls(bench.counter, command)[0]
     bench.add(table)
     ours = table.find("fsync-lite --version")
     bench.goal("start, --version", ours.seconds * 1e3, 3, "ms")

@@ -242,7 +242,7 @@ class Bench:
             measure.drop_caches()
         command = [os.fspath(word) for word in contender.command(round)]
         if round < 0 and self.counter:
-            result.calls = measure.count_calls(command, environment=contender.environment)
+            result.calls, _ = measure.count_calls(self.counter, command, environment=contender.environment)
         else:
             sample = measure.run(command, environment=contender.environment)
             if round >= 0:

@@ -39,11 +39,12 @@ CLASSES = {
 }
 # The workloads of those that do not go over all.
 CHOSEN = {"history": HISTORY_WORKLOADS, "line": LINE_WORKLOADS}
-# Those that mean something where the target is exchanged as a whole.
-EXCHANGED = ["kill", "error", "recovery", "foreign", "full", "power"]
-# A subvolume's exchange has no journal to recover.
-OF_SUBVOLUME = ["kill", "error", "power"]
-
+# By how the target is exchanged, those that mean something: a subvolume's exchange has no journal to recover.
+EXCHANGED = {
+    False: [*CLASSES],
+    True: ["kill", "error", "recovery", "foreign", "full", "power"],
+    SUBVOLUME: ["kill", "error", "power"],
+}
 HOW = {False: "", True: ", exchanged", SUBVOLUME: ", exchanged as a subvolume"}
 
 # A workload, and how its target is exchanged.
@@ -51,7 +52,7 @@ Variant = tuple[str, bool | str]
 
 
 def succeeds(options: argparse.Namespace) -> bool:
-    classes = [name for name in options.classes or chosen_classes(options) if name not in options.without]
+    classes = [name for name in options.classes or EXCHANGED[options.exchange] if name not in options.without]
     chosen, tool = seed(options), built()
     results = Results(stops_at_first=options.first)
     # Thousands of cases, each with its syncs.
@@ -68,21 +69,14 @@ def succeeds(options: argparse.Namespace) -> bool:
     return not results.failures
 
 
-def chosen_classes(options: argparse.Namespace) -> list[str]:
-    if options.subvolume:
-        return OF_SUBVOLUME
-    return EXCHANGED if options.exchange else [*CLASSES]
-
-
 def variants(name: str, options: argparse.Namespace, seed: str) -> list[Variant]:
     """What a class goes over: of two classes one workload is exchanged as well."""
     names = options.workloads or CHOSEN.get(name) or [*workloads.DEFAULT, *([] if options.short else workloads.LONG)]
     names = [workload for workload in names if workload in CHOSEN.get(name, names)]
     if name == "history" and options.short and names:
         names = [random.Random(seed).choice(names)]
-    exchanges = SUBVOLUME if options.subvolume else options.exchange
-    found: list[Variant] = [(workload, exchanges) for workload in names]
-    if name in ("kill", "power") and not exchanges and "mixed changes" in names:
+    found: list[Variant] = [(workload, options.exchange) for workload in names]
+    if name in ("kill", "power") and not options.exchange and "mixed changes" in names:
         found += [("mixed changes", True), ("mixed changes", SUBVOLUME)]
     return found
 

@@ -72,7 +72,7 @@ class Trial:
         """Builds the trees, with a first apply where the workload changes a mirror: the manifest
         knows the inodes."""
         self.target = target or os.path.join(self.work, "target")
-        for path in (self.work, self.target, self.state_beside, self.trees_beside):
+        for path in (self.work, self.target, trees.state_beside(self.target), self.trees_beside):
             shutil.rmtree(path, ignore_errors=True)
         os.makedirs(self.work)
         trees.make(self.outside, {"outside": b"do not touch", "d": {"e": b"f"}})
@@ -94,18 +94,12 @@ class Trial:
     # --- Places -------------------------------------------------------------------------------
 
     @property
-    def state_beside(self) -> str:
-        folder, name = os.path.split(self.target)
-        return os.path.join(folder, f".{name}.fsync-lite")
-
-    @property
     def trees_beside(self) -> str:
-        return self.state_beside + "-trees"
+        return trees.state_beside(self.target) + "-trees"
 
     @property
     def state(self) -> str:
-        beside = self.state_beside
-        return beside if os.path.exists(beside) else os.path.join(self.target, ".fsync-lite")
+        return trees.state_of(self.target)
 
     def is_pending(self) -> bool:
         journals = (os.path.join(self.state, name) for name in ("journal", "journal.back"))

@@ -10,6 +10,18 @@ from harness import command
 # The tool's own at the root of a target; also what it never mirrors from a source.
 RESERVED = b".fsync-lite"
 
+
+def state_beside(target: str) -> str:
+    """Where the state is that an exchange does not take along."""
+    folder, name = os.path.split(target)
+    return os.path.join(folder, f".{name}.fsync-lite")
+
+
+def state_of(target: str) -> str:
+    beside = state_beside(target)
+    return beside if os.path.exists(beside) else os.path.join(target, os.fsdecode(RESERVED))
+
+
 # XFS shows an ACL a second time under these. The mark of a state is given anew by each tool, and never copied.
 UNSEEN = ("trusted.SGI_ACL_FILE", "trusted.SGI_ACL_DEFAULT", "user.fsync-lite.state")
 
@@ -218,11 +230,15 @@ def differences(
             if getattr(one, name) != getattr(other, name):
                 words.append(f"{show(path)}: {name}: {getattr(one, name)!r}, wanted {getattr(other, name)!r}")
     common = (found.keys() & wanted.keys()) - set(ignored) - set(unlinked)
-    first, second = groups(found, common), groups(wanted, common)
-    for group in sorted(sorted(group) for group in first ^ second):
-        place = "found" if frozenset(group) in first else "wanted"
+    return words + linked_differently(found, groups(found, common), groups(wanted, common))
+
+
+def linked_differently(tree: Tree, found: set[frozenset[bytes]], wanted: set[frozenset[bytes]]) -> list[str]:
+    words = []
+    for group in sorted(sorted(group) for group in found ^ wanted):
+        place = "found" if frozenset(group) in found else "wanted"
         names = ", ".join(map(show, group))
-        words.append(f"links: {place} as one {found[group[0]].type}: {names}")
+        words.append(f"links: {place} as one {tree[group[0]].type}: {names}")
     return words
 
 

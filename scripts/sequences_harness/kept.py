@@ -1,6 +1,6 @@
 """What snapshots have held, and what may be lost of them."""
 
-from harness.trees import ATTRIBUTES, below, brief, groups, parents, show, value
+from harness.trees import ATTRIBUTES, below, brief, groups, linked_differently, parents, show, value
 
 
 class Losses:
@@ -129,8 +129,5 @@ class Kept:
         }
         here = groups(found, common)
         if all(here != groups(tree, common) for tree in self.versions):
-            there = groups(self.versions[0], common)
-            for group in sorted(sorted(group) for group in here ^ there):
-                place = "found" if frozenset(group) in here else "wanted"
-                words.append(f"links: {place} as one {found[group[0]].type}: {', '.join(map(show, group))}")
+            words += linked_differently(found, here, groups(self.versions[0], common))
         return words

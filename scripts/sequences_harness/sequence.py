@@ -12,7 +12,7 @@ from harness.command import run as run_command
 from harness.disk import make_subvolume
 from harness.manifest import read_manifest, taken
 from harness.trace import killing, traced
-from harness.trees import below, differences, groups, parents, show, value, walk
+from harness.trees import below, differences, groups, parents, show, state_of, value, walk
 from sequences_harness.alterations import NAMES, Alterations
 from sequences_harness.kept import Kept, Losses
 from sequences_harness.patterns import Filters, random_filters
@@ -201,8 +201,7 @@ class Sequence:
         self.tell(f"echo {shlex.quote(text)} > {os.path.relpath(state, self.target_folder)}/settings.json")
 
     def state(self):
-        beside = os.path.join(self.target_folder, ".t.fsync-lite")
-        return beside if os.path.exists(beside) else os.path.join(self.target, ".fsync-lite")
+        return state_of(self.target)
 
     def one(self, rng):
         if rng.random() < 0.75:
