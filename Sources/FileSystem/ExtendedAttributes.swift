@@ -5,7 +5,7 @@ import Glibc
 ///
 /// POSIX ACLs are two of them, in the kernel's format. The owner of a file can set `user` attributes and ACLs; only
 /// root can read and set `trusted` and `security`, which includes file capabilities. Attributes that a file system
-/// keeps for itself (`btrfs.compression`, `system.nfs4_acl`) and `derived` are left out. Fidelity.md lists the names.
+/// keeps for itself (`btrfs.compression`, `system.nfs4_acl`) and `derived` are left out. FileSystems.md lists the names.
 public struct ExtendedAttributes: Hashable, Sendable {
     public struct Attribute: Hashable, Sendable {
         public var name: [UInt8]
