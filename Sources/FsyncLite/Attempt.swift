@@ -90,13 +90,13 @@ struct Attempt {
         // No plan has the root of a new target.
         if plan.root == nil, tried[.root] == nil, !root.source.omitted.isEmpty { tried[.root] = root.source }
         if let file = tried[.root] { root.source = file }
-        if let reduced = plan.asFarAsAchieved(stage.outcomes, tried: tried) {
+        if let reduced = plan.asFarAsAchieved(stage.staged, tried: tried) {
             guard !reduced.problems.contains(where: options.stops) else { return reduced.problems }
             plan = reduced
             graph = Attempt.graph(of: plan, planned, stage.name, rootAttributes, isWeak: isWeak, after: graph)
             try stage.makeSlotDirectories(graph.slotDirectories)
         }
-        plan.noteGrowing(stage.outcomes)
+        plan.noteGrowing(stage.staged)
         return nil
     }
 

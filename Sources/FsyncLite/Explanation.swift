@@ -151,7 +151,7 @@ private struct Recorded {
 }
 
 /// Which entry is another one than the last run left.
-private enum Change {
+private enum ChangedSide {
     case ofSource, ofTarget
 }
 
@@ -162,7 +162,7 @@ private struct Sides {
     let target: Directory
 
     /// What the next run would change of the copy, and why; nil for nothing.
-    func change(of recorded: Recorded, _ found: FileStatus, _ copy: FileStatus) throws -> Change? {
+    func change(of recorded: Recorded, _ found: FileStatus, _ copy: FileStatus) throws -> ChangedSide? {
         let tree = try LocalTree(source, scanned: .now(), root)
         let policy = try policy(tree.facts, recorded)
         guard found.type == copy.type, try !causes(tree, policy, recorded, found, copy).isEmpty else {

@@ -42,7 +42,7 @@ struct NextManifest {
         header.commits = try commits(state)
         if isPrepared { header.commits = header.commits.suffix(ManifestHeader.mostCommits - 1) + [span(id)] }
         let note = try write(
-            &header, plan, stage.outcomes, graph, numbers, to: stage.newManifest(), over: state,
+            &header, plan, stage.staged, graph, numbers, to: stage.newManifest(), over: state,
             durably: false, distrusting: isPrepared ? graph.touchedDirectories : [])
         return (header, note)
     }
@@ -60,7 +60,7 @@ struct NextManifest {
         header.commits = try commits(state)
         do {
             return try write(
-                &header, planned.plan, OutcomeList(), nil,
+                &header, planned.plan, .init(), nil,
                 numbers(of: planned.plan, in: state, isStep: false),
                 to: state.newManifest(), over: state, durably: true)
         } catch let error as SystemError
@@ -82,7 +82,7 @@ struct NextManifest {
     }
 
     private func write(
-        _ header: inout ManifestHeader, _ plan: Plan, _ staged: OutcomeList,
+        _ header: inout ManifestHeader, _ plan: Plan, _ staged: OperationGraph.StagedList,
         _ graph: OperationGraph?, _ numbers: ObjectNumbers, to file: consuming PendingFile,
         over state: StateDirectory, durably: Bool,
         distrusting directories: Set<RelativePath> = []

@@ -106,7 +106,7 @@ package struct ModelMirror {
         let before = Dictionary(uniqueKeysWithValues: (manifest ?? []).map { ($0.file.path, $0) })
         var entries = before
         for path in difference.forgotten { entries[path] = nil }
-        for (file, _) in difference.deleted { entries[file.path] = nil }
+        for file in difference.deleted { entries[file.path] = nil }
         for match in difference.matches where match.isRenamed { entries[match.target.path] = nil }
         for match in difference.matches where !match.replacesContent {
             entries[match.source.path] = entry(match.source, match.target.status)
@@ -116,7 +116,7 @@ package struct ModelMirror {
             entries[arrival.file.path] = entry(arrival.file, object.status)
         }
         let replaced = difference.matches.filter(\.replacesContent).map(\.source)
-        for file in difference.created.map(\.file) + replaced {
+        for file in difference.created + replaced {
             guard case .kept? = difference.links[file.path], let object = achieved.object(at: file.path)
             else { continue }
             entries[file.path] = entry(file, object.status)

@@ -11,23 +11,21 @@ extension Difference {
 
     private mutating func leaveOut(_ omitted: Set<RelativePath>) {
         let moves = MoveMap(self)
-        let missing = Set(omitted.filter { created.index(of: $0) != nil })
-        created.removeElements(at: { missing.contains($1.path(at: $0)) })
+        let missing = Set(omitted.filter { changes.index(of: .created, at: $0) != nil })
+        changes.remove(.created) { missing.contains($1.path(at: $0)) }
         // They are not among the entries of the mirror that stay unchanged.
         sourceCount -= missing.count
         self.missing.formUnion(missing)
         // Entries at a path whose directory moves are not kept here.
-        let kept = missing.filter { deleted.index(of: $0) != nil }
+        let kept = missing.filter { changes.index(of: .deleted, at: $0) != nil }
             .filter { moves.newPath(of: $0.parent) == $0.parent }
         if !kept.isEmpty {
-            deleted.removeElements(at: { index, deleted in
-                let path = deleted.path(at: index)
+            changes.remove(.deleted) { index, changes in
+                let path = changes.path(at: index)
                 return kept.contains(path) || path.isBelow(anyOf: kept)
-            })
+            }
         }
-        for index in matches.indices where omitted.contains(matches.path(at: index)) {
-            matches[index].keepTarget()
-        }
+        changes.updateMatches(where: { omitted.contains($1.path(at: $0)) }) { $0.keepTarget() }
     }
 
     /// Notes entries of the source whose extended attributes cannot be read.
@@ -35,10 +33,9 @@ extension Difference {
         guard !paths.isEmpty else { return [] }
         var omissions = OmissionList()
         edit { difference in
-            for index in difference.matches.indices where paths.contains(difference.matches.path(at: index)) {
-                let source = difference.matches[index].source.withoutAttributes()
-                omissions.add(source)
-                difference.matches[index].source = source
+            difference.changes.updateMatches(where: { paths.contains($1.path(at: $0)) }) { match in
+                match.source = match.source.withoutAttributes()
+                omissions.add(match.source)
             }
         }
         return omissions.problems
@@ -52,19 +49,19 @@ extension Difference {
     private mutating func replaceMoves(of paths: Set<RelativePath>) {
         let sources = Set(matches.lazy.filter { paths.contains($0.target.path) }.map(\.source.path))
         let isCopied = { (path: RelativePath) in sources.contains(path) || path.isBelow(anyOf: sources) }
-        for match in matches where isCopied(match.source.path) {
+        let copied = matches.filter { isCopied($0.source.path) }
+        changes.remove(.match) { isCopied($1.path(at: $0)) }
+        for match in copied {
             var (source, target) = (match.source, match.target)
             source.omitted = []
             if let base = match.base {
                 source.extended = base.extended
                 target.extended = base.extended
             }
-            created.append((source, false))
-            deleted.append((target, false))
+            changes.append(.created(source, isDrift: false))
+            changes.append(.deleted(target, isDrift: false))
         }
-        matches.removeAll { isCopied($0.source.path) }
-        created.sort()
-        deleted.sort()
+        changes.sort()
         keepDirectories()
     }
 
@@ -77,12 +74,12 @@ extension Difference {
                 && ($0.isRenamed || !$0.causes.contains(.content) || !inodes.contains($0.target.status.inode))
         }
         let paths =
-            dropped.flatMap { [$0.source.path, $0.target.path] } + created.map(\.file.path)
-            + deleted.map(\.file.path)
+            dropped.flatMap { [$0.source.path, $0.target.path] } + created.map(\.path) + deleted.map(\.path)
         let isDropped = Set(dropped.map(\.target.path))
         edit { difference in
-            difference.matches.removeAll { isDropped.contains($0.target.path) }
-            (difference.created, difference.deleted) = ([], [])
+            difference.changes.removeElements(at: { index, changes in
+                changes.head(at: index).kind != .match || isDropped.contains(changes.targetPath(at: index))
+            })
         }
         (forgotten, uncovered) = ([], [])
         return paths
@@ -90,13 +87,15 @@ extension Difference {
 
     /// Directories that are deleted with entries in them, without those below others.
     var deletedTrees: [RelativePath] {
-        func isGone(_ path: RelativePath?) -> Bool { path.flatMap(deleted.index) != nil }
-        let directories = deleted.indices.filter { deleted.isDirectory(at: $0) }
-        let tops = directories.lazy.map { deleted.path(at: $0) }.filter { !isGone($0.parent) }
+        func isGone(_ path: RelativePath?) -> Bool {
+            path.flatMap { changes.index(of: .deleted, at: $0) } != nil
+        }
+        let gone = Array(changes.indices(of: .deleted))
         // In order, the first entry of a directory follows it.
-        return tops.filter { path in
-            let next = (deleted.index(of: path) ?? 0) + 1
-            return next < deleted.count && deleted.path(at: next).isBelow(path)
+        return zip(gone, gone.dropFirst()).compactMap { index, next in
+            guard changes.head(at: index).isDirectory else { return nil }
+            let path = changes.path(at: index)
+            return changes.path(at: next).isBelow(path) && !isGone(path.parent) ? path : nil
         }
     }
 
@@ -117,13 +116,13 @@ extension Difference {
         let moves = MoveMap(self)
         // Files that keep names in the mirror, as indices of their matches by inode.
         var named: [UInt64: Int] = [:]
-        for index in matches.indices where matches.head(at: index).hasOtherNames {
-            let match = matches[index]
+        for index in changes.indices(of: .match) where changes.head(at: index).hasOtherNames {
+            let match = changes[match: index]
             if !match.replacesContent, match.target.isMultiplyLinked {
                 named[match.target.status.inode] = index
             }
         }
-        for (file, _) in deleted {
+        for file in deleted {
             let parent = file.path.parent ?? .root
             let newParent = newPaths[parent] ?? moves.newPath(of: parent)
             guard isKept(file), let name = file.path.fileName, let newParent, !going.contains(parent),
@@ -136,9 +135,9 @@ extension Difference {
             var source = file.moved(to: newParent.appending(name))
             if file.isMultiplyLinked, let index = named[file.status.inode] {
                 // The source has fewer names of the file than the target.
-                var status = matches[index].source.status
+                var status = changes[file: index].status
                 status.links = max(status.links, 2)
-                matches[index].source = matches[index].source.with(status)
+                changes[file: index] = changes[file: index].with(status)
                 var own = source.status
                 (own.inode, own.created, own.changed, own.links) =
                     (status.inode, status.created, status.changed, status.links)
@@ -146,15 +145,16 @@ extension Difference {
             }
             stay.append(Match(source: source, target: file))
         }
-        deleted.removeElements(at: { !going.contains($1.path(at: $0)) })
-        matches.append(contentsOf: stay)
-        matches.sort()
+        changes.remove(.deleted) { !going.contains($1.path(at: $0)) }
+        changes.append(contentsOf: stay.lazy.map(Change.match))
+        changes.sort()
         return stay.map(\.source)
     }
 
     /// The paths that entries of the source get or keep.
     var arrivingPaths: Set<RelativePath> {
-        Set(created.indices.lazy.map { created.path(at: $0) })
-            .union(matches.indices.lazy.map { matches.path(at: $0) })
+        Set(
+            changes.indices.lazy.filter { changes.head(at: $0).kind != .deleted }.map { changes.path(at: $0) }
+        )
     }
 }

@@ -15,14 +15,14 @@ extension Difference {
     private mutating func joinLinks() {
         // An attribute set on an object that has names outside the mirror, such as in the history, would change those
         // too.
-        for index in matches.indices {
-            let head = matches.head(at: index)
+        for index in changes.indices {
+            let head = changes.head(at: index)
             guard head.changesAttributes, head.hasOtherNames else { continue }
-            let target = matches[index].target.status
+            let target = changes[match: index].target.status
             if target.type != .directory, target.links > 1,
                 !mirrorsLinks || !linkIndex.accountsForNames(of: target)
             {
-                matches[index].replacesContent = true
+                changes[match: index].replacesContent = true
             }
         }
         links = [:]
@@ -30,19 +30,14 @@ extension Difference {
 
         var arriving: [File] = []
         var keepsLinked = false
-        for index in created.indices where created.hasOtherNames(at: index) {
-            arriving.append(created[index].file)
-        }
-        for index in matches.indices where matches.head(at: index).hasOtherNames {
-            if !matches.head(at: index).replacesContent {
-                keepsLinked = true
-            } else {
-                arriving.append(matches[index].source)
-            }
+        for index in changes.indices {
+            let head = changes.head(at: index)
+            guard head.hasOtherNames, head.kind != .deleted else { continue }
+            if head.arrives { arriving.append(changes[file: index]) } else { keepsLinked = true }
         }
         arriving.removeAll { !$0.isMultiplyLinked }
         // A target name without a match stays as it is, and so does its file, unless it is deleted.
-        let paired = arriving.isEmpty ? [] : Set(matches.indices.map { matches.targetPath(at: $0) })
+        let paired = arriving.isEmpty ? [] : changes.targetPaths(of: .match)
         var primaries: [LinkedFile: Primary] = [:]
         // An earlier tree may have recorded the names of a file at different times.
         var differing: [RelativePath: File] = [:]
@@ -50,8 +45,8 @@ extension Difference {
             guard policy.pairsByNumber, let source, !source.hasAttributes(of: file) else { return }
             differing[file.path] = source.moved(to: file.path)
         }
-        for index in matches.indices where keepsLinked && matches.head(at: index).hasOtherNames {
-            let match = matches[index]
+        for index in changes.indices(of: .match) where keepsLinked && changes.head(at: index).hasOtherNames {
+            let match = changes[match: index]
             guard !match.replacesContent, match.source.isMultiplyLinked else { continue }
             let file = LinkedFile(match.source.status.paired(by: policy, match.source.object))
             if let primary = primaries[file] {
@@ -61,11 +56,11 @@ extension Difference {
             }
         }
         var split: Set<RelativePath> = []
-        for file in arriving.sorted() {
+        for file in arriving {
             let status = file.status.paired(by: policy, file.object)
             let source = LinkedFile(status)
             if primaries[source] == nil, let counterpart = linkIndex.counterpart(of: status),
-                !paired.contains(counterpart.path), deleted.index(of: counterpart.path) == nil
+                !paired.contains(counterpart.path), changes.index(of: .deleted, at: counterpart.path) == nil
             {
                 primaries[source] = Primary(kept: counterpart)
             }
@@ -109,26 +104,24 @@ extension Difference {
     /// Gives names of a file that have other attributes those of its first name, which the file gets.
     private mutating func equalize(_ differing: [RelativePath: File]) {
         guard !differing.isEmpty else { return }
-        for index in created.indices where created.hasOtherNames(at: index) {
-            if let file = differing[created[index].file.path] { created[index].file = file }
-        }
-        for index in matches.indices where matches.head(at: index).hasOtherNames {
-            if let file = differing[matches[index].source.path] { matches[index].source = file }
+        for index in changes.indices {
+            let head = changes.head(at: index)
+            guard head.hasOtherNames, head.kind != .deleted else { continue }
+            if let file = differing[changes.path(at: index)] { changes[file: index] = file }
         }
     }
 
     /// Marks the names that become those of a separate file.
     private mutating func note(_ split: Set<RelativePath>) {
         guard policy.linkLimit != nil else { return }
-        func note(_ file: inout File) {
-            guard file.omitted.contains(.links) != split.contains(file.path) else { return }
-            file.omitted.formSymmetricDifference(.links)
-        }
         // Only files with other names have been split, or are.
-        for index in created.indices where created.hasOtherNames(at: index) { note(&created[index].file) }
-        for index in matches.indices {
-            let head = matches.head(at: index)
-            if head.replacesContent, head.hasOtherNames { note(&matches[index].source) }
+        for index in changes.indices {
+            let head = changes.head(at: index)
+            guard head.arrives, head.hasOtherNames else { continue }
+            var file = changes[file: index]
+            guard file.omitted.contains(.links) != split.contains(file.path) else { continue }
+            file.omitted.formSymmetricDifference(.links)
+            changes[file: index] = file
         }
     }
 }

@@ -50,15 +50,15 @@ extension Difference {
                 if !answer.isSame { differing[answer.index] = answer }
                 for index in [answer.index] + otherNames[answer.index, default: []] {
                     if answer.isSame {
-                        matches[index].source.isSettled = true
+                        changes[match: index].source.isSettled = true
                     } else {
                         replaceContent(index, answer)
                     }
                 }
             }
         }
-        for index in matches.indices where matches.head(at: index).isOpen {
-            var match = matches[index]
+        for index in changes.indices where changes.head(at: index).isOpen {
+            var match = changes[match: index]
             if match.needsInspection {
                 match.needsInspection = false
                 let found = try inspect(match)
@@ -69,7 +69,7 @@ extension Difference {
             }
             let isCompared = match.needsContentComparison
             match.needsContentComparison = false
-            matches[index] = match
+            changes[match: index] = match
             guard isCompared else { continue }
             if match.source.linkCount > 1 {
                 let files = [LinkedFile(match.source.status), LinkedFile(match.target.status)]
@@ -86,7 +86,7 @@ extension Difference {
     }
 
     private mutating func replaceContent(_ index: Int, _ answer: Answer) {
-        var match = matches[index]
+        var match = changes[match: index]
         match.replacesContent = true
         match.causes.insert(.content)
         match.source.digest = nil
@@ -98,22 +98,17 @@ extension Difference {
         {
             match.target.object = 0
         }
-        matches[index] = match
+        changes[match: index] = match
     }
 
     /// Reads the extended attributes of entries that are deleted, or stay without being compared.
     private mutating func settleExtended(_ lookUp: (File) throws -> ExtendedAttributes) rethrows {
         guard !unexamined.isEmpty else { return }
-        for index in deleted.indices where unexamined.contains(deleted.path(at: index)) {
-            if let found = try extended(of: deleted[index].file, lookUp) {
-                deleted[index].file.extended = found
-            }
-        }
-        for index in matches.indices where unexamined.contains(matches.targetPath(at: index)) {
-            var match = matches[index]
-            guard let found = try extended(of: match.target, lookUp) else { continue }
-            (match.source.extended, match.target.extended) = (found, found)
-            matches[index] = match
+        for index in changes.indices where unexamined.contains(changes.targetPath(at: index)) {
+            var change = changes[index]
+            guard let target = change.target, let found = try extended(of: target, lookUp) else { continue }
+            change.setExtended(found)
+            changes[index] = change
         }
         for index in uncovered.indices {
             if let found = try extended(of: uncovered[index].file, lookUp) {
@@ -127,7 +122,7 @@ extension Difference {
     private mutating func extended(
         of file: File, _ lookUp: (File) throws -> ExtendedAttributes
     ) rethrows -> ExtendedAttributes? {
-        guard let known = unexamined[file.path] else { return nil }
+        guard let known = unexamined[file.path]?.departure else { return nil }
         var found = file
         found.extended = try lookUp(file)
         if let base = known.base { noteDrift(of: found, base) }

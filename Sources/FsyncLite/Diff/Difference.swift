@@ -3,13 +3,8 @@ import FileSystem
 
 /// What makes the target a mirror of the source, object by object: a pure value.
 package struct Difference: Sendable {
-    /// Objects of the target that stay, with their changes.
-    package var matches = MatchList() { didSet { isBetweenEdits = false } }
-    /// Entries of the source that need a new object, in scan order.
-    package var created = EntryList() { didSet { isBetweenEdits = false } }
-    /// Entries of the target that are deleted, in scan order.
-    package var deleted = EntryList() { didSet { isBetweenEdits = false } }
-    /// These three are as an `edit` left them.
+    package var changes = ChangeList() { didSet { isBetweenEdits = false } }
+    /// They are as an `edit` left them.
     var isBetweenEdits = true
     /// Paths that the manifest has and the target lacks.
     package var forgotten: [RelativePath] = []
@@ -45,7 +40,7 @@ package struct Difference: Sendable {
     package var links: [RelativePath: Link] = [:]
     var linkIndex = HardLinkIndex()
     /// Target entries whose extended attributes must be read, with their base.
-    var unexamined = PackedMap<DepartureCoding>()
+    var unexamined = PackedMap<ChangeCoding>()
     /// When false, files are only protected from changes through other names.
     var mirrorsLinks: Bool { policy.attributes.contains(.hardLinks) }
 
@@ -57,8 +52,23 @@ package struct Difference: Sendable {
         case kept(File)
     }
 
-    /// Entries of the source that need a new object.
-    var arriving: ArrivingList { ArrivingList(self) }
+    /// Objects of the target that stay.
+    package var matches: some Collection<Match> {
+        changes.indices(of: .match).map { [changes] in changes[match: $0] }
+    }
+    /// Entries of the source that need an object where the target has none of their kind.
+    package var created: some Collection<File> {
+        changes.indices(of: .created).map { [changes] in changes[file: $0] }
+    }
+    /// Entries of the target that go.
+    package var deleted: some Collection<File> {
+        changes.indices(of: .deleted).map { [changes] in changes[file: $0] }
+    }
+    /// Entries of the source that get a new object.
+    var arriving: some Collection<File> {
+        changes.indices.lazy.filter { [changes] in changes.head(at: $0).arrives }
+            .map { [changes] in changes[file: $0] }
+    }
 
     /// Nothing to do.
     package init() {}
@@ -84,7 +94,7 @@ package struct Difference: Sendable {
         linkIndex = merge.linkIndex
         for (file, base, isSeen) in uncovered
         where isSeen && !policy.vouches(for: base.known, in: file.status) {
-            unexamined[file.path] = (file, base)
+            unexamined[file.path] = .deleted(file, isDrift: false, base: base)
         }
         wereUncovered = findings.resting
         collisions = merge.collisions
@@ -93,13 +103,14 @@ package struct Difference: Sendable {
     }
 
     private mutating func match(_ merge: inout TreeMerge) throws {
-        matches = merge.matches.take()
+        changes = merge.matches.take()
         var arrivals = merge.arrivals.take()
         var objects = ObjectMatching(&merge, arrivals)
-        var rest = PackedList<ArrivalCoding>()
+        var rest = ChangeList()
         try arrivals.drain { _, arrival in
-            if let departure = try objects.moved(arrival) {
-                add(arrival.file, departure, arrival.file.path == departure.file.path ? [] : [.renamed])
+            let file = arrival.file
+            if let departure = try objects.moved(file) {
+                add(file, departure, file.path == departure.file.path ? [] : [.renamed])
             } else {
                 rest.append(arrival)
             }
@@ -108,7 +119,7 @@ package struct Difference: Sendable {
             if let departure = objects.standing(at: arrival.file) {
                 add(arrival.file, departure, [])
             } else {
-                created.append((arrival.file, arrival.isDrift))
+                changes.append(arrival)
             }
         }
         if hasUncovered || policy.mayWiden {
@@ -119,8 +130,7 @@ package struct Difference: Sendable {
         noteUnrecordedBelowUncovered()
         objects.drainUntaken { delete($0) }
         noteUnrecordedBelowUncovered()
-        matches.sort()
-        deleted.sort()
+        changes.sort()
         leaveDisplaced()
         try keepUnseen(merge.unseen)
         keepDirectories()
@@ -153,15 +163,16 @@ package struct Difference: Sendable {
         // The history's record gets them, too.
         if let base, policy.vouches(for: base.known, in: file.status) {
             (file.extended, file.digest) = (base.extended, base.digest)
-            if policy.alwaysInspects { unexamined[file.path] = (file, base) }
+            if policy.alwaysInspects { unexamined[file.path] = .deleted(file, isDrift: false, base: base) }
         } else {
-            unexamined[file.path] = (file, base)
+            unexamined[file.path] = .deleted(file, isDrift: false, base: base)
         }
         let isUncovered = wasUncovered(file, base)
         if isUncovered || file.path.parent.map(wereUncovered.contains) ?? false {
             wereUncovered.insert(file.path)
         }
-        deleted.append((file, policy.commitSpans != nil && base == nil && !isUncovered))
+        changes.append(
+            .deleted(file, isDrift: policy.commitSpans != nil && base == nil && !isUncovered))
         guard policy.pairsByNumber else { return }
         if let base {
             if base.differs(from: file.status) { edited.insert(file.path) }
@@ -180,25 +191,24 @@ package struct Difference: Sendable {
 
     /// Displaced objects in the history that match no entry stay there, unless their directory leaves.
     private mutating func leaveDisplaced() {
-        guard deleted.indices.contains(where: { deleted.path(at: $0).isInState }) else { return }
+        guard changes.heads.contains(where: { $0.kind == .deleted && $0.targetIsInState }) else { return }
         let leaving = Set(
-            matches.indices.filter {
-                let head = matches.head(at: $0)
-                return head.targetIsDirectory && head.targetIsInState
-            }.map { matches.targetPath(at: $0) })
-        deleted.removeElements(at: { index, deleted in
-            let path = deleted.path(at: index)
-            return path.isInState && !path.isBelow(anyOf: leaving)
-        })
+            changes.indices.filter {
+                let head = changes.head(at: $0)
+                return head.kind == .match && head.targetIsDirectory && head.targetIsInState
+            }.map { changes.targetPath(at: $0) })
+        changes.remove(.deleted) { index, changes in
+            changes.head(at: index).targetIsInState && !changes.path(at: index).isBelow(anyOf: leaving)
+        }
     }
 
     /// These directories and their ancestors, up to one that moves: its content moves along with it.
     func withAllAbove(_ paths: some Sequence<RelativePath>) -> Set<RelativePath> {
         let moving = Set(
-            matches.indices.lazy.filter {
-                let head = matches.head(at: $0)
+            changes.indices.lazy.filter {
+                let head = changes.head(at: $0)
                 return head.isRenamed && head.isDirectory
-            }.map { matches.targetPath(at: $0) })
+            }.map { changes.targetPath(at: $0) })
         var directories: Set<RelativePath> = []
         for path in paths {
             var above: RelativePath? = path
@@ -215,7 +225,7 @@ package struct Difference: Sendable {
     mutating func keepDirectories() {
         guard !withExcluded.isEmpty else { return }
         let directories = withAllAbove(withExcluded)
-        let going = deleted.lazy.map(\.file.path).filter { directories.contains($0) }
+        let going = deleted.lazy.map(\.path).filter { directories.contains($0) }
         guard !going.isEmpty else { return }
         let arriving = arrivingPaths
         let moves = MoveMap(self)
@@ -229,7 +239,8 @@ package struct Difference: Sendable {
     var keptDirectories: [File] {
         guard !kept.isEmpty else { return [] }
         let kept = Set(kept)
-        return matches.indices.filter { kept.contains(matches.targetPath(at: $0)) }.map { matches[$0].source }
+        return changes.indices(of: .match).filter { kept.contains(changes.targetPath(at: $0)) }
+            .map { changes[file: $0] }
     }
 
     private mutating func add(_ source: File, _ departure: TreeMerge.Departure, _ causes: Causes) {
@@ -239,18 +250,18 @@ package struct Difference: Sendable {
             as: departure.base)
         match.compare(by: policy)
         match.causes.formUnion(causes)
-        matches.append(match)
+        changes.append(.match(match))
     }
 
     /// The matches of which attributes change, and that of the roots.
     func changingAttributes(_ root: Match) -> some Sequence<Match> {
-        (-1..<matches.count).lazy.filter { $0 < 0 || matches.head(at: $0).changesAttributes }
-            .map { $0 < 0 ? root : matches[$0] }
+        (-1..<changes.count).lazy.filter { $0 < 0 || changes.head(at: $0).changesAttributes }
+            .map { $0 < 0 ? root : changes[match: $0] }
     }
 
     /// The matches of which a new object replaces the old one.
     var replacing: some Sequence<Match> {
-        matches.indices.lazy.filter { matches.head(at: $0).replacesContent }.map { matches[$0] }
+        changes.indices.lazy.filter { changes.head(at: $0).replacesContent }.map { changes[match: $0] }
     }
 
     /// Files of the target that are the source's own objects.
@@ -262,10 +273,11 @@ package struct Difference: Sendable {
     /// Changes of uncovered entries that go to the history; the manifest no longer has those entries.
     var driftOfDisplaced: [Drift] {
         guard !restingDrift.isEmpty else { return [] }
-        let displaced = Set(deleted.indices.lazy.map { deleted.path(at: $0) })
-            .union(
-                matches.indices.lazy.filter { matches.head(at: $0).replacesContent }
-                    .map { matches.targetPath(at: $0) })
+        let displaced = Set(
+            changes.indices.lazy.filter {
+                let head = changes.head(at: $0)
+                return head.kind == .deleted || head.replacesContent
+            }.map { changes.targetPath(at: $0) })
         return restingDrift.filter { $0.found.map { displaced.contains($0.path) } ?? false }
     }
 

@@ -78,55 +78,18 @@ package struct Match: Hashable, Sendable {
     package var target: File
     package let base: BaseEntry?
     package var causes: Causes = []
-    private var facts: Facts = []
-
-    /// What a difference looks up most often, without the files.
-    package struct Head: Hashable, Sendable {
-        package let causes: Causes
-        let facts: Facts
-    }
-
-    package struct Facts: OptionSet, Hashable, Sendable {
-        package let rawValue: UInt16
-
-        package init(rawValue: UInt16) {
-            self.rawValue = rawValue
-        }
-
-        static let replacesContent = Facts(rawValue: 1)
-        static let needsContentComparison = Facts(rawValue: 2)
-        static let sourceStands = Facts(rawValue: 4)
-        static let targetStands = Facts(rawValue: 8)
-        static let needsInspection = Facts(rawValue: 16)
-        static let isMislinked = Facts(rawValue: 32)
-
-        // Of a head only.
-        static let hasBase = Facts(rawValue: 64)
-        static let isRenamed = Facts(rawValue: 128)
-        static let isDirectory = Facts(rawValue: 256)
-        static let targetIsDirectory = Facts(rawValue: 512)
-        /// The source's or the target's entry has other names, or had too many.
-        static let hasOtherNames = Facts(rawValue: 1024)
-        static let targetIsInState = Facts(rawValue: 2048)
-        static let isSocket = Facts(rawValue: 4096)
-        /// The target's object has no number yet.
-        static let isUnnumbered = Facts(rawValue: 8192)
-        static let derived: Facts = [
-            .hasBase, .isRenamed, .isDirectory, .targetIsDirectory, .hasOtherNames, .targetIsInState,
-            .isSocket, .isUnnumbered,
-        ]
-    }
+    private var facts: Change.Facts = []
 
     package init(source: File, target: File, base: BaseEntry? = nil) {
         (self.source, self.target, self.base) = (source, target, base)
     }
 
-    init(_ head: Head, source: File, target: File, base: BaseEntry?) {
+    init(_ head: Change.Head, source: File, target: File, base: BaseEntry?) {
         self.init(source: source, target: target, base: base)
         (causes, facts) = (head.causes, head.facts.subtracting(.derived))
     }
 
-    var head: Head {
+    var head: Change.Head {
         var facts = facts
         if base != nil { facts.insert(.hasBase) }
         if source.path != target.path { facts.insert(.isRenamed) }
@@ -138,10 +101,10 @@ package struct Match: Hashable, Sendable {
         if target.path.isInState { facts.insert(.targetIsInState) }
         if source.status.type == .socket { facts.insert(.isSocket) }
         if target.object == 0 { facts.insert(.isUnnumbered) }
-        return Head(causes: causes, facts: facts)
+        return Change.Head(causes: causes, facts: facts)
     }
 
-    private subscript(fact: Facts) -> Bool {
+    private subscript(fact: Change.Facts) -> Bool {
         get { facts.contains(fact) }
         set { if newValue { facts.insert(fact) } else { facts.remove(fact) } }
     }
@@ -234,25 +197,4 @@ package struct Match: Hashable, Sendable {
     }
 
     package var isUnchanged: Bool { !isRenamed && !replacesContent && !changesAttributes }
-}
-
-extension Match.Head {
-    var isRenamed: Bool { facts.contains(.isRenamed) }
-    var isDirectory: Bool { facts.contains(.isDirectory) }
-    var targetIsDirectory: Bool { facts.contains(.targetIsDirectory) }
-    var targetIsInState: Bool { facts.contains(.targetIsInState) }
-    /// A manifest has no sockets.
-    var isSocket: Bool { facts.contains(.isSocket) }
-    var hasOtherNames: Bool { facts.contains(.hasOtherNames) }
-    var isUnnumbered: Bool { facts.contains(.isUnnumbered) }
-    var replacesContent: Bool { facts.contains(.replacesContent) }
-    var changesAttributes: Bool { !replacesContent && causes.changeAttributes }
-    /// Something has to be looked at before it can be decided.
-    var isOpen: Bool { !facts.isDisjoint(with: [.needsInspection, .needsContentComparison]) }
-}
-
-extension Causes {
-    fileprivate var changeAttributes: Bool {
-        !isDisjoint(with: [.modified, .mode, .owner, .group, .xattrs, .acls])
-    }
 }

@@ -6,25 +6,24 @@ struct MoveMap {
     private var created: Set<RelativePath> = []
 
     init(_ difference: Difference) {
-        let matches = difference.matches
+        let changes = difference.changes
         var staying: [Int] = []
-        for index in matches.indices {
-            let head = matches.head(at: index)
-            guard !head.replacesContent, head.isDirectory || head.hasOtherNames else { continue }
-            guard head.isRenamed else {
-                staying.append(index)
-                continue
+        for index in changes.indices {
+            let head = changes.head(at: index)
+            switch head.kind {
+            case .deleted: if head.isDirectory { deleted.insert(changes.path(at: index)) }
+            case .created: if head.isDirectory { created.insert(changes.path(at: index)) }
+            case .match:
+                guard !head.replacesContent, head.isDirectory || head.hasOtherNames else { continue }
+                guard head.isRenamed else {
+                    staying.append(index)
+                    continue
+                }
+                let (old, new) = (changes.targetPath(at: index), changes.path(at: index))
+                (newByOld[old], oldByNew[new]) = (new, old)
             }
-            let (old, new) = (matches.targetPath(at: index), matches.path(at: index))
-            (newByOld[old], oldByNew[new]) = (new, old)
         }
-        if !newByOld.isEmpty { keep(staying.map { matches.path(at: $0) }) }
-        for index in difference.deleted.indices where difference.deleted.isDirectory(at: index) {
-            deleted.insert(difference.deleted.path(at: index))
-        }
-        for index in difference.created.indices where difference.created.isDirectory(at: index) {
-            created.insert(difference.created.path(at: index))
-        }
+        if !newByOld.isEmpty { keep(staying.map { changes.path(at: $0) }) }
     }
 
     /// Paths that stay while a directory above them moves away, or another one comes to its path: what is below does not

@@ -4,7 +4,7 @@ import FileSystem
 /// Pairs entries of the source with objects of the target: by identity first, then by path and type.
 struct ObjectMatching {
     private let policy: ComparisonPolicy
-    private var departures: PackedList<DepartureCoding>
+    private var departures: ChangeList
     /// Departures by the source inode in their base.
     private var byInode: [Inode] = []
     /// Departures in the order of their paths.
@@ -18,6 +18,8 @@ struct ObjectMatching {
     /// The bases of objects that were moved by hand, by the departure that they are now.
     private let movedBases: [Int: BaseEntry]
     private var isTaken: [Bool]
+    /// Arriving directories that could not be listed.
+    private let unlisted: Set<RelativePath>
 
     /// A departure, in twelve bytes.
     private struct Inode {
@@ -42,14 +44,15 @@ struct ObjectMatching {
     }
 
     /// Takes the departures out of a merge.
-    init(_ merge: inout TreeMerge, _ arrivals: PackedList<ArrivalCoding>) {
-        policy = merge.policy
+    init(_ merge: inout TreeMerge, _ arrivals: ChangeList) {
+        (policy, unlisted) = (merge.policy, merge.unlistedArrivals)
         let strays = ObjectMatching.strays(merge)
         movedBases = ObjectMatching.movedBases(merge, strays)
         departures = merge.departures.take()
         isTaken = [Bool](repeating: false, count: departures.count)
         byInode.reserveCapacity(policy.followsIdentity ? departures.count : 0)
-        for (index, departure) in departures.enumerated() {
+        for index in departures.indices {
+            let departure = departures[departure: index]
             guard policy.followsIdentity, let base = departure.base, policy.key(of: base).created != nil,
                 // It was replaced, and is elsewhere.
                 departure.file.status.inode == base.known.targetInode
@@ -69,25 +72,25 @@ struct ObjectMatching {
         byInode = []
         let isTaken = isTaken
         departures.drain { index, departure in
-            if !isTaken[index] { body(departure) }
+            if !isTaken[index] { body(departure.departure) }
         }
     }
 
     /// The departure with this entry's identity.
     ///
     /// - Throws: `SyncError` for a directory that cannot be read.
-    mutating func moved(_ arrival: TreeMerge.Arrival) throws -> TreeMerge.Departure? {
-        if !carried.isEmpty, let index = carried[arrival.file.path] { return departures[index] }
-        if !movedBases.isEmpty, let index = departure(at: arrival.file.path), !isTaken[index],
-            let base = movedBases[index], policy.key(of: base) == policy.key(of: arrival.file)
+    mutating func moved(_ arrival: File) throws -> TreeMerge.Departure? {
+        if !carried.isEmpty, let index = carried[arrival.path] { return departures[departure: index] }
+        if !movedBases.isEmpty, let index = departure(at: arrival.path), !isTaken[index],
+            let base = movedBases[index], policy.key(of: base) == policy.key(of: arrival)
         {
             isTaken[index] = true
-            return (departures[index].file, base)
+            return (departures[file: index], base)
         }
-        guard let object = object(of: arrival.file) else { return nil }
-        guard arrival.isListed else {
+        guard let object = object(of: arrival) else { return nil }
+        guard !unlisted.contains(arrival.path) else {
             throw SyncError(
-                .failed, path: arrival.file.path.bytes,
+                .failed, path: arrival.path.bytes,
                 "this directory was renamed in the source and cannot be read; make it readable first")
         }
         isTaken[object.index] = true
@@ -113,7 +116,7 @@ struct ObjectMatching {
         let inode = policy.key(of: file).inode
         if names[inode] == nil {
             let indices = positions.map { Int(byInode[$0].index) }
-            let byName = Dictionary(grouping: indices) { Array(departures[$0].file.path.lastComponent) }
+            let byName = Dictionary(grouping: indices) { Array(departures.path(at: $0).lastComponent) }
             names[inode] = Names(byName: byName, untaken: positions.lowerBound)
         }
         for index in names[inode]?.byName[Array(name)] ?? [] {
@@ -136,7 +139,7 @@ struct ObjectMatching {
     /// The departure of the same path and type.
     mutating func standing(at file: File) -> TreeMerge.Departure? {
         guard let index = departure(at: file.path), !isTaken[index] else { return nil }
-        let departure = departures[index]
+        let departure = departures[departure: index]
         guard departure.file.status.type == file.status.type else { return nil }
         isTaken[index] = true
         return departure
@@ -146,7 +149,7 @@ struct ObjectMatching {
     private static func strays(_ merge: TreeMerge) -> [UInt64: Int] {
         guard merge.policy.pairsByNumber else { return [:] }
         var strays: [UInt64: Int] = [:]
-        for (index, (file, base)) in merge.departures.enumerated()
+        for (index, (file, base)) in merge.departures.lazy.map(\.departure).enumerated()
         where file.status.inode != base?.known.targetInode && !file.path.isInState {
             strays[file.status.inode] = index
         }
@@ -157,9 +160,9 @@ struct ObjectMatching {
     private static func movedBases(_ merge: TreeMerge, _ strays: [UInt64: Int]) -> [Int: BaseEntry] {
         guard !strays.isEmpty else { return [:] }
         var bases: [Int: BaseEntry] = [:]
-        for base in merge.findings.missing + merge.departures.compactMap(\.base) {
+        for base in merge.findings.missing + merge.departures.compactMap(\.departure.base) {
             guard let index = strays[base.known.targetInode] else { continue }
-            let status = merge.departures[index].file.status
+            let status = merge.departures[file: index].status
             if status.type == FileType.directory
                 ? base.status.type == .directory : base.known.isIntact(in: status)
             {
@@ -189,7 +192,7 @@ struct ObjectMatching {
         guard position < byInode.count, byInode[position].value == identity.inode,
             byInode[position].index == index
         else { return nil }
-        let departure = departures[index]
+        let departure = departures[departure: index]
         guard departure.base.map(policy.key) == identity,
             policy.mayBeSame(file.path, departure.file.path),
             ObjectMatching.isSameObject(file, departure.file)
@@ -209,12 +212,12 @@ struct ObjectMatching {
     /// The departures of files that keep their name in a moved directory, by new path. They are matched first: if
     /// another name of the same file were paired with one, a recovery could not tell the two apart.
     private mutating func carriedDepartures(
-        _ arrivals: PackedList<ArrivalCoding>
+        _ arrivals: ChangeList
     ) -> [RelativePath: Int] {
-        guard arrivals.contains(where: { $0.file.isMultiplyLinked }) else { return [:] }
+        guard arrivals.heads.contains(where: { $0.hasOtherNames }) else { return [:] }
         var oldDirectories: [RelativePath: RelativePath] = [:]
         var carried: [RelativePath: Int] = [:]
-        for (arrival, _, _) in arrivals {
+        for arrival in arrivals.lazy.map(\.file) {
             if arrival.isDirectory {
                 let found = positions(of: policy.key(of: arrival).inode)
                     .compactMap { object(Int(byInode[$0].index), of: arrival) }

@@ -1,127 +1,48 @@
 import FileSystem
 
-// How the entries of a merge and its difference are packed.
+// How changes are packed.
 
-/// Objects of the target that stay, each with its entry of the source.
-package typealias MatchList = PackedList<MatchCoding>
-/// Entries that get a new object, or are deleted.
-package typealias EntryList = PackedList<EntryCoding>
+package enum ChangeCoding: PackedCoding {
+    package static func head(of change: Change) -> Change.Head { change.head }
+    /// What goes comes before what takes its path.
+    package static func rank(_ head: Change.Head) -> Int { head.kind == .deleted ? 0 : 1 }
+    package static func path(of change: Change) -> RelativePath { change.path }
 
-package enum EntryCoding: PackedCoding {
-    package typealias Element = (file: File, isDrift: Bool)
+    package static func otherPath(of change: Change) -> RelativePath? {
+        guard case .match(let match) = change, match.isRenamed else { return nil }
+        return match.target.path
+    }
 
-    package static func path(of element: Element) -> RelativePath { element.file.path }
-
-    package static func pack(_ element: Element, into store: inout PackedStore) {
-        let (file, isDrift) = element
-        store.put(
-            byte: (isDrift ? 1 : 0) | (file.isDirectory ? 2 : 0)
-                | (file.isMultiplyLinked || file.omitted.contains(.links) ? 4 : 0)
-                | (file.status.type == .socket ? 8 : 0) | (file.object == 0 ? 16 : 0))
-        store.put(file)
+    package static func pack(_ change: Change, into store: inout PackedStore) {
+        switch change {
+        case .match(let match):
+            let (source, target) = (match.source.status, match.target.status)
+            store.put(match.source)
+            store.put(match.target, like: source)
+            if let base = match.base { store.put(base, of: source, target) }
+        case .created(let file, _): store.put(file)
+        case .deleted(let file, _, let base):
+            store.put(file)
+            if let base { store.put(base, of: file.status, file.status) }
+        }
     }
 
     package static func unpack(
-        _ cursor: inout PackedStore.Cursor, at path: RelativePath, other: RelativePath?, _ store: PackedStore
-    ) -> Element {
-        let isDrift = cursor.byte() & 1 != 0
-        return (store.file(&cursor, at: path), isDrift)
-    }
-}
-
-extension PackedList<EntryCoding> {
-    func isDirectory(at index: Int) -> Bool { read(at: index) { $0.byte() & 2 != 0 } }
-    func isSocket(at index: Int) -> Bool { read(at: index) { $0.byte() & 8 != 0 } }
-    func isUnnumbered(at index: Int) -> Bool { read(at: index) { $0.byte() & 16 != 0 } }
-    /// It has other names, or had too many.
-    func hasOtherNames(at index: Int) -> Bool { read(at: index) { $0.byte() & 4 != 0 } }
-}
-
-enum ArrivalCoding: PackedCoding {
-    typealias Element = TreeMerge.Arrival
-
-    static func path(of element: Element) -> RelativePath { element.file.path }
-
-    static func pack(_ element: Element, into store: inout PackedStore) {
-        store.put(byte: (element.isDrift ? 1 : 0) | (element.isListed ? 2 : 0))
-        store.put(element.file)
-    }
-
-    static func unpack(
-        _ cursor: inout PackedStore.Cursor, at path: RelativePath, other: RelativePath?, _ store: PackedStore
-    ) -> Element {
-        let flags = cursor.byte()
-        return (store.file(&cursor, at: path), flags & 1 != 0, flags & 2 != 0)
-    }
-}
-
-enum DepartureCoding: PackedCoding {
-    typealias Element = TreeMerge.Departure
-
-    static func path(of element: Element) -> RelativePath { element.file.path }
-
-    static func pack(_ element: Element, into store: inout PackedStore) {
-        store.put(byte: element.base == nil ? 0 : 1)
-        store.put(element.file)
-        if let base = element.base { store.put(base, of: element.file.status, element.file.status) }
-    }
-
-    static func unpack(
-        _ cursor: inout PackedStore.Cursor, at path: RelativePath, other: RelativePath?, _ store: PackedStore
-    ) -> Element {
-        let hasBase = cursor.byte() != 0
+        _ cursor: inout PackedStore.Cursor, _ head: Change.Head, at path: RelativePath, other: RelativePath?,
+        _ store: PackedStore
+    ) -> Change {
         let file = store.file(&cursor, at: path)
-        return (file, hasBase ? store.base(&cursor, of: file.status, file.status) : nil)
+        switch head.kind {
+        case .match:
+            let target = store.file(&cursor, at: other ?? path, like: file.status)
+            let base = head.hasBase ? store.base(&cursor, of: file.status, target.status) : nil
+            return .match(Match(head, source: file, target: target, base: base))
+        case .created: return .created(file, isDrift: head.causes.contains(.drift))
+        case .deleted:
+            let base = head.hasBase ? store.base(&cursor, of: file.status, file.status) : nil
+            return .deleted(file, isDrift: head.causes.contains(.drift), base: base)
+        }
     }
-}
-
-package enum MatchCoding: PackedCoding {
-    package typealias Element = Match
-
-    package static func path(of match: Match) -> RelativePath { match.source.path }
-    package static func otherPath(of match: Match) -> RelativePath? {
-        match.isRenamed ? match.target.path : nil
-    }
-
-    package static func pack(_ match: Match, into store: inout PackedStore) {
-        let head = match.head
-        let (source, target) = (match.source.status, match.target.status)
-        store.put(byte: UInt8(truncatingIfNeeded: head.causes.rawValue))
-        store.put(byte: UInt8(truncatingIfNeeded: head.causes.rawValue >> 8))
-        store.put(byte: UInt8(truncatingIfNeeded: head.facts.rawValue))
-        store.put(byte: UInt8(truncatingIfNeeded: head.facts.rawValue >> 8))
-        store.put(match.source)
-        store.put(match.target, like: source)
-        if let base = match.base { store.put(base, of: source, target) }
-    }
-
-    package static func unpack(
-        _ cursor: inout PackedStore.Cursor, at path: RelativePath, other: RelativePath?, _ store: PackedStore
-    ) -> Match {
-        let head = Match.Head(&cursor)
-        let source = store.file(&cursor, at: path)
-        let target = store.file(&cursor, at: other ?? path, like: source.status)
-        let base =
-            head.facts.contains(.hasBase) ? store.base(&cursor, of: source.status, target.status) : nil
-        return Match(head, source: source, target: target, base: base)
-    }
-}
-
-extension Match.Head {
-    fileprivate init(_ cursor: inout PackedStore.Cursor) {
-        causes = Causes(rawValue: UInt16(cursor.byte()) | UInt16(cursor.byte()) << 8)
-        facts = Match.Facts(rawValue: UInt16(cursor.byte()) | UInt16(cursor.byte()) << 8)
-    }
-}
-
-extension PackedList<MatchCoding> {
-    /// What is known of a match without its files.
-    func head(at index: Int) -> Match.Head { read(at: index) { Match.Head(&$0) } }
-
-    /// The same of all matches.
-    var heads: some RandomAccessCollection<Match.Head> { indices.lazy.map { head(at: $0) } }
-
-    func targetPath(at index: Int) -> RelativePath { otherPath(at: index) ?? path(at: index) }
 }
 
 /// The parts of a base that few entries have.
@@ -197,6 +118,7 @@ enum PathCoding: PackedCoding {
     static func pack(_ element: Element, into store: inout PackedStore) {}
 
     static func unpack(
-        _ cursor: inout PackedStore.Cursor, at path: RelativePath, other: RelativePath?, _ store: PackedStore
+        _ cursor: inout PackedStore.Cursor, _: Void, at path: RelativePath, other: RelativePath?,
+        _ store: PackedStore
     ) -> Element { (path, other ?? path) }
 }

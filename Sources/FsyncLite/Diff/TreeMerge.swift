@@ -10,14 +10,14 @@ package struct TreeMerge {
     package let policy: ComparisonPolicy
 
     /// Objects that stay at their path and need a change, of themselves or of their manifest entry.
-    package internal(set) var matches = MatchList()
+    package internal(set) var matches = ChangeList()
     /// Entries of the source without a settled counterpart.
-    var arrivals = PackedList<ArrivalCoding>()
-    /// `isDrift` if the manifest has this object at the path.
-    package typealias Arrival = (file: File, isDrift: Bool, isListed: Bool)
+    var arrivals = ChangeList()
+    /// Directories among them that could not be listed.
+    private(set) var unlistedArrivals: Set<RelativePath> = []
     private var arrivalBytes = 0
     /// Entries of the target without a settled counterpart.
-    var departures = PackedList<DepartureCoding>()
+    var departures = ChangeList()
     package typealias Departure = (file: File, base: BaseEntry?)
     /// What the manifest tells of the target.
     package private(set) var findings: ManifestFindings
@@ -215,7 +215,7 @@ package struct TreeMerge {
     }
 
     /// Adds an object outside both trees that may match an entry of the source.
-    mutating func offer(_ file: File, _ base: BaseEntry) { departures.append((file, base)) }
+    mutating func offer(_ file: File, _ base: BaseEntry) { addDeparture((file, base)) }
 
     /// - Parameter resting: the target's entry is uncovered, and known to be another object than the source's.
     private mutating func takeBoth(
@@ -231,7 +231,7 @@ package struct TreeMerge {
         if source.status.type != target.status.type || (isOther && source.isListed) {
             let file = source.file
             addArrival(source, file, base)
-            departures.append((found(target, base ?? resting, at: file.path), base))
+            addDeparture((found(target, base ?? resting, at: file.path), base))
             if isDirectory || target.status.type == .directory { addUnsettled(source.path) }
             return
         }
@@ -256,7 +256,7 @@ package struct TreeMerge {
             || match.needsInspection
             || (!policy.targetIsBase && match.isStale(policy)) || isBelowUnsettled(source.path)
         {
-            matches.append(match)
+            matches.append(.match(match))
         }
     }
 
@@ -291,7 +291,8 @@ package struct TreeMerge {
 
     private mutating func addArrival(_ source: some EntryStream, _ file: File, _ base: BaseEntry?) {
         arrivals.append(
-            (file, base.map { policy.key(of: $0) == policy.key(of: file) } ?? false, source.isListed))
+            .created(file, isDrift: base.map { policy.key(of: $0) == policy.key(of: file) } ?? false))
+        if !source.isListed { unlistedArrivals.insert(file.path) }
     }
 
     private mutating func takeArrival(_ source: some EntryStream, _ base: BaseEntry?) throws {
@@ -323,8 +324,12 @@ package struct TreeMerge {
     private mutating func takeDeparture(
         _ target: some EntryStream, _ base: BaseEntry?, _ resting: BaseEntry?
     ) {
-        departures.append((found(target, base ?? resting, at: target.path), base))
+        addDeparture((found(target, base ?? resting, at: target.path), base))
         if target.status.type == .directory { addUnsettled(target.path) }
+    }
+
+    private mutating func addDeparture(_ departure: Departure) {
+        departures.append(.deleted(departure.file, isDrift: false, base: departure.base))
     }
 
     private func isProtected(_ path: RelativePath) -> Bool {

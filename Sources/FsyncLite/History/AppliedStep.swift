@@ -3,22 +3,12 @@ import FileSystem
 /// An apply as the lists tell it: the layer from the list that it leaves to the one that it found, that from there to the
 /// list that the apply before left, and where it puts what it displaces. Each line is made when it is written.
 struct AppliedStep: Sendable {
-    private enum Origin: UInt32 {
-        /// The target's entry of a match; an entry that becomes uncovered; one that is deleted.
-        case match, uncovered, deleted
-        /// Nothing was found where a match or a new entry goes.
-        case beforeMatch, beforeCreated
-    }
-
-    private typealias Item = OriginAndIndex<Origin>
-
     @Boxed private var difference: Difference
     private let moves: MoveMap
     private let numbers: ObjectNumbers
     private let objects: OperationGraph.ObjectList
     /// Directories that the apply made accessible, with their previous permissions.
     private let opened: [RelativePath: UInt16]
-    private var items: [Item] = []
     /// Any entry is uncovered before or after the apply.
     private let mayChangeCoverage: Bool
 
@@ -32,47 +22,18 @@ struct AppliedStep: Sendable {
             .allSatisfy(\.isEmpty)
         moves = MoveMap(plan.difference)
         (objects, self.numbers, self.opened) = (graph.objects, numbers, opened)
-        addMatches()
-        for index in difference.uncovered.indices { items.append(Item(.uncovered, index)) }
-        let deleted = difference.deleted
-        for index in deleted.indices where !deleted.isSocket(at: index) && !deleted.path(at: index).isInState
-        {
-            items.append(Item(.deleted, index))
-        }
-        let created = difference.created
-        for index in created.indices where !created.isSocket(at: index) {
-            add(.beforeCreated, index, at: created.path(at: index))
-        }
-        order()
-    }
-
-    private mutating func addMatches() {
-        let matches = difference.matches
-        for index in matches.indices {
-            let head = matches.head(at: index)
-            guard !head.isSocket else { continue }
-            let (old, new) = (matches.targetPath(at: index), matches.path(at: index))
-            let isCarried = moves.isCarried(from: old, to: new)
-            if !head.targetIsInState,
-                head.replacesContent || !isCarried || head.changesAttributes || changesCoverage(index, old)
-            {
-                items.append(Item(.match, index))
-            }
-            if !isCarried { add(.beforeMatch, index, at: new) }
-        }
     }
 
     private func changesCoverage(_ index: Int, _ old: RelativePath) -> Bool {
         guard mayChangeCoverage else { return false }
-        return difference.isUncovering(difference.matches[index]) != difference.wereUncovered.contains(old)
+        return difference.isUncovering(difference.changes[match: index])
+            != difference.wereUncovered.contains(old)
     }
 
-    /// Adds a path at which nothing was found, unless its directory was not there either.
-    private mutating func add(_ origin: Origin, _ index: Int, at new: RelativePath) {
-        guard let parent = new.parent, !moves.isCreated(parent),
-            moves.isEmpty || !moves.oldPath(of: parent).isInState
-        else { return }
-        items.append(Item(origin, index))
+    /// Nothing was found at a path, and not because its directory was not there either.
+    private func isAbsent(_ new: RelativePath) -> Bool {
+        guard let parent = new.parent, !moves.isCreated(parent) else { return false }
+        return moves.isEmpty || !moves.oldPath(of: parent).isInState
     }
 
     /// Where the object that will be at a path would have been found.
@@ -81,53 +42,63 @@ struct AppliedStep: Sendable {
         return moves.oldPath(of: parent).appending(name)
     }
 
-    private func path(_ item: Item) -> RelativePath {
-        switch item.origin {
-        case .match: difference.matches.targetPath(at: item.index)
-        case .uncovered: difference.uncovered[item.index].file.path
-        case .deleted: difference.deleted.path(at: item.index)
-        case .beforeMatch: pathBefore(difference.matches.path(at: item.index))
-        case .beforeCreated: pathBefore(difference.created.path(at: item.index))
-        }
-    }
-
-    /// Sorts the items by path; where something was found, nothing is absent.
-    private mutating func order() {
-        var ordered: [Item] = []
-        swap(&ordered, &items)
-        // A constant: each access to a value that can change would copy all of it.
-        let rest = self
-        ordered.sort { (rest.path($0), $0.origin.rawValue) < (rest.path($1), $1.origin.rawValue) }
-        var last: RelativePath?
-        ordered.removeAll { item in
-            let path = rest.path(item)
-            defer { last = path }
-            return path == last
-        }
-        items = ordered
-    }
-
     // MARK: Lines
 
-    /// From the list that the step leaves to the one that it found, in the order of paths.
-    var step: some Sequence<ListLine> { items.lazy.map(line) }
-
-    private func line(_ item: Item) -> ListLine {
-        switch item.origin {
-        case .beforeMatch, .beforeCreated: return ListLine(absent: path(item))
-        case .deleted:
-            let file = difference.deleted[item.index].file
-            return line(file, nil, numbers.found(deleted: item.index))
-        case .uncovered:
-            let (file, base, _) = difference.uncovered[item.index]
-            return line(
-                file, base, numbers.found(uncovered: item.index), below: moves.carriedPath(of: file.path))
-        case .match:
-            let match = difference.matches[item.index]
-            var file = match.target
-            if match.targetStands { file.digest = match.base?.digest }
-            return line(file, match.base, numbers.found(match: item.index), below: match.source.path)
+    /// From the list that the step leaves to the one that it found, in the order of paths: where something was found,
+    /// nothing is absent.
+    var step: some Sequence<ListLine> {
+        let changes = difference.changes
+        var (found, absent): ([UInt32], [UInt32]) = ([], [])
+        for index in changes.indices {
+            let head = changes.head(at: index)
+            guard !head.isSocket else { continue }
+            let (old, new) = (changes.targetPath(at: index), changes.path(at: index))
+            let isCarried = head.kind == .match && moves.isCarried(from: old, to: new)
+            let isFound =
+                switch head.kind {
+                case .created: false
+                case .deleted: true
+                case .match:
+                    head.replacesContent || !isCarried || head.changesAttributes
+                        || changesCoverage(index, old)
+                }
+            if isFound, !head.targetIsInState { found.append(UInt32(index)) }
+            if head.kind != .deleted, !isCarried, isAbsent(new) { absent.append(UInt32(index)) }
         }
+        found.sort { changes.targetPath(at: Int($0)) < changes.targetPath(at: Int($1)) }
+        absent.sort { pathBefore(changes.path(at: Int($0))) < pathBefore(changes.path(at: Int($1))) }
+        let uncovered = difference.uncovered.indices.sorted {
+            difference.uncovered[$0].file.path < difference.uncovered[$1].file.path
+        }
+        return PathMerge([
+            lines(absent) { ListLine(absent: pathBefore(changes.path(at: $0))) },
+            lines(uncovered.map { UInt32($0) }, uncoveredLine), lines(found, foundLine),
+        ]).lazy.map(\.value)
+    }
+
+    private func lines(
+        _ indices: [UInt32], _ line: @escaping (Int) -> ListLine
+    ) -> AnyIterator<(path: RelativePath, value: ListLine)> {
+        AnyIterator(
+            indices.lazy.map { index in
+                let line = line(Int(index))
+                return (line.path, line)
+            }.makeIterator())
+    }
+
+    private func uncoveredLine(_ index: Int) -> ListLine {
+        let (file, base, _) = difference.uncovered[index]
+        return line(file, base, numbers.found(uncovered: index), below: moves.carriedPath(of: file.path))
+    }
+
+    private func foundLine(_ index: Int) -> ListLine {
+        let object = numbers.found(index)
+        guard case .match(let match) = difference.changes[index] else {
+            return line(difference.changes[file: index], nil, object)
+        }
+        var file = match.target
+        if match.targetStands { file.digest = match.base?.digest }
+        return line(file, match.base, object, below: match.source.path)
     }
 
     /// - Parameters:
@@ -163,21 +134,20 @@ struct AppliedStep: Sendable {
         func addUnlisted(_ path: RelativePath) {
             if lines[path] == nil, !path.isInState { lines[path] = ListLine(absent: path) }
         }
-        let (matches, deleted) = (difference.matches, difference.deleted)
-        for index in matches.indices {
-            let head = matches.head(at: index)
-            guard head.isUnnumbered, !head.isSocket else { continue }
-            let match = matches[index]
-            if lines[match.target.path] == nil, let base = match.base, base.object != 0 {
+        let changes = difference.changes
+        for index in changes.indices {
+            let head = changes.head(at: index)
+            guard head.kind != .created, head.isUnnumbered, !head.isSocket else { continue }
+            let path = changes.targetPath(at: index)
+            if lines[path] == nil, case .match(let match) = changes[index], let base = match.base,
+                base.object != 0
+            {
                 // Its content is another, although nothing else shows it.
-                lines[match.target.path] = ListLine(
+                lines[path] = ListLine(
                     ListEntry(base.file(at: match.target), isUncovered: base.isUncovered))
             } else {
-                addUnlisted(match.target.path)
+                addUnlisted(path)
             }
-        }
-        for index in deleted.indices where deleted.isUnnumbered(at: index) && !deleted.isSocket(at: index) {
-            addUnlisted(deleted.path(at: index))
         }
         return lines.values.sorted { $0.path < $1.path }
     }
@@ -187,33 +157,25 @@ struct AppliedStep: Sendable {
         var stored: [StoredObject] = []
         // Names of one file may go to several slots, and so may its copies.
         var named: Set<UInt64> = []
-        var isInSlot = [Bool](repeating: false, count: difference.deleted.count)
+        let changes = difference.changes
+        var isInSlot = [Bool](repeating: false, count: changes.count)
         func add(_ object: UInt64, _ place: StoredObject.Place) {
             if named.insert(object).inserted { stored.append(StoredObject(object, place)) }
         }
-        for object in objects.indices where objects.hasSlot(object) {
-            let item = objects.items[object]
-            switch item.origin {
-            case .replaced: add(numbers.found(match: item.index), .slot(objects.slotPath(object)))
-            case .deleted:
-                isInSlot[item.index] = true
-                add(numbers.found(deleted: item.index), .slot(objects.slotPath(object)))
-            case .other, .fixed, .standing, .moving, .staged: continue
-            }
-        }
-        let (matches, deleted) = (difference.matches, difference.deleted)
-        func addInside(_ object: UInt64, _ path: RelativePath) {
-            guard let name = path.fileName, let parent = path.parent.flatMap(deleted.index) else { return }
-            add(object, .inside(numbers.found(deleted: parent), name))
-        }
-        for index in deleted.indices where !isInSlot[index] {
-            addInside(numbers.found(deleted: index), deleted.path(at: index))
+        for object in objects.indices where objects.items[object].origin == .leaving {
+            let index = objects.items[object].index
+            isInSlot[index] = true
+            add(numbers.found(index), .slot(objects.slotPath(object)))
         }
         // What another object replaces, elsewhere or in a directory that comes to this path, stays in one that goes.
-        for index in matches.indices where !deleted.isEmpty {
-            let head = matches.head(at: index)
-            guard head.replacesContent, !head.targetIsInState else { continue }
-            addInside(numbers.found(match: index), matches.targetPath(at: index))
+        for index in changes.indices where !isInSlot[index] {
+            let head = changes.head(at: index)
+            guard head.kind == .deleted || head.replacesContent && !head.targetIsInState else { continue }
+            let path = changes.targetPath(at: index)
+            guard let name = path.fileName,
+                let parent = path.parent.flatMap({ changes.index(of: .deleted, at: $0) })
+            else { continue }
+            add(numbers.found(index), .inside(numbers.found(parent), name))
         }
         return stored
     }

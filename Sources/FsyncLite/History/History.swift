@@ -166,8 +166,8 @@ extension Difference {
     /// The transactions of the history from which objects come back.
     var emptiedTransactions: Set<FileName> {
         var (names, last) = (Set<FileName>(), RelativePath.lost)
-        for index in matches.indices where matches.head(at: index).targetIsInState {
-            let path = matches.targetPath(at: index)
+        for index in changes.indices(of: .match) where changes.head(at: index).targetIsInState {
+            let path = changes.targetPath(at: index)
             guard !path.isBelow(last), let name = path.components.dropFirst(2).first.flatMap({ FileName($0) })
             else { continue }
             last = .history.appending(name)

@@ -158,7 +158,7 @@ extension HistoryRecord.Header {
     init(id: String, created: Timestamp, previous: Snapshot?, manifest: ManifestHeader?, plan: Plan) {
         let difference = plan.difference
         var held = HeldBytes(hasOldTrees: difference.policy.hasOldTrees)
-        for (file, _) in difference.deleted where !file.path.isInState { held.add(file.status) }
+        for file in difference.deleted where !file.path.isInState { held.add(file.status) }
         for match in difference.replacing where !match.target.path.isInState { held.add(match.target.status) }
         let summary = plan.summary
         self.init(

@@ -232,7 +232,7 @@ package struct ListTree: Sendable {
             )
             directories = layer.movedDirectories
             var (wanted, covered) = ([UInt64](), [UInt64]())
-            for case let entry? in own.indices.lazy.map(own.head) {
+            for case let entry? in own.indices.lazy.map(own.beginning) {
                 wanted.append(entry.object)
                 if !entry.isUncovered { covered.append(entry.object) }
                 wanted += places.directories(of: entry.object)
@@ -267,7 +267,7 @@ package struct ListTree: Sendable {
         /// enough: no other one comes in its place, as what it holds may stay.
         private func rests(_ path: RelativePath, _ object: UInt64, _ type: FileType) -> Bool {
             if let index = own.index(of: path) {
-                guard let head = own.head(at: index), head.isUncovered else { return false }
+                guard let head = own.beginning(at: index), head.isUncovered else { return false }
                 return head.object == object || head.isDirectory && type == .directory
             }
             return !layer.olderPaths(of: path, directories).isEmpty
@@ -311,7 +311,7 @@ package struct ListTree: Sendable {
         /// The directories of uncovered entries that come back from the history.
         mutating func ancestorsOfReturning() throws -> Set<RelativePath> {
             var directories: Set<RelativePath> = []
-            for index in own.indices where own.head(at: index)?.isUncovered ?? false {
+            for index in own.indices where own.beginning(at: index)?.isUncovered ?? false {
                 guard let entry = own[index].entry else { continue }
                 let location = try location(of: entry)
                 if location.isInState, !location.isLost { directories.formUnion(entry.file.path.ancestors) }
@@ -371,7 +371,8 @@ package enum ListTreeCoding: PackedCoding {
     }
 
     package static func unpack(
-        _ cursor: inout PackedStore.Cursor, at path: RelativePath, other: RelativePath?, _ store: PackedStore
+        _ cursor: inout PackedStore.Cursor, _: Void, at path: RelativePath, other: RelativePath?,
+        _ store: PackedStore
     ) -> ListTree.Entry {
         let isUncovered = cursor.byte() != 0
         return ListTree.Entry(

@@ -141,7 +141,8 @@ enum OldActionCoding: PackedCoding {
     }
 
     static func unpack(
-        _ cursor: inout PackedStore.Cursor, at path: RelativePath, other: RelativePath?, _ store: PackedStore
+        _ cursor: inout PackedStore.Cursor, _: Void, at path: RelativePath, other: RelativePath?,
+        _ store: PackedStore
     ) -> OldAction {
         let verb = OldAction.Verb.allCases[Int(cursor.byte())]
         let wasUncovered = cursor.byte() != 0

@@ -35,7 +35,7 @@ struct TargetLists {
         let present = try lists.present()
         var header = present.header
         header.nextObject = old.nextObject
-        var update = ManifestUpdate()
+        let update = ManifestUpdate()
         var file = try state.newManifest()
         _ = try update.write(header, over: present, to: &file)
         try file.commit(durably: true)

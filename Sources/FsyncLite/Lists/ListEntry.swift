@@ -39,7 +39,7 @@ package struct ListLine: Hashable, Sendable {
 
 package enum ListLineCoding: PackedCoding {
     /// What is read of an entry without the rest.
-    struct Head {
+    struct Beginning {
         let object: UInt64
         let isUncovered, isMultiplyLinked, isDirectory: Bool
     }
@@ -59,24 +59,27 @@ package enum ListLineCoding: PackedCoding {
     }
 
     /// nil where nothing is there.
-    static func head(_ cursor: inout PackedStore.Cursor) -> Head? {
+    static func beginning(_ cursor: inout PackedStore.Cursor) -> Beginning? {
         let byte = cursor.byte()
         guard byte != 0 else { return nil }
-        return Head(
+        return Beginning(
             object: cursor.number(), isUncovered: byte & uncovered != 0, isMultiplyLinked: byte & linked != 0,
             isDirectory: byte & directory != 0)
     }
 
     package static func unpack(
-        _ cursor: inout PackedStore.Cursor, at path: RelativePath, other: RelativePath?, _ store: PackedStore
+        _ cursor: inout PackedStore.Cursor, _: Void, at path: RelativePath, other: RelativePath?,
+        _ store: PackedStore
     ) -> ListLine {
-        guard let head = head(&cursor) else { return ListLine(absent: path) }
+        guard let beginning = beginning(&cursor) else { return ListLine(absent: path) }
         let file = store.file(&cursor, at: path)
-        return ListLine(ListEntry(file, isUncovered: head.isUncovered), below: other)
+        return ListLine(ListEntry(file, isUncovered: beginning.isUncovered), below: other)
     }
 }
 
 extension PackedList<ListLineCoding> {
-    func isAbsent(at index: Int) -> Bool { head(at: index) == nil }
-    func head(at index: Int) -> ListLineCoding.Head? { read(at: index) { ListLineCoding.head(&$0) } }
+    func isAbsent(at index: Int) -> Bool { beginning(at: index) == nil }
+    func beginning(at index: Int) -> ListLineCoding.Beginning? {
+        read(at: index) { ListLineCoding.beginning(&$0) }
+    }
 }

@@ -66,7 +66,7 @@ package struct ListLayer: Sendable {
     /// The numbers of the objects that the lines name.
     var objects: [UInt64] {
         let lines = lines.sorted
-        return lines.indices.compactMap { lines.head(at: $0)?.object }
+        return lines.indices.compactMap { lines.beginning(at: $0)?.object }
     }
 
     /// The paths of the older list that have what the newer one has at a path.

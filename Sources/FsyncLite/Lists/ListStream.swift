@@ -41,13 +41,14 @@ package final class ListStream<Base: EntryStream>: EntryStream {
             own.sort()
         }
         var links: [UInt64: UInt32] = [:]
-        for index in own.indices where own.head(at: index)?.isMultiplyLinked ?? false {
+        for index in own.indices where own.beginning(at: index)?.isMultiplyLinked ?? false {
             guard let file = own[index].entry?.file else { continue }
             links[file.object] = max(links[file.object] ?? 0, file.linkCount)
         }
         // What moved with a directory has the number of names of the newer list.
         for index in links.isEmpty ? 0..<0 : own.indices {
-            guard let count = own.head(at: index).flatMap({ links[$0.object] }), let entry = own[index].entry,
+            guard let count = own.beginning(at: index).flatMap({ links[$0.object] }),
+                let entry = own[index].entry,
                 entry.file.linkCount < count
             else { continue }
             var status = entry.file.status

@@ -1,45 +1,62 @@
 /// How elements of a list are packed: each has a path.
 package protocol PackedCoding {
     associatedtype Element
+    /// What is known of an element without unpacking it.
+    associatedtype Head: Sendable = Void
 
+    static func head(of element: Element) -> Head
+    /// The order of elements of one path.
+    static func rank(_ head: Head) -> Int
     static func path(of element: Element) -> RelativePath
     /// Where else the object is; nil where there is no other location.
     static func otherPath(of element: Element) -> RelativePath?
-    /// Adds everything but the paths.
+    /// Adds everything but the paths and the head.
     static func pack(_ element: Element, into store: inout PackedStore)
     static func unpack(
-        _ cursor: inout PackedStore.Cursor, at path: RelativePath, other: RelativePath?, _ store: PackedStore
+        _ cursor: inout PackedStore.Cursor, _ head: Head, at path: RelativePath, other: RelativePath?,
+        _ store: PackedStore
     ) -> Element
 }
 
 extension PackedCoding {
+    package static func rank(_ head: Head) -> Int { 0 }
     package static func otherPath(of element: Element) -> RelativePath? { nil }
+}
+
+extension PackedCoding where Head == Void {
+    package static func head(of element: Element) {}
 }
 
 /// A list of which each element is made when it is read: 30 to 120 bytes stand for it.
 package struct PackedList<Coding: PackedCoding>: Sendable {
     package typealias Element = Coding.Element
 
-    private var records: [PackedStore.Record] = []
+    private struct Row: Sendable {
+        let record: PackedStore.Record
+        var head: Coding.Head
+    }
+
+    private var rows: [Row] = []
     private(set) var store = PackedStore()
 
     package init() {}
 
-    func path(at index: Int) -> RelativePath { store.path(records[index]) }
-    func otherPath(at index: Int) -> RelativePath? { store.otherPath(records[index]) }
+    func path(at index: Int) -> RelativePath { store.path(rows[index].record) }
+    func otherPath(at index: Int) -> RelativePath? { store.otherPath(rows[index].record) }
+    func head(at index: Int) -> Coding.Head { rows[index].head }
 
-    /// Calls `body` with what the element has besides its paths.
+    /// Calls `body` with what the element has besides its paths and its head.
     func read<Value>(at index: Int, _ body: (inout PackedStore.Cursor) -> Value) -> Value {
-        store.read(records[index], body)
+        store.read(rows[index].record, body)
     }
 
     /// The order of the paths of two elements.
     func order(_ index: Int, comparedTo other: Int) -> Int {
-        store.order(records[index], comparedTo: records[other])
+        store.order(rows[index].record, comparedTo: rows[other].record)
     }
 
     func order(_ index: Int, comparedTo path: RelativePath) -> Int {
-        store.order(records[index], comparedTo: path)
+        store.order(rows[index].record, comparedTo: path)
     }
 
     /// The index of the element of a path, in a list that is in order.
@@ -50,35 +67,40 @@ package struct PackedList<Coding: PackedCoding>: Sendable {
 
     /// Sorts by path.
     package mutating func sort() {
-        let isSorted = records.indices.dropFirst().allSatisfy { order($0 - 1, comparedTo: $0) <= 0 }
-        if !isSorted { records.sort { [store] in store.order($0, comparedTo: $1) < 0 } }
+        func precedes(_ left: Row, _ right: Row, _ store: PackedStore) -> Bool {
+            let order = store.order(left.record, comparedTo: right.record)
+            return order != 0 ? order < 0 : Coding.rank(left.head) < Coding.rank(right.head)
+        }
+        let isSorted = rows.indices.dropFirst().allSatisfy { !precedes(rows[$0], rows[$0 - 1], store) }
+        if !isSorted { rows.sort { [store] in precedes($0, $1, store) } }
     }
 
-    private func element(_ record: PackedStore.Record) -> Element {
-        let (path, other) = (store.path(record), store.otherPath(record))
-        return store.read(record) { Coding.unpack(&$0, at: path, other: other, store) }
+    private func element(_ row: Row) -> Element {
+        let (path, other) = (store.path(row.record), store.otherPath(row.record))
+        return store.read(row.record) { Coding.unpack(&$0, row.head, at: path, other: other, store) }
     }
 
-    private mutating func record(of element: Element) -> PackedStore.Record {
-        store.append(at: Coding.path(of: element), Coding.otherPath(of: element)) {
+    private mutating func row(of element: Element) -> Row {
+        let record = store.append(at: Coding.path(of: element), Coding.otherPath(of: element)) {
             Coding.pack(element, into: &$0)
         }
+        return Row(record: record, head: Coding.head(of: element))
     }
 
     /// Removes elements by their index in the list.
     mutating func removeElements(at isRemoved: (Int, Self) -> Bool) {
-        let kept = records.indices.filter { !isRemoved($0, self) }
-        guard kept.count < records.count else { return }
-        if kept.isEmpty { clear() } else { records = kept.map { records[$0] } }
+        let kept = rows.indices.filter { !isRemoved($0, self) }
+        guard kept.count < rows.count else { return }
+        if kept.isEmpty { clear() } else { rows = kept.map { rows[$0] } }
     }
 
     /// Passes the elements in order, and frees what they took as it goes, where no other value shares it.
     mutating func drain(_ body: (Int, Element) throws -> Void) rethrows {
-        var left = store.counts(of: records)
+        var left = store.counts(of: rows.lazy.map(\.record))
         for chunk in left.indices where left[chunk] == 0 { store.free(chunk) }
-        for (index, record) in records.enumerated() {
+        for index in rows.indices {
             try body(index, self[index])
-            let chunk = PackedStore.chunk(of: record)
+            let chunk = PackedStore.chunk(of: rows[index].record)
             left[chunk] -= 1
             if left[chunk] == 0 { store.free(chunk) }
         }
@@ -99,19 +121,20 @@ extension PackedList: RandomAccessCollection, MutableCollection, RangeReplaceabl
     ExpressibleByArrayLiteral
 {
     package var startIndex: Int { 0 }
-    package var endIndex: Int { records.count }
+    package var endIndex: Int { rows.count }
 
     package subscript(index: Int) -> Element {
-        get { element(records[index]) }
+        get { element(rows[index]) }
         set {
-            let record = records[index]
+            let record = rows[index].record
             if store.order(record, comparedTo: Coding.path(of: newValue)) == 0,
                 store.otherPath(record) == Coding.otherPath(of: newValue),
                 store.replace(record, { Coding.pack(newValue, into: &$0) })
             {
+                rows[index].head = Coding.head(of: newValue)
                 return
             }
-            records[index] = self.record(of: newValue)
+            rows[index] = row(of: newValue)
         }
     }
 
@@ -120,16 +143,16 @@ extension PackedList: RandomAccessCollection, MutableCollection, RangeReplaceabl
         for element in elements { append(element) }
     }
 
-    package mutating func append(_ element: Element) { records.append(record(of: element)) }
+    package mutating func append(_ element: Element) { rows.append(row(of: element)) }
 
     package mutating func replaceSubrange(_ range: Range<Int>, with elements: some Collection<Element>) {
-        let new = elements.map { record(of: $0) }
-        records.replaceSubrange(range, with: new)
+        let new = elements.map { row(of: $0) }
+        rows.replaceSubrange(range, with: new)
     }
 
     package mutating func removeAll(where isRemoved: (Element) throws -> Bool) rethrows {
-        var kept: [PackedStore.Record] = []
-        for index in indices where try !isRemoved(self[index]) { kept.append(records[index]) }
-        if kept.isEmpty { clear() } else { records = kept }
+        var kept: [Row] = []
+        for index in indices where try !isRemoved(self[index]) { kept.append(rows[index]) }
+        if kept.isEmpty { clear() } else { rows = kept }
     }
 }

@@ -128,7 +128,7 @@ package struct PackedStore: Sendable {
     static func chunk(of record: Record) -> Int { Int(record) * alignment / chunkSize }
 
     /// How many of these records each chunk has.
-    func counts(of records: [Record]) -> [Int] {
+    func counts(of records: some Sequence<Record>) -> [Int] {
         var counts = [Int](repeating: 0, count: contents.chunks.count)
         for record in records { counts[PackedStore.chunk(of: record)] += 1 }
         return counts

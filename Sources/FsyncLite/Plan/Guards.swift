@@ -217,7 +217,8 @@ struct GuardFacts {
         let present = Dictionary(mounted.map { ($0.path, $0.fileSystem) }, uniquingKeysWith: { $1 })
         let elsewhere = Set(mounted).subtracting(last).map(\.fileSystem)
         let difference = plan.difference
-        let deleted = difference.deleted.indices.map { difference.deleted.path(at: $0) }
+        let changes = difference.changes
+        let deleted = changes.indices(of: .deleted).map { changes.path(at: $0) }
         return last.compactMap { mount in
             let now = present[mount.path]
             guard now != mount.fileSystem, !elsewhere.contains(mount.fileSystem) else { return nil }
@@ -246,10 +247,10 @@ struct GuardFacts {
             touched.formUnion([match.target.path, match.target.path.parent ?? .root])
             touched.insert(moves.oldPath(of: match.source.path.parent ?? .root))
         }
-        for (file, _) in difference.deleted {
+        for file in difference.deleted {
             touched.formUnion([file.path, file.path.parent ?? .root])
         }
-        for (file, _) in difference.created { touched.insert(moves.oldPath(of: file.path.parent ?? .root)) }
+        for file in difference.created { touched.insert(moves.oldPath(of: file.path.parent ?? .root)) }
         return touched.sorted().compactMap { path in locked[path].map { .locked(path, $0) } }
     }
 
@@ -317,13 +318,13 @@ struct GuardFacts {
     /// what comes from the history.
     private var copiedFiles: [File] {
         guard options.exchanges else { return [] }
-        let matches = plan.difference.matches
+        let changes = plan.difference.changes
         var inodes: Set<UInt64> = []
-        return matches.indices.filter {
-            let head = matches.head(at: $0)
+        return changes.indices(of: .match).filter {
+            let head = changes.head(at: $0)
             return !head.replacesContent && !head.isDirectory
                 && (head.changesAttributes || head.targetIsInState)
-        }.map { matches[$0].target }.filter { inodes.insert($0.status.inode).inserted }
+        }.map { changes[match: $0].target }.filter { inodes.insert($0.status.inode).inserted }
     }
 
     /// An exchange makes every directory anew.

@@ -4,47 +4,45 @@ extension OperationGraph {
     /// The objects of a graph or a journal. One that the difference has is a reference to it, of twelve bytes: names,
     /// status and identity are looked up there.
     package struct ObjectList: RandomAccessCollection, MutableCollection, Sendable {
-        enum Origin: UInt32 {
+        enum Origin: UInt8 {
             /// As a value in `others`.
             case other
             /// A directory that keeps its location; its name is in `names`.
             case fixed
-            /// The target's object of a match: keeps its location, gets another, or leaves for good.
-            case standing, moving, replaced
-            case deleted
+            /// The target's object of a change: keeps its location, gets another, or leaves for good.
+            case standing, moving, leaving
+            /// The new object of a change.
             case staged
 
-            var isOfMatch: Bool { self == .standing || self == .moving || self == .replaced }
-            var hasTarget: Bool { isOfMatch || self == .deleted }
-            var leaves: Bool { self == .replaced || self == .deleted }
+            var hasTarget: Bool { self == .standing || self == .moving || self == .leaving }
         }
 
         struct Item {
-            var source: OriginAndIndex<Origin>
+            /// Of a change, or in `others` or `names`.
+            private let number: UInt32
             /// The parent of the old location; of the new one for what is staged.
             var parent = none
             var slot = none
+            var origin: Origin
 
             static let none = UInt32.max
 
             init(_ origin: Origin, _ index: Int, slot: UInt32 = none) {
-                (source, self.slot) = (OriginAndIndex(origin, index), slot)
+                (self.origin, number, self.slot) = (origin, UInt32(index), slot)
             }
 
-            var origin: Origin { source.origin }
-            var index: Int { source.index }
+            var index: Int { Int(number) }
         }
 
         private(set) var items: [Item] = []
-        /// The parents of the new locations of objects that move, by match; empty if none does.
+        /// The parents of the new locations of objects that move, by change; empty if none does.
         private var newParents: [UInt32] = []
         private var others: [Object] = []
         private var names: [FileName] = []
         var stagedEntries = StagedList()
         /// The objects of the slot directories.
         private var slotDirectories: [Int] = []
-        private(set) var matches = MatchList()
-        private var deletions = EntryList()
+        private(set) var changes = ChangeList()
         /// Identities that neither the difference nor `others` has, and their objects, which increase.
         private var identities: [FileIdentity] = []
         private var identified: [UInt32] = []
@@ -58,11 +56,10 @@ extension OperationGraph {
         }
 
         init(_ difference: Difference, _ objects: [Object]) {
+            changes = difference.changes
             items.reserveCapacity(
-                objects.count + 2 * difference.matches.count + difference.created.count
-                    + difference.deleted.count)
+                objects.count + changes.heads.reduce(0) { $0 + ($1.replacesContent ? 2 : 1) })
             for object in objects { append(object) }
-            (matches, deletions) = (difference.matches, difference.deleted)
         }
 
         package var startIndex: Int { 0 }
@@ -103,7 +100,7 @@ extension OperationGraph {
             switch item.origin {
             case .other: return others[item.index].old
             case .fixed: return Location(parent: Int(item.parent), name: names[item.index])
-            case .standing, .moving, .replaced, .deleted: return location(oldPath(object), in: item.parent)
+            case .standing, .moving, .leaving: return location(oldPath(object), in: item.parent)
             case .staged: return nil
             }
         }
@@ -115,7 +112,7 @@ extension OperationGraph {
             case .fixed, .standing: return old(object)
             case .moving: return location(newPath(object), in: newParents[item.index])
             case .staged: return location(newPath(object), in: item.parent)
-            case .replaced, .deleted: return nil
+            case .leaving: return nil
             }
         }
 
@@ -138,29 +135,16 @@ extension OperationGraph {
         }
 
         /// The target's path of an object of the difference.
-        func oldPath(_ object: Int) -> RelativePath {
-            let item = items[object]
-            if item.origin.isOfMatch { return matches.targetPath(at: item.index) }
-            return item.origin == .deleted ? deletions.path(at: item.index) : .root
-        }
+        func oldPath(_ object: Int) -> RelativePath { changes.targetPath(at: items[object].index) }
 
         /// The source's path of an object of the difference.
-        func newPath(_ object: Int) -> RelativePath {
-            let item = items[object]
-            return item.origin == .staged
-                ? stagedEntries.path(at: item.index) : matches.path(at: item.index)
-        }
+        func newPath(_ object: Int) -> RelativePath { changes.path(at: items[object].index) }
 
         /// The order of the old paths of two objects of the difference.
         func oldOrder(_ object: Int, comparedTo other: Int) -> Int {
-            let (left, right) = (items[object], items[other])
-            if left.origin == .deleted, right.origin == .deleted {
-                return deletions.order(left.index, comparedTo: right.index)
-            }
-            if left.origin == .replaced, right.origin == .replaced, !matches.head(at: left.index).isRenamed,
-                !matches.head(at: right.index).isRenamed
-            {
-                return matches.order(left.index, comparedTo: right.index)
+            let (left, right) = (items[object].index, items[other].index)
+            if !changes.head(at: left).isRenamed, !changes.head(at: right).isRenamed {
+                return changes.order(left, comparedTo: right)
             }
             return oldPath(object).order(comparedTo: oldPath(other))
         }
@@ -168,8 +152,7 @@ extension OperationGraph {
         /// The object is a directory, and was seen by the scan.
         func isDirectory(_ object: Int) -> Bool {
             let item = items[object]
-            if item.origin.isOfMatch { return matches.head(at: item.index).targetIsDirectory }
-            if item.origin == .deleted { return deletions.isDirectory(at: item.index) }
+            if item.origin.hasTarget { return changes.head(at: item.index).targetIsDirectory }
             return seen(object)?.type == .directory
         }
 
@@ -187,14 +170,13 @@ extension OperationGraph {
             case .fixed, .standing: (parent, slot, parent)
             case .moving: (parent, slot, known(newParents[item.index]))
             case .staged: (nil, slot, parent)
-            case .replaced, .deleted, .other: (parent, slot, nil)
+            case .leaving, .other: (parent, slot, nil)
             }
         }
 
         private func target(_ object: Int) -> File? {
             let item = items[object]
-            if item.origin.isOfMatch { return matches[item.index].target }
-            return item.origin == .deleted ? deletions[item.index].file : nil
+            return item.origin.hasTarget ? changes[item.index].target : nil
         }
 
         /// What the scan saw.
@@ -274,41 +256,17 @@ extension OperationGraph {
                 items[object].parent = UInt32(parent)
                 return
             }
-            if newParents.isEmpty { newParents = Array(repeating: Item.none, count: matches.count) }
+            if newParents.isEmpty { newParents = Array(repeating: Item.none, count: changes.count) }
             newParents[items[object].index] = UInt32(parent)
         }
 
         /// Makes a directory with a location the target of a match that keeps its location.
         mutating func set(_ object: Int, standing match: Int) {
-            items[object].source = OriginAndIndex(.standing, match)
+            let parent = items[object].parent
+            items[object] = Item(.standing, match)
+            items[object].parent = parent
         }
 
         mutating func giveSlot(of object: Int, to other: Int) { items[other].slot = items[object].slot }
-    }
-}
-
-extension OperationGraph.ObjectList {
-    /// The object of each match or deleted entry, asked in the order in which the graph took them: first the matches.
-    struct Cursor {
-        private var next = 0
-
-        mutating func object(
-            of origin: Origin, _ index: Int, in objects: OperationGraph.ObjectList
-        ) -> Int? {
-            func precedes(_ item: Item) -> Bool {
-                switch item.origin {
-                case .moving, .replaced: origin == .deleted || item.index < index
-                case .deleted: origin == .deleted && item.index < index
-                // Staged objects come after all of these.
-                case .staged: false
-                case .other, .fixed, .standing: true
-                }
-            }
-            while next < objects.items.count, precedes(objects.items[next]) { next += 1 }
-            guard next < objects.items.count, objects.items[next].origin == origin,
-                objects.items[next].index == index
-            else { return nil }
-            return next
-        }
     }
 }

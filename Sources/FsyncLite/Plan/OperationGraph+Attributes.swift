@@ -4,20 +4,28 @@ import FileSystem
 
 extension OperationGraph {
     mutating func addAttributes(_ difference: Difference, _ root: (old: Attributes, new: Attributes)) {
-        let matches = difference.matches
-        var changes = AttributeList(matches)
+        let changes = difference.changes
         // Always: the names that come and go, and the making of the state, move its time, which may have been
         // right before.
-        changes.append(AttributeChange(object: OperationGraph.root, old: root.old, new: root.new), at: .root)
+        var others = [
+            (
+                path: RelativePath.root,
+                change: AttributeChange(object: OperationGraph.root, old: root.old, new: root.new)
+            )
+        ]
         var directories: [RelativePath: Int] = [:]
-        var moving = ObjectList.Cursor()
-        for index in matches.indices {
-            let head = matches.head(at: index)
+        // By change.
+        var targets = [UInt32](repeating: .max, count: changes.count)
+        for object in objects.indices where objects.items[object].origin == .moving {
+            targets[objects.items[object].index] = UInt32(object)
+        }
+        for index in changes.indices(of: .match) {
+            let head = changes.head(at: index)
             guard !head.replacesContent else { continue }
-            if head.targetIsDirectory { directories[matches.targetPath(at: index)] = index }
-            guard head.changesAttributes else { continue }
-            let object = moving.object(of: .moving, index, in: objects) ?? objectFor(matches, index)
-            changes.append(object, ofMatch: index)
+            if head.targetIsDirectory { directories[changes.targetPath(at: index)] = index }
+            if head.changesAttributes, targets[index] == .max {
+                targets[index] = UInt32(objectFor(changes, index))
+            }
         }
         // Names that come or go change a directory's modification time, which is set last.
         var touched: Set<Int> = []
@@ -39,36 +47,49 @@ extension OperationGraph {
         // the permissions that a user other than root needs to move it.
         touched.formUnion(staged.directories.compactMap { staged.object(at: $0) })
         touched.formUnion(explicitByOld.values.filter { objects.isDirectory($0) })
-        let changed = changes.objects(of: objects.count)
-        for object in touched.sorted() where !changed[object] {
+        for index in changes.indices where changes.head(at: index).changesAttributes {
+            touched.remove(Int(targets[index]))
+        }
+        touched.remove(OperationGraph.root)
+        for object in touched.sorted() {
             guard let (path, isNew) = paths[object] else { continue }
             if !isNew { touchedDirectories.insert(path) }
             if isNew, let index = created[path] {
                 let attributes = Attributes(staged.file(at: index).status)
-                changes.append(AttributeChange(object: object, old: nil, new: attributes), at: path)
+                others.append((path, AttributeChange(object: object, old: nil, new: attributes)))
                 deferredDirectories.insert(path)
-            } else if let match = directories[path].map({ matches[$0] }) {
-                changes.append(
-                    AttributeChange(
-                        object: object, old: Attributes(match.target.status),
-                        new: Attributes(match.held.status)),
-                    at: match.source.path)
+            } else if let match = directories[path].map({ changes[match: $0] }) {
+                let (old, new) = (Attributes(match.target.status), Attributes(match.held.status))
+                others.append((match.source.path, AttributeChange(object: object, old: old, new: new)))
             } else {
-                changes.append(AttributeChange(object: object, old: nil, new: nil), at: path)
+                others.append((path, AttributeChange(object: object, old: nil, new: nil)))
             }
         }
-        changes.sort()
-        attributes = changes
+        others.sort { $0.path < $1.path }
+        for index in changes.indices.reversed() where changes.head(at: index).changesAttributes {
+            while let last = others.last, changes.order(index, comparedTo: last.path) < 0 {
+                addAttributes(last.change)
+                others.removeLast()
+            }
+            let object = Int(targets[index])
+            if objects.items[object].origin == .other {
+                let (old, new) = changes[match: index].attributes
+                addAttributes(AttributeChange(object: object, old: old, new: new))
+            } else {
+                addAttributes(ofMatchOf: object)
+            }
+        }
+        for (_, change) in others.reversed() { addAttributes(change) }
     }
 
     /// The object of something that keeps its place but for its attributes.
-    private mutating func objectFor(_ matches: MatchList, _ index: Int) -> Int {
-        let path = matches.targetPath(at: index)
+    private mutating func objectFor(_ changes: ChangeList, _ index: Int) -> Int {
+        let path = changes.targetPath(at: index)
         if let object = fixedByOld[path] {
             if objects.items[object].origin == .fixed {
                 objects.set(object, standing: index)
             } else {
-                let target = matches[index].target
+                let target = changes[match: index].target
                 objects[object].identity = target.identity
                 objects[object].seen = target.status
             }
@@ -76,7 +97,7 @@ extension OperationGraph {
         }
         let object = objects.append(.standing, index)
         objects.setParent(of: object, old: oldDirectory(path.parent ?? .root))
-        if matches.head(at: index).targetIsDirectory { fixedByOld[path] = object }
+        if changes.head(at: index).targetIsDirectory { fixedByOld[path] = object }
         return object
     }
 

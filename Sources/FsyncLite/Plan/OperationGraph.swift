@@ -21,8 +21,11 @@ package struct OperationGraph: Sendable {
     private var links: [Link] = []
     /// In the order in which they are done; undone in reverse.
     package private(set) var operations: [Operation] = []
-    /// Deepest first.
-    package internal(set) var attributes = AttributeList()
+    /// The objects of matches whose attributes are set, deepest first; with the highest bit, the index of another
+    /// change of attributes.
+    private var attributeItems: [UInt32] = []
+    private var otherAttributes: [AttributeChange] = []
+    private static let otherAttribute: UInt32 = 1 << 31
     package var stagedEntries: StagedList { objects.stagedEntries }
     /// Of each slot directory of the stage, the project that is handed down where its arrivals go.
     package private(set) var slotDirectories: [UInt32?] = []
@@ -84,24 +87,43 @@ package struct OperationGraph: Sendable {
                 Object(slot: slot, new: location), Object(old: location, slot: slot, seen: seen),
             ])
         operations.append(.exchange(OperationGraph.newTree, with: OperationGraph.oldTree))
-        attributes.append(AttributeChange(object: OperationGraph.newTree, old: root.new, new: root.new))
-        attributes.append(AttributeChange(object: OperationGraph.oldTree, old: root.old, new: root.old))
+        addAttributes(AttributeChange(object: OperationGraph.newTree, old: root.new, new: root.new))
+        addAttributes(AttributeChange(object: OperationGraph.oldTree, old: root.old, new: root.old))
         addManifest(replacing: replacesManifest)
         operations.append(.rename(OperationGraph.transaction))
     }
 
     /// The graph of a prepared transaction.
-    init(_ objects: ObjectList, _ operations: [Operation], _ attributes: AttributeList) {
+    init(_ objects: ObjectList, _ operations: [Operation], _ attributes: [AttributeChange]) {
         (projects, isWeak) = ([:], false)
-        (self.objects, self.operations, self.attributes) = (objects, operations, attributes)
+        (self.objects, self.operations) = (objects, operations)
+        for change in attributes { addAttributes(change) }
     }
+
+    /// Deepest first.
+    package var attributes: LazyMapCollection<[UInt32], AttributeChange> {
+        attributeItems.lazy.map { item in
+            guard item & OperationGraph.otherAttribute == 0 else {
+                return otherAttributes[Int(item & ~OperationGraph.otherAttribute)]
+            }
+            let match = objects.changes[match: objects.items[Int(item)].index]
+            return AttributeChange(object: Int(item), old: match.attributes.old, new: match.attributes.new)
+        }
+    }
+
+    mutating func addAttributes(_ change: AttributeChange) {
+        attributeItems.append(UInt32(otherAttributes.count) | OperationGraph.otherAttribute)
+        otherAttributes.append(change)
+    }
+
+    mutating func addAttributes(ofMatchOf object: Int) { attributeItems.append(UInt32(object)) }
 
     /// The operations on the tree alone: the last two are the manifest's and the history's.
     var treeOperations: [Operation] { operations.dropLast(2) }
 
     /// The slot of each object that leaves for good, by its old path.
     package var displaced: [(path: RelativePath, object: Int)] {
-        objects.indices.filter { objects.items[$0].origin.leaves }.map { (objects.oldPath($0), $0) }
+        objects.indices.filter { objects.items[$0].origin == .leaving }.map { (objects.oldPath($0), $0) }
     }
 
     // MARK: Objects
@@ -126,28 +148,22 @@ package struct OperationGraph: Sendable {
 
     private mutating func addObjects(_ difference: Difference, _ moves: MoveMap, _ first: OperationGraph?) {
         // First every object that has an operation of its own, so that the places can refer to them.
-        let (matches, deleted) = (difference.matches, difference.deleted)
-        for index in matches.indices {
-            let (head, old) = (matches.head(at: index), matches.targetPath(at: index))
+        let changes = difference.changes
+        for index in changes.indices {
+            let head = changes.head(at: index)
+            guard head.kind != .created else { continue }
+            let old = changes.targetPath(at: index)
             let isParentOrLinked = head.targetIsDirectory || head.hasOtherNames
-            if head.replacesContent {
+            if head.kind == .deleted || head.replacesContent {
                 guard moves.newPath(of: old.parent) != nil else { continue }
-                let object = add(.replaced, index)
+                let object = add(.leaving, index)
                 if isParentOrLinked { explicitByOld[old] = object }
                 continue
             }
-            let new = head.isRenamed ? matches.path(at: index) : old
+            let new = head.isRenamed ? changes.path(at: index) : old
             if !moves.isCarried(from: old, to: new) {
                 let object = add(.moving, index)
                 if isParentOrLinked { (explicitByOld[old], explicitByNew[new]) = (object, object) }
-            }
-        }
-        for index in deleted.indices {
-            let path = deleted.path(at: index)
-            guard moves.newPath(of: path.parent) != nil else { continue }
-            let object = add(.deleted, index)
-            if deleted.isDirectory(at: index) || deleted.hasOtherNames(at: index) {
-                explicitByOld[path] = object
             }
         }
         let linked = addArriving(difference, moves, first)
@@ -183,10 +199,11 @@ package struct OperationGraph: Sendable {
             let number =
                 numbers[path] ?? nextSlotNumber(projects.isEmpty ? nil : projects[parent ?? .root])
             addSlotDirectories(number)
-            let object = objects.append(.staged, index, slot: number)
-            staged.set(object, at: index)
+            let object = objects.append(.staged, staged.change(at: index), slot: number)
+            staged.set(object, slot: number, at: index)
             if staged.isDirectory(at: index) { explicitByNew[path] = object }
         }
+        staged.findTops()
         objects.stagedEntries = staged
         return linked
     }
@@ -196,9 +213,7 @@ package struct OperationGraph: Sendable {
         var numbers: [RelativePath: Int] = [:]
         let staged = stagedEntries
         for index in staged.indices {
-            if let object = staged.object(at: index) {
-                numbers[staged.path(at: index)] = Int(objects.items[object].slot)
-            }
+            if let slot = staged.slot(at: index) { numbers[staged.path(at: index)] = slot }
         }
         return numbers
     }
@@ -312,7 +327,7 @@ package struct OperationGraph: Sendable {
         private var sorted: [UInt32]
 
         init(_ objects: ObjectList) {
-            sorted = objects.indices.lazy.filter { objects.items[$0].origin.leaves }.map { UInt32($0) }
+            sorted = objects.indices.lazy.filter { objects.items[$0].origin == .leaving }.map { UInt32($0) }
             sorted.sort {
                 let (left, right) = (Int($0), Int($1))
                 let (parent, other) = (objects.items[left].parent, objects.items[right].parent)

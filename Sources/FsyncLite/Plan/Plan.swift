@@ -75,9 +75,9 @@ extension Plan {
         guard !unmirrored.isEmpty else { return }
         var counted = unmirrored.subtracting(difference.missing)
         for action in actions where action.verb != .delete { counted.remove(action.path) }
-        let matches = difference.matches
-        for index in matches.indices where matches.head(at: index).isRenamed {
-            counted.remove(matches.path(at: index))
+        let changes = difference.changes
+        for index in changes.indices where changes.head(at: index).isRenamed {
+            counted.remove(changes.path(at: index))
         }
         summary.unchanged = max(0, summary.unchanged - counted.count)
         summary.unmirrored = unmirrored.count

@@ -22,21 +22,9 @@ package struct StepList: RandomAccessCollection, Hashable, Sendable {
         var action = plan.actions[index]
         // Only for people: the state of the target has the size.
         action.sizeBefore = nil
-        let (source, target) = StepList.files(of: action, in: plan)
+        let (source, target) = plan.actions.files(at: index)
         return SavedPlan.Step(
             action: action, source: source?.status.planned, target: target?.status.planned)
-    }
-
-    private static func files(of action: Action, in plan: Plan) -> (source: File?, target: File?) {
-        let (path, difference) = (action.path, plan.difference)
-        func file(in list: EntryList) -> File? { list.index(of: path).map { list[$0].file } }
-        if action.verb == .delete { return (nil, file(in: difference.deleted)) }
-        if path.isRoot, let root = plan.root { return (root.source, root.target) }
-        if let index = difference.matches.index(of: path) {
-            let match = difference.matches[index]
-            if !match.isUnchanged { return (match.source, match.target) }
-        }
-        return (file(in: difference.created), file(in: difference.deleted))
     }
 
     /// Adds a step to those that were read.
@@ -82,7 +70,8 @@ package enum StepCoding: PackedCoding {
     }
 
     package static func unpack(
-        _ cursor: inout PackedStore.Cursor, at path: RelativePath, other: RelativePath?, _ store: PackedStore
+        _ cursor: inout PackedStore.Cursor, _: Void, at path: RelativePath, other: RelativePath?,
+        _ store: PackedStore
     ) -> SavedPlan.Step {
         let parts = Parts(rawValue: cursor.byte())
         var action = Action.blank

@@ -23,14 +23,13 @@ extension Difference {
         let displaced = carriedPathsOfDeleted(recovered)
         let occupied = Set(displaced.values)
         // A file that stands at its path gets further names.
-        let standing = recovered.intersection(matches.indices.map { matches.targetPath(at: $0) })
+        let standing = recovered.intersection(changes.targetPaths(of: .match))
         let missing = Set(
             created.lazy.filter {
-                let location = tree.location(of: $0.file.path)
+                let location = tree.location(of: $0.path)
                 return recovered.contains(location)
-                    && ($0.file.isDirectory
-                        ? occupied.contains($0.file.path) : !standing.contains(location))
-            }.map(\.file.path))
+                    && ($0.isDirectory ? occupied.contains($0.path) : !standing.contains(location))
+            }.map(\.path))
         leaveOut(missing, tree)
         lost.formUnion(missing)
         keepUnreplaced(displaced)
@@ -43,18 +42,14 @@ extension Difference {
     /// - Returns: the paths of these entries in the earlier tree.
     private mutating func leaveChangedMatches(_ recovered: Set<RelativePath>) -> Set<RelativePath> {
         var changed: Set<RelativePath> = []
-        matches = MatchList(
-            matches.compactMap { match in
-                guard recovered.contains(match.target.path), let base = match.base,
-                    base.differs(from: match.target.status)
-                else { return match }
-                changed.insert(match.source.path)
-                guard match.source.isDirectory else { return nil }
-                // Entries restored into it need it in the manifest.
-                var match = match
-                match.keepTarget()
-                return match
-            })
+        for match in matches where recovered.contains(match.target.path) {
+            if match.base?.differs(from: match.target.status) ?? false { changed.insert(match.source.path) }
+        }
+        // Entries restored into a directory need it in the manifest.
+        changes.updateMatches(where: { $1.head(at: $0).isDirectory && changed.contains($1.path(at: $0)) }) {
+            $0.keepTarget()
+        }
+        changes.remove(.match) { !$1.head(at: $0).isDirectory && changed.contains($1.path(at: $0)) }
         return changed
     }
 
@@ -63,7 +58,7 @@ extension Difference {
     private func carriedPathsOfDeleted(_ recovered: Set<RelativePath>) -> [RelativePath: RelativePath] {
         let moves = MoveMap(self)
         var carried: [RelativePath: RelativePath] = [:]
-        for (file, _) in deleted where recovered.contains(file.path) {
+        for file in deleted where recovered.contains(file.path) {
             guard moves.newPath(of: file.path.parent) != nil else { continue }
             carried[file.path] = moves.carriedPath(of: file.path)
         }
@@ -73,22 +68,29 @@ extension Difference {
     /// Leaves out entries that the target lacks, with everything below them, also from the manifest.
     private mutating func leaveOut(_ missing: Set<RelativePath>, _ tree: ListTree) {
         var left = missing.map(tree.location(of:))
-        func leavesOut(_ path: RelativePath) -> Bool {
-            guard missing.contains(path) || path.isBelow(anyOf: missing) else { return false }
+        changes.removeElements(at: { index, changes in
+            let path = changes.path(at: index)
+            guard changes.head(at: index).kind != .deleted,
+                missing.contains(path) || path.isBelow(anyOf: missing)
+            else { return false }
             left.append(path)
             return true
-        }
-        created.removeAll { leavesOut($0.file.path) }
-        matches.removeAll { leavesOut($0.source.path) }
+        })
         forgotten += left
     }
 
     /// Keeps objects of another type, unless the earlier tree has an entry at the path to which they are carried.
     private mutating func keepUnreplaced(_ displaced: [RelativePath: RelativePath]) {
         guard !displaced.isEmpty else { return }
-        let arriving = Set(created.lazy.map(\.file.path))
-            .union(matches.lazy.filter(\.isRenamed).map(\.source.path))
+        let arriving = Set(
+            changes.indices.filter {
+                let head = changes.head(at: $0)
+                return head.kind == .created || head.isRenamed
+            }.map { changes.path(at: $0) })
         let kept = Set(displaced.filter { !arriving.contains($0.value) }.keys)
-        deleted.removeAll { kept.contains($0.file.path) || $0.file.path.isBelow(anyOf: kept) }
+        changes.remove(.deleted) { index, changes in
+            let path = changes.path(at: index)
+            return kept.contains(path) || path.isBelow(anyOf: kept)
+        }
     }
 }

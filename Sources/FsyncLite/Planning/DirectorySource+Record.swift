@@ -22,32 +22,29 @@ extension DirectorySource {
     }
 
     func rereadSource(of difference: inout Difference) throws {
-        func isChanging(_ head: Match.Head) -> Bool {
-            head.replacesContent || head.isOpen || !head.causes.isSubset(of: .renamed)
+        func isChanging(_ head: Change.Head) -> Bool {
+            head.kind != .deleted && (head.arrives || head.isOpen || !head.causes.isSubset(of: .renamed))
         }
         try difference.edit { difference in
             try tree.reread(
                 {
-                    let (matches, created) = (difference.matches, difference.created)
-                    let changing = matches.indices.lazy.filter { isChanging(matches.head(at: $0)) }
-                    return Set(changing.map { matches.path(at: $0).parent ?? .root })
-                        .union(created.indices.lazy.map { created.path(at: $0).parent ?? .root })
+                    let changes = difference.changes
+                    let changing = changes.indices.lazy.filter { isChanging(changes.head(at: $0)) }
+                    return Set(changing.map { changes.path(at: $0).parent ?? .root })
                 },
                 { path, status in
                     // What has changed since keeps what was recorded, which the next run finds out. Nothing else differs.
-                    func update(_ file: inout File) {
-                        guard file.identity == status.identity, file.status.changed == status.changed else {
-                            return
-                        }
-                        var known = file.status
-                        known.allocated = status.allocated
-                        file = file.with(known)
+                    guard
+                        let index = difference.changes.index(of: .match, at: path)
+                            ?? difference.changes.index(of: .created, at: path)
+                    else { return }
+                    let file = difference.changes[file: index]
+                    guard file.identity == status.identity, file.status.changed == status.changed else {
+                        return
                     }
-                    if let index = difference.matches.index(of: path) {
-                        update(&difference.matches[index].source)
-                    } else if let index = difference.created.index(of: path) {
-                        update(&difference.created[index].file)
-                    }
+                    var known = file.status
+                    known.allocated = status.allocated
+                    difference.changes[file: index] = file.with(known)
                 })
         }
     }

@@ -271,7 +271,8 @@ struct DirectorySource: PlanSource {
         for (path, status) in excluded {
             let goal = moves.carriedPath(of: path)
             let isTaken =
-                difference.created.index(of: goal) != nil || difference.matches.index(of: goal) != nil
+                difference.changes.index(of: .created, at: goal) != nil
+                || difference.changes.index(of: .match, at: goal) != nil
             guard goal != path, try isTaken || !decide(goal, status.type, status.size).isExcluded else {
                 continue
             }
@@ -289,25 +290,23 @@ struct DirectorySource: PlanSource {
         defer { contents.close() }
         let attributes = AttributeInspection(
             source: tree, target: target, policy.attributes.extended, monitor)
-        let moved = difference.matches.indices.count { index in
-            difference.matches.head(at: index).isOpen && difference.matches[index].needsContentComparison
-                && policy.hasOnlyTimeMoved(difference.matches[index])
+        let moved = difference.changes.indices.count { index in
+            guard difference.changes.head(at: index).needsContentComparison else { return false }
+            return policy.hasOnlyTimeMoved(difference.changes[match: index])
         }
-        // A request for each match would wait for the line each time. A copy of the matches costs memory as soon as one
+        // A request for each match would wait for the line each time. A copy of the changes costs memory as soon as one
         // of them changes.
         let announces = tree.facts.isRemote
-        let matches = announces ? difference.matches : []
-        var (next, announced) = (matches.startIndex, 0)
+        let changes = announces ? difference.changes : []
+        var (next, announced) = (changes.startIndex, 0)
         func announce(_ match: Match) {
             guard announced == 0 else {
                 announced -= 1
                 return
             }
             var following: [Match] = []
-            while next < matches.endIndex, following.count < 256 {
-                if matches.head(at: next).isOpen, matches[next].needsInspection {
-                    following.append(matches[next])
-                }
+            while next < changes.endIndex, following.count < 256 {
+                if changes.head(at: next).needsInspection { following.append(changes[match: next]) }
                 next += 1
             }
             attributes.announce(following)
@@ -321,7 +320,7 @@ struct DirectorySource: PlanSource {
             lookUp: { try attributes.attributes(ofTarget: $0) },
             compare: { try contents.compare($0) })
         problems += difference.leaveAttributes(of: attributes.unread)
-        movedTimes = difference.matches.heads.contains { $0.causes.contains(.content) } ? 0 : moved
+        movedTimes = difference.changes.heads.contains { $0.causes.contains(.content) } ? 0 : moved
         if !options.repairs.isEmpty { passedOver = difference.restrict(to: options.repairs) }
         if !options.trustsSource {
             rotten = try contents.rotten(among: difference.replacing, inCopies: !options.repairs.isEmpty)

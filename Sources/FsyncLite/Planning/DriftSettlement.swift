@@ -42,10 +42,10 @@ extension Difference {
         guard !policy.uncovering.isEmpty else { return [] }
         func isHomeless(_ path: RelativePath) throws -> Bool {
             guard policy.uncovering.contains(path), let parent = path.parent, !parent.isRoot,
-                created.index(of: parent) == nil, matches.index(of: parent) == nil,
+                changes.index(of: .created, at: parent) == nil, changes.index(of: .match, at: parent) == nil,
                 // A directory above that moves may bring it along.
                 !path.ancestors.contains(where: {
-                    matches.index(of: $0).map { matches.head(at: $0).isRenamed } ?? false
+                    changes.index(of: .match, at: $0).map { changes.head(at: $0).isRenamed } ?? false
                 })
             else { return false }
             return try look(tree.location(of: parent))?.type != .directory
@@ -55,15 +55,16 @@ extension Difference {
             if try isHomeless(match.source.path) { homeless.append(match.source.path) }
         }
         // Of a file with several names, which are linked.
-        for (file, _) in created where tree.location(of: file.path).isInState {
+        for file in created where tree.location(of: file.path).isInState {
             if try isHomeless(file.path) { homeless.append(file.path) }
         }
         guard !homeless.isEmpty else { return [] }
         let left = Set(homeless)
         func isLeft(_ path: RelativePath) -> Bool { left.contains(path) || path.isBelow(anyOf: left) }
         edit { difference in
-            difference.matches.removeAll { isLeft($0.source.path) }
-            difference.created.removeAll { isLeft($0.file.path) }
+            difference.changes.removeElements(at: { index, changes in
+                changes.head(at: index).kind != .deleted && isLeft(changes.path(at: index))
+            })
         }
         return homeless.map {
             Problem(
@@ -96,30 +97,31 @@ private struct DriftSettlement {
     init(_ difference: Difference, _ tree: ListTree, isKept: Bool, _ taken: Set<RelativePath>) {
         (self.tree, self.isKept, self.taken) = (tree, isKept, taken)
         uncovering = difference.policy.uncovering
-        for (file, _) in difference.created where isRestored(file) && tree.isChanged(file.path) {
+        for file in difference.created where isRestored(file) && tree.isChanged(file.path) {
             needed.formUnion(file.path.ancestors)
         }
         for match in difference.matches where match.isRenamed {
             needed.formUnion(match.source.path.ancestors)
         }
         let moves = MoveMap(difference)
-        for index in difference.deleted.indices { sort(index, difference, moves) }
+        for index in difference.changes.indices(of: .deleted) { sort(index, difference, moves) }
     }
 
     /// Sorts an entry that would be deleted.
     private mutating func sort(_ index: Int, _ difference: Difference, _ moves: MoveMap) {
-        let path = difference.deleted.path(at: index)
+        let changes = difference.changes
+        let path = changes.path(at: index)
         guard !difference.foreign.contains(path) else {
             foreign.insert(path)
             return
         }
         let carried = moves.carriedPath(of: path)
-        let isDirectory = difference.deleted.isDirectory(at: index)
+        let isDirectory = changes.head(at: index).isDirectory
         // A directory with other times is as it was, one in the place of a file is not.
         let isEdited =
             difference.edited.contains(path)
             && (!isDirectory
-                || difference.created.index(of: carried).map { !difference.created.isDirectory(at: $0) }
+                || changes.index(of: .created, at: carried).map { !changes.head(at: $0).isDirectory }
                     ?? false)
         let isTaken = taken.contains(path)
         if isTaken || (isKept && isEdited) {
@@ -138,7 +140,8 @@ private struct DriftSettlement {
     /// Leaves out uncovered entries that are no longer in the target, unless something returns into them.
     func forgetUncovered(in difference: inout Difference) {
         var forgotten: [RelativePath] = []
-        difference.created.removeAll { file, _ in
+        difference.changes.remove(.created) { index, changes in
+            let file = changes[file: index]
             guard !isRestored(file), !needed.contains(file.path) else { return false }
             forgotten.append(file.path)
             return true
@@ -148,10 +151,11 @@ private struct DriftSettlement {
 
     /// Leaves out entries that would replace an edited one.
     func leaveEdited(in difference: inout Difference) {
-        difference.matches.removeAll {
-            listed.contains($0.source.path) && !$0.source.isDirectory && $0.target.path.isInState
-        }
-        difference.created.removeAll { listed.contains($0.file.path) && !$0.file.isDirectory }
+        difference.changes.removeElements(at: { index, changes in
+            let head = changes.head(at: index)
+            return !head.isDirectory && listed.contains(changes.path(at: index))
+                && (head.kind == .created || head.kind == .match && head.targetIsInState)
+        })
     }
 
     /// Keeps entries that no apply brought and edited ones, with the directories above them.
@@ -164,7 +168,7 @@ private struct DriftSettlement {
         restUncovered(in: &difference, filters)
         // No manifest has them.
         let foreign = foreign
-        difference.matches.removeAll { foreign.contains($0.target.path) }
+        difference.changes.remove(.match) { foreign.contains($1.targetPath(at: $0)) }
     }
 
     /// A directory that no apply brought, and that another one carries to a path where a directory is needed, becomes
@@ -173,11 +177,14 @@ private struct DriftSettlement {
         let (needed, uncovering, foreign) = (needed, uncovering, foreign)
         let moves = MoveMap(difference)
         let carried = Dictionary(
-            difference.deleted.lazy.map(\.file).filter { $0.isDirectory && foreign.contains($0.path) }
+            difference.deleted.lazy.filter { $0.isDirectory && foreign.contains($0.path) }
                 .map { (moves.carriedPath(of: $0.path), $0.path) },
             uniquingKeysWith: { first, _ in first }
         ).filter { $0.key != $0.value && needed.contains($0.key) }
-        difference.created.removeAll { uncovering.contains($0.file.path) && carried[$0.file.path] != nil }
+        difference.changes.remove(.created) { index, changes in
+            let path = changes.path(at: index)
+            return uncovering.contains(path) && carried[path] != nil
+        }
         self.foreign.subtract(carried.values)
         resting.formUnion(carried.values)
     }
@@ -204,8 +211,8 @@ private struct DriftSettlement {
     /// - Returns: the files whose earlier content is lost; none where changes are kept, which are listed.
     mutating func settleMatches(in difference: inout Difference) -> [Problem] {
         var problems: [Problem] = []
-        for index in difference.matches.indices {
-            let match = difference.matches[index]
+        for index in difference.changes.indices where difference.changes.head(at: index).kind == .match {
+            let match = difference.changes[match: index]
             guard !match.target.path.isInState,
                 match.causes.contains(.drift) || (match.base == nil && !match.isRenamed)
             else { continue }
@@ -217,7 +224,7 @@ private struct DriftSettlement {
                 guard isLost(match) else { continue }
                 problems.append(.lost(match.source.path, at: match.target.path))
             }
-            difference.matches[index].keepTarget()
+            difference.changes[match: index].keepTarget()
             kept.insert(match.source.path)
         }
         return problems + keepNames(in: &difference)
@@ -231,13 +238,14 @@ private struct DriftSettlement {
             difference.matches.lazy.filter { kept.contains($0.source.path) && $0.target.isMultiplyLinked }
                 .map(\.target.status.inode))
         var problems: [Problem] = []
-        for index in difference.matches.indices
-        where !inodes.isEmpty && difference.matches.head(at: index).hasOtherNames {
-            let match = difference.matches[index]
+        for index in difference.changes.indices where !inodes.isEmpty {
+            let head = difference.changes.head(at: index)
+            guard head.kind == .match, head.hasOtherNames else { continue }
+            let match = difference.changes[match: index]
             guard match.target.isMultiplyLinked, inodes.contains(match.target.status.inode),
                 self.kept.insert(match.source.path).inserted
             else { continue }
-            difference.matches[index].keepTarget()
+            difference.changes[match: index].keepTarget()
             problems.append(
                 Problem(
                     path: match.source.path, code: .drift,
@@ -258,9 +266,12 @@ private struct DriftSettlement {
     mutating func leaveMissing(in difference: inout Difference) -> [Problem] {
         let needed = needed
         var missing: [RelativePath] = []
-        difference.created.removeAll { file, isDrift in
-            guard isDrift, !needed.contains(file.path) else { return false }
-            missing.append(file.path)
+        difference.changes.remove(.created) { index, changes in
+            let path = changes.path(at: index)
+            guard changes.head(at: index).causes.contains(.drift), !needed.contains(path) else {
+                return false
+            }
+            missing.append(path)
             return true
         }
         kept.formUnion(missing)
@@ -282,29 +293,29 @@ private struct DriftSettlement {
         guard !lost.isEmpty else { return [] }
         // What the target has at the path stays. A file in a displaced directory returns with the directory.
         var missing: [File] = []
-        difference.matches.removeAll { match in
-            let path = match.target.path
-            guard lost.contains(match.source.path), path.isInState, !path.isInSlot else { return false }
-            missing.append(match.source)
+        difference.changes.remove(.match) { index, changes in
+            let path = changes.targetPath(at: index)
+            guard lost.contains(changes.path(at: index)), path.isInState, !path.isInSlot else { return false }
+            missing.append(changes[file: index])
             return true
         }
-        difference.created.append(contentsOf: missing.map { ($0, false) })
-        difference.created.sort()
+        difference.changes.append(contentsOf: missing.lazy.map { .created($0, isDrift: false) })
+        difference.changes.sort()
         // Entries that stay at these paths may be excluded by the restored filters.
         let excluded = Array(
-            difference.deleted.lazy.map(\.file).filter { file in
+            difference.deleted.lazy.filter { file in
                 (lost.contains(file.path) || file.path.isBelow(anyOf: lost))
                     && filters?.excludes(file.path, file.status.type) ?? false
             })
         difference.omit(Array(lost))
-        difference.uncover(excluded.filter { difference.deleted.index(of: $0.path) == nil })
+        difference.uncover(excluded.filter { difference.changes.index(of: .deleted, at: $0.path) == nil })
         kept.formUnion(lost)
         return lost.sorted().map(tree.problem)
     }
 
     /// Changed entries that cannot stay: another entry needs their path.
     func displaced(in difference: Difference) -> Set<RelativePath> {
-        Set(edited.lazy.filter { difference.deleted.index(of: $0.key) != nil }.map(\.value))
+        Set(edited.lazy.filter { difference.changes.index(of: .deleted, at: $0.key) != nil }.map(\.value))
     }
 
     /// Names the first entry that no apply brought, of those that stay and of those that go to the history.
@@ -312,7 +323,7 @@ private struct DriftSettlement {
         let moves = MoveMap(difference)
         let strangers = foreign.union(edited.keys.lazy.filter(taken.contains))
         let going =
-            difference.deleted.lazy.map(\.file.path).filter(strangers.contains)
+            difference.deleted.lazy.map(\.path).filter(strangers.contains)
             + difference.matches.lazy.filter {
                 $0.replacesContent && $0.base == nil && !$0.target.path.isInState && !$0.target.isDirectory
             }.map(\.target.path)
@@ -335,16 +346,17 @@ extension Difference {
             try look(tree.location(of: file.path))?.equals(file.status, in: .content) ?? false
         }
         var lost: Set<RelativePath> = []
-        for (file, _) in created where file.isFile || file.omitted.contains(.purged) {
+        for file in created where file.isFile || file.omitted.contains(.purged) {
             switch links[file.path] {
             case .kept: continue
-            case .staged(let first) where !lost.contains(first) && created.index(of: first) != nil: continue
+            case .staged(let first)
+            where !lost.contains(first) && changes.index(of: .created, at: first) != nil:
+                continue
             case .staged, nil: break
             }
             if try !isThere(file) { lost.insert(file.path) }
         }
-        for index in matches.indices where matches.head(at: index).replacesContent {
-            let match = matches[index]
+        for match in replacing {
             let location = tree.location(of: match.source.path)
             guard match.source.isFile || match.source.omitted.contains(.purged),
                 location != match.target.path || location.isInState
@@ -358,8 +370,8 @@ extension Difference {
     fileprivate mutating func uncover(_ files: [File]) {
         guard !files.isEmpty else { return }
         staying.formUnion(files.map(\.path))
-        matches.append(contentsOf: files.map { Match(source: $0, target: $0) })
-        matches.sort()
+        changes.append(contentsOf: files.lazy.map { .match(Match(source: $0, target: $0)) })
+        changes.sort()
     }
 }
 

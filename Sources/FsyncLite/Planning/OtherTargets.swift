@@ -30,7 +30,7 @@ extension PathCopy {
     func targetRefusals(_ difference: Difference) throws -> [Refusal] {
         let resolver = PathResolver(directory)
         // Beside a target, it would be in the way of the state.
-        let states = try difference.created.compactMap { file, _ -> Refusal? in
+        let states = try difference.created.compactMap { file -> Refusal? in
             guard let name = file.path.fileName, name.isReserved, let tree = name.treeOfState,
                 let path = file.path.parent?.appending(tree),
                 try resolver.status(of: path)?.type == .directory, try resolver.directory(path).isTarget()

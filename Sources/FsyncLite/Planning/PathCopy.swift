@@ -39,18 +39,17 @@ struct PathCopy {
             compare: { try comparison.compare($0) })
         refusals += try targetRefusals(difference)
         difference.edit { difference in
-            for index in difference.matches.indices where difference.matches[index].target.isDirectory {
-                if !overwrites || !difference.matches[index].target.path.isWithin(paths) {
-                    difference.matches[index].keepTarget()
-                }
-            }
+            difference.changes.updateMatches(where: { index, changes in
+                changes.head(at: index).targetIsDirectory
+                    && (!overwrites || !changes.targetPath(at: index).isWithin(paths))
+            }) { $0.keepTarget() }
         }
-        for (file, _) in difference.deleted where file.isDirectory || !file.path.isWithin(paths) {
+        for file in difference.deleted where file.isDirectory || !file.path.isWithin(paths) {
             refusals.append(.otherKind(file.path, file.status.type))
         }
         let replaced =
             (difference.matches.filter { !$0.isUnchanged }.map(\.target)
-            + difference.deleted.map(\.file)).filter { !$0.isDirectory }.sorted()
+            + difference.deleted).filter { !$0.isDirectory }.sorted()
         guard !replaced.isEmpty else { return comparison.problems }
         let more = replaced.count > PathCopy.named ? replaced.count - PathCopy.named : 0
         guard !overwrites else {
@@ -70,7 +69,7 @@ struct PathCopy {
     private mutating func noteOverwritten(_ difference: Difference) {
         let paths =
             (difference.matches.filter { $0.replacesContent && !$0.target.isDirectory }.map(\.target.path)
-            + difference.deleted.map(\.file.path)).sorted()
+            + difference.deleted.map(\.path)).sorted()
         guard !paths.isEmpty, refusals.isEmpty else { return }
         let names = Amount.list(paths.prefix(PathCopy.named).map(\.description), of: paths.count)
         notes.append("with --overwrite, the snapshot's content replaces that of \(names)")

@@ -58,19 +58,21 @@ extension Difference {
             guard try check.confirm(&file) else { return false }
             links[path] = .kept(file)
         }
-        let (matches, deleted) = (matches, deleted)
+        let changes = changes
         // What moves with its directory keeps its name there.
-        let renamed = matches.indices.lazy.filter { index in
-            matches.head(at: index).isRenamed
-                && !moves.isCarried(from: matches.targetPath(at: index), to: matches.path(at: index))
+        let moving = changes.indices.lazy.filter { index in
+            let head = changes.head(at: index)
+            return head.kind == .created
+                || head.isRenamed
+                    && !moves.isCarried(from: changes.targetPath(at: index), to: changes.path(at: index))
         }
-        let leaving = renamed.filter { !matches.head(at: $0).targetIsInState }
-        let gone = Set(deleted.indices.map { deleted.path(at: $0) })
-            .union(leaving.map { matches.targetPath(at: $0) })
-        for index in renamed where try !check.isFree(matches.path(at: index), of: gone) { return false }
-        for index in created.indices where try !check.isFree(created.path(at: index), of: gone) {
-            return false
+        let leaving = moving.filter {
+            let head = changes.head(at: $0)
+            return head.isRenamed && !head.targetIsInState
         }
+        let gone = changes.targetPaths(of: .deleted)
+            .union(leaving.map { changes.targetPath(at: $0) })
+        for index in moving where try !check.isFree(changes.path(at: index), of: gone) { return false }
         return try check.parentsAreThere()
     }
 }
@@ -109,15 +111,23 @@ private struct RecordCheck {
     /// Gives the objects of the target their present status; false when one is not as recorded.
     mutating func confirm(entriesOf difference: inout Difference) throws(SystemError) -> Bool {
         // What is in the history was looked at when it was offered.
-        let indices = difference.matches.indices.filter { !difference.matches.head(at: $0).targetIsInState }
-            .sorted { difference.matches.targetPath(at: $0) < difference.matches.targetPath(at: $1) }
-        for index in indices {
-            guard try confirm(&difference.matches[index].target) else { return false }
-            take(difference.matches[index])
+        func isPresent(_ index: Int, _ kind: Change.Kind) -> Bool {
+            let head = difference.changes.head(at: index)
+            return head.kind == kind && !head.targetIsInState
         }
-        for index in difference.deleted.indices where !difference.deleted.path(at: index).isInState {
-            guard try confirm(&difference.deleted[index].file) else { return false }
-            take(deleted: difference.deleted[index].file)
+        let matches = difference.changes.indices.filter { isPresent($0, .match) }
+            .sorted { difference.changes.targetPath(at: $0) < difference.changes.targetPath(at: $1) }
+        for index in matches {
+            var match = difference.changes[match: index]
+            guard try confirm(&match.target) else { return false }
+            difference.changes[match: index] = match
+            take(match)
+        }
+        for index in difference.changes.indices where isPresent(index, .deleted) {
+            var file = difference.changes[file: index]
+            guard try confirm(&file) else { return false }
+            difference.changes[file: index] = file
+            take(deleted: file)
         }
         return true
     }

@@ -187,10 +187,10 @@ struct SnapshotCopy: PlanSource {
 extension Difference {
     /// Whether the content of an entry has to come from the source.
     fileprivate func copies(_ path: RelativePath) -> Bool {
-        if created.index(of: path) != nil {
+        if changes.index(of: .created, at: path) != nil {
             if case .kept? = links[path] { return false }
             return true
         }
-        return matches.index(of: path).map { matches.head(at: $0).replacesContent } ?? false
+        return changes.index(of: .match, at: path).map { changes.head(at: $0).replacesContent } ?? false
     }
 }

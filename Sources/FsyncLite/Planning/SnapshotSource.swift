@@ -207,11 +207,10 @@ struct SnapshotSource: PlanSource {
             let location = tree.location(of: path)
             if location != path { locations[path] = (path, location) }
         }
-        let (created, matches) = (difference.created, difference.matches)
-        for index in created.indices { add(created.path(at: index)) }
-        for index in matches.indices {
-            let head = matches.head(at: index)
-            if head.replacesContent || head.changesAttributes { add(matches.path(at: index)) }
+        let changes = difference.changes
+        for index in changes.indices {
+            let head = changes.head(at: index)
+            if head.arrives || head.changesAttributes { add(changes.path(at: index)) }
         }
         let known = locations
         return EarlierTree(

@@ -47,8 +47,7 @@ struct TargetDomains {
                     Obstacle(path: file.path, directory: directory, demand: demand, found: stage))
             }
         }
-        for (file, _) in difference.created { try look(file, &self) }
-        for match in difference.matches where match.replacesContent { try look(match.source, &self) }
+        for file in difference.arriving { try look(file, &self) }
     }
 
     private mutating func lookAtDepartures(_ difference: Difference) throws {
@@ -56,7 +55,7 @@ struct TargetDomains {
             guard let parent = path.parent, domains.moves.newPath(of: parent) != nil else { return }
             try domains.check(path, into: parent)
         }
-        for (file, _) in difference.deleted { try leave(file.path, &self) }
+        for file in difference.deleted { try leave(file.path, &self) }
         for match in difference.matches {
             if match.replacesContent {
                 try leave(match.target.path, &self)

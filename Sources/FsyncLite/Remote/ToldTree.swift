@@ -294,7 +294,8 @@ private enum ToldCoding: PackedCoding {
     }
 
     static func unpack(
-        _ cursor: inout PackedStore.Cursor, at path: RelativePath, other: RelativePath?, _ store: PackedStore
+        _ cursor: inout PackedStore.Cursor, _: Void, at path: RelativePath, other: RelativePath?,
+        _ store: PackedStore
     ) -> Element {
         let exclusion = cursor.byte() != 0 ? Exclusion.byStatus : .none
         let sight = Sight(rawValue: cursor.byte()) ?? .unseen

@@ -188,25 +188,25 @@ final class LinkedCopy {
 
 /// The matches of a difference, by the present path of their object in the target.
 private struct MatchesOfTarget {
-    private let matches: MatchList
+    private let changes: ChangeList
     /// Those that are renamed, with their new path.
     private var renamed = PackedMap<PathCoding>()
 
     init(_ difference: Difference) {
-        matches = difference.matches
-        for index in matches.indices where matches.head(at: index).isRenamed {
-            let path = matches.targetPath(at: index)
-            renamed[path] = (path, matches.path(at: index))
+        changes = difference.changes
+        for index in changes.indices where changes.head(at: index).isRenamed {
+            let path = changes.targetPath(at: index)
+            renamed[path] = (path, changes.path(at: index))
         }
     }
 
     /// It will get other attributes, which the first tree must not get.
     func changesAttributes(at path: RelativePath) -> Bool {
-        match(at: path).map { matches.head(at: $0).changesAttributes } ?? false
+        match(at: path).map { changes.head(at: $0).changesAttributes } ?? false
     }
 
     private func match(at path: RelativePath) -> Int? {
-        if let renamed = renamed[path] { return matches.index(of: renamed.other) }
-        return matches.index(of: path).flatMap { matches.head(at: $0).isRenamed ? nil : $0 }
+        if let renamed = renamed[path] { return changes.index(of: .match, at: renamed.other) }
+        return changes.index(of: .match, at: path).flatMap { changes.head(at: $0).isRenamed ? nil : $0 }
     }
 }

@@ -14,21 +14,9 @@ package struct ManifestUpdate: Sendable {
         var location: RelativePath?
     }
 
-    /// The origin of a change: an entry of the difference, by its index, or one that was set or removed.
-    enum Origin: UInt32, Sendable {
-        /// The path is removed: of a forgotten or deleted entry, or of the target's entry of a match.
-        case forgotten, deleted, left
-        case removed
-        /// A match whose object stays; a staged entry.
-        case kept, staged
-        case set
-    }
-
-    private typealias Change = OriginAndIndex<Origin>
-    private var changes: [Change] = []
     @Boxed private var difference: Difference
     private let moves: MoveMap
-    private let outcomes: OutcomeList
+    private let staged: OperationGraph.StagedList
     private let numbers: ObjectNumbers
     private var removed: [RelativePath] = []
     private var entries: [Entry] = []
@@ -47,19 +35,14 @@ package struct ManifestUpdate: Sendable {
     /// The same for objects with other names, by inode.
     private var touchedObjects: Set<UInt64> = []
 
-    package init() { self.init(Difference(), MoveMap(Difference()), OutcomeList(), ObjectNumbers()) }
+    package init() { self.init(Difference(), MoveMap(Difference()), .init(), ObjectNumbers()) }
 
-    /// - Parameter outcomes: of the stage.
-    init(_ difference: Difference, _ moves: MoveMap, _ outcomes: OutcomeList, _ numbers: ObjectNumbers) {
-        (self.difference, self.moves, self.outcomes) = (difference, moves, outcomes)
+    init(
+        _ difference: Difference, _ moves: MoveMap, _ staged: OperationGraph.StagedList,
+        _ numbers: ObjectNumbers
+    ) {
+        (self.difference, self.moves, self.staged) = (difference, moves, staged)
         self.numbers = numbers
-        changes.reserveCapacity(
-            difference.forgotten.count + difference.deleted.count + difference.created.count
-                + difference.matches.heads.reduce(0) { $0 + ($1.isRenamed ? 2 : 1) })
-    }
-
-    mutating func append(_ origin: Origin, _ index: Int) {
-        changes.append(Change(origin, index))
     }
 
     /// Declares objects whose change times the commit moves.
@@ -104,12 +87,9 @@ package struct ManifestUpdate: Sendable {
         uncovered = paths
     }
 
-    package mutating func remove(_ path: RelativePath) {
-        append(.removed, removed.count)
-        removed.append(path)
-    }
+    package mutating func remove(_ path: RelativePath) { removed.append(path) }
 
-    /// Sets the new entry of a path. It overrides a removal, which must come first.
+    /// Sets the new entry of a path, unless an entry was staged there.
     ///
     /// - Parameter targetChanged: the change time of its object, if the commit does not move it.
     package mutating func set(
@@ -117,7 +97,6 @@ package struct ManifestUpdate: Sendable {
         at location: RelativePath? = nil
     ) {
         guard ManifestUpdate.holds(file) else { return }
-        append(.set, entries.count)
         entries.append(
             Entry(
                 file: file, targetInode: targetInode, targetChanged: targetChanged, marks: marks,
@@ -127,33 +106,34 @@ package struct ManifestUpdate: Sendable {
     /// A socket left in the target has no data, and manifests have no type for it.
     static func holds(_ file: File) -> Bool { file.status.type != .socket }
 
-    private func path(_ change: Change) -> RelativePath {
-        let index = change.index
-        return switch change.origin {
-        case .removed: removed[index]
-        case .set: entries[index].file.path
-        case .forgotten: difference.forgotten[index]
-        case .deleted: difference.deleted.path(at: index)
-        case .left: difference.matches.targetPath(at: index)
-        case .staged: outcomes.path(index)
-        case .kept: difference.matches.path(at: index)
+    /// The new entries by their paths; nil for a path that is removed.
+    private func edits() -> PathMerge<Entry?> {
+        let changes = difference.changes
+        // The manifest has no entries of the history.
+        var left = changes.indices.filter {
+            changes.head(at: $0).isRenamed && !changes.head(at: $0).targetIsInState
+        }.map { UInt32($0) }
+        left.sort { changes.targetPath(at: Int($0)) < changes.targetPath(at: Int($1)) }
+        let others = changes.indices.lazy.filter {
+            let head = changes.head(at: $0)
+            return head.kind == .deleted || !head.arrives && !head.isSocket
         }
+        let set = entries.sorted { $0.file.path < $1.file.path }
+        typealias Edit = PathMerge<Entry?>.Element
+        func origin(_ edits: some Sequence<Edit>) -> AnyIterator<Edit> { AnyIterator(edits.makeIterator()) }
+        return PathMerge([
+            origin(removed.sorted().lazy.map { ($0, nil) as Edit }),
+            origin(left.lazy.map { (changes.targetPath(at: Int($0)), nil) as Edit }),
+            origin(others.map { (changes.path(at: $0), kept(at: $0)) as Edit }),
+            origin(set.lazy.map { ($0.file.path, $0) as Edit }),
+            origin(staged.indices.lazy.compactMap { staged(at: $0) }.map { ($0.file.path, $0) as Edit }),
+        ])
     }
 
-    /// nil: the entry is removed.
-    private func entry(_ change: Change) -> Entry? {
-        let index = change.index
-        return switch change.origin {
-        case .forgotten, .deleted, .left, .removed: nil
-        case .set: entries[index]
-        case .kept: kept(index)
-        case .staged: staged(index)
-        }
-    }
-
-    /// The entry of a match whose object stays.
-    private func kept(_ index: Int) -> Entry {
-        let (match, policy) = (difference.matches[index], difference.policy)
+    /// The entry of a match whose object stays; nil for what goes.
+    private func kept(at index: Int) -> Entry? {
+        guard case .match(let match) = difference.changes[index] else { return nil }
+        let policy = difference.policy
         let target = match.target.status
         let stays = !match.changesAttributes && (!match.isRenamed || moves.isCarried(match))
         return Entry(
@@ -164,49 +144,23 @@ package struct ManifestUpdate: Sendable {
     }
 
     /// The entry of a staged object.
-    private func staged(_ index: Int) -> Entry? {
-        guard case .staged(let file, let inode)? = outcomes[index] else { return nil }
+    private func staged(at index: Int) -> Entry? {
+        guard case .staged(let file, let inode)? = staged.outcome(at: index), ManifestUpdate.holds(file)
+        else { return nil }
         return Entry(
             file: file, targetInode: inode, marks: difference.policy.marks(of: file, base: nil),
             object: numbers.number(arriving: file))
     }
 
-    /// Sorts the changes by path, and keeps for each path only the last.
-    private mutating func order() {
-        // Taken out, as the order needs the rest of this value.
-        var ordered: [Change] = []
-        swap(&ordered, &changes)
-        // A constant: each access to a value that can change would copy all of it.
-        let rest = self
-        // The sort is stable, and fast for changes that are in order.
-        ordered.sort { rest.path($0) < rest.path($1) }
-        var count = 0
-        for index in ordered.indices {
-            if count > 0, rest.path(ordered[count - 1]) == rest.path(ordered[index]) { count -= 1 }
-            ordered[count] = ordered[index]
-            count += 1
-        }
-        ordered.removeLast(ordered.count - count)
-        changes = ordered
-    }
-
     /// Writes the new manifest.
     ///
     /// - Parameter missing: computes the digests of files that have none; nil leaves them out.
-    mutating func write(
+    func write(
         _ header: ManifestHeader, over old: (some EntryStream)?, to sink: inout some ByteSink & ~Copyable,
         digests missing: MissingDigests? = nil
     ) throws -> ManifestSummary {
-        order()
-        return try writeOrdered(header, over: old, to: &sink, digests: missing)
-    }
-
-    private func writeOrdered(
-        _ header: ManifestHeader, over old: (some EntryStream)?, to sink: inout some ByteSink & ~Copyable,
-        digests missing: MissingDigests?
-    ) throws -> ManifestSummary {
         var writer = ManifestWriter(header)
-        var next = changes.startIndex
+        var edits = edits()
         let uncovered = uncovered
         func write(_ entry: Entry) {
             writer.append(
@@ -219,8 +173,8 @@ package struct ManifestUpdate: Sendable {
         func append(_ entry: Entry) throws {
             if let missing { try missing.add(entry, write) } else { write(entry) }
         }
-        func append(_ change: Change) throws {
-            guard var entry = entry(change) else { return }
+        func appendNext() throws {
+            guard var entry = edits.next()?.value else { return }
             entry.targetChanged = untouched(
                 entry.targetChanged, entry.file.status.type, entry.location, entry.targetInode)
             entry.marks.formUnion(entry.file.isGrowing ? .growing : [])
@@ -235,13 +189,12 @@ package struct ManifestUpdate: Sendable {
                 let found = isCovered ? times.time(of: number) : nil
                 if isCovered { number += 1 }
                 var isChanged = false
-                while next < changes.endIndex, !isChanged {
-                    let order = path(changes[next]).order(comparedTo: old.path)
+                while let path = edits.path, !isChanged {
+                    let order = path.order(comparedTo: old.path)
                     guard order <= 0 else { break }
-                    try append(changes[next])
+                    try appendNext()
                     // Any number of new entries may come before an old one.
                     try writer.drain(to: &sink)
-                    next += 1
                     isChanged = order == 0
                 }
                 if isChanged { continue }
@@ -259,8 +212,8 @@ package struct ManifestUpdate: Sendable {
                 }
             }
         }
-        for change in changes[next...] {
-            try append(change)
+        while edits.path != nil {
+            try appendNext()
             try writer.drain(to: &sink)
         }
         try missing?.finish(write)

@@ -7,13 +7,12 @@ import FileSystem
 /// Numbers are told from the order of the entries, so that one takes no memory.
 package struct ObjectNumbers: Sendable {
     @Boxed private var difference: Difference
-    /// The number of the first new entry; those that follow have the next ones.
+    /// The number of the first new object; those that follow have the next ones.
     private let created: UInt64
-    /// Matches whose new content has no number yet, and the number of the first.
-    private var replacing: (matches: [UInt32], first: UInt64) = ([], 0)
-    /// By match, deleted or uncovered entry, the numbers of objects that were found without one.
+    /// Changes whose new object has no number yet: they get the numbers from `created` on.
+    private var new: [UInt32] = []
+    /// By change or uncovered entry, the numbers of objects that were found without one.
     private var found: [Int: UInt64] = [:]
-    private var foundDeleted: [Int: UInt64] = [:]
     private var foundUncovered: [Int: UInt64] = [:]
     /// Objects that stay under a name that is left out: what arrives as one of them is a copy.
     private var staying: Set<UInt64> = []
@@ -35,30 +34,29 @@ package struct ObjectNumbers: Sendable {
         _ difference: Difference, from first: UInt64, isStep: Bool, recorded: () throws -> ManifestReader?
     ) throws {
         self.difference = difference
-        created = first
-        next = first + UInt64(difference.created.count)
+        (created, next) = (first, first)
         noteStaying()
-        let matches = difference.matches
-        for index in matches.indices where matches.head(at: index).replacesContent {
-            if isNew(matches[index].source.object) { replacing.matches.append(UInt32(index)) }
+        let changes = difference.changes
+        for index in changes.indices where changes.head(at: index).arrives {
+            if isNew(changes[file: index].object) { new.append(UInt32(index)) }
         }
-        replacing.first = next
-        next += UInt64(replacing.matches.count)
+        next += UInt64(new.count)
         noteMoved()
         for case .kept(let file) in difference.links.values { linked.insert(file.status.inode) }
         try noteNames(recorded)
-        for index in matches.indices where matches.head(at: index).isUnnumbered {
-            let match = matches[index]
-            if !isStep, let base = match.base, base.object != 0,
-                base.status.equals(match.target.status, in: .content)
-            {
-                found[index] = base.object
-            } else {
-                found[index] = number(ofFound: match.target)
+        for index in changes.indices where changes.head(at: index).isUnnumbered {
+            switch changes[index] {
+            case .created: continue
+            case .deleted(let file, _, _): found[index] = number(ofFound: file)
+            case .match(let match):
+                if !isStep, let base = match.base, base.object != 0,
+                    base.status.equals(match.target.status, in: .content)
+                {
+                    found[index] = base.object
+                } else {
+                    found[index] = number(ofFound: match.target)
+                }
             }
-        }
-        for index in difference.deleted.indices where difference.deleted.isUnnumbered(at: index) {
-            foundDeleted[index] = number(ofFound: difference.deleted[index].file)
         }
         for (index, entry) in difference.uncovered.enumerated() where entry.file.object == 0 {
             foundUncovered[index] = number(ofFound: entry.file)
@@ -68,9 +66,10 @@ package struct ObjectNumbers: Sendable {
     private mutating func noteStaying() {
         var names = difference.policy.earlier?.leftOutNames ?? [:]
         guard !names.isEmpty else { return }
-        let (matches, deleted) = (difference.matches, difference.deleted)
-        for index in matches.indices { names[matches.targetPath(at: index)] = nil }
-        for index in deleted.indices { names[deleted.path(at: index)] = nil }
+        let changes = difference.changes
+        for index in changes.indices where changes.head(at: index).kind != .created {
+            names[changes.targetPath(at: index)] = nil
+        }
         staying = Set(names.values)
     }
 
@@ -93,29 +92,24 @@ package struct ObjectNumbers: Sendable {
 
     /// Finds the numbers of files of which others made a further name.
     private mutating func noteNames(_ recorded: () throws -> ManifestReader?) throws {
-        let matches = difference.matches
+        let changes = difference.changes
+        func isUnnumbered(_ index: Int) -> Bool {
+            let head = changes.head(at: index)
+            return head.isUnnumbered && head.kind != .created
+        }
         var wanted: Set<UInt64> = []
         func want(_ file: File) {
             if file.object == 0, file.isMultiplyLinked { wanted.insert(file.status.inode) }
         }
-        for index in matches.indices {
-            let head = matches.head(at: index)
-            if head.isUnnumbered, head.hasOtherNames { want(matches[index].target) }
-        }
-        let deleted = difference.deleted
-        for index in deleted.indices where deleted.isUnnumbered(at: index) && deleted.hasOtherNames(at: index)
-        {
-            want(deleted[index].file)
+        for index in changes.indices where isUnnumbered(index) && changes.head(at: index).hasOtherNames {
+            if let file = changes[index].target { want(file) }
         }
         for (file, _, _) in difference.uncovered { want(file) }
         for case .kept(let file) in difference.links.values { want(file) }
         guard !wanted.isEmpty, let manifest = try recorded() else { return }
         var others = Set(difference.forgotten)
-        for index in matches.indices where matches.head(at: index).isUnnumbered {
-            others.insert(matches.targetPath(at: index))
-        }
-        for index in deleted.indices where deleted.isUnnumbered(at: index) {
-            others.insert(deleted.path(at: index))
+        for index in changes.indices where isUnnumbered(index) {
+            others.insert(changes.targetPath(at: index))
         }
         while try manifest.advance() {
             if wanted.contains(manifest.targetInode), !others.contains(manifest.path) {
@@ -135,11 +129,9 @@ package struct ObjectNumbers: Sendable {
     // MARK: Numbers
 
     /// The number of the object that the target is found to have.
-    func found(match index: Int) -> UInt64 { found[index] ?? difference.matches[index].target.object }
-
-    func found(deleted index: Int) -> UInt64 {
-        foundDeleted[index] ?? difference.deleted[index].file.object
-    }
+    ///
+    /// - Parameter index: of the change.
+    func found(_ index: Int) -> UInt64 { found[index] ?? difference.changes[index].target?.object ?? 0 }
 
     func found(uncovered index: Int) -> UInt64 {
         foundUncovered[index] ?? difference.uncovered[index].file.object
@@ -150,7 +142,7 @@ package struct ObjectNumbers: Sendable {
     /// - Parameter index: of the match.
     func wanted(_ match: Match, at index: Int) -> UInt64 {
         guard !match.replacesContent else { return number(arriving: match.source) }
-        return match.source.object != 0 ? match.source.object : found(match: index)
+        return match.source.object != 0 ? match.source.object : found(index)
     }
 
     /// The number of an entry that gets a new object.
@@ -167,9 +159,12 @@ package struct ObjectNumbers: Sendable {
     private func isNew(_ object: UInt64) -> Bool { object == 0 || staying.contains(object) }
 
     private func own(_ path: RelativePath) -> UInt64 {
-        if let index = difference.created.index(of: path) { return created + UInt64(index) }
-        guard let index = difference.matches.index(of: path) else { return 0 }
-        let position = replacing.matches.partitionPoint(where: { $0 < index })
-        return replacing.first + UInt64(position)
+        let changes = difference.changes
+        guard let index = changes.index(of: .created, at: path) ?? changes.index(of: .match, at: path) else {
+            return 0
+        }
+        let position = new.partitionPoint(where: { $0 < index })
+        guard position < new.count, new[position] == index else { return changes[file: index].object }
+        return created + UInt64(position)
     }
 }

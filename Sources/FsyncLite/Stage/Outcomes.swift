@@ -6,14 +6,14 @@ extension Plan {
     /// The plan without the entries that could not be staged, and with the attributes that the target accepts; nil if
     /// nothing differs.
     func asFarAsAchieved(
-        _ outcomes: OutcomeList, tried: [RelativePath: File]
+        _ staged: OperationGraph.StagedList, tried: [RelativePath: File]
     ) -> Plan? {
         var difference = difference
         var problems = problems
         var left: [RelativePath] = []
         var vanished: [RelativePath] = []
         var omissions = OmissionList()
-        for (path, outcome) in outcomes.deviations {
+        for (path, outcome) in staged.deviations {
             switch outcome {
             case .staged(let file, _):
                 omissions.add(file)
@@ -24,10 +24,12 @@ extension Plan {
             }
             left.append(path)
         }
-        for index in difference.matches.indices where !tried.isEmpty {
-            guard let file = tried[difference.matches.path(at: index)] else { continue }
-            omissions.add(file)
-            difference.matches[index].source = file
+        if !tried.isEmpty {
+            difference.changes.updateMatches(where: { tried[$1.path(at: $0)] != nil }) { match in
+                guard let file = tried[match.source.path] else { return }
+                omissions.add(file)
+                match.source = file
+            }
         }
         var root = root
         if let file = tried[.root] {
@@ -52,8 +54,8 @@ extension Plan {
     }
 
     /// Notes the files of which only the first part was copied.
-    mutating func noteGrowing(_ outcomes: OutcomeList) {
-        let growing = outcomes.deviations.compactMap { _, outcome -> File? in
+    mutating func noteGrowing(_ staged: OperationGraph.StagedList) {
+        let growing = staged.deviations.compactMap { _, outcome -> File? in
             guard case .staged(let file, _) = outcome, file.isGrowing else { return nil }
             return file
         }
@@ -100,8 +102,8 @@ extension ManifestUpdate {
     ///   - old: the present manifest, read to its end.
     ///   - graph: the operations; nil if there are none.
     init(
-        _ plan: Plan, over old: ManifestReader?, staged: OutcomeList, graph: OperationGraph?,
-        _ numbers: ObjectNumbers
+        _ plan: Plan, over old: ManifestReader?, staged: OperationGraph.StagedList,
+        graph: OperationGraph?, _ numbers: ObjectNumbers
     ) throws {
         let difference = plan.difference
         let policy = difference.policy
@@ -113,8 +115,7 @@ extension ManifestUpdate {
         for problem in plan.problems where ![.attribute, .tooLong].contains(problem.code) {
             distrust(problem.path)
         }
-        for index in difference.forgotten.indices { append(.forgotten, index) }
-        for index in difference.deleted.indices { append(.deleted, index) }
+        for path in difference.forgotten { remove(path) }
         var resting = try old.map { try ManifestUpdate.carried(difference, moves, $0) } ?? []
         for (index, entry) in difference.uncovered.enumerated() {
             let (record, isSeen) = (entry.base, entry.isSeen)
@@ -134,16 +135,6 @@ extension ManifestUpdate {
             resting.append((file, seen))
         }
         for (file, _) in resting { remove(file.path) }
-        let matches = difference.matches
-        // The manifest has no entries of the history.
-        for index in matches.indices
-        where matches.head(at: index).isRenamed && !matches.head(at: index).targetIsInState {
-            append(.left, index)
-        }
-        for index in matches.indices
-        where !matches.head(at: index).replacesContent && !matches.head(at: index).isSocket {
-            append(.kept, index)
-        }
         for (file, record) in resting {
             set(
                 file.with(record.status).moved(to: moves.carriedPath(of: file.path)),
@@ -152,10 +143,6 @@ extension ManifestUpdate {
                 marks: record.known.marks.union(.uncovered),
                 at: file.path)
         }
-        for (index, outcome) in staged.enumerated() {
-            guard case .staged(let file, _)? = outcome, ManifestUpdate.holds(file) else { continue }
-            append(.staged, index)
-        }
         // A new name of a file that the target keeps is recorded like that file.
         if !difference.links.isEmpty { addNewNames(difference, numbers) }
         // Restored to its state before any run covered it.
@@ -163,12 +150,13 @@ extension ManifestUpdate {
     }
 
     private mutating func addNewNames(_ difference: Difference, _ numbers: ObjectNumbers) {
-        let matches = difference.matches
-        let kept = Dictionary(uniqueKeysWithValues: matches.indices.map { (matches.targetPath(at: $0), $0) })
+        let changes = difference.changes
+        let kept = Dictionary(
+            uniqueKeysWithValues: changes.indices(of: .match).map { (changes.targetPath(at: $0), $0) })
         for file in difference.arriving {
             guard case .kept(let target)? = difference.links[file.path] else { continue }
             let match =
-                kept[target.path].map { matches[$0] }
+                kept[target.path].map { changes[match: $0] }
                 ?? Match(source: file.recorded(as: target), target: target)
             var held = match.held.moved(to: file.path)
             held.object = numbers.number(arriving: file)
@@ -193,7 +181,7 @@ extension ManifestUpdate {
         }
         guard !found.isEmpty else { return found }
         let named = Set(difference.matches.lazy.map(\.target.path)).union(difference.forgotten)
-            .union(difference.deleted.lazy.map(\.file.path))
+            .union(difference.deleted.lazy.map(\.path))
         return found.filter { !named.contains($0.file.path) }
     }
 
@@ -203,14 +191,17 @@ extension ManifestUpdate {
         func touch(_ file: File) {
             if !file.isDirectory, file.linkCount > 1 { touched.insert(file.status.inode) }
         }
-        let (matches, deleted) = (difference.matches, difference.deleted)
-        for index in deleted.indices where deleted.hasOtherNames(at: index) { touch(deleted[index].file) }
-        for index in matches.indices where matches.head(at: index).hasOtherNames {
-            let match = matches[index]
-            if match.replacesContent || match.changesAttributes
-                || (match.isRenamed && !moves.isCarried(match))
-            {
-                touch(match.target)
+        let changes = difference.changes
+        for index in changes.indices where changes.head(at: index).hasOtherNames {
+            switch changes[index] {
+            case .created: continue
+            case .deleted(let file, _, _): touch(file)
+            case .match(let match):
+                if match.replacesContent || match.changesAttributes
+                    || (match.isRenamed && !moves.isCarried(match))
+                {
+                    touch(match.target)
+                }
             }
         }
         for case .kept(let file) in difference.links.values { touched.insert(file.status.inode) }

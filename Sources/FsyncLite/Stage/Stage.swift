@@ -3,14 +3,7 @@ import FileSystem
 
 /// The directory `stage/TX`: all new objects, with their full metadata, before the tree is changed.
 final class Stage {
-    /// The result of staging one entry.
-    enum Outcome: Sendable {
-        /// The entry as the manifest will have it, and the staged object's inode.
-        case staged(File, inode: UInt64)
-        /// It no longer exists in the source.
-        case vanished
-        case failed(Problem)
-    }
+    typealias Outcome = OperationGraph.StagedEntry.Outcome
 
     /// The name of the transaction.
     let name: FileName
@@ -24,10 +17,8 @@ final class Stage {
     let options: SyncOptions
     private let probes: SettlingProbes?
     let monitor: any Monitor
-    /// The outcome of each staged entry.
-    private(set) var outcomes = OutcomeList()
-    /// The location of each staged entry, below the directory.
-    let locations: StagedLocations
+    /// The graph's, with their outcomes.
+    private(set) var staged: OperationGraph.StagedList
 
     var attributes: MirroredAttributes { options.settableAttributes }
 
@@ -54,10 +45,10 @@ final class Stage {
         if !inherited.isEmpty { _ = try own.setExtendedAttributes(ExtendedAttributes(), over: inherited) }
         self.previous = previous
         self.graph = graph
-        locations = StagedLocations(graph)
+        staged = graph.stagedEntries
         log = StageLog(
-            name, options.settableAttributes, of: graph.stagedEntries, at: locations, in: directory,
-            root: root, monitor: monitor)
+            name, options.settableAttributes, of: graph.stagedEntries, in: directory, root: root,
+            monitor: monitor)
         (self.source, target) = (source, root)
         self.options = options
         self.monitor = monitor
@@ -122,7 +113,7 @@ final class Stage {
     /// has no order, and several threads do it.
     func fill() throws {
         let (source, directory, log, monitor) = (source, directory, log, monitor)
-        let staged = graph.stagedEntries
+        let staged = self.staged
         let copyOptions = CopyOptions(
             options, probes,
             older: OlderContent(in: target, parts: previous?.parts ?? [:]) { staged.replaced(by: $0) })
@@ -131,7 +122,7 @@ final class Stage {
         }
         let worker = makeWorker()
         try makeDirectories()
-        let work = StageWork(graph.stagedEntries, locations, monitor)
+        let work = StageWork(staged, monitor)
         try takeOver(work, worker)
         try work.run(
             threads: source.threads(options), filesPerItem: source.resolver() == nil ? 0 : 1, makeWorker)
@@ -144,9 +135,10 @@ final class Stage {
             let file = staged.file(at: index)
             let staysOpen = graph.deferredDirectories.contains(file.path)
             work.end(
-                index, file, try worker.stage(index, file, at: locations[index], staysOpen: staysOpen))
+                index, file,
+                try worker.stage(index, file, at: staged.location(at: index), staysOpen: staysOpen))
         }
-        outcomes = work.outcomes
+        self.staged = work.staged
         try openSlots()
     }
 
@@ -173,10 +165,10 @@ final class Stage {
     /// Creates the new directories, accessible only to us.
     private func makeDirectories() throws {
         let stage = PathResolver(directory)
-        for index in graph.stagedEntries.directories {
-            guard let (parent, name) = try stage.location(of: locations[index]) else { continue }
+        for index in staged.directories {
+            guard let (parent, name) = try stage.location(of: staged.location(at: index)) else { continue }
             try monitor.checkCancellation()
-            try directory.naming(graph.stagedEntries.file(at: index).path) { try parent.makeMirrored(name) }
+            try directory.naming(staged.path(at: index)) { try parent.makeMirrored(name) }
         }
     }
 
@@ -185,13 +177,12 @@ final class Stage {
         guard let previous else { return }
         let stage = PathResolver(directory)
         var tookOver = false
-        for (index, entry) in graph.stagedEntries.enumerated()
-        where entry.file.isFile && entry.primary == nil {
-            guard let (parent, name) = try stage.location(of: locations[index]),
+        for (index, entry) in staged.enumerated() where entry.file.isFile && entry.primary == nil {
+            let location = staged.location(at: index)
+            guard let (parent, name) = try stage.location(of: location),
                 let status = try previous.take(entry.file, to: parent, name)
             else { continue }
-            work.end(
-                index, entry.file, try worker.adopt(status, for: index, entry.file, at: locations[index]))
+            work.end(index, entry.file, try worker.adopt(status, for: index, entry.file, at: location))
             tookOver = true
         }
         // The log that lists them is about to be removed.
@@ -201,20 +192,20 @@ final class Stage {
     /// Creates the further names of files. If the primary is not staged, or cannot have more names, the file is copied
     /// again, and the next names are links to that copy.
     private func link(_ work: StageWork, _ worker: StageWorker) throws {
-        let staged = graph.stagedEntries
         guard staged.hasPrimaries else { return }
         let followers = staged.indices.filter { staged.primary(at: $0) != nil }
         var primaries: [RelativePath: Int] = [:]
-        for (index, entry) in graph.stagedEntries.enumerated()
-        where entry.primary == nil && entry.file.linkCount > 1 {
+        for (index, entry) in staged.enumerated() where entry.primary == nil && entry.file.linkCount > 1 {
             primaries[entry.file.path] = index
         }
         for index in followers {
             guard let path = staged.primary(at: index) else { continue }
+            let location = staged.location(at: index)
             var file = staged.file(at: index)
             switch primaries[path].flatMap(work.outcome) {
             case .staged(let linked, let inode):
-                if let primary = primaries[path], try worker.link(locations[primary], to: locations[index]) {
+                if let primary = primaries[path], try worker.link(staged.location(at: primary), to: location)
+                {
                     work.end(index, file, .staged(linked.moved(to: file.path), inode: inode))
                     continue
                 }
@@ -225,7 +216,7 @@ final class Stage {
                 continue
             case .failed, .vanished, nil: break
             }
-            work.end(index, staged.file(at: index), try worker.stage(index, file, at: locations[index]))
+            work.end(index, staged.file(at: index), try worker.stage(index, file, at: location))
             primaries[path] = index
         }
     }

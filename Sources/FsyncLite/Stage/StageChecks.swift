@@ -21,9 +21,9 @@ extension Stage {
                     "its copy reads back otherwise than it was written: check memory and disk")
             }
         }
-        for (index, outcome) in outcomes.enumerated() {
-            guard case .staged(let file, _)? = outcome, file.digest != nil else { continue }
-            try copies.add((file, locations[index]), bytes: file.size, check)
+        for index in staged.indices {
+            guard case .staged(let file, _)? = staged.outcome(at: index), file.digest != nil else { continue }
+            try copies.add((file, staged.location(at: index)), bytes: file.size, check)
         }
         try copies.finish(check)
     }
@@ -33,9 +33,9 @@ extension Stage {
     /// RACE: a file may be written to between planning and copying. The copy is complete, but of content that the plan
     /// has not seen.
     func checkAgreesWithPlan() throws {
-        for (entry, outcome) in zip(graph.stagedEntries, outcomes) where entry.file.isFile {
+        for (index, entry) in staged.enumerated() where entry.file.isFile {
             let path = entry.file.path.bytes
-            switch outcome {
+            switch staged.outcome(at: index) {
             case .staged(let file, _)? where file.status.changed == entry.file.status.changed: continue
             case .failed(let problem)?: throw SyncError(.failed, path: path, problem.message)
             case .staged, .vanished, nil:

@@ -22,7 +22,7 @@ package final class StageLog: Sendable {
     ///   - root: the target's, opened before anything was staged.
     init(
         _ transaction: FileName, _ attributes: MirroredAttributes, of entries: OperationGraph.StagedList,
-        at locations: StagedLocations, in directory: Directory, root: Directory, monitor: any Monitor
+        in directory: Directory, root: Directory, monitor: any Monitor
     ) {
         self.monitor = monitor
         let header = StageLogHeader(transaction: transaction.description, attributes: attributes)
@@ -34,7 +34,7 @@ package final class StageLog: Sendable {
                 switch noted {
                 case .entry(let index, let inode):
                     StagedFile(
-                        path: entries.path(at: index), location: locations[index],
+                        path: entries.path(at: index), location: entries.location(at: index),
                         source: entries.file(at: index).status, stagedInode: inode)
                 case .other(let file): file
                 }

@@ -4,12 +4,11 @@ import Synchronization
 /// State shared by the threads that fill a stage: the entries, and the outcomes so far.
 final class StageWork: Sendable {
     fileprivate let stagedEntries: OperationGraph.StagedList
-    fileprivate let locations: StagedLocations
     private let monitor: any Monitor
     private let results: Mutex<Results>
 
     private struct Results {
-        var outcomes: OutcomeList
+        var staged: OperationGraph.StagedList
         var progress = SyncProgress(.staging)
         var reported: ContinuousClock.Instant?
 
@@ -27,21 +26,18 @@ final class StageWork: Sendable {
         }
     }
 
-    /// - Parameter locations: of all staged entries, below the stage.
-    init(
-        _ stagedEntries: OperationGraph.StagedList, _ locations: StagedLocations, _ monitor: any Monitor
-    ) {
+    init(_ stagedEntries: OperationGraph.StagedList, _ monitor: any Monitor) {
         self.stagedEntries = stagedEntries
-        self.locations = locations
         self.monitor = monitor
-        var results = Results(outcomes: OutcomeList(stagedEntries))
+        var results = Results(staged: stagedEntries)
         results.progress.totalEntries = stagedEntries.count
         results.progress.totalBytes =
             stagedEntries.lazy.map(\.file).filter(\.isFile).map(\.size).sum()
         self.results = Mutex(results)
     }
 
-    var outcomes: OutcomeList { results.withLock(\.outcomes) }
+    /// The entries with their outcomes.
+    var staged: OperationGraph.StagedList { results.withLock(\.staged) }
 
     /// Stages all entries that have no outcome, except directories, which have an order of their own, and further names
     /// of a file, which come after it.
@@ -90,14 +86,14 @@ final class StageWork: Sendable {
             unannounced = unannounced.dropFirst()
             counted = 0
             let file = work.stagedEntries.file(at: index)
-            let outcome = try worker.stage(index, file, at: work.locations[index])
+            let outcome = try worker.stage(index, file, at: work.stagedEntries.location(at: index))
             work.end(index, file, outcome, counted: counted)
             announceRest()
         }
     }
 
     /// The outcome of an entry; nil until it is done.
-    func outcome(of index: Int) -> Stage.Outcome? { results.withLock { $0.outcomes[index] } }
+    func outcome(of index: Int) -> Stage.Outcome? { results.withLock { $0.staged.outcome(at: index) } }
 
     /// Records an outcome.
     ///
@@ -108,7 +104,7 @@ final class StageWork: Sendable {
         let isAsWanted = outcome.isStaged(as: file)
         report(
             results.withLock { results in
-                results.outcomes.set(index, outcome, isAsWanted: isAsWanted)
+                results.staged.set(outcome, at: index, isAsWanted: isAsWanted)
                 return results.count { progress in
                     progress.entries += 1
                     if file.isFile { progress.bytes = progress.bytes - counted + file.size }

@@ -41,7 +41,7 @@ package struct PreparedTransaction: Sendable {
     package var notes: [String]
     package var objects = OperationGraph.ObjectList()
     package var operations: [OperationGraph.Operation] = []
-    package var attributes = OperationGraph.AttributeList()
+    package var attributes: [OperationGraph.AttributeChange] = []
     package var descendants: [Descendant] = []
     package var actions: [Action] = []
     package var problems: [Problem] = []
@@ -96,7 +96,8 @@ extension PreparedTransaction {
     package func write(
         to file: inout some ByteSink & ~Copyable,
         _ objects: (count: Int, object: (Int) throws -> OperationGraph.Object),
-        _ operations: [OperationGraph.Operation], _ attributes: OperationGraph.AttributeList,
+        _ operations: [OperationGraph.Operation],
+        _ attributes: some Collection<OperationGraph.AttributeChange>,
         _ actions: some Sequence<Action>, _ descendants: ((Descendant) throws -> Void) throws -> Void
     ) throws {
         var document = DocumentWriter(format: PreparedTransaction.format.description)

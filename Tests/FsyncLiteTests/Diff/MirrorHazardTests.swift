@@ -151,7 +151,7 @@ struct MirrorHazardTests {
             $0.add("c", 3, reusingInode: true)
         }
         #expect(result.copied == ["c"])
-        #expect(result.difference.deleted.map { "\($0.file.path)" } == ["a"])
+        #expect(result.difference.deleted.map { "\($0.path)" } == ["a"])
     }
 
     @Test func replacedBySameNameInodeSizeAndTime() throws {
@@ -245,8 +245,8 @@ struct MirrorHazardTests {
         mirror.synchronizeClocks(advancing: 10)
         mirror.source.move("a", "b")
         let difference = try mirror.difference()
-        #expect(difference.created.map(\.file.path) == [RelativePath("b")])
-        #expect(difference.deleted.map(\.file.path) == [RelativePath("a")])
+        #expect(difference.created.map(\.path) == [RelativePath("b")])
+        #expect(difference.deleted.map(\.path) == [RelativePath("a")])
     }
 
     @Test func driftUnderTheNewNameOfADirectory() throws {

@@ -237,19 +237,19 @@ private struct Course {
     /// target that nothing replaced.
     private mutating func checkKeeping() throws {
         var difference = try mirror.difference()
-        let inTheWay = Set(difference.created.map(\.file.path)).union(difference.matches.map(\.source.path))
+        let inTheWay = Set(difference.created.map(\.path)).union(difference.matches.map(\.source.path))
         difference.keepDeleted()
         let achieved = try checkUndo(mirror.layout(difference))
         let lines = Set(content(achieved))
         // Directories' times are the source's, their entries are more.
         let missing = content(mirror.source).filter { !lines.contains($0) }
         try expect(missing.isEmpty, "missing: \(missing)")
-        for (file, _) in difference.deleted {
+        for file in difference.deleted {
             let hasReason = inTheWay.contains {
                 $0 == file.path || file.path.isBelow($0) || $0.lastComponent == file.path.lastComponent
             }
             try expect(
-                hasReason || difference.deleted.contains { file.path.isBelow($0.file.path) },
+                hasReason || difference.deleted.contains { file.path.isBelow($0.path) },
                 "\(file.path) was deleted")
         }
         try mirror.apply(difference)

@@ -32,7 +32,7 @@ extension MoveMap {
         }
         var difference = Difference()
         for (old, new) in paths {
-            difference.matches.append(Match(source: directory(new), target: directory(old)))
+            difference.changes.append(.match(Match(source: directory(new), target: directory(old))))
         }
         self.init(difference)
     }

@@ -6,32 +6,35 @@ import Testing
 
 struct PackedListTests {
     @Test(arguments: 0..<20 as Range<UInt64>)
-    func matchesComeBack(seed: UInt64) {
+    func changesComeBack(seed: UInt64) {
         var random = SplitMix64(seed: seed)
-        var values = (0..<400).map { _ in randomMatch(&random) }
-        var list = MatchList(values)
+        var values = (0..<400).map { _ in randomChange(&random) }
+        var list = ChangeList(values)
         #expect(list.elementsEqual(values))
         for _ in 0..<400 {
             let index = Int.random(in: values.indices, using: &random)
-            switch random.next() % 3 {
-            case 0: values[index].replacesContent.toggle()
-            case 1: values[index].source.digest = nil
-            default: values[index] = randomMatch(&random)
+            if case .match(var match) = values[index], random.oneIn(2) {
+                if random.oneIn(2) { match.replacesContent.toggle() } else { match.source.digest = nil }
+                values[index] = .match(match)
+            } else {
+                values[index] = randomChange(&random)
             }
             list[index] = values[index]
         }
         #expect(list.elementsEqual(values))
         #expect(list.heads.elementsEqual(values.lazy.map(\.head)))
-        #expect(list.indices.allSatisfy { list.targetPath(at: $0) == values[$0].target.path })
+        #expect(
+            list.indices.allSatisfy { list.targetPath(at: $0) == (values[$0].target ?? values[$0].file).path }
+        )
         let copy = list
         list.sort()
-        #expect(list.elementsEqual(values.sorted { $0.source < $1.source }))
+        let sorted = values.sorted {
+            $0.path != $1.path
+                ? $0.path < $1.path : $0.head.kind == .deleted && $1.head.kind != .deleted
+        }
+        #expect(list.elementsEqual(sorted))
         list.removeElements(at: { index, list in list.path(at: index).bytes.count.isMultiple(of: 2) })
-        #expect(
-            list.elementsEqual(
-                values.sorted { $0.source < $1.source }.filter {
-                    !$0.source.path.bytes.count.isMultiple(of: 2)
-                }))
+        #expect(list.elementsEqual(sorted.filter { !$0.path.bytes.count.isMultiple(of: 2) }))
         #expect(copy.elementsEqual(values))
     }
 
@@ -59,10 +62,10 @@ struct PackedListTests {
     @Test(arguments: 0..<20 as Range<UInt64>)
     func elementsThatGrewStayTheSame(seed: UInt64) {
         var random = SplitMix64(seed: seed)
-        var values = (0..<400).map { _ in randomMatch(&random) }
-        var list = MatchList(values)
+        var values = (0..<400).map { _ in randomChange(&random) }
+        var list = ChangeList(values)
         for index in values.indices where random.oneIn(2) {
-            values[index] = randomMatch(&random)
+            values[index] = randomChange(&random)
             list[index] = values[index]
         }
         #expect(list.elementsEqual(values))
@@ -92,7 +95,7 @@ struct PackedListTests {
             try #require(RelativePath($0))
         }
         let files = paths.map { File(path: $0, status: status(.file), destination: []) }
-        let list = EntryList(files.map { ($0, false) })
+        let list = ChangeList(files.map { .created($0, isDrift: false) })
         #expect(list.map(\.file) == files)
         #expect(list.indices.map { list.path(at: $0) } == paths)
     }
@@ -111,8 +114,8 @@ struct PackedListTests {
             if random.oneIn(2) { match.target = match.target.moved(to: path) }
             return match
         }
-        let list = MatchList(values)
-        #expect(list.elementsEqual(values))
+        let list = ChangeList(values.lazy.map(Change.match))
+        #expect(list.elementsEqual(values.lazy.map(Change.match)))
         #expect(list.indices.allSatisfy { list.targetPath(at: $0) == values[$0].target.path })
     }
 
@@ -145,6 +148,16 @@ struct PackedListTests {
         }
     }
 
+    private func randomChange(_ random: inout SplitMix64) -> Change {
+        let file = randomFile(at: randomPath(&random), &random)
+        return switch random.next() % 4 {
+        case 0: .created(file, isDrift: random.oneIn(2))
+        case 1:
+            .deleted(file, isDrift: random.oneIn(2), base: random.oneIn(2) ? randomMatch(&random).base : nil)
+        default: .match(randomMatch(&random))
+        }
+    }
+
     private func randomMatch(_ random: inout SplitMix64) -> Match {
         let source = randomFile(at: randomPath(&random), &random)
         let target = randomFile(at: random.oneIn(2) ? source.path : randomPath(&random), &random)
@@ -173,6 +186,7 @@ private enum FileCoding: PackedCoding {
     static func pack(_ file: File, into store: inout PackedStore) { store.put(file) }
 
     static func unpack(
-        _ cursor: inout PackedStore.Cursor, at path: RelativePath, other: RelativePath?, _ store: PackedStore
+        _ cursor: inout PackedStore.Cursor, _: Void, at path: RelativePath, other: RelativePath?,
+        _ store: PackedStore
     ) -> File { store.file(&cursor, at: path) }
 }

@@ -277,12 +277,16 @@ extension GuardFacts {
     ) throws {
         var difference = Difference()
         let new = with(status(.file)) { ($0.size, $0.allocated) = (1000, 4096) }
-        difference.created = [(File(path: path("new"), status: new, destination: []), false)]
-        difference.deleted = EntryList(
-            (0..<deleted).map {
-                (File(path: path("\(directory)gone\($0)"), status: status(.file), destination: []), false)
+        difference.changes = [
+            .created(File(path: path("new"), status: new, destination: []), isDrift: false)
+        ]
+        difference.changes.append(
+            contentsOf: (0..<deleted).map {
+                .deleted(
+                    File(path: path("\(directory)gone\($0)"), status: status(.file), destination: []),
+                    isDrift: false)
             })
-        difference.deleted.sort()
+        difference.changes.sort()
         (difference.sourceCount, difference.targetCount) = (1, entries ?? deleted)
         plan = Plan(difference, root: nil)
     }
@@ -292,7 +296,7 @@ extension GuardFacts {
         let file = File(path: path(name), status: status(.file), destination: [])
         var match = Match(source: file, target: file)
         (match.causes, match.replacesContent) = (.size, true)
-        plan = Plan(with(plan.difference) { $0.matches = [match] }, root: nil)
+        plan = Plan(with(plan.difference) { $0.changes = [.match(match)] }, root: nil)
     }
 
     fileprivate mutating func setRenamed(_ name: String, to other: String) {
@@ -300,7 +304,7 @@ extension GuardFacts {
             source: File(path: path(other), status: status(.file), destination: []),
             target: File(path: path(name), status: status(.file), destination: []))
         match.causes = .renamed
-        plan = Plan(with(plan.difference) { $0.matches = [match] }, root: nil)
+        plan = Plan(with(plan.difference) { $0.changes = [.match(match)] }, root: nil)
     }
 
     fileprivate mutating func record(files: Int) {

@@ -15,9 +15,11 @@ struct ObjectListTests {
         let attributes = Attributes(status(.directory))
         let graph = OperationGraph(
             with(Difference()) {
-                $0.matches = [replaced, moved]
-                $0.deleted = [(file("gone", 5), false)]
-                $0.created = [(file("new", 6, .directory), false), (file("new/inside", 7), false)]
+                $0.changes = [
+                    .match(replaced), .match(moved), .deleted(file("gone", 5), isDrift: false),
+                    .created(file("new", 6, .directory), isDrift: false),
+                    .created(file("new/inside", 7), isDrift: false),
+                ]
             }, root: (attributes, attributes), transaction: try #require(FileName("t".utf8)),
             replacesManifest: true)
         let displaced = Dictionary(uniqueKeysWithValues: graph.displaced.map { ($0.path, $0.object) })
@@ -28,11 +30,11 @@ struct ObjectListTests {
         let staged = try #require(graph.stagedEntries.first { $0.file.path == path("a") }?.object)
         #expect(old.slot == graph.objects[staged].slot && old.old == graph.objects[staged].new)
         #expect(graph.objects[staged].identity == nil)
-        let locations = StagedLocations(graph)
-        for (index, entry) in graph.stagedEntries.enumerated() where entry.object == nil {
-            let above = try #require(graph.stagedEntries.firstIndex { $0.file.path == path("new") })
+        let entries = graph.stagedEntries
+        for (index, entry) in entries.enumerated() where entry.object == nil {
+            let above = try #require(entries.firstIndex { $0.file.path == path("new") })
             #expect(entry.file.path == path("new/inside"))
-            #expect(locations[index] == locations[above] + "inside")
+            #expect(entries.location(at: index) == entries.location(at: above) + "inside")
         }
 
         var objects = graph.objects

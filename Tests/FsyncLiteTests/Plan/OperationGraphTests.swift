@@ -46,13 +46,14 @@ struct OperationGraphTests {
 
     @Test func inAWeakCommitAllThatLeavesHasLeftBeforeAnythingArrives() throws {
         let layout = try layout(isWeak: true) {
-            $0.matches = [
-                renamed("a", to: "b", 1), renamed("b", to: "a", 2),
-                with(Match(source: file("edited", 3), target: file("edited", 3))) {
-                    ($0.causes, $0.replacesContent) = (.content, true)
-                },
+            $0.changes = [
+                .match(renamed("b", to: "a", 2)), .match(renamed("a", to: "b", 1)),
+                .match(
+                    with(Match(source: file("edited", 3), target: file("edited", 3))) {
+                        ($0.causes, $0.replacesContent) = (.content, true)
+                    }),
+                .created(file("new", 4), isDrift: false),
             ]
-            $0.created = [(file("edited", 3), true), (file("new", 4), false)]
         }
         let kinds = layout.operations.map { operation in
             switch operation {
@@ -71,12 +72,11 @@ struct OperationGraphTests {
 
     @Test func everythingLeavesBeforeAnythingArrives() throws {
         let layout = try layout {
-            $0.matches = [
-                renamed("d", to: "e", 1, .directory), renamed("d/x", to: "e/y", 2), renamed("a", to: "b", 3),
-                renamed("b", to: "a", 4),
+            $0.changes = [
+                .match(renamed("b", to: "a", 4)), .match(renamed("a", to: "b", 3)),
+                .match(renamed("d", to: "e", 1, .directory)), .match(renamed("d/x", to: "e/y", 2)),
+                .deleted(file("gone", 5), isDrift: false), .created(file("new", 6), isDrift: false),
             ]
-            $0.deleted = [(file("gone", 5), false)]
-            $0.created = [(file("new", 6), false)]
         }
         // The deepest leaves first, and arrives last.
         #expect(
@@ -91,7 +91,7 @@ struct OperationGraphTests {
         let layout = try layout {
             var match = Match(source: file("a", 1), target: file("a", 1))
             (match.causes, match.replacesContent) = (.size, true)
-            $0.matches = [match]
+            $0.changes = [.match(match)]
         }
         #expect(operations(layout) == ["exchange a with a"])
         #expect(layout.displaced.map(\.path) == [path("a")])
@@ -100,11 +100,15 @@ struct OperationGraphTests {
     /// What its directory takes along has no operation of its own.
     @Test func aDirectoryTakesItsEntriesAlong() throws {
         let layout = try layout {
-            $0.matches = [renamed("d", to: "e", 1, .directory), renamed("d/x", to: "e/x", 2)]
+            $0.changes = [
+                .match(renamed("d", to: "e", 1, .directory)), .match(renamed("d/x", to: "e/x", 2)),
+            ]
         }
         #expect(operations(layout) == ["detach d", "attach e"])
         let other = try self.layout {
-            $0.matches = [renamed("d", to: "e", 1, .directory), renamed("d/x", to: "e/other", 2)]
+            $0.changes = [
+                .match(renamed("d", to: "e", 1, .directory)), .match(renamed("d/x", to: "e/other", 2)),
+            ]
         }
         #expect(operations(other) == ["detach x", "detach d", "attach e", "attach other"])
     }
@@ -112,7 +116,7 @@ struct OperationGraphTests {
     /// Its `..` changes, which XFS counts as a modification; so does what leaves and arrives.
     @Test func directoriesGetTheirTimesBack() throws {
         let layout = try layout {
-            $0.matches = [renamed("p/d", to: "q/d", 1, .directory)]
+            $0.changes = [.match(renamed("p/d", to: "q/d", 1, .directory))]
         }
         let names = layout.attributes.map { layout.objects[$0.object].old?.name.description ?? "." }
         #expect(Set(names) == ["d", "p", "q", "."])
@@ -121,7 +125,9 @@ struct OperationGraphTests {
 
     @Test func whatIsDeletedGoesWithItsDirectory() throws {
         let layout = try layout {
-            $0.deleted = [(file("d", 1, .directory), false), (file("d/x", 2), false)]
+            $0.changes = [
+                .deleted(file("d", 1, .directory), isDrift: false), .deleted(file("d/x", 2), isDrift: false),
+            ]
         }
         #expect(operations(layout) == ["detach d"])
         #expect(layout.displaced.map(\.path) == [path("d")])

@@ -1,0 +1,232 @@
+import FileSystem
+
+/// One object of the two trees.
+package enum Change: Hashable, Sendable {
+    /// An object of the target that stays, with its entry of the source.
+    case match(Match)
+    /// An entry of the source that needs a new object. `isDrift`: the manifest has this object at the path.
+    case created(File, isDrift: Bool)
+    /// An entry of the target that goes. `isDrift`: no run brought it. `base`: before it is known that it goes.
+    case deleted(File, isDrift: Bool, base: BaseEntry? = nil)
+
+    package enum Kind: Sendable {
+        case match, created, deleted
+    }
+
+    /// What is looked up most often, without the files.
+    package struct Head: Hashable, Sendable {
+        package let causes: Causes
+        let facts: Facts
+    }
+
+    package struct Facts: OptionSet, Hashable, Sendable {
+        package let rawValue: UInt16
+
+        package init(rawValue: UInt16) {
+            self.rawValue = rawValue
+        }
+
+        static let replacesContent = Facts(rawValue: 1)
+        static let needsContentComparison = Facts(rawValue: 2)
+        static let sourceStands = Facts(rawValue: 4)
+        static let targetStands = Facts(rawValue: 8)
+        static let needsInspection = Facts(rawValue: 16)
+        static let isMislinked = Facts(rawValue: 32)
+
+        // Of a head only.
+        static let hasBase = Facts(rawValue: 64)
+        static let isRenamed = Facts(rawValue: 128)
+        static let isDirectory = Facts(rawValue: 256)
+        static let targetIsDirectory = Facts(rawValue: 512)
+        /// The source's or the target's entry has other names, or had too many.
+        static let hasOtherNames = Facts(rawValue: 1024)
+        static let targetIsInState = Facts(rawValue: 2048)
+        static let isSocket = Facts(rawValue: 4096)
+        /// The target's object has no number yet.
+        static let isUnnumbered = Facts(rawValue: 8192)
+        static let isCreated = Facts(rawValue: 1 << 14)
+        static let isDeleted = Facts(rawValue: 1 << 15)
+        static let derived: Facts = [
+            .hasBase, .isRenamed, .isDirectory, .targetIsDirectory, .hasOtherNames, .targetIsInState,
+            .isSocket, .isUnnumbered,
+        ]
+    }
+
+    /// The path afterwards; of what goes, the present one.
+    var path: RelativePath { file.path }
+
+    /// The source's entry, or the one that goes.
+    var file: File {
+        switch self {
+        case .match(let match): match.source
+        case .created(let file, _), .deleted(let file, _, _): file
+        }
+    }
+
+    /// The source's entry; nil for one that goes.
+    var wanted: File? { if case .deleted = self { nil } else { file } }
+
+    /// What the target has of it.
+    var target: File? {
+        switch self {
+        case .match(let match): match.target
+        case .created: nil
+        case .deleted(let file, _, _): file
+        }
+    }
+
+    /// An entry that goes, with its base.
+    var departure: TreeMerge.Departure {
+        guard case .deleted(let file, _, let base) = self else { preconditionFailure("this does not go") }
+        return (file, base)
+    }
+
+    var head: Head {
+        switch self {
+        case .match(let match): return match.head
+        case .created(let file, let isDrift):
+            return Head(
+                causes: isDrift ? .drift : .new, facts: Change.facts(of: file).union(.isCreated))
+        case .deleted(let file, let isDrift, let base):
+            var facts = Change.facts(of: file).union(.isDeleted)
+            if file.isDirectory { facts.insert(.targetIsDirectory) }
+            if file.path.isInState { facts.insert(.targetIsInState) }
+            if base != nil { facts.insert(.hasBase) }
+            return Head(causes: isDrift ? .drift : .removed, facts: facts)
+        }
+    }
+
+    /// Sets the extended attributes of what is not compared.
+    mutating func setExtended(_ extended: ExtendedAttributes) {
+        switch self {
+        case .match(var match):
+            (match.source.extended, match.target.extended) = (extended, extended)
+            self = .match(match)
+        case .deleted(var file, let isDrift, let base):
+            file.extended = extended
+            self = .deleted(file, isDrift: isDrift, base: base)
+        case .created: break
+        }
+    }
+
+    private static func facts(of file: File) -> Facts {
+        var facts: Facts = []
+        if file.isDirectory { facts.insert(.isDirectory) }
+        if file.isMultiplyLinked || file.omitted.contains(.links) { facts.insert(.hasOtherNames) }
+        if file.status.type == .socket { facts.insert(.isSocket) }
+        if file.object == 0 { facts.insert(.isUnnumbered) }
+        return facts
+    }
+}
+
+extension Change.Head {
+    var kind: Change.Kind {
+        facts.contains(.isCreated) ? .created : facts.contains(.isDeleted) ? .deleted : .match
+    }
+    var hasBase: Bool { facts.contains(.hasBase) }
+    var isRenamed: Bool { facts.contains(.isRenamed) }
+    var isDirectory: Bool { facts.contains(.isDirectory) }
+    var targetIsDirectory: Bool { facts.contains(.targetIsDirectory) }
+    var targetIsInState: Bool { facts.contains(.targetIsInState) }
+    /// A manifest has no sockets.
+    var isSocket: Bool { facts.contains(.isSocket) }
+    var hasOtherNames: Bool { facts.contains(.hasOtherNames) }
+    var isUnnumbered: Bool { facts.contains(.isUnnumbered) }
+    var replacesContent: Bool { facts.contains(.replacesContent) }
+    /// The entry gets a new object.
+    var arrives: Bool { !facts.isDisjoint(with: [.replacesContent, .isCreated]) }
+    var changesAttributes: Bool { !replacesContent && causes.changeAttributes }
+    var needsInspection: Bool { facts.contains(.needsInspection) }
+    var needsContentComparison: Bool { facts.contains(.needsContentComparison) }
+    /// Something has to be looked at before it can be decided.
+    var isOpen: Bool { needsInspection || needsContentComparison }
+}
+
+extension Causes {
+    var changeAttributes: Bool {
+        !isDisjoint(with: [.modified, .mode, .owner, .group, .xattrs, .acls])
+    }
+}
+
+/// The changes in the order of their paths: at each path, first what goes.
+package typealias ChangeList = PackedList<ChangeCoding>
+
+extension PackedList<ChangeCoding> {
+    func indices(of kind: Change.Kind) -> LazyFilterSequence<Range<Int>> {
+        indices.lazy.filter { head(at: $0).kind == kind }
+    }
+
+    /// The change of a kind at a path, in a list that is in order.
+    func index(of kind: Change.Kind, at path: RelativePath) -> Int? {
+        var index = indices.partitionPoint(where: { order($0, comparedTo: path) < 0 })
+        while index < count, order(index, comparedTo: path) == 0 {
+            if head(at: index).kind == kind { return index }
+            index += 1
+        }
+        return nil
+    }
+
+    var heads: some RandomAccessCollection<Change.Head> { indices.lazy.map { head(at: $0) } }
+
+    /// An entry that goes, with its base.
+    subscript(departure index: Int) -> TreeMerge.Departure { self[index].departure }
+
+    /// What goes from the path of this one.
+    func replaced(at index: Int) -> File? {
+        guard index > 0, head(at: index - 1).kind == .deleted, order(index - 1, comparedTo: index) == 0 else {
+            return nil
+        }
+        return self[file: index - 1]
+    }
+
+    /// What goes is replaced by a new object, or by one that comes back.
+    func isReplaced(at index: Int) -> Bool {
+        guard index + 1 < count, order(index, comparedTo: index + 1) == 0 else { return false }
+        let next = head(at: index + 1)
+        return next.kind == .created || next.targetIsInState
+    }
+
+    func targetPath(at index: Int) -> RelativePath { otherPath(at: index) ?? path(at: index) }
+
+    func targetPaths(of kind: Change.Kind) -> Set<RelativePath> {
+        Set(indices(of: kind).map { targetPath(at: $0) })
+    }
+
+    /// The match of an index that has one.
+    package subscript(match index: Int) -> Match {
+        get {
+            guard case .match(let match) = self[index] else { preconditionFailure("this is no match") }
+            return match
+        }
+        set { self[index] = .match(newValue) }
+    }
+
+    /// The source's entry, or the one that goes.
+    subscript(file index: Int) -> File {
+        get { self[index].file }
+        set {
+            switch self[index] {
+            case .match(var match):
+                match.source = newValue
+                self[index] = .match(match)
+            case .created(_, let isDrift): self[index] = .created(newValue, isDrift: isDrift)
+            case .deleted(_, let isDrift, let base):
+                self[index] = .deleted(newValue, isDrift: isDrift, base: base)
+            }
+        }
+    }
+
+    /// Changes matches by their index in the list.
+    mutating func updateMatches(where isWanted: (Int, Self) -> Bool, _ update: (inout Match) -> Void) {
+        for index in indices where head(at: index).kind == .match && isWanted(index, self) {
+            var match = self[match: index]
+            update(&match)
+            self[match: index] = match
+        }
+    }
+
+    /// Removes changes of a kind by their index in the list.
+    mutating func remove(_ kind: Change.Kind, where isRemoved: (Int, Self) -> Bool) {
+        removeElements(at: { index, list in list.head(at: index).kind == kind && isRemoved(index, list) })
+    }
+}
