@@ -39,6 +39,8 @@ public struct Errno: RawRepresentable, Error, Hashable, Sendable, CustomStringCo
     public static let notSupported = Errno(rawValue: EOPNOTSUPP)
     public static let notImplemented = Errno(rawValue: ENOSYS)
     public static let noSuchDevice = Errno(rawValue: ENXIO)
+    static let noDevice = Errno(rawValue: ENODEV)
+    public static let notConnected = Errno(rawValue: ENOTCONN)
     public static let noData = Errno(rawValue: ENODATA)
     public static let overflow = Errno(rawValue: EOVERFLOW)
     public static let timedOut = Errno(rawValue: ETIMEDOUT)

@@ -44,7 +44,7 @@ extension Directory {
     }
 
     /// Spaces and the like are there as three octal digits.
-    private static func unescaped(_ text: Substring) -> [UInt8] {
+    static func unescaped(_ text: Substring) -> [UInt8] {
         let parts = text.split(separator: "\\", omittingEmptySubsequences: false)
         return parts.dropFirst().reduce(into: Array(parts[0].utf8)) { bytes, part in
             bytes.append(UInt8(part.prefix(3), radix: 8) ?? 0)

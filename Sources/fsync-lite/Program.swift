@@ -70,7 +70,8 @@ extension ProgramDescription {
             "Old versions",
             [
                 SnapshotListCommand.self, SnapshotShowCommand.self, SnapshotDiffCommand.self,
-                SnapshotFindCommand.self, SnapshotRestoreCommand.self, SnapshotPruneCommand.self,
+                SnapshotFindCommand.self, SnapshotRestoreCommand.self, SnapshotMountCommand.self,
+                SnapshotPruneCommand.self,
             ]),
         CommandSection(
             "Check", [VerifyCommand.self, ExplainCommand.self]),

@@ -39,6 +39,14 @@ package struct Need: Sendable {
     package static let ntfs = disk(.ntfs, "ntfs-3g")
     package static let bindfs = disk(.bindfs, "bindfs")
     package static let overlay = disk(.overlay, "mount")
+    /// `snapshot mount` as root.
+    package static let fuse = Need(
+        "FUSE", "\(asRoot), with /dev/fuse",
+        access("/dev/fuse", R_OK | W_OK) == 0 && TestDisk.tmpfs(options: "size=1m").canMount)
+    /// The same as another user.
+    package static let fuseOfUsers = Need(
+        "fusermount3", "\(asRoot), with /dev/fuse; apt-get install fuse3",
+        fuse.isMet && HostCommand.works(OrdinaryUser.prefix + ["fusermount3", "-V"]))
     package static let encryption = Need(
         "ext4 with encryption", "\(asRoot), with a kernel that has it",
         {

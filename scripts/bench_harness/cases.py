@@ -8,6 +8,7 @@ from bench_harness import comparison, forest, measure, peers
 from bench_harness.cold import cold
 from bench_harness.contest import VERSIONS, Bench, Contender, Result, Table, always, mirror_check
 from bench_harness.memory import memory
+from bench_harness.mounts import mounts
 from bench_harness.peers import CALLS, OURS, RSYNC, TRUSTING
 from bench_harness.remote import remote
 from harness.scratch import remove
@@ -388,5 +389,6 @@ CASES = {
     "start": start,
     "cold": cold,
     "memory": memory,
+    "mount": mounts,
     "remote": remote,
 }

@@ -36,7 +36,6 @@ FEATURES = [
     "vanishing",
     "again",
     "paths",
-    "restore-link",
 ]
 LAWS = {
     "mirror": "after apply with exit 0 the covered part of the target is that of the source",
@@ -844,10 +843,6 @@ class Sequence:
 
     def restore_copy(self, rng, snapshot):
         kept = self.kept[snapshot]
-        # Links move the change times of the target's files: then nothing tells that a store through a mapping
-        # changed the source's side.
-        can_link = self.can("restore-link") and not self.source_side.has_stored
-        link = ["--link"] * (rng.random() < 0.15 and can_link)
         paths = []
         if self.can("paths") and rng.random() < 0.2:
             tops = sorted(path for path in kept.versions[0].keys() - kept.extra if b"/" not in path and path != b".")
@@ -860,12 +855,8 @@ class Sequence:
             *paths,
             "--to",
             self.copy,
-            *link,
             "--json",
         )
-        if code == 4 and link and "another file system" in errors:
-            # The target is a subvolume.
-            return
         if code in (2, 66) and paths and self.drifted:
             return
         expect_code("restore", code, errors, (0, 3) if self.drifted else (0,))
@@ -880,8 +871,7 @@ class Sequence:
         words = (kept.of(paths) if paths else kept).compare(
             found, self.listed(report), self.losses, unseen, root=not paths
         )
-        linked = " (linked)" if link else ""
-        expect_nothing("snapshot", f"latest~{self.ids.index(snapshot)} is not as it was{linked}", words)
+        expect_nothing("snapshot", f"latest~{self.ids.index(snapshot)} is not as it was", words)
 
     # --- Running ------------------------------------------------------------------------------
 

@@ -17,9 +17,6 @@ public struct Restoration: Hashable, Sendable {
     public var isToSource = false
     /// Paths that the destination has with other content are replaced; otherwise they are refusals.
     public var overwrites = false
-    /// Files of a copy are hard links to the target's objects where these are unchanged. A later write to one changes
-    /// the target or its history.
-    public var linksFiles = false
     /// Whether the target returns by an exchange; nil: if its last apply was one.
     public var exchanges: Bool?
     /// What changed in the target since the last apply stays as it is, and is listed.

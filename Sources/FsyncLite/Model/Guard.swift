@@ -64,7 +64,6 @@ public enum Guard: String, CaseIterable, Hashable, Sendable {
     case destinationIsTarget = "destination_is_target"
     case unfinishedRestore = "unfinished_restore"
     case occupiedDestination = "occupied_destination"
-    case linkToOtherFileSystem = "link_to_other_file_system"
     case otherKind = "other_kind"
     case wouldOverwrite = "would_overwrite"
     case noSingleSource = "no_single_source"

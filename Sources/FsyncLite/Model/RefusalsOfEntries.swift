@@ -171,13 +171,6 @@ extension Refusal {
             .restoringBeside(path))
     }
 
-    static func linkToOtherFileSystem(_ path: [UInt8]) -> Refusal {
-        Refusal(
-            .linkToOtherFileSystem,
-            "\(LocalFile(bytes: path)) is on another file system, where nothing can be linked; leave --link out",
-            .without("--link"))
-    }
-
     static func otherKind(_ path: RelativePath, _ type: FileType) -> Refusal {
         Refusal(
             .otherKind,

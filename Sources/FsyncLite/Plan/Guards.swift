@@ -45,8 +45,6 @@ struct GuardFacts {
     var info: FileSystemInfo
     /// Of a file system that is not complete.
     var capabilities: FileSystemCapabilities?
-    /// Files are linked and need no room.
-    var linksFiles = false
     /// Files of this device are cloned and share their blocks with the copies; nil for none.
     var clonedDevice: DeviceNumber?
     /// See `keepNeed`.
@@ -291,7 +289,6 @@ struct GuardFacts {
             if file.status.type == .symlink { bytes += file.size * 2 }
             named += 1
             guard difference.links[file.path] == nil else { continue }
-            guard !linksFiles || !file.isFile else { continue }
             add(file, isCloned(file) ? nil : try allocated(file))
         }
         for file in copiedFiles { add(file, info.mayShareBlocks ? nil : file.status.allocated) }

@@ -45,10 +45,8 @@ public struct Plan: Sendable {
     /// The change of the target's root.
     package let root: Match?
 
-    /// - Parameters:
-    ///   - root: source and target roots, which the streams of a tree leave out.
-    ///   - linksFiles: new files are hard-linked where possible, instead of copied.
-    package init(_ difference: Difference, root: Match?, linksFiles: Bool = false) {
+    /// - Parameter root: source and target roots, which the streams of a tree leave out.
+    package init(_ difference: Difference, root: Match?) {
         self.difference = difference
         self.root = root
         actions = ActionList(difference, root: root)
@@ -61,7 +59,6 @@ public struct Plan: Sendable {
             guard action.verb != .delete, action.path != last else { continue }
             (named, last) = (named + 1, action.path)
         }
-        if linksFiles { summary.bytesToCopy = 0 }
         summary.unchanged = max(0, difference.sourceCount - named - actions.carried)
         self.summary = summary
     }

@@ -40,7 +40,7 @@ extension CopiedSnapshot {
         self.init(
             id: found.id, header: header, attributes: attributes, paths: restoration.paths,
             notes: found.notes(on: tree, within: restoration.paths),
-            contents: found.contents(tree, linksFiles: restoration.linksFiles),
+            contents: found.contents(tree),
             entries: { try tree.entries() }
         ) { [directory = found.directory] in
             let replaced = isCopy ? [] : try tree.replaced(written: written, in: directory)

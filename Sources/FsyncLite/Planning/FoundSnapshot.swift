@@ -44,9 +44,9 @@ struct FoundSnapshot {
     }
 
     /// The present objects of a tree.
-    func contents(_ tree: ListTree, linksFiles: Bool) -> EarlierTree {
+    func contents(_ tree: ListTree) -> EarlierTree {
         EarlierTree(
-            directory, earlier: tree.root, linksFiles: linksFiles,
+            directory, earlier: tree.root,
             location: { [changed = tree.changed] in changed.location(of: $0) })
     }
 

@@ -64,7 +64,7 @@ struct Planner {
 
         assert(difference.isBetweenEdits)
         var plan = Plan(
-            difference, root: try source.rootMatch(merge.policy), linksFiles: source.contents.linksFiles)
+            difference, root: try source.rootMatch(merge.policy))
         plan.exchanges = source.options.exchanges
         plan.fileSystem = root.capabilities
         source.describe(&plan)
@@ -105,7 +105,7 @@ struct Planner {
             plan: plan, options: source.options, recorded: source.recorded, sources: source.identities,
             topCounts: merge.topCounts,
             info: try Room.info(root), capabilities: root.capabilities,
-            linksFiles: source.contents.linksFiles, root: root.original,
+            root: root.original,
             mounts: findings?.mounts ?? [], targets: findings?.targets ?? [], locked: findings?.locked ?? [:],
             collisions: merge.folding?.collisions ?? [], rotten: source.rotten)
         facts.mounted = source.mounted
@@ -135,7 +135,7 @@ struct Planner {
 
     /// A manifest does not record what is allocated: of an earlier tree, the present objects are looked at.
     private func keepNeed(of facts: inout GuardFacts, _ contents: any ContentSource) throws {
-        guard contents.isEarlier, !contents.linksFiles else {
+        guard contents.isEarlier else {
             return facts.keepNeed { $0.status.allocated }
         }
         guard let resolver = contents.resolver() else {

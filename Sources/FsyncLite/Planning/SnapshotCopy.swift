@@ -61,9 +61,6 @@ struct SnapshotCopy: PlanSource {
         if !restoration.isToSource, refusals.isEmpty, let refusal = try root.enclosingTargetRefusal() {
             refusals.append(refusal)
         }
-        if contents.linksFiles, let holder, try root.anchor().status().device != holder.status().device {
-            refusals.append(.linkToOtherFileSystem(root.path))
-        }
         if refusals.isEmpty, let refusal = try occupiedRefusal() { refusals.append(refusal) }
         // A restore has no option that makes directories or leaves any out.
         let parent = LocalFile(bytes: root.path).parent

@@ -55,7 +55,7 @@ struct SnapshotSource: PlanSource {
                 "changed in the target between these applies, and taken back with them",
                 try lists.changedByHand(between: first..<max(first, index)))
             : found.notes(on: tree, within: restoration.paths)
-        earlierTree = found.contents(tree, linksFiles: restoration.linksFiles)
+        earlierTree = found.contents(tree)
         var options = restoration.options
         options.attributes = found.attributes(with: earlier).intersection(options.settableAttributes)
         options.exchanges = exchanges
@@ -214,7 +214,7 @@ struct SnapshotSource: PlanSource {
         }
         let known = locations
         return EarlierTree(
-            earlierTree.root, earlier: tree.root, linksFiles: restoration.linksFiles,
+            earlierTree.root, earlier: tree.root,
             location: { known[$0]?.other ?? $0 })
     }
 

@@ -8,7 +8,6 @@ protocol FarEntries: ContentSource {
 }
 
 extension FarEntries {
-    var linksFiles: Bool { false }
     /// Each thread waits for the line, not for a processor: so many keep it busy that 4,096 files are asked for at a time.
     func threads(_ options: SyncOptions) -> Int { options.threads ?? max(options.copyThreads, 16) }
 

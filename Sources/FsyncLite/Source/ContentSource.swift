@@ -4,8 +4,6 @@ import FileSystem
 protocol ContentSource: Sendable {
     /// It is an earlier tree of a target.
     var isEarlier: Bool { get }
-    /// Unchanged objects are linked instead of copied.
-    var linksFiles: Bool { get }
     /// The threads that copy from it at a time.
     func threads(_ options: SyncOptions) -> Int
 
@@ -155,17 +153,16 @@ struct EarlierTree: LocalContents {
     private let location: @Sendable (RelativePath) -> RelativePath
     /// The root as recorded; nil if it is unchanged.
     private let earlierRoot: File?
-    let linksFiles: Bool
 
     /// - Parameters:
     ///   - root: the target's.
     ///   - earlier: the root as recorded in the earlier tree; nil if it is unchanged.
     ///   - location: the present location of an entry's object, below the root of the target.
     init(
-        _ root: Directory, earlier: File?, linksFiles: Bool,
+        _ root: Directory, earlier: File?,
         location: @escaping @Sendable (RelativePath) -> RelativePath
     ) {
-        (self.root, earlierRoot, self.linksFiles, self.location) = (root, earlier, linksFiles, location)
+        (self.root, earlierRoot, self.location) = (root, earlier, location)
     }
 
     var isEarlier: Bool { true }

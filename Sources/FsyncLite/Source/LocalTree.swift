@@ -43,7 +43,6 @@ struct LocalTree: SourceTree, LocalContents {
     }
 
     var isEarlier: Bool { false }
-    var linksFiles: Bool { false }
 
     func overlaps(with target: Overlap.Goal, _ filters: Filters) throws -> [Refusal] {
         try Overlap.refusals(of: root, and: target, filters)

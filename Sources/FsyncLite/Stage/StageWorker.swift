@@ -5,8 +5,6 @@ import FileSystem
 final class StageWorker {
     private let contents: any ContentSource
     private let source: any SourceReader
-    /// Finds what is linked in place of being copied.
-    private let linked: PathResolver?
     private let stage: PathResolver
     private let attributes: MirroredAttributes
     private let extendedKinds: ExtendedAttributes.Selection
@@ -28,7 +26,6 @@ final class StageWorker {
     ) {
         contents = source
         self.source = source.reader(monitor)
-        linked = source.linksFiles ? source.resolver() : nil
         copier = source.copier(options, monitor)
         self.stage = PathResolver(stage)
         let capabilities = stage.fileSystem?.capabilities
@@ -47,8 +44,8 @@ final class StageWorker {
         copier.onCopy(body)
     }
 
-    /// Whether copies read the source: it is neither linked nor cloned.
-    var readsContent: Bool { !contents.linksFiles && copier.readsContent }
+    /// Whether copies read the source: it is not cloned.
+    var readsContent: Bool { copier.readsContent }
 
     /// Announces entries to the source; they are staged next, in this order.
     func announce(_ files: [File]) {
@@ -199,9 +196,6 @@ final class StageWorker {
     private func stageContent(
         _ index: Int, _ file: File, at location: RelativePath, _ parent: Directory, _ name: FileName
     ) throws -> Stage.Outcome {
-        if let linked, let status = try linkContent(of: file, in: linked, parent, name) {
-            return self.staged(file, as: status, file.extended, ExtendedAttributes())
-        }
         // Other users cannot enter the stage, so a file can have its permissions from the start.
         let staged = try ObjectHandle(
             opening: name, in: parent, [.readWrite, .create, .exclusive, .noFollow],
@@ -253,35 +247,6 @@ final class StageWorker {
             part: StagedFile(
                 path: file.path, location: location, source: file.status, stagedInode: status.inode,
                 isPart: true))
-    }
-
-    /// Makes another name for the object with the content; nil if that is impossible, or if the object differs from the
-    /// entry, which is then copied.
-    private func linkContent(
-        of file: File, in tree: PathResolver, _ parent: Directory, _ name: FileName
-    ) throws -> FileStatus? {
-        do throws(SystemError) {
-            guard let (holder, own) = try tree.location(of: file.path) else { return nil }
-            try holder.link(own, to: parent, name)
-        } catch {
-            // If the object does not exist, the copy reports it.
-            let others: Set<Errno> = [.crossDevice, .manyLinks, .notPermitted, .accessDenied]
-            guard others.union(Errno.noDirectory).contains(error.errno) else { throw error }
-            return nil
-        }
-        // RACE: another object may just have got that name, so the new name is checked.
-        let handle = try ObjectHandle(name, in: parent)
-        let status = try handle.status()
-        if status.type == .file, status.equals(file.status, in: .content), status.permissions == file.mode,
-            status.owner == file.owner, status.group == file.group,
-            try handle.extendedAttributes(extendedKinds) == file.extended,
-            try file.digest == nil
-                || digest(of: ObjectHandle(opening: name, in: parent, [.read, .noFollow])) == file.digest
-        {
-            return status
-        }
-        try parent.unlink(name)
-        return nil
     }
 
     /// Sets the attributes that the file did not get on creation: mostly only the time.

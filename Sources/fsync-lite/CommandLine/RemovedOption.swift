@@ -10,6 +10,8 @@ struct RemovedOption: Sendable {
             name: "--reflink",
             reason: "an exchange links unchanged files into the new tree by itself, which uses no space"),
         RemovedOption(
+            name: "--link", reason: "snapshot mount shows each snapshot without a copy"),
+        RemovedOption(
             name: "--ignore-change-time",
             reason: "if only the change time of a file moved, one comparison settles it"),
     ]

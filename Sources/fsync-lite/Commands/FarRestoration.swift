@@ -50,7 +50,6 @@ struct FarRestoration {
                 "\(quoted(restoration.target)) and \(quoted(path)) are on two other machines",
                 hint: "run it on one of these: ssh \(target.destination) fsync-lite snapshot restore ...")
         }
-        try refuseLinks()
         HostProcess.ignoreBrokenPipes()
         TerminationSignal.watch()
         let snapshot = try FarSnapshot(request, of: target, RemoteAccess(invocation.options), monitor)
@@ -75,14 +74,8 @@ struct FarRestoration {
     // MARK: To another machine
 
     private func push(to destination: Endpoint, _ console: inout Console) throws -> ExitCode {
-        try refuseLinks()
         var restoration = restoration
         restoration.paths = try SnapshotRestoreCommand.paths(words, in: restoration)
         return try RemoteInvocation(invocation, restoring: restoration, at: destination).run(&console)
-    }
-
-    private func refuseLinks() throws(UsageError) {
-        guard restoration.linksFiles else { return }
-        throw UsageError("--link is for a copy on the machine of the target", hint: "leave it out")
     }
 }

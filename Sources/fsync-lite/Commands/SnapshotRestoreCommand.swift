@@ -18,8 +18,6 @@ enum SnapshotRestoreCommand: TargetCommand {
     private static let inPlace = OptionDescription.flag("--in-place", "take the target back")
     static let overwrite = OptionDescription.flag(
         "--overwrite", "replace files that are there with other content")
-    private static let link = OptionDescription.flag(
-        "--link", "link files instead of copying them, to look at and not to write to")
 
     static let description = CommandDescription(
         name: "snapshot restore", summary: "Bring an earlier tree back, or paths of it.",
@@ -27,13 +25,12 @@ enum SnapshotRestoreCommand: TargetCommand {
             With --to or --to-source, paths are copied into a directory, under their names in the tree. What that \
             has besides stays; a file that it has with other content is refused, and listed, without --overwrite. \
             A whole tree is copied to a directory that is empty or not there. Blocks are shared where the file system \
-            can. With --link files are not copied but get one more name: what is written to them later changes the \
-            target or its history as well. With --in-place the target goes back, as one transaction that can be \
+            can. With --in-place the target goes back, as one transaction that can be \
             undone, and by an exchange where the last apply was one; what no apply brought there stays. The history \
             stays whole. After a commit that was cut short, --in-place stops with 6, as undo does.
             """,
         arguments: [.target, .snapshot, path],
-        options: [to, toSource, overwrite, link, inPlace, .dryRun] + Restoration.exchangeOptions
+        options: [to, toSource, overwrite, inPlace, .dryRun] + Restoration.exchangeOptions
             + OptionDescription.output + OptionDescription.remote,
         examples: [
             ("fsync-lite snapshot restore mirror latest~1 notes.txt --to .", "Get a file back as it was"),
@@ -63,7 +60,6 @@ enum SnapshotRestoreCommand: TargetCommand {
         restoration.destination = given.value(to)
         restoration.name = invocation.targetOfClient
         restoration.isToSource = given.has(toSource)
-        restoration.linksFiles = given.has(link)
         restoration.overwrites = given.has(overwrite)
         try restoration.readExchange(given)
         let words = invocation.values(path)
@@ -96,9 +92,6 @@ enum SnapshotRestoreCommand: TargetCommand {
     private static func check(
         _ restoration: Restoration, hasPaths: Bool, isCopy: Bool
     ) throws(UsageError) {
-        guard isCopy || !restoration.linksFiles else {
-            throw UsageError("--link is for a copy", hint: "give --to DIR, or leave it out")
-        }
         guard !restoration.overwrites || isCopy && hasPaths else {
             throw UsageError("--overwrite is for a copy of paths", hint: "name the paths, or leave it out")
         }

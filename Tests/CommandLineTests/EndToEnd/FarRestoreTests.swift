@@ -306,7 +306,6 @@ struct FarRestoreTests {
 
     @Test func whatMakesNoSenseIsRefused() throws {
         let scene = try scene()
-        try restore(scene, .pull, ["latest", "--link"], to: "there").expect(64, says: "--link")
         try restore(scene, .pull, ["latest", "--to", "other:\(scene.path("copy"))"]).expect(
             64, says: "on two other machines")
         try scene.run("apply", "source", "other").expect(0)

@@ -223,5 +223,10 @@ struct ScheduledRunTests {
         for kind in ["service", "timer"] {
             try HostCommand.run("systemd-analyze", "verify", scene.path("fsync-lite@photos.\(kind)"))
         }
+        let mount = try String(contentsOfFile: "\(units)/fsync-lite-mount@.service", encoding: .utf8)
+            .replacing("/usr/local/bin/fsync-lite", with: binary)
+            .replacing("Documentation=man:fsync-lite(1)\n", with: "")
+        try scene.build(.file(mount), at: "fsync-lite-mount@srv-backup.service")
+        try HostCommand.run("systemd-analyze", "verify", scene.path("fsync-lite-mount@srv-backup.service"))
     }
 }

@@ -195,56 +195,7 @@ struct SnapshotTests {
         }
     }
 
-    @Test func linkedWhereNothingIsLost() throws {
-        let (scene, trees) = try history()
-        let run = try scene.run("snapshot", "restore", "target", "latest~2", "--to", "copy", "--link").expect(
-            0)
-        #expect(run.output == "restored 5 files to copy\n")
-        try expectTree(scene, "copy", trees[2])
-        // Displaced, moved, and with other permissions since.
-        for (name, links) in [("a", 2), ("dir/y", 2), ("dir/x", 1)] {
-            let attributes = try FileManager.default.attributesOfItem(atPath: scene.path("copy/\(name)"))
-            #expect(attributes[.referenceCount] as? Int == links, "\(name)")
-        }
-        // No later apply touches it.
-        try scene.append("!", to: "source/moved/x")
-        try scene.setMode(0o600, of: "source/moved/y")
-        try scene.mirror()
-        #expect(try scene.run("snapshot", "restore", "target", "latest~3", "--in-place").code == 0)
-        try expectTree(scene, "target", trees[2])
-        #expect(try scene.run("undo", "target").code == 0)
-        #expect(try scene.run("snapshot", "prune", "target", "--keep-last", "0").code == 0)
-        try expectTree(scene, "copy", trees[2])
-        try scene.expectMirrored()
-        try scene.run("snapshot", "restore", "target", "latest", "--in-place", "--link").expect(64)
-    }
-
-    /// A link would bring along what the file has now.
-    @Test(
-        .needs(.root, .tool("setfattr", package: "attr")), arguments: ["owner", "group", "attribute", "mode"])
-    func whatHasOtherAttributesIsCopiedNotLinked(change: String) throws {
-        let scene = try MirrorScene(["a": "one", "b": "two"]).mirrored()
-        let tree = try TreeSnapshot(scene.target)
-        let words =
-            switch change {
-            case "owner": ["chown", "1234"]
-            case "group": ["chgrp", "1234"]
-            case "mode": ["chmod", "600"]
-            default: ["setfattr", "-n", "user.note", "-v", "x"]
-            }
-        _ = try HostCommand.output(words + [scene.path("target/a")])
-        try scene.run("snapshot", "restore", "target", "latest", "--to", "copy", "--link").expect(0)
-        try expectTree(scene, "copy", tree)
-        if change == "attribute" {
-            #expect(!HostCommand.works("getfattr", "-n", "user.note", scene.path("copy/a")))
-        }
-        for (name, links) in [("a", 1), ("b", 2)] {
-            let attributes = try FileManager.default.attributesOfItem(atPath: scene.path("copy/\(name)"))
-            #expect(attributes[.referenceCount] as? Int == links, "\(name)")
-        }
-    }
-
-    /// Neither a link nor a copy has the content that is no more.
+    /// A copy does not have the content that is no more.
     @Test(arguments: ["edited", "secret", "grown"]) func whatHasOtherContentIsNoCopy(change: String) throws {
         let scene = try MirrorScene(["a": "one", "b": "two"])
         // Size and time tell of the others.
@@ -254,22 +205,10 @@ struct SnapshotTests {
         case "secret": try scene.editInSecret("target/a", "ONE")
         default: try scene.append("!", to: "target/a")
         }
-        for options in [["--link"], []] {
-            let run = try scene.run(
-                ["snapshot", "restore", "target", "latest", "--to", "copy"] + options)
-            #expect([1, 3].contains(run.code), "\(run.code) \(run.output)")
-            #expect(run.errors.contains("a: "), "\(run.errors)")
-            #expect(!scene.exists("copy/a"))
-            if scene.exists("copy") { try scene.remove("copy") }
-        }
-    }
-
-    @Test(.needs(.otherFileSystem)) func linkedOnlyOnOneFileSystem() throws {
-        let other = try #require(TemporaryDirectory.onOtherFileSystem)
-        let (scene, _) = try history()
-        let copy = "\(other)/fsync-lite-test-copy-of-links"
-        try scene.run("snapshot", "restore", "target", "latest", "--to", copy, "--link").expect(
-            4, says: "leave --link out")
+        let run = try scene.run("snapshot", "restore", "target", "latest", "--to", "copy")
+        #expect([1, 3].contains(run.code), "\(run.code) \(run.output)")
+        #expect(run.errors.contains("a: "), "\(run.errors)")
+        #expect(!scene.exists("copy/a"))
     }
 
     @Test(

@@ -26,7 +26,7 @@ struct WaysOutTests {
     /// Those that need a disk of their own.
     private static let onDisks: Set<Guard> = [
         .missingTarget, .otherFileSystem, .weakFileSystem, .readOnlyFileSystem, .mountInTarget, .noSpace,
-        .nameCollision, .linkToOtherFileSystem, .exchangeImpossible, .mountedState,
+        .nameCollision, .exchangeImpossible, .mountedState,
         .untrustedState, .noInodes, .spaceForPrepared,
     ]
     private static let onBtrfs: Set<Guard> = [.fileSystemInTarget]
@@ -380,11 +380,6 @@ private final class WayOutScene {
             try scene.build(["z": "z"], at: "full")
             try attempt(["snapshot", "restore", "target", "latest", "--to", "full"])
             try attempt(["snapshot", "restore", "target", "latest", "--to-source"])
-        case .linkToOtherFileSystem:
-            try apply()
-            try onDisk(.ext4(megabytes: 16), "there") {
-                try attempt(["snapshot", "restore", "target", "latest", "--link", "--to", "there/copy"])
-            }
         case .otherKind:
             try apply()
             try scene.build(["it's d": ["x": ["was": "a directory"]]], at: "there")

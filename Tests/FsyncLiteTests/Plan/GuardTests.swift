@@ -243,15 +243,6 @@ struct GuardTests {
         facts.options.deleteLimit = .count(29)
         #expect(facts.refusals().map(\.option) == ["--max-delete 30"])
     }
-
-    /// What is linked takes no room of its own; the commit takes some.
-    @Test func linkedFilesNeedNoRoom() throws {
-        var facts = try GuardFacts.ofANewFile()
-        facts.info.availableBytes = 132_096
-        #expect(facts.refusals().count == 1)
-        facts.linksFiles = true
-        #expect(facts.refusals() == [])
-    }
 }
 
 extension GuardFacts {

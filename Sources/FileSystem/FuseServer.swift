@@ -1,0 +1,398 @@
+import CLinux
+import Glibc
+import Synchronization
+
+/// An object of a mounted file system, as the kernel is told of it.
+public struct FuseNode: Sendable {
+    /// Stands for it in requests, and is its inode number.
+    public var id: UInt64
+    public var status: FileStatus
+    /// Seconds for which the kernel may believe it, and its name.
+    public var lifetime: UInt64
+
+    public init(_ id: UInt64, _ status: FileStatus, lifetime: UInt64) {
+        (self.id, self.status, self.lifetime) = (id, status, lifetime)
+    }
+}
+
+/// How a file or a directory was opened.
+public enum FuseOpening: Sendable {
+    /// The kernel may keep what it reads.
+    case cached(UInt64)
+    /// The list of names may change.
+    case changing(UInt64)
+    /// The kernel reads the file with this id by itself.
+    case passed(UInt64, Int32)
+}
+
+/// Answers requests, on one thread. An error is the answer, too.
+public protocol FuseWorker: AnyObject {
+    func node(_ name: [UInt8], in directory: UInt64) throws(Errno) -> FuseNode
+    func node(_ id: UInt64) throws(Errno) -> FuseNode
+    func destination(of node: UInt64) throws(Errno) -> [UInt8]
+    func extendedAttributes(of node: UInt64) throws(Errno) -> ExtendedAttributes
+    /// - Parameter isInterrupted: who asks does not wait any more.
+    func open(_ node: UInt64, _ isInterrupted: () -> Bool) throws(Errno) -> FuseOpening
+    func read(_ handle: UInt64, at offset: Int64, into buffer: UnsafeMutableRawBufferPointer) throws(Errno)
+        -> Int
+    func close(_ handle: UInt64)
+    func openDirectory(_ node: UInt64) throws(Errno) -> FuseOpening
+    /// Adds entries to the list until it is full.
+    ///
+    /// - Parameter position: 0, or that of the last entry which the kernel has.
+    func list(_ handle: UInt64, after position: UInt64, into list: inout FuseList) throws(Errno)
+    func closeDirectory(_ handle: UInt64)
+    /// The directory of which the space is shown.
+    func place() throws(Errno) -> Directory
+}
+
+/// A part of a directory's list.
+public struct FuseList {
+    fileprivate(set) var bytes: [UInt8] = []
+    private let limit: Int
+    /// With attributes.
+    private let isWhole: Bool
+
+    fileprivate init(limit: Int, isWhole: Bool) {
+        (self.limit, self.isWhole) = (limit, isWhole)
+        bytes.reserveCapacity(limit)
+    }
+
+    /// - Parameters:
+    ///   - position: from which the list goes on behind it.
+    ///   - isKnown: the kernel knows it already; for `.` and `..`.
+    /// - Returns: false if it has no room.
+    public mutating func add(
+        _ name: some Collection<UInt8>, _ node: FuseNode, position: UInt64, isKnown: Bool = false
+    ) -> Bool {
+        let head = isWhole ? MemoryLayout<fuse_entry>.size : 0
+        let length = (head + MemoryLayout<fuse_listed>.size + name.count + 7) & ~7
+        guard bytes.count + length <= limit else { return false }
+        if isWhole {
+            append(isKnown ? fuse_entry() : fuse_entry(node))
+        }
+        append(
+            fuse_listed(
+                ino: node.id, off: position, namelen: UInt32(name.count), type: node.status.type.mode >> 12))
+        bytes.append(contentsOf: name)
+        while bytes.count & 7 != 0 { bytes.append(0) }
+        return true
+    }
+
+    private mutating func append<Value>(_ value: Value) {
+        withUnsafeBytes(of: value) { bytes.append(contentsOf: $0) }
+    }
+}
+
+extension FileType {
+    fileprivate var mode: UInt32 {
+        switch self {
+        case .file: S_IFREG
+        case .directory: S_IFDIR
+        case .symlink: S_IFLNK
+        case .fifo: S_IFIFO
+        case .characterDevice: S_IFCHR
+        case .blockDevice: S_IFBLK
+        case .socket: S_IFSOCK
+        }
+    }
+}
+
+extension fuse_attributes {
+    fileprivate init(_ node: FuseNode) {
+        self.init()
+        let (status, modified) = (node.status, node.status.modified)
+        // One that is not known.
+        let changed = status.changed.rawSeconds == 0 ? modified : status.changed
+        ino = node.id
+        size = UInt64(status.size.rawCount)
+        blocks = (size + 511) / 512
+        (mtime, mtimensec) = (UInt64(bitPattern: modified.rawSeconds), UInt32(modified.nanoseconds))
+        (atime, atimensec) = (mtime, mtimensec)
+        (ctime, ctimensec) = (UInt64(bitPattern: changed.rawSeconds), UInt32(changed.nanoseconds))
+        mode = status.type.mode | UInt32(status.permissions)
+        (nlink, uid, gid, blksize) = (status.links, status.owner, status.group, 4096)
+        let (major, minor) = (status.represents.major, status.represents.minor)
+        rdev = minor & 0xFF | major << 8 | (minor & ~0xFF) << 12
+    }
+}
+
+extension fuse_entry {
+    fileprivate init(_ node: FuseNode) {
+        self.init()
+        (nodeid, entry_valid, attr_valid) = (node.id, node.lifetime, node.lifetime)
+        attr = fuse_attributes(node)
+    }
+}
+
+/// Takes the requests of a mounted file system and has them answered by a few threads.
+public final class FuseServer: Sendable {
+    private let connection: FuseConnection
+    /// The kernel can read files by itself.
+    private let canPass = Atomic(false)
+    private let content = Mutex(Content())
+    private let ended = Semaphore()
+
+    private static let threads = 8
+    /// Threads that open and read files, which may take long: the others list meanwhile.
+    private static let readers = 6
+    private static let requestSize = 64 << 10
+    private static let largestRead = 1 << 20
+
+    private struct Content {
+        var readers = 0
+        /// Requests for which no thread is free.
+        var waiting: [[UInt8]] = []
+        /// Those that are answered now, and those of them that nobody waits for.
+        var running: Set<UInt64> = []
+        var interrupted: Set<UInt64> = []
+    }
+
+    public init(_ connection: FuseConnection) { self.connection = connection }
+
+    public var passesFiles: Bool { canPass.load(ordering: .relaxed) }
+
+    /// Begins to answer.
+    public func start(_ worker: @escaping @Sendable () -> any FuseWorker) throws {
+        for _ in 0..<FuseServer.threads {
+            let thread = WorkerThread()
+            try thread.start { [self] in
+                run(worker())
+                ended.signal()
+                withExtendedLifetime(thread) {}
+            }
+        }
+    }
+
+    /// - Returns: whether the file system is unmounted.
+    public func hasEnded(within pause: Duration) -> Bool { ended.wait(atMost: pause) }
+
+    private func run(_ worker: any FuseWorker) {
+        let request = UnsafeMutableRawBufferPointer.allocate(byteCount: FuseServer.requestSize, alignment: 8)
+        let reply = UnsafeMutableRawBufferPointer.allocate(byteCount: FuseServer.largestRead, alignment: 4096)
+        defer {
+            request.deallocate()
+            reply.deallocate()
+        }
+        // Any error ends the connection.
+        while let length = try? connection.receive(into: request), length >= MemoryLayout<fuse_request>.size {
+            let message = UnsafeRawBufferPointer(rebasing: request[..<length])
+            let head = message.load(as: fuse_request.self)
+            guard [FUSE_OP_OPEN.rawValue, FUSE_OP_READ.rawValue].contains(head.opcode) else {
+                answer(head, message, worker, reply)
+                continue
+            }
+            guard enter(message, head.unique) else { continue }
+            answer(head, message, worker, reply)
+            while let next = leave(head.unique) {
+                next.withUnsafeBytes { answer($0.load(as: fuse_request.self), $0, worker, reply) }
+            }
+        }
+    }
+
+    /// - Returns: false if it has to wait.
+    private func enter(_ message: UnsafeRawBufferPointer, _ unique: UInt64) -> Bool {
+        content.withLock { content in
+            guard content.readers < FuseServer.readers else {
+                content.waiting.append(Array(message))
+                return false
+            }
+            content.readers += 1
+            return true
+        }
+    }
+
+    /// - Returns: a request that has waited.
+    private func leave(_ unique: UInt64) -> [UInt8]? {
+        content.withLock { content in
+            guard content.waiting.isEmpty else { return content.waiting.removeFirst() }
+            content.readers -= 1
+            return nil
+        }
+    }
+
+    private func interrupt(_ unique: UInt64) {
+        let isWaiting = content.withLock { content in
+            let index = content.waiting.firstIndex { bytes in
+                bytes.withUnsafeBytes { $0.load(as: fuse_request.self).unique == unique }
+            }
+            if let index { content.waiting.remove(at: index) }
+            if content.running.contains(unique) { content.interrupted.insert(unique) }
+            return index != nil
+        }
+        if isWaiting { fail(unique, .interrupted) }
+    }
+
+    private func fail(_ unique: UInt64, _ error: Errno) {
+        connection.send(unique, -error.rawValue, UnsafeRawBufferPointer(start: nil, count: 0))
+    }
+
+    private func send<Value>(_ unique: UInt64, _ value: Value) -> Bool {
+        withUnsafeBytes(of: value) { connection.send(unique, 0, $0) }
+    }
+
+    private func send(_ unique: UInt64, bytes: [UInt8]) {
+        bytes.withUnsafeBytes { _ = connection.send(unique, 0, $0) }
+    }
+
+    private func answer(
+        _ head: fuse_request, _ message: UnsafeRawBufferPointer, _ worker: any FuseWorker,
+        _ buffer: UnsafeMutableRawBufferPointer
+    ) {
+        let body = UnsafeRawBufferPointer(rebasing: message[MemoryLayout<fuse_request>.size...])
+        do throws(Errno) {
+            try perform(head, body, worker, buffer)
+        } catch {
+            fail(head.unique, error)
+        }
+    }
+
+    private func load<Value: BitwiseCopyable>(_ body: UnsafeRawBufferPointer, _: Value.Type) throws(Errno)
+        -> Value
+    {
+        guard body.count >= MemoryLayout<Value>.size else { throw .invalid }
+        return body.loadUnaligned(as: Value.self)
+    }
+
+    private func perform(
+        _ head: fuse_request, _ body: UnsafeRawBufferPointer, _ worker: any FuseWorker,
+        _ buffer: UnsafeMutableRawBufferPointer
+    ) throws(Errno) {
+        let (id, node) = (head.unique, head.nodeid)
+        switch fuse_operation(head.opcode) {
+        case FUSE_OP_INIT: try begin(id, body)
+        case FUSE_OP_LOOKUP:
+            _ = send(id, fuse_entry(try worker.node(Array(body.prefix { $0 != 0 }), in: node)))
+        case FUSE_OP_GETATTR:
+            let found = try worker.node(node)
+            _ = send(
+                id,
+                fuse_attr_reply(valid: found.lifetime, valid_nsec: 0, unused: 0, attr: fuse_attributes(found))
+            )
+        case FUSE_OP_READLINK: send(id, bytes: try worker.destination(of: node))
+        case FUSE_OP_OPEN: try open(id, node, worker)
+        case FUSE_OP_READ:
+            let wanted = try load(body, fuse_read_request.self)
+            let part = UnsafeMutableRawBufferPointer(rebasing: buffer[..<min(Int(wanted.size), buffer.count)])
+            let count = try worker.read(wanted.fh, at: Int64(clamping: wanted.offset), into: part)
+            connection.send(id, 0, UnsafeRawBufferPointer(rebasing: buffer[..<count]))
+        case FUSE_OP_RELEASE:
+            worker.close(try load(body, fuse_release_request.self).fh)
+            send(id, bytes: [])
+        case FUSE_OP_OPENDIR:
+            let opening = try worker.openDirectory(node)
+            if !send(id, reply(opening)) { worker.closeDirectory(reply(opening).fh) }
+        case FUSE_OP_READDIR, FUSE_OP_READDIRPLUS:
+            let wanted = try load(body, fuse_read_request.self)
+            var list = FuseList(
+                limit: min(Int(wanted.size), FuseServer.largestRead),
+                isWhole: head.opcode == FUSE_OP_READDIRPLUS.rawValue)
+            try worker.list(wanted.fh, after: wanted.offset, into: &list)
+            list.bytes.withUnsafeBytes { _ = connection.send(id, 0, $0) }
+        case FUSE_OP_RELEASEDIR:
+            worker.closeDirectory(try load(body, fuse_release_request.self).fh)
+            send(id, bytes: [])
+        case FUSE_OP_STATFS: _ = send(id, try space(of: worker.place()))
+        case FUSE_OP_GETXATTR:
+            let name = Array(body.dropFirst(MemoryLayout<fuse_xattr_size>.size).prefix { $0 != 0 })
+            guard let value = try worker.extendedAttributes(of: node)[name] else { throw .noData }
+            try send(id, value, upTo: load(body, fuse_xattr_size.self).size)
+        case FUSE_OP_LISTXATTR:
+            var names: [UInt8] = []
+            for attribute in try worker.extendedAttributes(of: node).attributes
+            where head.uid == 0 || !attribute.name.starts(with: "trusted.".utf8) {
+                names += attribute.name + [0]
+            }
+            try send(id, names, upTo: load(body, fuse_xattr_size.self).size)
+        case FUSE_OP_INTERRUPT: interrupt(try load(body, fuse_interrupt_request.self).unique)
+        // None has an answer.
+        case FUSE_OP_FORGET, FUSE_OP_BATCH_FORGET: break
+        case FUSE_OP_DESTROY: send(id, bytes: [])
+        case FUSE_OP_SETATTR, FUSE_OP_SYMLINK, FUSE_OP_MKNOD, FUSE_OP_MKDIR, FUSE_OP_UNLINK, FUSE_OP_RMDIR,
+            FUSE_OP_RENAME, FUSE_OP_RENAME2, FUSE_OP_LINK, FUSE_OP_WRITE, FUSE_OP_SETXATTR,
+            FUSE_OP_REMOVEXATTR,
+            FUSE_OP_CREATE, FUSE_OP_FALLOCATE, FUSE_OP_COPY_FILE_RANGE:
+            throw .readOnlyFileSystem
+        default: throw .notImplemented
+        }
+    }
+
+    /// - Parameter size: of the place for it; 0 asks for its length.
+    private func send(_ id: UInt64, _ value: [UInt8], upTo size: UInt32) throws(Errno) {
+        guard size > 0 else {
+            _ = send(id, fuse_xattr_size(size: UInt32(value.count), unused: 0))
+            return
+        }
+        guard value.count <= size else { throw Errno(rawValue: ERANGE) }
+        send(id, bytes: value)
+    }
+
+    private func reply(_ opening: FuseOpening) -> fuse_open_reply {
+        switch opening {
+        case .cached(let handle):
+            fuse_open_reply(fh: handle, open_flags: FUSE_OPEN_KEEP_CACHE | FUSE_OPEN_CACHE_DIR, backing_id: 0)
+        case .changing(let handle): fuse_open_reply(fh: handle, open_flags: 0, backing_id: 0)
+        case .passed(let handle, let id):
+            fuse_open_reply(fh: handle, open_flags: FUSE_OPEN_PASSTHROUGH, backing_id: id)
+        }
+    }
+
+    private func open(_ id: UInt64, _ node: UInt64, _ worker: any FuseWorker) throws(Errno) {
+        content.withLock { _ = $0.running.insert(id) }
+        defer {
+            content.withLock { content in
+                content.running.remove(id)
+                content.interrupted.remove(id)
+            }
+        }
+        let opening = try worker.open(node) { content.withLock { $0.interrupted.contains(id) } }
+        var answer = reply(opening)
+        answer.open_flags &= ~FUSE_OPEN_CACHE_DIR
+        // Who asked may be gone: then no RELEASE comes.
+        if !send(id, answer) { worker.close(answer.fh) }
+    }
+
+    private func begin(_ id: UInt64, _ body: UnsafeRawBufferPointer) throws(Errno) {
+        var (offer, answer) = (fuse_init_request(), fuse_init_reply())
+        // Older kernels say less.
+        withUnsafeMutableBytes(of: &offer) { $0.copyBytes(from: body.prefix($0.count)) }
+        (answer.major, answer.minor) = (7, min(offer.minor, 40))
+        // The kernel then asks again, with that version.
+        guard offer.major == 7 else {
+            _ = send(id, answer)
+            return
+        }
+        guard offer.minor >= 31 else { throw .notSupported }
+        let offered =
+            UInt64(offer.flags)
+            | (UInt64(offer.flags) & FUSE_FLAG_INIT_EXT != 0 ? UInt64(offer.flags2) << 32 : 0)
+        var flags =
+            FUSE_FLAG_ASYNC_READ | FUSE_FLAG_DO_READDIRPLUS | FUSE_FLAG_READDIRPLUS_AUTO
+            | FUSE_FLAG_PARALLEL_DIROPS
+            | FUSE_FLAG_POSIX_ACL | FUSE_FLAG_MAX_PAGES | FUSE_FLAG_CACHE_SYMLINKS | FUSE_FLAG_INIT_EXT
+        if Account.isRoot { flags |= FUSE_FLAG_PASSTHROUGH }
+        flags &= offered
+        canPass.store(flags & FUSE_FLAG_PASSTHROUGH != 0, ordering: .relaxed)
+        answer.flags = UInt32(truncatingIfNeeded: flags)
+        answer.flags2 = UInt32(truncatingIfNeeded: flags >> 32)
+        answer.max_readahead = offer.max_readahead
+        (answer.max_background, answer.congestion_threshold) = (64, 48)
+        (answer.max_write, answer.time_gran) = (4096, 1)
+        answer.max_pages = UInt16(FuseServer.largestRead / 4096)
+        answer.max_stack_depth = canPass.load(ordering: .relaxed) ? 1 : 0
+        _ = send(id, answer)
+    }
+
+    private func space(of directory: Directory) throws(Errno) -> fuse_statfs_reply {
+        var raw = statvfs()
+        try directory.withRawDescriptor { (descriptor) throws(Errno) in
+            _ = try retrying { fstatvfs(descriptor, &raw) }
+        }
+        var reply = fuse_statfs_reply()
+        (reply.blocks, reply.bfree, reply.bavail) = (UInt64(raw.f_blocks), UInt64(raw.f_bfree), 0)
+        (reply.files, reply.ffree) = (UInt64(raw.f_files), 0)
+        (reply.bsize, reply.frsize) = (UInt32(raw.f_bsize), UInt32(raw.f_frsize))
+        reply.namelen = 255
+        return reply
+    }
+}

@@ -1,0 +1,106 @@
+import FileStorage
+import FileSystem
+import Synchronization
+
+/// A target that is mounted. It takes no lock: a run may change the target at any time, and the next look finds what there is
+/// then.
+final class MountedTarget: Sendable {
+    private let target: MountSource
+    private let only: String?
+    /// Told to whoever runs the mount.
+    private let complaints: @Sendable (String) -> Void
+    private let state: Mutex<State>
+    private let told = Mutex<Set<String>>([])
+    let files = MountedFiles()
+
+    private struct State {
+        var view: MountView
+        /// The numbers of snapshots. None is given twice.
+        var slots: [String: UInt64]
+        /// Names in the mount that the kernel has to forget, and what they stood for.
+        var stale: [[UInt8]: MountNode] = [:]
+        /// When the commit that is unfinished was first seen.
+        var pendingSince: ContinuousClock.Instant?
+    }
+
+    /// How long a request waits for a commit.
+    private static let patience = Duration.seconds(30)
+    /// The number of lines that are written once only.
+    private static let mostTold = 10_000
+
+    /// - Parameter only: shows this snapshot alone.
+    init(_ target: MountSource, only: String?, complaints: @escaping @Sendable (String) -> Void) throws {
+        (self.target, self.complaints) = (target, complaints)
+        var slots: [String: UInt64] = [:]
+        let view = try MountView(target, only: only) { MountedTarget.slot($0, &slots) }
+        self.only = only == nil ? nil : view.shown.first?.id
+        state = Mutex(State(view: view, slots: slots))
+    }
+
+    private static func slot(_ id: String, _ slots: inout [String: UInt64]) -> UInt64 {
+        let slot = slots[id] ?? UInt64(slots.count + 1)
+        slots[id] = slot
+        return slot
+    }
+
+    var view: MountView { state.withLock(\.view) }
+
+    /// Looks whether a run has changed the target.
+    ///
+    /// - Returns: whether another view than this one is valid by now.
+    @discardableResult
+    func refresh(_ seen: MountView) -> Bool {
+        state.withLock { state in
+            guard state.view === seen else { return true }
+            guard let version = try? MountView.Version(seen.state), version != seen.version else {
+                return false
+            }
+            do {
+                var slots = state.slots
+                let view = try MountView(target, only: only) { MountedTarget.slot($0, &slots) }
+                state.slots = slots
+                state.stale.merge(view.changed(since: state.view)) { $1 }
+                state.view = view
+                return true
+            } catch {
+                // In the middle of a commit, or the only snapshot is gone.
+                if let error = error as? SyncError, error.code != .pending { complain("\(error)") }
+                return false
+            }
+        }
+    }
+
+    /// The names that have changed since the last call.
+    func takeStale() -> [[UInt8]: MountNode] {
+        state.withLock { state in
+            defer { state.stale = [:] }
+            return state.stale
+        }
+    }
+
+    /// Waits a moment if a commit may be moving what is looked for.
+    ///
+    /// - Returns: false if there is nothing to wait for.
+    func awaitCommit(_ seen: MountView, _ isInterrupted: () -> Bool) throws(Errno) -> Bool {
+        let isPending = (try? seen.state.hasJournal()) ?? false
+        let waits = state.withLock { state in
+            guard isPending else {
+                state.pendingSince = nil
+                return false
+            }
+            let since = state.pendingSince ?? .now
+            state.pendingSince = since
+            return since.duration(to: .now) < MountedTarget.patience
+        }
+        guard waits else { return false }
+        guard !isInterrupted() else { throw .interrupted }
+        _ = Semaphore().wait(atMost: .milliseconds(20))
+        return true
+    }
+
+    /// Writes a line, once.
+    func complain(_ text: String) {
+        let isNew = told.withLock { $0.count < MountedTarget.mostTold && $0.insert(text).inserted }
+        if isNew { complaints(text) }
+    }
+}

@@ -1,0 +1,395 @@
+import Foundation
+import Glibc
+import TestNeeds
+import TestSupport
+import Testing
+
+/// `snapshot mount` of `target` on `old`, while it runs.
+private final class Mounted {
+    let scene: MirrorScene
+    let running: RunningCommand
+
+    init(_ scene: MirrorScene, _ options: [String] = []) throws {
+        self.scene = scene
+        if !scene.exists("old") {
+            try FileManager.default.createDirectory(
+                atPath: scene.path("old"), withIntermediateDirectories: false)
+            if case .ordinary = scene.identity { OrdinaryUser.own(scene.path("old")) }
+        }
+        running = try RunningCommand(
+            ["snapshot", "mount", "target", "old"] + options, as: scene.identity, in: scene.directory.path)
+        while !isMounted, running.isRunning { usleep(1000) }
+    }
+
+    deinit {
+        running.kill()
+        if isMounted { _ = umount2(scene.path("old"), Int32(MNT_DETACH)) }
+    }
+
+    /// Also once its server is dead.
+    var isMounted: Bool {
+        let mounts = try? String(contentsOfFile: "/proc/self/mounts", encoding: .utf8)
+        return mounts?.contains(" \(scene.path("old")) fuse.fsync-lite ") ?? false
+    }
+
+    /// Ends it, and tells what it said.
+    func end(_ signal: Int32 = SIGTERM) throws -> CommandRun {
+        running.send(signal)
+        return try running.finish()
+    }
+
+    /// The names of the directories of snapshots, the oldest first.
+    func dates() throws -> [String] {
+        try FileManager.default.contentsOfDirectory(atPath: scene.path("old")).filter { $0.hasPrefix("20") }
+            .sorted()
+    }
+}
+
+/// Waits until something holds: the kernel may keep what it knows for a second.
+private func wait(_ holds: () throws -> Bool) rethrows -> Bool {
+    for _ in 0..<10_000 {
+        if try holds() { return true }
+        usleep(1000)
+    }
+    return false
+}
+
+/// The error of opening and reading a file; 0 for none.
+private func failure(of path: String) -> Int32 {
+    let file = open(path, O_RDONLY | O_CLOEXEC)
+    guard file >= 0 else { return errno }
+    defer { close(file) }
+    var byte: UInt8 = 0
+    return read(file, &byte, 1) < 0 ? errno : 0
+}
+
+@Suite("Snapshots as a file system")
+struct SnapshotMountTests {
+    /// Three snapshots of an own second each, and `initial`.
+    private func scene(_ tree: TreeLiteral = ["a": "one", "d": ["f": "f", "g": "g"]]) throws -> MirrorScene {
+        let scene = try MirrorScene(tree)
+        try scene.mirror("--keep-last", "9")
+        return scene
+    }
+
+    /// An apply in a later second than the last.
+    private func applyLater(_ scene: MirrorScene, _ options: String...) throws {
+        let second = time(nil)
+        while time(nil) == second { usleep(1000) }
+        try scene.run(["apply", "source", "target"] + options).expect(0)
+    }
+
+    /// Every kind of entry, with every attribute.
+    private static let hardTree = """
+        set -e
+        cd "$1"
+        mkdir -p d/e/f empty moved/in; echo one >d/e/f/file; : >zero; printf x >moved/in/x; ln -s d/e link; ln -s nowhere 'dangling
+        link'; mkfifo fifo; mknod null c 1 3; mknod block b 7 300; ln d/e/f/file hard; ln d/e/f/file d/hard2; ln fifo fifo2
+        truncate -s 10M sparse; printf end >>sparse; printf 1 >suid; chmod 4755 suid; chown 1000:1001 zero; chmod 0 d/e/f/file
+        mkdir sticky; chmod 1777 sticky; chmod 2750 empty; chown 12:34 empty; chown -h 7:8 link
+        setfattr -n user.note -v 'a value' zero; setfattr -n trusted.note -v secret d; setfacl -m u:1000:rw,g:1001:- suid
+        setfacl -m d:u:1000:rwx empty; printf n >"$(printf 'n\\377\\001')"; printf n >"$(printf 'd\\001')"; touch -d '1969-01-01 12:00:00.123456789' zero
+        touch -h -d '2001-02-03 04:05:06.7' link; touch -d '2038-01-20' d/e/f; printf e >'e\u{301}'; printf e >'\u{E9}'; mkdir -- '-d d'
+        """
+
+    private static let edits = """
+        set -e
+        cd "$1"
+        mv moved gone; printf y >gone/in/y; rm hard; chmod 644 suid; rm fifo2; echo two >d/e/f/new; rm link; mkdir link; printf l >link/l
+        setfacl -b empty; setfattr -x user.note zero; ln d/hard2 again; rm null; truncate -s 5 sparse
+        """
+
+    @Test(
+        .needs(.fuse, .tool("setfacl", package: "acl"), .tool("setfattr", package: "attr")),
+        arguments: [[], ["--exchange"]])
+    func aTreeIsWhatRestoreMakesOfIt(options: [String]) throws {
+        let scene = try MirrorScene([:])
+        try HostCommand.run("sh", "-c", Self.hardTree, "sh", scene.source)
+        try scene.run(["apply", "source", "target", "--keep-last", "9"] + options).expect(0)
+        try HostCommand.run("sh", "-c", Self.edits, "sh", scene.source)
+        let second = time(nil)
+        while time(nil) == second { usleep(1000) }
+        try scene.run(["apply", "source", "target"] + options).expect(0)
+        let mounted = try Mounted(scene)
+        let dates = try mounted.dates()
+        #expect(dates.count == 2)
+        for (name, date) in zip(["latest~1", "latest"], dates) {
+            try scene.run("snapshot", "restore", "target", name, "--to", "restored").expect(0)
+            try HostCommand.run("cp", "-a", scene.path("old/\(date)"), scene.path("copied"))
+            try scene.expectSame("copied", as: "restored")
+            let (copied, restored) = (scene.path("copied"), scene.path("restored"))
+            #expect(
+                try AttributeSnapshot(copied).differences(from: AttributeSnapshot(restored)) == [], "\(name)")
+            for name in ["d/hard2", "d/e/f/file"] {
+                #expect(
+                    try scene.status("copied/\(name)").st_nlink == scene.status("restored/\(name)").st_nlink)
+            }
+            // The same looked at in place, name by name and without a list.
+            for path in try FileManager.default.subpathsOfDirectory(atPath: restored) {
+                let (there, here) = (
+                    try scene.status("old/\(date)/\(path)"), try scene.status("restored/\(path)")
+                )
+                #expect(there.st_mode == here.st_mode && there.st_rdev == here.st_rdev, "\(path)")
+                if there.st_mode & S_IFMT != S_IFDIR { #expect(there.st_nlink == here.st_nlink, "\(path)") }
+            }
+            try scene.remove("copied")
+            try scene.remove("restored")
+        }
+        try mounted.end().expect(0)
+    }
+
+    @Test(.needs(.fuse)) func datesLabelsAndIDs() throws {
+        let scene = try scene()
+        try scene.run("snapshot", "create", "target", "--label", "before").expect(0)
+        let mounted = try Mounted(scene)
+        let first = try #require(try mounted.dates().first)
+        #expect(try scene.text("old/before/a") == "one")
+        #expect(try FileManager.default.destinationOfSymbolicLink(atPath: scene.path("old/latest")) == first)
+        let id = try #require(try scene.run("snapshot", "list", "target", "--ids").lines.first)
+        #expect(
+            try FileManager.default.destinationOfSymbolicLink(atPath: scene.path("old/ids/\(id)"))
+                == "../\(first)")
+        // A new snapshot appears.
+        try scene.append("!", to: "source/a")
+        try applyLater(scene)
+        #expect(try mounted.dates().count == 2)
+        #expect(wait { (try? scene.text("old/latest/a")) == "one!" })
+        #expect(try scene.text("old/\(first)/a") == "one")
+        #expect(try FileManager.default.contentsOfDirectory(atPath: scene.path("old/initial")) == [])
+        // A label that would hide what is there.
+        try scene.run("snapshot", "create", "target", "--label", "2026-01-01").expect(0)
+        #expect(
+            try FileManager.default.contentsOfDirectory(atPath: scene.path("old/ids")).contains("2026-01-01"))
+        #expect(!scene.exists("old/2026-01-01"))
+        try mounted.end().expect(0)
+        let alone = try Mounted(scene, ["--snapshot", "latest~1"])
+        #expect(try alone.dates() == [first] && !scene.exists("old/latest"))
+    }
+
+    @Test(.needs(.fuse)) func nothingIsWritten() throws {
+        let scene = try scene()
+        let mounted = try Mounted(scene)
+        for words in [
+            ["touch", "old/latest/new"], ["rm", "old/latest/a"], ["mkdir", "old/d"],
+            ["chmod", "1", "old/latest/a"],
+        ] {
+            let code = try SpawnedProcess(words, in: scene.directory.path).wait()
+            #expect(code != 0, "\(words)")
+        }
+        #expect(failure(of: scene.path("old/latest/none")) == ENOENT)
+        #expect(
+            try HostCommand.output("findmnt", "-no", "OPTIONS", scene.path("old")).contains("ro,nosuid,nodev")
+        )
+        try mounted.end().expect(0)
+        try scene.expectMirrored()
+    }
+
+    // MARK: Rights
+
+    @Test(.needs(.fuse, .otherUser, .tool("setfacl", package: "acl"))) func othersSeeWhatTheyMayRead() throws
+    {
+        let scene = try MirrorScene(["own": "own", "other": "other", "shut": "shut", "all": "all"])
+        try HostCommand.run("chmod", "755", scene.directory.path)
+        try HostCommand.run(
+            "sh", "-c",
+            "cd \"$1\"; chmod 755 .; chown 1000 own; chown 1001 other; chmod 600 own other; chgrp 1002 shut; chmod 640 shut; setfacl -m u:1003:r,g:1002:- shut; chmod 644 all",
+            "sh", scene.source)
+        try scene.run("apply", "source", "target").expect(0)
+        func reads(_ user: Int, _ group: Int, _ name: String) -> Bool {
+            HostCommand.works(
+                "setpriv", "--reuid", "\(user)", "--regid", "\(group)", "--clear-groups", "cat",
+                scene.path("old/latest/\(name)"))
+        }
+        var mounted: Mounted? = try Mounted(scene)
+        #expect(!reads(1000, 1000, "all"))
+        try mounted?.end().expect(0)
+        mounted = try Mounted(scene, ["--allow-other"])
+        #expect(reads(1000, 1000, "own") && !reads(1000, 1000, "other") && reads(1000, 1000, "all"))
+        #expect(!reads(1001, 1001, "own") && reads(1001, 1001, "other"))
+        // The mode alone, which shows the mask, would let the group read.
+        #expect(!reads(1000, 1002, "shut") && reads(1003, 1003, "shut") && !reads(1000, 1000, "shut"))
+        try mounted?.end().expect(0)
+    }
+
+    @Test(.needs(.fuseOfUsers)) func asAnotherUser() throws {
+        let scene = try MirrorScene(["a": "one"], as: .ordinary)
+        try scene.run("apply", "source", "target").expect(0)
+        let refused = try RunningCommand(
+            ["snapshot", "mount", "target", "source", "--allow-other"], as: .ordinary,
+            in: scene.directory.path
+        ).finish()
+        refused.expect(4, says: "not empty")
+        let mounted = try Mounted(scene)
+        let read = try HostCommand.output(OrdinaryUser.prefix + ["cat", scene.path("old/latest/a")])
+        #expect(read == "one")
+        try mounted.end().expect(0, prints: "is mounted on \(scene.path("old"))")
+        #expect(!mounted.isMounted)
+    }
+
+    // MARK: Ends
+
+    @Test(.needs(.fuse), arguments: ["TERM", "INT", "umount", "KILL"]) func anEnd(_ way: String) throws {
+        let scene = try scene()
+        let mounted = try Mounted(scene)
+        #expect(try scene.text("old/latest/a") == "one")
+        switch way {
+        case "umount":
+            try HostCommand.run("umount", scene.path("old"))
+            try mounted.running.finish().expect(0)
+        case "KILL":
+            mounted.running.kill()
+            #expect(wait { failure(of: scene.path("old")) == ENOTCONN })
+            let again = try Mounted(scene)
+            #expect(wait { (try? scene.text("old/latest/a")) == "one" })
+            try again.end().expect(0, says: "a server was killed")
+        default: try mounted.end(way == "INT" ? SIGINT : SIGTERM).expect(0)
+        }
+        #expect(!mounted.isMounted && scene.exists("old"))
+    }
+
+    // MARK: Content
+
+    /// Size and time are those of the record.
+    @Test(.needs(.fuse), arguments: ["replaced", "grown", "gone", "symlink"])
+    func contentOfAnotherVersionIsNotServed(_ change: String) throws {
+        let scene = try scene()
+        let mounted = try Mounted(scene)
+        switch change {
+        case "replaced":
+            try HostCommand.run("cp", "-p", scene.path("target/a"), scene.path("other"))
+            try scene.editInSecret("other", "two")
+            try scene.move("other", to: "target/a")
+        case "grown": try scene.append("!", to: "target/a")
+        case "gone": try scene.remove("target/a")
+        default:
+            try scene.remove("target/a")
+            try FileManager.default.createSymbolicLink(
+                atPath: scene.path("target/a"), withDestinationPath: "d/f")
+        }
+        #expect(failure(of: scene.path("old/latest/a")) == EIO)
+        #expect(failure(of: scene.path("old/latest/d/f")) == 0)
+        let run = try mounted.end()
+        run.expect(0, says: "a: what it held is lost")
+        #expect(run.errors.split(separator: "\n").count == 1)
+    }
+
+    /// Only the change time tells of it, and the digest decides: a new name of the file moves it, too.
+    @Test(.needs(.fuse)) func anEditInSecretShowsInTheDigest() throws {
+        let scene = try MirrorScene(["a": "one", "b": "two"])
+        try scene.mirror("--digest")
+        let mounted = try Mounted(scene)
+        try scene.editInSecret("target/a", "ONE")
+        try scene.directory.makeHardLink("another", to: "target/b")
+        #expect(failure(of: scene.path("old/latest/a")) == EIO)
+        #expect(try scene.text("old/latest/b") == "two")
+        try mounted.end().expect(0, says: "a: what it held is lost")
+    }
+
+    // MARK: Other commands meanwhile
+
+    @Test(.needs(.fuse)) func anApplyMovesWhatIsShown() throws {
+        let scene = try scene(["a": "one", "d": ["f": "f"], "e": ["g": "g", "h": ["i": "i"]], "same": "s"])
+        let mounted = try Mounted(scene)
+        let date = try #require(try mounted.dates().first)
+        let held = open(scene.path("old/\(date)/d/f"), O_RDONLY)
+        defer { close(held) }
+        let tree = try TreeSnapshot(scene.path("old/\(date)"))
+        try scene.remove("source/a")
+        try scene.append("2", to: "source/d/f")
+        try scene.move("source/e", to: "source/moved")
+        try scene.move("source/moved/h", to: "source/h")
+        try applyLater(scene)
+        #expect(try TreeSnapshot(scene.path("old/\(date)")).differences(from: tree) == [])
+        try scene.remove("source/moved")
+        try applyLater(scene)
+        #expect(try TreeSnapshot(scene.path("old/\(date)")).differences(from: tree) == [])
+        try scene.run("undo", "target").expect(0)
+        #expect(try TreeSnapshot(scene.path("old/\(date)")).differences(from: tree) == [])
+        var byte: UInt8 = 0
+        #expect(read(held, &byte, 1) == 1 && byte == UInt8(ascii: "f"))
+        try mounted.end().expect(0)
+    }
+
+    /// What was found by a run is in the list that it found, and not in the one that was shown before.
+    @Test(.needs(.fuse)) func handEditsBelongToTheRunThatFindsThem() throws {
+        let scene = try scene()
+        let mounted = try Mounted(scene)
+        let date = try #require(try mounted.dates().first)
+        #expect(try scene.text("old/\(date)/a") == "one")
+        try scene.append(" by hand", to: "target/a")
+        try applyLater(scene)
+        #expect(wait { (try? scene.text("old/\(date)/a")) == "one by hand" })
+        #expect(wait { (try? scene.text("old/latest/a")) == "one" })
+        try mounted.end().expect(0)
+    }
+
+    @Test(.needs(.fuse)) func whatIsPrunedGoes() throws {
+        let scene = try scene()
+        try scene.append("2", to: "source/a")
+        try applyLater(scene)
+        try scene.append("3", to: "source/a")
+        try applyLater(scene)
+        let mounted = try Mounted(scene)
+        let dates = try mounted.dates()
+        #expect(try scene.text("old/\(dates[0])/a") == "one")
+        let directory = open(scene.path("old/\(dates[0])/d"), O_RDONLY | O_DIRECTORY)
+        defer { close(directory) }
+        try scene.run("snapshot", "prune", "target", "--keep-last", "1").expect(0)
+        #expect(try mounted.dates() == Array(dates.dropFirst()))
+        #expect(wait { failure(of: scene.path("old/\(dates[0])/a")) == ENOENT })
+        #expect(wait { openat(directory, "f", O_RDONLY) < 0 && errno == ESTALE })
+        #expect(try scene.text("old/\(dates[1])/a") == "one2")
+        try mounted.end().expect(0)
+    }
+
+    @Test(.needs(.fuse)) func whatIsPurgedCannotBeOpened() throws {
+        let scene = try scene()
+        try scene.remove("source/a")
+        try applyLater(scene)
+        let mounted = try Mounted(scene)
+        let date = try #require(try mounted.dates().first)
+        #expect(try scene.text("old/\(date)/a") == "one")
+        try scene.run("snapshot", "purge", "target", "a").expect(0)
+        #expect(wait { failure(of: scene.path("old/\(date)/a")) == EIO })
+        try mounted.end().expect(0, says: "purged")
+    }
+
+    // MARK: Bad input
+
+    @Test(.needs(.fuse)) func badInput() throws {
+        let scene = try scene()
+        func refused(_ arguments: String..., code: Int32, says text: String) throws {
+            try scene.here(["snapshot", "mount"] + arguments).expect(code, says: text)
+        }
+        try scene.build(["file": "x"], at: "full")
+        try scene.build([:], at: "empty")
+        try refused("target", "none", code: 66, says: "mkdir none")
+        try refused("target", "full", code: 4, says: "not empty")
+        try refused("target", "full/file", code: 4, says: "no directory")
+        try refused("target", "target/d", code: 4, says: "lies in the target")
+        try refused("nas:target", "empty", code: 64, says: "ssh -t nas fsync-lite snapshot mount target DIR")
+        try refused("source", "empty", code: 66, says: "not a target of fsync-lite")
+        try refused("target", "empty", "--snapshot", "none", code: 66, says: "no snapshot none")
+        let mounted = try Mounted(scene)
+        try refused("target", "old", code: 4, says: "mounted there already")
+        try mounted.end().expect(0)
+        let inSandbox = ["unshare", "--mount", "sh", "-c", "mount -t tmpfs none /dev && exec \"$@\"", "sh"]
+        try scene.here(["snapshot", "mount", "target", "empty"], under: inSandbox).expect(
+            4, says: "modprobe fuse")
+    }
+
+    @Test(.needs(.fuseOfUsers)) func badInputOfUsers() throws {
+        let scene = try MirrorScene(["a": "one"], as: .ordinary)
+        try scene.run("apply", "source", "target").expect(0)
+        try HostCommand.run("install", "-d", "-o", "65534", scene.path("empty"))
+        let mount = ["snapshot", "mount", "target", "empty"]
+        try CommandRun(mount, as: .ordinary, in: scene.directory.path, environment: ["PATH": "/nowhere"])
+            .expect(
+                4, says: "Install the package fuse3")
+        let settings = (try? String(contentsOfFile: "/etc/fuse.conf", encoding: .utf8)) ?? ""
+        if !settings.split(separator: "\n").contains("user_allow_other") {
+            try scene.run(mount + ["--allow-other"]).expect(
+                4, says: "a line user_allow_other in /etc/fuse.conf")
+        }
+    }
+}
