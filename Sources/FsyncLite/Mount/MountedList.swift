@@ -107,7 +107,7 @@ private struct RunBuilder {
             let path = sorted.path(at: index)
             while regions.count > 1, !path.isBelow(regions[regions.count - 1].older) { try leave(reader) }
             try leaveOut(path, reader)
-            guard let head = sorted.head(at: index) else { continue }
+            guard let head = sorted.beginning(at: index) else { continue }
             add(next, head, path, own)
             next += 1
             if head.isDirectory, let below = sorted.otherPath(at: index) { try enter(path, below, reader) }
@@ -155,7 +155,7 @@ private struct RunBuilder {
     }
 
     private mutating func add(
-        _ index: Int, _ head: ListLineCoding.Head, _ path: RelativePath, _ own: PackedList<ListLineCoding>
+        _ index: Int, _ head: ListLineCoding.Beginning, _ path: RelativePath, _ own: PackedList<ListLineCoding>
     ) {
         if runs.isEmpty || runs[runs.count - 1].moved != nil {
             runs.append(MountedList.Run(first: count, path: path, start: index, moved: nil))
