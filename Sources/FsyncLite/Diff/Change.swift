@@ -152,15 +152,23 @@ extension Causes {
 package typealias ChangeList = PackedList<ChangeCoding>
 
 extension PackedList<ChangeCoding> {
+    func indices(where isWanted: @escaping (Change.Head) -> Bool) -> LazyFilterSequence<Range<Int>> {
+        indices.lazy.filter { isWanted(head(at: $0)) }
+    }
+
     func indices(of kind: Change.Kind) -> LazyFilterSequence<Range<Int>> {
-        indices.lazy.filter { head(at: $0).kind == kind }
+        indices(where: { $0.kind == kind })
     }
 
     /// The change of a kind at a path, in a list that is in order.
     func index(of kind: Change.Kind, at path: RelativePath) -> Int? {
+        index(at: path) { $0.kind == kind }
+    }
+
+    func index(at path: RelativePath, where isWanted: (Change.Head) -> Bool) -> Int? {
         var index = indices.partitionPoint(where: { order($0, comparedTo: path) < 0 })
         while index < count, order(index, comparedTo: path) == 0 {
-            if head(at: index).kind == kind { return index }
+            if isWanted(head(at: index)) { return index }
             index += 1
         }
         return nil
@@ -188,8 +196,12 @@ extension PackedList<ChangeCoding> {
 
     func targetPath(at index: Int) -> RelativePath { otherPath(at: index) ?? path(at: index) }
 
-    func targetPaths(of kind: Change.Kind) -> Set<RelativePath> {
-        Set(indices(of: kind).map { targetPath(at: $0) })
+    func paths(where isWanted: @escaping (Change.Head) -> Bool) -> Set<RelativePath> {
+        Set(indices(where: isWanted).map { path(at: $0) })
+    }
+
+    func targetPaths(where isWanted: @escaping (Change.Head) -> Bool) -> Set<RelativePath> {
+        Set(indices(where: isWanted).map { targetPath(at: $0) })
     }
 
     /// The match of an index that has one.

@@ -120,8 +120,7 @@ extension ComparisonPolicy {
         let isVouched = vouches(for: base, in: target)
         if base.hasDigest {
             known.found.sourceStands =
-                base.status.size == source.size && base.status.modified == source.modified
-                && isAsRecorded(source, base)
+                base.status.equals(source, in: .content) && isAsRecorded(source, base)
             known.found.targetStands = isVouched
         }
         known.found.omitted = omitted(source, target, base)

@@ -152,9 +152,5 @@ extension Difference {
     }
 
     /// The paths that entries of the source get or keep.
-    var arrivingPaths: Set<RelativePath> {
-        Set(
-            changes.indices.lazy.filter { changes.head(at: $0).kind != .deleted }.map { changes.path(at: $0) }
-        )
-    }
+    var arrivingPaths: Set<RelativePath> { changes.paths { $0.kind != .deleted } }
 }

@@ -37,7 +37,7 @@ extension Difference {
         }
         arriving.removeAll { !$0.isMultiplyLinked }
         // A target name without a match stays as it is, and so does its file, unless it is deleted.
-        let paired = arriving.isEmpty ? [] : changes.targetPaths(of: .match)
+        let paired = arriving.isEmpty ? [] : changes.targetPaths { $0.kind == .match }
         var primaries: [LinkedFile: Primary] = [:]
         // An earlier tree may have recorded the names of a file at different times.
         var differing: [RelativePath: File] = [:]

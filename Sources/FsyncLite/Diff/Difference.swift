@@ -66,8 +66,7 @@ package struct Difference: Sendable {
     }
     /// Entries of the source that get a new object.
     var arriving: some Collection<File> {
-        changes.indices.lazy.filter { [changes] in changes.head(at: $0).arrives }
-            .map { [changes] in changes[file: $0] }
+        changes.indices(where: \.arrives).map { [changes] in changes[file: $0] }
     }
 
     /// Nothing to do.
@@ -192,11 +191,9 @@ package struct Difference: Sendable {
     /// Displaced objects in the history that match no entry stay there, unless their directory leaves.
     private mutating func leaveDisplaced() {
         guard changes.heads.contains(where: { $0.kind == .deleted && $0.targetIsInState }) else { return }
-        let leaving = Set(
-            changes.indices.filter {
-                let head = changes.head(at: $0)
-                return head.kind == .match && head.targetIsDirectory && head.targetIsInState
-            }.map { changes.targetPath(at: $0) })
+        let leaving = changes.targetPaths {
+            $0.kind == .match && $0.targetIsDirectory && $0.targetIsInState
+        }
         changes.remove(.deleted) { index, changes in
             changes.head(at: index).targetIsInState && !changes.path(at: index).isBelow(anyOf: leaving)
         }
@@ -204,11 +201,7 @@ package struct Difference: Sendable {
 
     /// These directories and their ancestors, up to one that moves: its content moves along with it.
     func withAllAbove(_ paths: some Sequence<RelativePath>) -> Set<RelativePath> {
-        let moving = Set(
-            changes.indices.lazy.filter {
-                let head = changes.head(at: $0)
-                return head.isRenamed && head.isDirectory
-            }.map { changes.targetPath(at: $0) })
+        let moving = changes.targetPaths { $0.isRenamed && $0.isDirectory }
         var directories: Set<RelativePath> = []
         for path in paths {
             var above: RelativePath? = path
@@ -261,7 +254,7 @@ package struct Difference: Sendable {
 
     /// The matches of which a new object replaces the old one.
     var replacing: some Sequence<Match> {
-        changes.indices.lazy.filter { changes.head(at: $0).replacesContent }.map { changes[match: $0] }
+        changes.indices(where: \.replacesContent).map { changes[match: $0] }
     }
 
     /// Files of the target that are the source's own objects.
@@ -273,11 +266,7 @@ package struct Difference: Sendable {
     /// Changes of uncovered entries that go to the history; the manifest no longer has those entries.
     var driftOfDisplaced: [Drift] {
         guard !restingDrift.isEmpty else { return [] }
-        let displaced = Set(
-            changes.indices.lazy.filter {
-                let head = changes.head(at: $0)
-                return head.kind == .deleted || head.replacesContent
-            }.map { changes.targetPath(at: $0) })
+        let displaced = changes.targetPaths { $0.kind == .deleted || $0.replacesContent }
         return restingDrift.filter { $0.found.map { displaced.contains($0.path) } ?? false }
     }
 

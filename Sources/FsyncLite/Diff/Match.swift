@@ -193,7 +193,7 @@ package struct Match: Hashable, Sendable {
     /// The base's digest is that of a file of this size and modification time.
     var isDigestComparable: Bool {
         guard let base else { return false }
-        return base.status.size == source.size && base.status.modified == source.status.modified
+        return base.status.equals(source.status, in: .content)
     }
 
     package var isUnchanged: Bool { !isRenamed && !replacesContent && !changesAttributes }

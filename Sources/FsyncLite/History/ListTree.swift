@@ -162,7 +162,7 @@ package struct ListTree: Sendable {
             guard !paths.isEmpty,
                 // Errors are left to the copy, which reports them.
                 let status = try? resolver.status(of: present.path), status.inode != present.targetInode,
-                status.size == present.status.size, status.modified == present.status.modified
+                status.equals(present.status, in: .content)
             else { continue }
             if let written, let made = status.created, made > written { continue }
             replaced.formUnion(paths)

@@ -3,24 +3,34 @@
 struct PathMerge<Value>: Sequence, IteratorProtocol {
     typealias Element = (path: RelativePath, value: Value)
 
-    private var origins: [(rest: AnyIterator<Element>, next: Element?)]
+    private var rests: [AnyIterator<Element>]
+    private var nexts: [Element?]
     /// Of the next value; nil at the end.
     private(set) var path: RelativePath?
 
     init(_ origins: [AnyIterator<Element>]) {
-        self.origins = origins.map { ($0, $0.next()) }
-        path = self.origins.lazy.compactMap(\.next?.path).min()
+        rests = origins
+        nexts = origins.map { $0.next() }
+        findPath()
+    }
+
+    private mutating func findPath() {
+        path = nil
+        for index in nexts.indices {
+            guard let next = nexts[index]?.path else { continue }
+            if path.map({ next < $0 }) ?? true { path = next }
+        }
     }
 
     mutating func next() -> Element? {
         var found: Element?
-        for index in origins.indices {
-            while let next = origins[index].next, next.path == path {
+        for index in nexts.indices {
+            while let next = nexts[index], next.path == path {
                 found = next
-                origins[index].next = origins[index].rest.next()
+                nexts[index] = rests[index].next()
             }
         }
-        path = origins.lazy.compactMap(\.next?.path).min()
+        findPath()
         return found
     }
 }

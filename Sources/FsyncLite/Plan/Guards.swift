@@ -317,11 +317,11 @@ struct GuardFacts {
         guard options.exchanges else { return [] }
         let changes = plan.difference.changes
         var inodes: Set<UInt64> = []
-        return changes.indices(of: .match).filter {
-            let head = changes.head(at: $0)
-            return !head.replacesContent && !head.isDirectory
-                && (head.changesAttributes || head.targetIsInState)
-        }.map { changes[match: $0].target }.filter { inodes.insert($0.status.inode).inserted }
+        let copied = changes.indices(where: {
+            $0.kind == .match && !$0.replacesContent && !$0.isDirectory
+                && ($0.changesAttributes || $0.targetIsInState)
+        })
+        return copied.map { changes[match: $0].target }.filter { inodes.insert($0.status.inode).inserted }
     }
 
     /// An exchange makes every directory anew.

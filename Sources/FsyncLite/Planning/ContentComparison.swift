@@ -59,8 +59,7 @@ final class ContentComparison {
         for match in matches where match.replacesContent {
             let status = match.source.status
             guard let base = match.base, base.digest != nil,
-                inCopies || base.status.identity == status.identity,
-                base.status.size == status.size, base.status.modified == status.modified
+                base.status.equals(status, in: inCopies ? .content : [.content, .identity])
             else { continue }
             let item = FileComparer.Item(index: paths.count, match: match, isOfRecord: true)
             paths.append(match.source.path)

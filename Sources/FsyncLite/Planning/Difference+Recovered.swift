@@ -23,7 +23,7 @@ extension Difference {
         let displaced = carriedPathsOfDeleted(recovered)
         let occupied = Set(displaced.values)
         // A file that stands at its path gets further names.
-        let standing = recovered.intersection(changes.targetPaths(of: .match))
+        let standing = recovered.intersection(changes.targetPaths { $0.kind == .match })
         let missing = Set(
             created.lazy.filter {
                 let location = tree.location(of: $0.path)
@@ -82,11 +82,7 @@ extension Difference {
     /// Keeps objects of another type, unless the earlier tree has an entry at the path to which they are carried.
     private mutating func keepUnreplaced(_ displaced: [RelativePath: RelativePath]) {
         guard !displaced.isEmpty else { return }
-        let arriving = Set(
-            changes.indices.filter {
-                let head = changes.head(at: $0)
-                return head.kind == .created || head.isRenamed
-            }.map { changes.path(at: $0) })
+        let arriving = changes.paths { $0.kind == .created || $0.isRenamed }
         let kept = Set(displaced.filter { !arriving.contains($0.value) }.keys)
         changes.remove(.deleted) { index, changes in
             let path = changes.path(at: index)

@@ -70,7 +70,7 @@ extension Difference {
             let head = changes.head(at: $0)
             return head.isRenamed && !head.targetIsInState
         }
-        let gone = changes.targetPaths(of: .deleted)
+        let gone = changes.targetPaths { $0.kind == .deleted }
             .union(leaving.map { changes.targetPath(at: $0) })
         for index in moving where try !check.isFree(changes.path(at: index), of: gone) { return false }
         return try check.parentsAreThere()

@@ -114,10 +114,7 @@ package struct ManifestUpdate: Sendable {
             changes.head(at: $0).isRenamed && !changes.head(at: $0).targetIsInState
         }.map { UInt32($0) }
         left.sort { changes.targetPath(at: Int($0)) < changes.targetPath(at: Int($1)) }
-        let others = changes.indices.lazy.filter {
-            let head = changes.head(at: $0)
-            return head.kind == .deleted || !head.arrives && !head.isSocket
-        }
+        let others = changes.indices(where: { $0.kind == .deleted || !$0.arrives && !$0.isSocket })
         let set = entries.sorted { $0.file.path < $1.file.path }
         typealias Edit = PathMerge<Entry?>.Element
         func origin(_ edits: some Sequence<Edit>) -> AnyIterator<Edit> { AnyIterator(edits.makeIterator()) }

@@ -160,9 +160,7 @@ package struct ObjectNumbers: Sendable {
 
     private func own(_ path: RelativePath) -> UInt64 {
         let changes = difference.changes
-        guard let index = changes.index(of: .created, at: path) ?? changes.index(of: .match, at: path) else {
-            return 0
-        }
+        guard let index = changes.index(at: path, where: \.arrives) else { return 0 }
         let position = new.partitionPoint(where: { $0 < index })
         guard position < new.count, new[position] == index else { return changes[file: index].object }
         return created + UInt64(position)

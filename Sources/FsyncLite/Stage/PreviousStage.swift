@@ -95,8 +95,7 @@ final class PreviousStage {
         guard let (staged, stage) = files[file.path], staged.isFrom(file.status),
             let (directory, oldName) = try? stage.location(of: staged.location),
             let status = try directory.status(of: oldName), status.type == .file,
-            status.inode == staged.stagedInode,
-            status.size == file.size, status.modified == file.status.modified, status.links == 1
+            status.inode == staged.stagedInode, status.equals(file.status, in: .content), status.links == 1
         else { return nil }
         do throws(SystemError) {
             try directory.rename(oldName, to: parent, name, .noReplace)
