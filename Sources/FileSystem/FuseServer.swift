@@ -102,14 +102,13 @@ extension fuse_attributes {
     fileprivate init(_ node: FuseNode) {
         self.init()
         let (status, modified) = (node.status, node.status.modified)
-        // One that is not known.
-        let changed = status.changed.rawSeconds == 0 ? modified : status.changed
         ino = node.id
         size = UInt64(status.size.rawCount)
         blocks = (size + 511) / 512
         (mtime, mtimensec) = (UInt64(bitPattern: modified.rawSeconds), UInt32(modified.nanoseconds))
         (atime, atimensec) = (mtime, mtimensec)
-        (ctime, ctimensec) = (UInt64(bitPattern: changed.rawSeconds), UInt32(changed.nanoseconds))
+        // The recorded change time is of the source, and may move while the entry stays as it is.
+        (ctime, ctimensec) = (mtime, mtimensec)
         mode = status.type.mode | UInt32(status.permissions)
         (nlink, uid, gid, blksize) = (status.links, status.owner, status.group, 4096)
         let (major, minor) = (status.represents.major, status.represents.minor)

@@ -30,7 +30,7 @@ extension Target {
                 try connection.unmount()
                 break
             }
-            mounted.refresh(mounted.view)
+            mounted.change(since: mounted.view)
             for (name, node) in mounted.takeStale() {
                 connection.forget(name, in: MountNode.root.number)
                 connection.forget(node.number)

@@ -45,8 +45,9 @@ package struct Need: Sendable {
         access("/dev/fuse", R_OK | W_OK) == 0 && TestDisk.tmpfs(options: "size=1m").canMount)
     /// The same as another user.
     package static let fuseOfUsers = Need(
-        "fusermount3", "\(asRoot), with /dev/fuse; apt-get install fuse3",
-        fuse.isMet && HostCommand.works(OrdinaryUser.prefix + ["fusermount3", "-V"]))
+        "fusermount3", "\(asRoot), with a /dev/fuse that all may open; apt-get install fuse3",
+        fuse.isMet && HostCommand.works(OrdinaryUser.prefix + ["fusermount3", "-V"])
+            && HostCommand.works(OrdinaryUser.prefix + ["test", "-w", "/dev/fuse"]))
     package static let encryption = Need(
         "ext4 with encryption", "\(asRoot), with a kernel that has it",
         {

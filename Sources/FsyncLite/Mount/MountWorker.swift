@@ -24,23 +24,35 @@ final class MountWorker: FuseWorker {
     private func with<Value>(
         _ slot: UInt64, _ body: (MountView, MountView.Shown) throws -> Value
     ) throws(Errno) -> Value {
-        var view = mounted.view
-        for attempt in 0... {
+        var misses = 0
+        while true {
+            let view = mounted.view
             guard let entry = view.shown(slot) else { throw .stale }
             do {
                 return try body(view, entry)
             } catch let error as Errno {
                 throw error
             } catch {
-                if attempt < 5, mounted.refresh(view) {
-                    view = mounted.view
-                    continue
+                guard try isWorthAnotherLook(view, &misses) else {
+                    mounted.complain("\(error)")
+                    throw .inputOutput
                 }
-                mounted.complain("\(error)")
-                throw .inputOutput
             }
         }
-        throw .inputOutput
+    }
+
+    /// Whether what was not found may be found now. A run may have moved it.
+    private func isWorthAnotherLook(
+        _ view: MountView, _ misses: inout Int, _ isInterrupted: () -> Bool = { false }
+    ) throws(Errno) -> Bool {
+        switch mounted.change(since: view) {
+        case .renewed: return true
+        case .going: return try mounted.wait(isInterrupted)
+        case .none:
+            // What a run moves and moves back is missing once.
+            misses += 1
+            return misses < 2
+        }
     }
 
     /// Reads the row of an object.
@@ -96,7 +108,7 @@ final class MountWorker: FuseWorker {
     func node(_ name: [UInt8], in directory: UInt64) throws(Errno) -> FuseNode {
         switch MountNode(directory) {
         case .root?, .ids?:
-            mounted.refresh(mounted.view)
+            mounted.change(since: mounted.view)
             let view = mounted.view
             guard let found = (directory == MountNode.ids.number ? view.ids : view.names)[name] else {
                 throw .noSuchFile
@@ -166,7 +178,7 @@ final class MountWorker: FuseWorker {
         var directory = MountedFiles.OpenDirectory(node: node)
         switch node {
         case .root, .ids:
-            mounted.refresh(mounted.view)
+            mounted.change(since: mounted.view)
             let view = mounted.view
             directory.names = (node == .ids ? view.ids : view.names).map { (name: $0, node: $1) }.sorted {
                 $0.name.lexicographicallyPrecedes($1.name)
@@ -248,6 +260,7 @@ final class MountWorker: FuseWorker {
 
     func open(_ node: UInt64, _ isInterrupted: () -> Bool) throws(Errno) -> FuseOpening {
         guard case .object(let slot, let object)? = MountNode(node) else { throw .stale }
+        var misses = 0
         while true {
             let (view, opened, _) = try seek(slot, object)
             guard reader.status.type == .file else { throw .invalid }
@@ -259,8 +272,9 @@ final class MountWorker: FuseWorker {
                     return try? connection.pass(file)
                 }
             }
-            if mounted.refresh(view) { continue }
-            guard try mounted.awaitCommit(view, isInterrupted) else { throw lost(.object(slot, object)) }
+            guard try isWorthAnotherLook(view, &misses, isInterrupted) else {
+                throw lost(.object(slot, object))
+            }
         }
     }
 

@@ -19,11 +19,11 @@ final class MountedTarget: Sendable {
         var slots: [String: UInt64]
         /// Names in the mount that the kernel has to forget, and what they stood for.
         var stale: [[UInt8]: MountNode] = [:]
-        /// When the commit that is unfinished was first seen.
-        var pendingSince: ContinuousClock.Instant?
+        /// When the run that is changing the target was first seen.
+        var goingSince: ContinuousClock.Instant?
     }
 
-    /// How long a request waits for a commit.
+    /// How long a request waits for a run.
     private static let patience = Duration.seconds(30)
     /// The number of lines that are written once only.
     private static let mostTold = 10_000
@@ -45,29 +45,52 @@ final class MountedTarget: Sendable {
 
     var view: MountView { state.withLock(\.view) }
 
+    enum Change {
+        case none
+        /// Another view is valid by now.
+        case renewed
+        /// A run is changing the target.
+        case going
+    }
+
     /// Looks whether a run has changed the target.
-    ///
-    /// - Returns: whether another view than this one is valid by now.
     @discardableResult
-    func refresh(_ seen: MountView) -> Bool {
+    func change(since seen: MountView) -> Change {
         state.withLock { state in
-            guard state.view === seen else { return true }
-            guard let version = try? MountView.Version(seen.state), version != seen.version else {
-                return false
-            }
+            guard state.view === seen else { return .renewed }
             do {
+                // In this order: a commit writes the manifest before it ends.
+                let isPending = try seen.state.hasJournal()
+                guard try MountView.Version(seen.state) != seen.version else {
+                    if !isPending { state.goingSince = nil }
+                    return isPending ? .going : .none
+                }
                 var slots = state.slots
                 let view = try MountView(target, only: only) { MountedTarget.slot($0, &slots) }
-                state.slots = slots
                 state.stale.merge(view.changed(since: state.view)) { $1 }
-                state.view = view
-                return true
+                (state.slots, state.view, state.goingSince) = (slots, view, nil)
+                return .renewed
             } catch {
                 // In the middle of a commit, or the only snapshot is gone.
                 if let error = error as? SyncError, error.code != .pending { complain("\(error)") }
-                return false
+                return .going
             }
         }
+    }
+
+    /// Waits a moment for a run that may be moving what is looked for.
+    ///
+    /// - Returns: false if that has taken too long.
+    func wait(_ isInterrupted: () -> Bool = { false }) throws(Errno) -> Bool {
+        let waits = state.withLock { state in
+            let since = state.goingSince ?? .now
+            state.goingSince = since
+            return since.duration(to: .now) < MountedTarget.patience
+        }
+        guard waits else { return false }
+        guard !isInterrupted() else { throw .interrupted }
+        _ = Semaphore().wait(atMost: .milliseconds(20))
+        return true
     }
 
     /// The names that have changed since the last call.
@@ -76,26 +99,6 @@ final class MountedTarget: Sendable {
             defer { state.stale = [:] }
             return state.stale
         }
-    }
-
-    /// Waits a moment if a commit may be moving what is looked for.
-    ///
-    /// - Returns: false if there is nothing to wait for.
-    func awaitCommit(_ seen: MountView, _ isInterrupted: () -> Bool) throws(Errno) -> Bool {
-        let isPending = (try? seen.state.hasJournal()) ?? false
-        let waits = state.withLock { state in
-            guard isPending else {
-                state.pendingSince = nil
-                return false
-            }
-            let since = state.pendingSince ?? .now
-            state.pendingSince = since
-            return since.duration(to: .now) < MountedTarget.patience
-        }
-        guard waits else { return false }
-        guard !isInterrupted() else { throw .interrupted }
-        _ = Semaphore().wait(atMost: .milliseconds(20))
-        return true
     }
 
     /// Writes a line, once.
