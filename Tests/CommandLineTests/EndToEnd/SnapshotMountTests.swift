@@ -195,7 +195,7 @@ struct SnapshotMountTests {
         try HostCommand.run("chmod", "755", scene.directory.path)
         try HostCommand.run(
             "sh", "-c",
-            "cd \"$1\"; chmod 755 .; chown 1000 own; chown 1001 other; chmod 600 own other; chgrp 1002 shut; chmod 640 shut; setfacl -m u:1003:r,g:1002:- shut; chmod 644 all",
+            "cd \"$1\"; chmod 755 .; chown 1000 own; chown 1001 other; chmod 600 own other; chgrp 1002 shut; chmod 640 shut; setfacl -m u:1003:r,g::-,m::r shut; chmod 644 all",
             "sh", scene.source)
         try scene.run("apply", "source", "target").expect(0)
         func reads(_ user: Int, _ group: Int, _ name: String) -> Bool {
