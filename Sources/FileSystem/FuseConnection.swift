@@ -13,7 +13,7 @@ public final class FuseConnection: Sendable {
     }
 
     private let device: FileDescriptor
-    /// Where it is mounted, from `/` and without symlinks.
+    /// The place of the mount, from `/` and without symlinks.
     public let place: [UInt8]
 
     private init(_ device: consuming FileDescriptor, at place: [UInt8]) {

@@ -2,9 +2,9 @@ import CLinux
 import Glibc
 import Synchronization
 
-/// An object of a mounted file system, as the kernel is told of it.
+/// An object of a mounted file system, as the kernel sees it.
 public struct FuseNode: Sendable {
-    /// Stands for it in requests, and is its inode number.
+    /// Names it in requests, and is its inode number.
     public var id: UInt64
     public var status: FileStatus
     /// Seconds for which the kernel may believe it, and its name.
@@ -59,9 +59,9 @@ public struct FuseList {
     }
 
     /// - Parameters:
-    ///   - position: from which the list goes on behind it.
+    ///   - position: the next call continues from here.
     ///   - isKnown: the kernel knows it already; for `.` and `..`.
-    /// - Returns: false if it has no room.
+    /// - Returns: false if it does not fit.
     public mutating func add(
         _ name: some Collection<UInt8>, _ node: FuseNode, position: UInt64, isKnown: Bool = false
     ) -> Bool {
@@ -107,7 +107,7 @@ extension fuse_attributes {
         blocks = (size + 511) / 512
         (mtime, mtimensec) = (UInt64(bitPattern: modified.rawSeconds), UInt32(modified.nanoseconds))
         (atime, atimensec) = (mtime, mtimensec)
-        // The recorded change time is of the source, and may move while the entry stays as it is.
+        // The recorded change time is that of the source. It can change without a change of the entry.
         (ctime, ctimensec) = (mtime, mtimensec)
         mode = status.type.mode | UInt32(status.permissions)
         (nlink, uid, gid, blksize) = (status.links, status.owner, status.group, 4096)

@@ -2,18 +2,18 @@ import FileSystem
 
 /// One object of the two trees.
 package enum Change: Hashable, Sendable {
-    /// An object of the target that stays, with its entry of the source.
+    /// An object in both trees, with both entries.
     case match(Match)
     /// An entry of the source that needs a new object. `isDrift`: the manifest has this object at the path.
     case created(File, isDrift: Bool)
-    /// An entry of the target that goes. `isDrift`: no run brought it. `base`: before it is known that it goes.
+    /// An entry of the target that is deleted. `isDrift`: no run brought it. `base`: only until the pairing is done.
     case deleted(File, isDrift: Bool, base: BaseEntry? = nil)
 
     package enum Kind: Sendable {
         case match, created, deleted
     }
 
-    /// What is looked up most often, without the files.
+    /// The parts that are read most often, without the files.
     package struct Head: Hashable, Sendable {
         package let causes: Causes
         let facts: Facts
@@ -52,10 +52,10 @@ package enum Change: Hashable, Sendable {
         ]
     }
 
-    /// The path afterwards; of what goes, the present one.
+    /// The path afterwards; of a deleted entry, the present one.
     var path: RelativePath { file.path }
 
-    /// The source's entry, or the one that goes.
+    /// The source's entry, or the deleted one.
     var file: File {
         switch self {
         case .match(let match): match.source
@@ -63,10 +63,10 @@ package enum Change: Hashable, Sendable {
         }
     }
 
-    /// The source's entry; nil for one that goes.
+    /// The source's entry; nil for a deleted one.
     var wanted: File? { if case .deleted = self { nil } else { file } }
 
-    /// What the target has of it.
+    /// The target's entry; nil for a created one.
     var target: File? {
         switch self {
         case .match(let match): match.target
@@ -75,7 +75,7 @@ package enum Change: Hashable, Sendable {
         }
     }
 
-    /// An entry that goes, with its base.
+    /// A deleted entry, with its base.
     var departure: TreeMerge.Departure {
         guard case .deleted(let file, _, let base) = self else { preconditionFailure("this does not go") }
         return (file, base)
@@ -148,7 +148,7 @@ extension Causes {
     }
 }
 
-/// The changes in the order of their paths: at each path, first what goes.
+/// The changes in the order of their paths. At one path, the deleted entry comes first.
 package typealias ChangeList = PackedList<ChangeCoding>
 
 extension PackedList<ChangeCoding> {
@@ -176,10 +176,10 @@ extension PackedList<ChangeCoding> {
 
     var heads: some RandomAccessCollection<Change.Head> { indices.lazy.map { head(at: $0) } }
 
-    /// An entry that goes, with its base.
+    /// A deleted entry, with its base.
     subscript(departure index: Int) -> TreeMerge.Departure { self[index].departure }
 
-    /// What goes from the path of this one.
+    /// The deleted entry at the path of this one.
     func replaced(at index: Int) -> File? {
         guard index > 0, head(at: index - 1).kind == .deleted, order(index - 1, comparedTo: index) == 0 else {
             return nil
@@ -187,7 +187,7 @@ extension PackedList<ChangeCoding> {
         return self[file: index - 1]
     }
 
-    /// What goes is replaced by a new object, or by one that comes back.
+    /// A new object replaces the deleted one, or one that comes back does.
     func isReplaced(at index: Int) -> Bool {
         guard index + 1 < count, order(index, comparedTo: index + 1) == 0 else { return false }
         let next = head(at: index + 1)
@@ -213,7 +213,7 @@ extension PackedList<ChangeCoding> {
         set { self[index] = .match(newValue) }
     }
 
-    /// The source's entry, or the one that goes.
+    /// The source's entry, or the deleted one.
     subscript(file index: Int) -> File {
         get { self[index].file }
         set {

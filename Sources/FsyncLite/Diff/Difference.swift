@@ -56,7 +56,7 @@ package struct Difference: Sendable {
     package var matches: some Collection<Match> {
         changes.indices(of: .match).map { [changes] in changes[match: $0] }
     }
-    /// Entries of the source that need an object where the target has none of their kind.
+    /// Entries of the source without an object of their kind in the target.
     package var created: some Collection<File> {
         changes.indices(of: .created).map { [changes] in changes[file: $0] }
     }

@@ -4,7 +4,7 @@ import FileSystem
 
 package enum ChangeCoding: PackedCoding {
     package static func head(of change: Change) -> Change.Head { change.head }
-    /// What goes comes before what takes its path.
+    /// A deleted entry comes before the one that gets its path.
     package static func rank(_ head: Change.Head) -> Int { head.kind == .deleted ? 0 : 1 }
     package static func path(of change: Change) -> RelativePath { change.path }
 

@@ -44,8 +44,8 @@ struct AppliedStep: Sendable {
 
     // MARK: Lines
 
-    /// From the list that the step leaves to the one that it found, in the order of paths: where something was found,
-    /// nothing is absent.
+    /// From the list that the step leaves to the one that it found, in the order of paths. A path with an entry gets
+    /// no line of absence.
     var step: some Sequence<ListLine> {
         let changes = difference.changes
         var (found, absent): ([UInt32], [UInt32]) = ([], [])

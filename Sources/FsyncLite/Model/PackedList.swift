@@ -1,7 +1,7 @@
 /// How elements of a list are packed: each has a path.
 package protocol PackedCoding {
     associatedtype Element
-    /// What is known of an element without unpacking it.
+    /// The part of an element that is read without unpacking it.
     associatedtype Head: Sendable = Void
 
     static func head(of element: Element) -> Head

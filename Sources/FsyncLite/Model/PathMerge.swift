@@ -1,5 +1,5 @@
-/// Values of several origins, each in the order of their paths, as one sequence in that order: where more than one origin
-/// has a path, the last of them decides.
+/// Values of several origins, each in the order of their paths, as one sequence in that order. If several origins
+/// have a path, the last of them decides.
 struct PathMerge<Value>: Sequence, IteratorProtocol {
     typealias Element = (path: RelativePath, value: Value)
 

@@ -1,10 +1,10 @@
 import FileStorage
 import FileSystem
 
-/// The entries of a manifest that stays open, each found by its row, its path or the number of its object. Memory holds the
+/// The entries of an open manifest, each found by its row, its path or the number of its object. Memory holds the
 /// path of each 64th entry, and eight to twelve bytes for each entry.
 ///
-/// An apply puts another file in place of the manifest, so what is read here stays the same.
+/// A run replaces the manifest by another file, so these lines never change.
 final class ManifestLines: Sendable {
     /// The number of entries that are read at once.
     static let stride = 64
@@ -52,7 +52,7 @@ final class ManifestLines: Sendable {
     }
 }
 
-/// Goes once over the lines of a manifest.
+/// Reads the lines of a manifest once.
 private struct LineIndex {
     let path: [UInt8]
     var offsets: [Int64] = []
@@ -113,7 +113,7 @@ private struct LineIndex {
             keys.append(RelativePath(validated: record.path))
         }
         guard let object = LineIndex.object(line) else {
-            throw damage(line: objects.count, "an entry has no number")
+            throw damage(line: objects.count, "the object number is missing")
         }
         objects.append(object)
     }
@@ -154,7 +154,7 @@ extension EntryRecord {
             var reader = try DocumentReader(text: Array(own))
             try reader.entry(into: &self)
         } catch let error as SyncError {
-            throw SyncError(error.code, path: path, "an entry cannot be read: \(error.message)")
+            throw SyncError(error.code, path: path, "this line is damaged: \(error.message)")
         }
         guard RelativePath.isValid(self.path) else {
             throw SyncError(.invalidDocument, path: path, "\"\(escapedText(self.path))\" is no path")

@@ -1,7 +1,7 @@
 import FileSystem
 
-/// What a node of the mounted file system stands for. Its number is computed, so nothing is remembered of a node that the
-/// kernel was told of: the snapshot's number in the upper 24 bits, below them that of the object.
+/// A node of the mounted file system. Its number is computed, so no node is remembered. The upper 24 bits are the
+/// snapshot's number, the lower 40 the object's.
 enum MountNode: Hashable, Sendable {
     /// The mount itself, and the directory `ids` in it.
     case root, ids
@@ -33,7 +33,7 @@ enum MountNode: Hashable, Sendable {
         }
     }
 
-    /// The largest number of an object that a node has room for.
+    /// The largest number of an object that fits in a node.
     static let largestObject = isLink - 1
 
     var number: UInt64 {

@@ -10,7 +10,7 @@ struct MountPlace {
         (self.file, self.tell) = (file, tell)
     }
 
-    /// - Throws: `SyncError` with the reason and the way out, where nothing can be mounted there.
+    /// - Throws: `SyncError` with the reason and the way out, if the directory is unsuitable.
     func directory(outside target: Directory) throws -> Directory {
         let directory = try opened()
         guard try !directory.status().isMountRoot else {

@@ -5,14 +5,14 @@ import Synchronization
 /// The target that is mounted.
 struct MountSource: Sendable {
     let path: [UInt8]
-    /// What messages call it.
+    /// Its name in messages.
     let name: [UInt8]
     let open: @Sendable () throws -> (TargetRoot, StateDirectory)
 }
 
 /// A target at one moment: its snapshots under the names that the mount shows, and their lists once they are looked into.
 final class MountView: Sendable {
-    /// Another one where a run has changed what there is.
+    /// It differs after each run that changed the target.
     struct Version: Hashable, Sendable {
         private let manifest: StateDirectory.ManifestVersion?
         private let history, newest: FileTime?
@@ -32,7 +32,7 @@ final class MountView: Sendable {
         /// The name of its directory.
         let name: [UInt8]
         let created: Timestamp?
-        /// Of the file that tells its list; nil for the present one.
+        /// The name of the file with its list; nil for the present one.
         fileprivate let list: FileName?
     }
 
@@ -47,7 +47,7 @@ final class MountView: Sendable {
     let header: ManifestHeader
     /// In a copy of a target, inodes do not tell.
     let knowsInodes: Bool
-    /// Tells which files of the present tree were edited.
+    /// Finds edited files of the present tree.
     let edits: EditDetection
     /// Newest first.
     let shown: [Shown]

@@ -20,7 +20,7 @@ final class MountWorker: FuseWorker {
 
     // MARK: Views
 
-    /// Runs `body` with a snapshot and its list, once more where a run has changed the target meanwhile.
+    /// Runs `body` with a snapshot and its list, and again if a run has changed the target meanwhile.
     private func with<Value>(
         _ slot: UInt64, _ body: (MountView, MountView.Shown) throws -> Value
     ) throws(Errno) -> Value {
@@ -49,7 +49,7 @@ final class MountWorker: FuseWorker {
         case .renewed: return true
         case .going: return try mounted.wait(isInterrupted)
         case .none:
-            // What a run moves and moves back is missing once.
+            // A run can move a file and move it back: then it is missing once.
             misses += 1
             return misses < 2
         }
@@ -299,7 +299,7 @@ final class MountWorker: FuseWorker {
         return .inputOutput
     }
 
-    /// The object of the present row, wherever it is; nil if it is nowhere as recorded.
+    /// The file of the present row, at any of its places; nil if none has the recorded file.
     private func file(
         _ object: UInt64, _ view: MountView, _ opened: MountView.Opened
     ) throws -> AnnouncedFile? {
@@ -317,7 +317,7 @@ final class MountWorker: FuseWorker {
         {
             return found
         }
-        // It may have come back with a directory that held it.
+        // It may have come back with its directory.
         var directories: [UInt64: RelativePath] = [:]
         for directory in opened.places.directories(of: object) {
             directories[directory] = try present(directory, in: opened.list.lines)?.path
@@ -328,7 +328,7 @@ final class MountWorker: FuseWorker {
         return try file(at: path, view, inode: nil)
     }
 
-    /// Where the present tree has an object, and its inode there.
+    /// The path of an object in the present tree, and its inode there.
     private func present(
         _ object: UInt64, in lines: ManifestLines
     ) throws -> (path: RelativePath, inode: UInt64)? {

@@ -23,7 +23,7 @@ final class MountedList: Sendable {
     private let byStart: [Int]
     /// Own entries by the numbers of their objects.
     private let ownRows: [UInt64: Int]
-    /// How many names the files have of which a line tells it, by number.
+    /// The number of names of files with a line, by object.
     private let links: [UInt64: UInt32]
 
     init(_ layer: ListLayer, over lines: ManifestLines, _ reader: EntryReader) throws {
@@ -65,7 +65,7 @@ final class MountedList: Sendable {
             let found = rows.partitionPoint(where: { own.order($0, comparedTo: path) < 0 })
             return run.first + found - run.start
         }
-        // What is not below the directory is behind all of it.
+        // A path that is not below the directory comes after all of it.
         guard moved.older.isRoot || path.isBelow(moved.older) else { return end }
         let found = try reader.row(
             notBefore: path.replacing(moved.older, by: moved.newer), in: rows, of: lines)
@@ -134,7 +134,7 @@ private struct RunBuilder {
         regions.removeLast()
     }
 
-    /// What the manifest has at a path, and below it, is not what the list has.
+    /// Leaves out the manifest's entries at a path and below it.
     private mutating func leaveOut(_ path: RelativePath, _ reader: EntryReader) throws {
         let region = regions[regions.count - 1]
         let replaced = path.replacing(region.older, by: region.newer)
@@ -155,7 +155,8 @@ private struct RunBuilder {
     }
 
     private mutating func add(
-        _ index: Int, _ head: ListLineCoding.Beginning, _ path: RelativePath, _ own: PackedList<ListLineCoding>
+        _ index: Int, _ head: ListLineCoding.Beginning, _ path: RelativePath,
+        _ own: PackedList<ListLineCoding>
     ) {
         if runs.isEmpty || runs[runs.count - 1].moved != nil {
             runs.append(MountedList.Run(first: count, path: path, start: index, moved: nil))

@@ -7,7 +7,7 @@ import Synchronization
 final class MountedTarget: Sendable {
     private let target: MountSource
     private let only: String?
-    /// Told to whoever runs the mount.
+    /// Prints a line for the user who runs the mount.
     private let complaints: @Sendable (String) -> Void
     private let state: Mutex<State>
     private let told = Mutex<Set<String>>([])

@@ -106,7 +106,7 @@ public struct ActionList: RandomAccessCollection, Sendable {
         }
     }
 
-    /// What an action makes, and what it finds.
+    /// The entry that an action makes, and the one that it finds.
     func files(at position: Int) -> (source: File?, target: File?) {
         guard items[position] != ActionList.rootItem else { return (root?.source, root?.target) }
         let index = change(at: position)

@@ -110,7 +110,7 @@ extension OperationGraph {
                     while let last = open.last, !path.isBelow(last.path) { open.removeLast() }
                 }
                 guard let top = object(at: index) == nil ? open.last?.index : index else {
-                    preconditionFailure("a staged entry without a location")
+                    preconditionFailure("a staged file without a location")
                 }
                 tops.append(UInt32(top))
                 if top == index, isDirectory(at: index) { open.append((index, path(at: index))) }

@@ -127,7 +127,7 @@ package struct ManifestUpdate: Sendable {
         ])
     }
 
-    /// The entry of a match whose object stays; nil for what goes.
+    /// The entry of a match without a new object; nil for a deleted one.
     private func kept(at index: Int) -> Entry? {
         guard case .match(let match) = difference.changes[index] else { return nil }
         let policy = difference.policy

@@ -17,9 +17,9 @@ enum SnapshotMountCommand: ReadingCommand {
         discussion: """
             DIR gets a directory for each snapshot, named by its local time, such as 2026-11-23T07:57:55. The present tree \
             is among them. latest and the labels are symlinks, and DIR/ids has the snapshots by their ids. All of it is \
-            read-only, and files have their recorded owners, groups, modes, ACLs and times. Copy from it with cp -a. A file that \
-            is no longer as recorded cannot be opened, and standard error says which.
-            The command stays in the foreground. Ctrl-C, SIGTERM or umount DIR end it. Other commands run as ever \
+            read-only, and files have their recorded owners, groups, modes, ACLs and times. Copy from it with cp -a. If a file \
+            was edited or damaged, it cannot be opened, and standard error names it.
+            The command runs in the foreground. Ctrl-C, SIGTERM or umount DIR end it. Other commands run as ever \
             meanwhile: new snapshots appear, and those that are removed disappear.
             Users other than root need the package fuse3. To mount at each boot, see scripts/systemd/fsync-lite-mount@.service.
             """,
@@ -37,7 +37,7 @@ enum SnapshotMountCommand: ReadingCommand {
         let directory = LocalFile(bytes: try invocation.argument(place))
         if let far = try Endpoint(argument: path) {
             throw UsageError(
-                "\(quoted(path)) is on another machine, and a mount is made where the target is",
+                "\(quoted(path)) is on another machine. Run the mount there",
                 hint:
                     "next: ssh -t \(far.destination) fsync-lite snapshot mount \(Shell.word(far.path)) DIR")
         }
