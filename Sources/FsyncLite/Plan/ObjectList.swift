@@ -18,20 +18,22 @@ extension OperationGraph {
         }
 
         struct Item {
-            /// Of a change, or in `others` or `names`.
-            private let number: UInt32
+            /// The origin in the upper three bits; below them the index of a change, or one in `others` or `names`.
+            private let bits: UInt32
             /// The parent of the old location; of the new one for what is staged.
             var parent = none
             var slot = none
-            var origin: Origin
 
             static let none = UInt32.max
+            private static let indexBits: UInt32 = 29
 
             init(_ origin: Origin, _ index: Int, slot: UInt32 = none) {
-                (self.origin, number, self.slot) = (origin, UInt32(index), slot)
+                bits = UInt32(origin.rawValue) << Item.indexBits | UInt32(index)
+                self.slot = slot
             }
 
-            var index: Int { Int(number) }
+            var origin: Origin { Origin(rawValue: UInt8(bits >> Item.indexBits)) ?? .other }
+            var index: Int { Int(bits & (1 << Item.indexBits - 1)) }
         }
 
         private(set) var items: [Item] = []

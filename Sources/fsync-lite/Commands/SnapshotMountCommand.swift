@@ -13,7 +13,7 @@ enum SnapshotMountCommand: ReadingCommand {
 
     static let description = CommandDescription(
         name: "snapshot mount",
-        summary: "Show every snapshot as a directory, to look around and to copy from.",
+        summary: "Show each snapshot as a directory, to copy from.",
         discussion: """
             DIR gets a directory for each snapshot, named by its local time, such as 2026-11-23T07:57:55. The present tree \
             is among them. latest and the labels are symlinks, and DIR/ids has the snapshots by their ids. All of it is \
