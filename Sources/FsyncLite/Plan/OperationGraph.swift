@@ -307,8 +307,9 @@ package struct OperationGraph: Sendable {
             }
             return others
         }
-        // The order of a scan has parents first: its reverse has the deepest first.
-        var detached = others(\.hasTarget)
+        // The order of a scan has parents first: its reverse has the deepest first. Each part is nearly in order, so sorting
+        // is a merge.
+        var detached = others { $0 == .leaving } + others { $0.hasTarget && $0 != .leaving }
         var attached = others { $0 == .moving || $0 == .staged }
         // And those of the manifest and the history.
         operations.reserveCapacity(
