@@ -92,7 +92,7 @@ static inline long fuse_mount(const char *source, const char *place, const char 
     return syscall(SYS_mount, source, place, "fuse.fsync-lite", 1ul | 2ul | 4ul, options);
 }
 
-/// The file system goes once nobody uses it: MNT_DETACH and UMOUNT_NOFOLLOW.
+/// The file system ends when its last file is closed: MNT_DETACH and UMOUNT_NOFOLLOW.
 static inline long fuse_unmount(const char *place) { return syscall(SYS_umount2, place, 2 | 8); }
 
 /// The descriptor that fusermount3 sends over a socket; below zero with an error.

@@ -26,11 +26,19 @@ public struct ChildProcess: Sendable {
         defer { posix_spawn_file_actions_destroy(&actions) }
         posix_spawn_file_actions_adddup2(&actions, file.rawValue, STDIN_FILENO)
         posix_spawn_file_actions_adddup2(&actions, STDERR_FILENO, STDOUT_FILENO)
-        let process = try ChildProcess.spawn(
-            words.map { Array($0.utf8) }, &actions, variables: variables)
+        return try ChildProcess.run(words.map { Array($0.utf8) }, &actions, variables: variables)
+    }
+
+    /// Runs a command to its end; see `spawn`.
+    ///
+    /// - Returns: the exit code; 128 plus the signal's number if a signal ended it, as in shells.
+    static func run(
+        _ words: [[UInt8]], _ actions: inout posix_spawn_file_actions_t, variables: [String: String]
+    ) throws(Errno) -> Int32 {
+        let process = try spawn(words, &actions, variables: variables)
         var status: Int32 = 0
         _ = try retrying { waitpid(process, &status, 0) }
-        return ChildProcess.exitCode(status)
+        return exitCode(status)
     }
 
     /// Starts a command.

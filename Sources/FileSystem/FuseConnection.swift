@@ -106,11 +106,8 @@ public final class FuseConnection: Sendable {
             variables["_FUSE_COMMFD"] = "\(FuseConnection.socket)"
         }
         do throws(Errno) {
-            let process = try ChildProcess.spawn(
+            return try ChildProcess.run(
                 [Array("fusermount3".utf8)] + arguments, &actions, variables: variables)
-            var status: Int32 = 0
-            _ = try retrying { waitpid(process, &status, 0) }
-            return ChildProcess.exitCode(status)
         } catch {
             guard error != .noSuchFile else { throw Failure.noHelper }
             throw SystemError("posix_spawn", Array("fusermount3".utf8), error)
@@ -121,7 +118,7 @@ public final class FuseConnection: Sendable {
 
     public func unmount() throws { try FuseConnection.unmount(place) }
 
-    /// Takes a mount away, now from its name, and for good once nobody uses it any more.
+    /// Takes a mount away: its name at once, and the rest when its last file is closed.
     public static func unmount(_ place: [UInt8]) throws {
         guard Account.isRoot else {
             let code = try helper([Array("-uz".utf8), Array("--".utf8), place])
@@ -160,7 +157,7 @@ public final class FuseConnection: Sendable {
 
     /// Sends a reply or a notice.
     ///
-    /// - Returns: false if nobody waits for it any more.
+    /// - Returns: false if the request was interrupted, or the file system is unmounted.
     @discardableResult
     func send(_ unique: UInt64, _ error: Int32, _ content: UnsafeRawBufferPointer) -> Bool {
         let length = MemoryLayout<fuse_reply>.size + content.count

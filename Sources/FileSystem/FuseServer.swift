@@ -142,7 +142,7 @@ public final class FuseServer: Sendable {
         var readers = 0
         /// Requests for which no thread is free.
         var waiting: [[UInt8]] = []
-        /// Those that are answered now, and those of them that nobody waits for.
+        /// Those that are answered now, and those of them that were interrupted.
         var running: Set<UInt64> = []
         var interrupted: Set<UInt64> = []
     }
@@ -181,16 +181,16 @@ public final class FuseServer: Sendable {
                 answer(head, message, worker, reply)
                 continue
             }
-            guard enter(message, head.unique) else { continue }
+            guard enter(message) else { continue }
             answer(head, message, worker, reply)
-            while let next = leave(head.unique) {
+            while let next = leave() {
                 next.withUnsafeBytes { answer($0.load(as: fuse_request.self), $0, worker, reply) }
             }
         }
     }
 
     /// - Returns: false if it has to wait.
-    private func enter(_ message: UnsafeRawBufferPointer, _ unique: UInt64) -> Bool {
+    private func enter(_ message: UnsafeRawBufferPointer) -> Bool {
         content.withLock { content in
             guard content.readers < FuseServer.readers else {
                 content.waiting.append(Array(message))
@@ -202,7 +202,7 @@ public final class FuseServer: Sendable {
     }
 
     /// - Returns: a request that has waited.
-    private func leave(_ unique: UInt64) -> [UInt8]? {
+    private func leave() -> [UInt8]? {
         content.withLock { content in
             guard content.waiting.isEmpty else { return content.waiting.removeFirst() }
             content.readers -= 1
@@ -287,7 +287,7 @@ public final class FuseServer: Sendable {
                 limit: min(Int(wanted.size), FuseServer.largestRead),
                 isWhole: head.opcode == FUSE_OP_READDIRPLUS.rawValue)
             try worker.list(wanted.fh, after: wanted.offset, into: &list)
-            list.bytes.withUnsafeBytes { _ = connection.send(id, 0, $0) }
+            send(id, bytes: list.bytes)
         case FUSE_OP_RELEASEDIR:
             worker.closeDirectory(try load(body, fuse_release_request.self).fh)
             send(id, bytes: [])

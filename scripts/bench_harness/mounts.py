@@ -86,12 +86,18 @@ def mounts(bench: Bench) -> None:
         reading(bench, folder)
 
 
-def begun(bench: Bench, folder: str, tree) -> list[Mount]:
-    target, source = os.path.join(folder, "target"), tree.root
-    measure.run([bench.tool, "apply", "--keep-last", "100", source, target])
+def without_repository(bench: Bench, folder: str, target: str) -> list[Mount]:
+    """Ours, and what shows the target alone."""
     shown = [Mount(folder, OURS, [bench.tool, "snapshot", "mount", target], latest)]
     if bench.has("bindfs"):
         shown.append(Mount(folder, "bindfs -r", ["bindfs", "-f", "-r", target], lambda place: place))
+    return shown
+
+
+def begun(bench: Bench, folder: str, tree) -> list[Mount]:
+    target, source = os.path.join(folder, "target"), tree.root
+    measure.run([bench.tool, "apply", "--keep-last", "100", source, target])
+    shown = without_repository(bench, folder, target)
     if tree.entries > MANY:
         return shown
     if bench.has("restic"):
@@ -165,9 +171,7 @@ def reading(bench: Bench, folder: str) -> None:
         for _ in range(size >> 20):
             file.write(block)
     measure.run([bench.tool, "apply", source, target])
-    shown = [Mount(folder, OURS, [bench.tool, "snapshot", "mount", target], latest)]
-    if bench.has("bindfs"):
-        shown.append(Mount(folder, "bindfs -r", ["bindfs", "-f", "-r", target], lambda place: place))
+    shown = without_repository(bench, folder, target)
     try:
         table = bench.contest(
             f"reading {size >> 20} MB, a fresh mount",

@@ -92,9 +92,10 @@ final class MountView: Sendable {
         let snapshots = try history.snapshots()
         let chosen = try only.map { try SnapshotName.index(of: $0, in: snapshots) }
         let texts = snapshots.map { MountView.date($0) }
+        let counts = Dictionary(texts.lazy.map { ($0, 1) }, uniquingKeysWith: +)
         let shown = snapshots.indices.filter { chosen == nil || chosen == $0 }.map { index in
             let snapshot = snapshots[index]
-            let isAlone = texts.count { $0 == texts[index] } == 1
+            let isAlone = counts[texts[index]] == 1
             return Shown(
                 slot: slot(snapshot.id), index: index, id: snapshot.id,
                 name: Array((isAlone ? texts[index] : "\(texts[index])-\(snapshot.shortID)").utf8),

@@ -21,18 +21,24 @@ extension OperationGraph {
             /// The origin in the upper three bits; below them the index of a change, or one in `others` or `names`.
             private let bits: UInt32
             /// The parent of the old location; of the new one for what is staged.
-            var parent = none
-            var slot = none
+            var parent: UInt32
+            var slot: UInt32
 
             static let none = UInt32.max
             private static let indexBits: UInt32 = 29
 
-            init(_ origin: Origin, _ index: Int, slot: UInt32 = none) {
+            init(_ origin: Origin, _ index: Int, parent: UInt32 = none, slot: UInt32 = none) {
+                precondition(index >> Item.indexBits == 0)
                 bits = UInt32(origin.rawValue) << Item.indexBits | UInt32(index)
-                self.slot = slot
+                (self.parent, self.slot) = (parent, slot)
             }
 
-            var origin: Origin { Origin(rawValue: UInt8(bits >> Item.indexBits)) ?? .other }
+            var origin: Origin {
+                guard let origin = Origin(rawValue: UInt8(bits >> Item.indexBits)) else {
+                    preconditionFailure("an origin that was not given")
+                }
+                return origin
+            }
             var index: Int { Int(bits & (1 << Item.indexBits - 1)) }
         }
 
@@ -264,9 +270,7 @@ extension OperationGraph {
 
         /// Makes a directory with a location the target of a match that keeps its location.
         mutating func set(_ object: Int, standing match: Int) {
-            let parent = items[object].parent
-            items[object] = Item(.standing, match)
-            items[object].parent = parent
+            items[object] = Item(.standing, match, parent: items[object].parent)
         }
 
         mutating func giveSlot(of object: Int, to other: Int) { items[other].slot = items[object].slot }

@@ -106,8 +106,8 @@ package struct OperationGraph: Sendable {
             guard item & OperationGraph.otherAttribute == 0 else {
                 return otherAttributes[Int(item & ~OperationGraph.otherAttribute)]
             }
-            let match = objects.changes[match: objects.items[Int(item)].index]
-            return AttributeChange(object: Int(item), old: match.attributes.old, new: match.attributes.new)
+            let (old, new) = objects.changes[match: objects.items[Int(item)].index].attributes
+            return AttributeChange(object: Int(item), old: old, new: new)
         }
     }
 

@@ -4,7 +4,7 @@ import FileSystem
 /// has none for it: after an edit by hand, and where others made it. New content gets a new number, all names of a file
 /// the same one.
 ///
-/// Numbers are told from the order of the entries, so that one takes no memory.
+/// New numbers follow the order of the changes. A new object takes four bytes.
 package struct ObjectNumbers: Sendable {
     @Boxed private var difference: Difference
     /// The number of the first new object; those that follow have the next ones.
@@ -37,8 +37,12 @@ package struct ObjectNumbers: Sendable {
         (created, next) = (first, first)
         noteStaying()
         let changes = difference.changes
-        for index in changes.indices where changes.head(at: index).arrives {
-            if isNew(changes[file: index].object) { new.append(UInt32(index)) }
+        for index in changes.indices {
+            let head = changes.head(at: index)
+            guard head.arrives else { continue }
+            // Most new entries are read by their heads alone.
+            let isUnnumbered = head.kind == .created && head.isUnnumbered
+            if isUnnumbered || isNew(changes[file: index].object) { new.append(UInt32(index)) }
         }
         next += UInt64(new.count)
         noteMoved()
