@@ -32,7 +32,7 @@ public struct Causes: OptionSet, Hashable, Sendable {
     public static let acls = Causes(rawValue: 1 << 13)
     /// The set of names of the file.
     public static let links = Causes(rawValue: 1 << 14)
-    /// The target changed since the last apply.
+    /// The target changed since the last run.
     public static let drift = Causes(rawValue: 1 << 15)
 
     /// In the order of their bits, which is the order of output.

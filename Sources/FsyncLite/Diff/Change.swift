@@ -96,7 +96,7 @@ package enum Change: Hashable, Sendable {
         }
     }
 
-    /// Sets the extended attributes of what is not compared.
+    /// Sets the extended attributes of an entry that is not compared.
     mutating func setExtended(_ extended: ExtendedAttributes) {
         switch self {
         case .match(var match):
@@ -187,7 +187,7 @@ extension PackedList<ChangeCoding> {
         return self[file: index - 1]
     }
 
-    /// A new object replaces the deleted one, or one that comes back does.
+    /// The object at the path is replaced by a new one, or by one that returns from the history.
     func isReplaced(at index: Int) -> Bool {
         guard index + 1 < count, order(index, comparedTo: index + 1) == 0 else { return false }
         let next = head(at: index + 1)

@@ -1,14 +1,13 @@
 import FileSystem
 
-/// The time spans of commits and exchanges, which account for change times of the target's objects.
+/// The time spans of commits and exchanges. They explain the change times of the target's objects.
 ///
-/// A commit moves the change time of what it touches after its manifest is written. So the manifest has no target
-/// change time for an entry that the commit touched; until the next manifest records one, the time must lie in the
-/// commit's span.
+/// A commit moves the change times of the objects that it touches, after its manifest is written. So the manifest has
+/// no target change time for these entries. Until the next manifest records one, the time must be in the commit's span.
 package struct CommitSpans: Hashable, Sendable {
     package var spans: [Range<FileTime>]
-    /// The last run did not scan the target: it looked at the change times of files before it changed them, and not at
-    /// those of the directories that hold them.
+    /// The last run did not scan the target. It looked at the change times of files before it changed them, but not at
+    /// those of their directories.
     package var isWithoutScan = false
 
     package init(spans: [Range<FileTime>]) {

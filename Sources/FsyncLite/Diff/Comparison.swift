@@ -7,25 +7,25 @@ struct Comparison {
     var causes: Causes = []
     /// The content differs: a new object replaces the old one.
     var replacesContent = false
-    /// Size and modification time are equal but prove nothing.
+    /// Size and modification time are equal, but the content may differ.
     var needsContentComparison = false
-    /// The base's extended attributes prove nothing.
+    /// The extended attributes may differ from the base's.
     var needsInspection = false
-    /// The base's digest is still that of the source's content; `targetStands`: of the target's.
+    /// The base's digest is still that of the source's content. `targetStands`: of the target's content.
     var sourceStands = false
     var targetStands = false
-    /// The source's entry was not compared: the next manifest must not vouch for it.
+    /// The source's entry was not compared, so the next manifest must not show that it is unchanged.
     var isUnexamined = false
-    /// What the target could not hold last time. It is not tried again, since neither side has changed.
+    /// Attributes that the target could not store last time. They are not tried again, since neither side has changed.
     var omitted: Omissions = []
 
-    /// What the streams know besides the statuses.
+    /// The facts that the streams know besides the statuses.
     struct Payload {
         var digestsDiffer = false
         var destinationsDiffer = false
         /// The target's file has other names than the source's file.
         var isMislinked = false
-        /// Of lists: the source's entry is of the recorded object.
+        /// Only for lists: the source's entry is of the recorded object.
         var isSameObject = false
     }
 
@@ -35,7 +35,7 @@ struct Comparison {
 
 /// An entry of the last manifest: the *base* of the three-way comparison, without its parts on the heap.
 package struct BaseStatus: Hashable, Sendable {
-    /// The source's identity and times; everything else as the target held it.
+    /// The source's identity and times; all other values as they are in the target.
     var status: FileStatus
     var targetInode: UInt64
     var targetChanged: FileTime?
@@ -48,7 +48,7 @@ package struct BaseStatus: Hashable, Sendable {
     /// The entry was not racy when it was recorded, and was compared.
     var isSettled: Bool { marks.isEmpty && status.changed != CommitSpans.unexamined }
 
-    /// The target's entry is not as the last apply left it.
+    /// The target's entry changed since the last run.
     func differs(from target: FileStatus) -> Bool {
         targetInode != target.inode || !status.equals(target, in: .state)
     }
@@ -86,8 +86,8 @@ extension ComparisonPolicy {
         }
     }
 
-    /// Attributes that cannot be set are taken from the target, so they never differ. A status that keeps all of its
-    /// own is not copied.
+    /// Compares with the target's values for attributes that cannot be set, so these never differ. A status that keeps
+    /// all its values is not copied.
     @inline(__always)
     private func asMirrored(
         _ source: FileStatus, of target: FileStatus, _ compare: (FileStatus) -> Comparison
@@ -98,7 +98,7 @@ extension ComparisonPolicy {
         return compare(source)
     }
 
-    /// What the base tells of two entries.
+    /// The facts that the base shows about two entries.
     private struct Known {
         var found = Comparison()
         var isDoubted = true
@@ -190,15 +190,15 @@ extension ComparisonPolicy {
             return []
         }
         var omitted = base.omitted
-        // Where the owner is not mirrored, omitting it no longer explains missing setuid and setgid bits.
+        // If the owner is not mirrored, an omitted owner no longer explains missing setuid and setgid bits.
         if omitted.contains(.owner), !attributes.contains(.owner) { omitted.remove(.mode) }
         return omitted.intersection(attributes.omittable)
     }
 
     // MARK: Base
 
-    /// The number of an object of the target: that of its recorded entry, unless it is another object or was edited. A
-    /// directory keeps its number with its path.
+    /// The number of the recorded entry's object; 0 if the target's object is another one or was edited. A directory
+    /// keeps its number with its path.
     func object(of target: FileStatus, _ base: BaseEntry) -> UInt64 {
         let known = base.known
         guard known.status.type == target.type else { return 0 }
@@ -208,7 +208,7 @@ extension ComparisonPolicy {
         return isSame ? base.object : 0
     }
 
-    /// The source's object is the recorded one, unchanged by every time its file system keeps.
+    /// The source's object is the recorded one, unchanged by all the times that its file system has.
     private func isAsRecorded(_ source: FileStatus, _ base: BaseStatus) -> Bool {
         base.isSettled && isUnchanged(source, base.status) && isLasting(base)
     }
@@ -230,22 +230,22 @@ extension ComparisonPolicy {
                 ?? commitSpans?.accounts(for: target) ?? false
     }
 
-    /// The target's object is as recorded, change time included, and was compared then.
+    /// The target's object is unchanged since it was recorded, by its change time too, and was compared then.
     func vouches(for base: BaseStatus, in target: FileStatus) -> Bool {
-        // A known change time says nothing about content that was never compared.
+        // A known change time shows nothing about content that was never compared.
         base.status.changed != CommitSpans.unexamined && isUntouched(target, since: base)
     }
 
-    /// The target's object is the recorded one, by its change time too, whether or not that was compared with the source.
+    /// The target's object is the recorded one, by its change time too. It may not have been compared with the source.
     func isUntouched(_ target: FileStatus, since base: BaseStatus) -> Bool {
         guard !base.differs(from: target), !suspects.contains(target.inode) else { return false }
-        // An uncovered entry is not compared, so a commit's span does not vouch for it.
+        // An uncovered entry is not compared, so a time in a commit's span is no evidence.
         if base.isUncovered { return base.targetChanged == target.changed }
         return trustsTarget || hasKnownTime(target, base.targetChanged)
     }
 
-    /// Something tells of an edit of the target's object. A change time that is not recorded, and no later than a commit,
-    /// tells nothing: the history may have given the object back.
+    /// The target's object was edited. An unrecorded change time before the end of a commit is no sign of an edit: the
+    /// history may have returned the object.
     func showsEdit(of target: FileStatus, since base: BaseStatus) -> Bool {
         guard base.targetChanged == nil, !base.differs(from: target), !suspects.contains(target.inode) else {
             return !isUntouched(target, since: base)
@@ -253,7 +253,7 @@ extension ComparisonPolicy {
         return !(commitSpans?.spans.contains { target.changed < $0.upperBound } ?? false)
     }
 
-    /// Only the source's change time hints at an edit.
+    /// Only the source's change time suggests an edit.
     func hasOnlyTimeMoved(_ match: Match) -> Bool {
         guard let base = match.base?.known else { return false }
         return base.isSettled && isSame(match.source.status, base.status)
@@ -275,14 +275,14 @@ extension ComparisonPolicy {
             || marks(of: source, isSettled: isSettled, base.status.changed, base.marks) != base.marks
     }
 
-    /// The content that was read of the source's entry is on its disk: a power cut can leave an earlier one under the
+    /// The source's content was on its disk when it was read. Otherwise a power cut can leave earlier content under the
     /// same times.
     private func isLasting(_ base: BaseStatus) -> Bool {
         lastingUntil.map { base.status.type != .file || base.status.changed < $0 } ?? true
     }
 
-    /// The status to record for an object that is not compared: unexamined unless the base vouches for it, until an
-    /// apply compares it. Commits move the change times of objects in the history, and no manifest records those.
+    /// The status to record for an object that is not compared. It is unexamined, unless the base shows that the object
+    /// is unchanged. Commits move the change times of objects in the history, and no manifest records those.
     func asExamined(_ status: FileStatus, _ base: BaseStatus?, in target: File) -> FileStatus {
         if let base, !target.path.isInState, vouches(for: base, in: target.status) { return status }
         return status.unexamined
@@ -314,7 +314,7 @@ extension FileStatus {
 }
 
 extension Match {
-    /// Compares source and target by what is known without reading them.
+    /// Compares source and target by the known facts, without reading them.
     mutating func compare(by policy: ComparisonPolicy) {
         let own = source.digest
         let payload = Comparison.Payload(
@@ -324,7 +324,7 @@ extension Match {
         let found = policy.compare(source.status, target.status, base?.known, payload)
         var status = source.status
         status.keepUnmirrored(of: target.status, mirroring: policy.attributes, timeStep: policy.timeStep)
-        // Its extended attributes were read when it was offered.
+        // The extended attributes of an object of the history were read when it was offered.
         let isDisplaced = policy.pairsByNumber && target.path.isInState
         if found.isUnexamined || isDisplaced { status = status.unexamined }
         if status != source.status { source = source.with(status) }
@@ -335,7 +335,7 @@ extension Match {
         if policy.pairsByNumber, !policy.targetIsBase, !source.isFile, !source.isDirectory,
             source.object != 0, target.object != 0, source.object != target.object
         {
-            // Another object is made anew, as a file is: the one that stands here keeps its number.
+            // An object of another number is made anew, as for a file. The one at this path keeps its number.
             replacesContent = true
             causes.insert(.content)
         }
@@ -362,11 +362,11 @@ extension Match {
             ?? true
     }
 
-    /// Sets the extended attributes of both sides. Those that are not mirrored stay as the target has them.
+    /// Sets the extended attributes of both sides. Those that are not mirrored are the target's.
     mutating func take(
         _ source: ExtendedAttributes, _ target: ExtendedAttributes, mirroring mirrored: MirroredAttributes
     ) {
-        // The mode tells the owner's rights, which may not be those of the source's owner.
+        // The mode has the owner's rights, and the target's owner may be another one than the source's.
         self.source.extended = source.givingOwner(self.source.status.permissions)
             .filter(mirrored.contains).merging(target.filter { !mirrored.contains($0) })
         self.target.extended = target
@@ -375,7 +375,7 @@ extension Match {
     /// Compares extended attributes that are known for both sides.
     mutating func compareExtended() {
         guard source.extended != target.extended else { return }
-        // The target still lacks only what it could not hold, and nothing else has changed.
+        // The target still lacks only the attributes that it could not store, and all others are equal.
         if !source.omitted.isDisjoint(with: [.xattrs, .acls]), base?.extended == target.extended { return }
         if source.extended.filter({ !$0.isACL }) != target.extended.filter({ !$0.isACL }) {
             causes.insert(.xattrs)

@@ -1,10 +1,10 @@
 import FileSystem
 
-// Later changes of a difference: entries left out, copied instead of moved, or kept.
+// Later changes of a difference: entries are left out, copied instead of moved, or left unchanged.
 
 extension Difference {
-    /// Leaves out entries of the source that could not be read. What the target has at those paths stays, under the
-    /// new path where it was renamed.
+    /// Leaves out entries of the source that could not be read. The target's entries at those paths are left unchanged;
+    /// if a directory was renamed, they get its new path.
     package mutating func omit(_ paths: [RelativePath]) {
         if !paths.isEmpty { edit { $0.leaveOut(Set(paths)) } }
     }
@@ -13,10 +13,10 @@ extension Difference {
         let moves = MoveMap(self)
         let missing = Set(omitted.filter { changes.index(of: .created, at: $0) != nil })
         changes.remove(.created) { missing.contains($1.path(at: $0)) }
-        // They are not among the entries of the mirror that stay unchanged.
+        // They are not among the unchanged entries of the mirror.
         sourceCount -= missing.count
         self.missing.formUnion(missing)
-        // Entries at a path whose directory moves are not kept here.
+        // The target's entries at such a path are deleted if their directory moves.
         let kept = missing.filter { changes.index(of: .deleted, at: $0) != nil }
             .filter { moves.newPath(of: $0.parent) == $0.parent }
         if !kept.isEmpty {
@@ -65,7 +65,7 @@ extension Difference {
         keepDirectories()
     }
 
-    /// Drops all changes but new content for these inodes of the target.
+    /// For these inodes of the target only new content is set; all other changes are dropped.
     ///
     /// - Returns: the paths of the dropped changes.
     mutating func restrict(to inodes: Set<UInt64>) -> [RelativePath] {
@@ -85,13 +85,13 @@ extension Difference {
         return paths
     }
 
-    /// Directories that are deleted with entries in them, without those below others.
+    /// Directories that are deleted with their entries, only the topmost of each tree.
     var deletedTrees: [RelativePath] {
         func isGone(_ path: RelativePath?) -> Bool {
             path.flatMap { changes.index(of: .deleted, at: $0) } != nil
         }
         let gone = Array(changes.indices(of: .deleted))
-        // In order, the first entry of a directory follows it.
+        // In this order, the first entry of a directory follows it.
         return zip(gone, gone.dropFirst()).compactMap { index, next in
             guard changes.head(at: index).isDirectory else { return nil }
             let path = changes.path(at: index)
@@ -99,10 +99,10 @@ extension Difference {
         }
     }
 
-    /// Deletes only what is in the way of a new entry. What stays moves along with its directory, and the manifest
-    /// keeps it.
+    /// Deletes only entries in the way of new ones. The others move along with their directory and remain in the
+    /// manifest.
     ///
-    /// - Returns: what stays, at its new path.
+    /// - Returns: the remaining entries, at their new paths.
     @discardableResult
     package mutating func keepDeleted(_ isKept: (File) -> Bool = { _ in true }) -> [File] {
         edit { $0.keepUnreplaced(where: isKept) }
@@ -114,7 +114,7 @@ extension Difference {
         var stay: [Match] = []
         var newPaths: [RelativePath: RelativePath] = [:]
         let moves = MoveMap(self)
-        // Files that keep names in the mirror, as indices of their matches by inode.
+        // Files with a name that remains in the mirror, as indices of their matches by inode.
         var named: [UInt64: Int] = [:]
         for index in changes.indices(of: .match) where changes.head(at: index).hasOtherNames {
             let match = changes[match: index]

@@ -1,8 +1,8 @@
 import FileSystem
 
 extension Difference {
-    /// Until there is a plan, entries change only in here, which the planner checks: at its end, names of one file in the
-    /// source are names of one file in the target.
+    /// Changes entries. Until there is a plan, entries change only in here, and the planner checks that. Afterwards,
+    /// names of one file in the source are names of one file in the target.
     package mutating func edit<Result>(_ change: (inout Difference) throws -> Result) rethrows -> Result {
         defer {
             joinLinks()
@@ -11,10 +11,10 @@ extension Difference {
         return try change(&self)
     }
 
-    /// Makes names of one file in the source names of one file in the target: it is copied once, or kept, and linked.
+    /// Makes names of one file in the source names of one file in the target. The file is copied once, or left in
+    /// place, and then linked.
     private mutating func joinLinks() {
-        // An attribute set on an object that has names outside the mirror, such as in the history, would change those
-        // too.
+        // An object may have names outside the mirror, such as in the history. A new attribute would change those too.
         for index in changes.indices {
             let head = changes.head(at: index)
             guard head.changesAttributes, head.hasOtherNames else { continue }
@@ -36,7 +36,7 @@ extension Difference {
             if head.arrives { arriving.append(changes[file: index]) } else { keepsLinked = true }
         }
         arriving.removeAll { !$0.isMultiplyLinked }
-        // A target name without a match stays as it is, and so does its file, unless it is deleted.
+        // A target name without a match is left unchanged, with its file, unless it is deleted.
         let paired = arriving.isEmpty ? [] : changes.targetPaths { $0.kind == .match }
         var primaries: [LinkedFile: Primary] = [:]
         // An earlier tree may have recorded the names of a file at different times.
@@ -85,7 +85,7 @@ extension Difference {
     /// The file that others are names of.
     private struct Primary {
         let link: Link
-        /// nil where it has no match.
+        /// nil if it has no match.
         let source: File?
         var names: UInt32 = 1
         /// The previous file has reached the link limit.
@@ -101,7 +101,7 @@ extension Difference {
         }
     }
 
-    /// Gives names of a file that have other attributes those of its first name, which the file gets.
+    /// If names of one file have different attributes, all get those of the first name, as the file does.
     private mutating func equalize(_ differing: [RelativePath: File]) {
         guard !differing.isEmpty else { return }
         for index in changes.indices {
@@ -114,7 +114,7 @@ extension Difference {
     /// Marks the names that become those of a separate file.
     private mutating func note(_ split: Set<RelativePath>) {
         guard policy.linkLimit != nil else { return }
-        // Only files with other names have been split, or are.
+        // Only files with other names have been split, or will be.
         for index in changes.indices {
             let head = changes.head(at: index)
             guard head.arrives, head.hasOtherNames else { continue }

@@ -3,17 +3,17 @@ import FileSystem
 // Decisions that need a look at the objects.
 
 extension Difference {
-    /// What a comparison of contents has found.
+    /// The result of a comparison of contents.
     package struct Answer: Sendable {
-        /// That was given with the match.
+        /// The index that was given with the match.
         package var index: Int
-        /// Both files hold the same.
+        /// Both files have the same content.
         package var isSame: Bool
-        /// The source's content is not the one whose digest is recorded, so it is the source that changed.
+        /// The source's content differs from the recorded digest, so the source changed.
         package var isSourceOther = false
-        /// The source's file cannot change any more without a new time.
+        /// The source's file can no longer change without a new time.
         package var isSettled = false
-        /// Of what was compared.
+        /// The size of the compared content.
         var bytes: ByteCount = 0
         var problems: [Problem] = []
 
@@ -90,8 +90,7 @@ extension Difference {
         match.replacesContent = true
         match.causes.insert(.content)
         match.source.digest = nil
-        // Then the target's side is the one that changed, where no digest tells otherwise. After an undo nothing tells which
-        // side it is.
+        // If no digest shows that the source changed, the target did. After an undo it is unknown which side changed.
         if !answer.isSourceOther, let base = match.base,
             policy.showsEdit(of: match.target.status, since: base.known),
             policy.isUnchanged(match.source.status, base.status)
@@ -101,7 +100,7 @@ extension Difference {
         changes[match: index] = match
     }
 
-    /// Reads the extended attributes of entries that are deleted, or stay without being compared.
+    /// Reads the extended attributes of entries that are deleted, or left in place without a comparison.
     private mutating func settleExtended(_ lookUp: (File) throws -> ExtendedAttributes) rethrows {
         guard !unexamined.isEmpty else { return }
         for index in changes.indices where unexamined.contains(changes.targetPath(at: index)) {
@@ -118,7 +117,7 @@ extension Difference {
         unexamined = PackedMap()
     }
 
-    /// The extended attributes of a target entry that is not compared; nil where they are known.
+    /// The extended attributes of a target entry that is not compared; nil if they are known.
     private mutating func extended(
         of file: File, _ lookUp: (File) throws -> ExtendedAttributes
     ) rethrows -> ExtendedAttributes? {
@@ -129,7 +128,7 @@ extension Difference {
         return found.extended
     }
 
-    /// Notes changed extended attributes where nothing else showed a change.
+    /// Notes changed extended attributes if they are the only change.
     private mutating func noteDrift(of found: File, _ base: BaseEntry) {
         guard !policy.alwaysInspects, !found.path.isInState, !base.differs(from: found.status),
             base.extended.filter(policy.attributes.contains)

@@ -1,16 +1,16 @@
 import FileStorage
 import FileSystem
 
-/// What makes the target a mirror of the source, object by object: a pure value.
+/// The changes that make the target a mirror of the source, object by object: a pure value.
 package struct Difference: Sendable {
     package var changes = ChangeList() { didSet { isBetweenEdits = false } }
-    /// They are as an `edit` left them.
+    /// The changes are as an `edit` left them.
     var isBetweenEdits = true
     /// Paths that the manifest has and the target lacks.
     package var forgotten: [RelativePath] = []
-    /// What changed in the target since the last apply.
+    /// Entries that changed in the target since the last run.
     package internal(set) var drift: [Drift] = []
-    /// The same, for uncovered entries.
+    /// The same for uncovered entries.
     private var restingDrift: [Drift] = []
     /// Entries of the manifest that filters exclude from now on, as the target has them.
     package var uncovered: [ManifestFindings.Uncovered] = []
@@ -18,41 +18,41 @@ package struct Difference: Sendable {
     package private(set) var hasUncovered = false
     /// Entries of the target that were uncovered until now, at their present paths.
     package var wereUncovered: Set<RelativePath> = []
-    /// Of a difference from an earlier tree, the deleted entries that no apply brought, and those changed since.
+    /// For a difference from an earlier tree: the deleted entries that no run made, and those changed since.
     private(set) var foreign: Set<RelativePath> = []
     private(set) var edited: Set<RelativePath> = []
-    /// Entries that the source lacks and that stay uncovered: directories kept for what they hold, and what a
-    /// directory takes along to an excluded path.
+    /// Entries that the source lacks and that remain uncovered. They are directories with such entries in them, and
+    /// entries that a directory moves to an excluded path.
     package var staying: Set<RelativePath> = []
     package private(set) var targetTimes = TargetTimes()
     /// The policy of the comparison.
     @Boxed package private(set) var policy = ComparisonPolicy()
     package var sourceCount = 0
     package var targetCount = 0
-    /// Target entries that an entry of the source would replace although they are excluded, or hold excluded entries.
+    /// Entries of the target that a source's entry would replace although they, or entries in them, are excluded.
     package private(set) var collisions: [RelativePath] = []
     private var withExcluded: Set<RelativePath> = []
-    /// Directories that would be deleted but hold excluded entries.
+    /// Directories that would be deleted, but contain excluded entries.
     package private(set) var kept: [RelativePath] = []
     /// Entries of the source that could not be read or copied, and that the target lacks.
     var missing: Set<RelativePath> = []
-    /// Entries that need a new object which is a further name of another file.
+    /// Entries whose new object is one more name of another file.
     package var links: [RelativePath: Link] = [:]
     var linkIndex = HardLinkIndex()
     /// Target entries whose extended attributes must be read, with their base.
     var unexamined = PackedMap<ChangeCoding>()
-    /// When false, files are only protected from changes through other names.
+    /// If false, files are only protected from changes through other names.
     var mirrorsLinks: Bool { policy.attributes.contains(.hardLinks) }
 
     /// A new name of a file that has several.
     package enum Link: Hashable, Sendable {
         /// Of a staged file, at its final path.
         case staged(RelativePath)
-        /// Of a file that the target keeps, as it is there now.
+        /// Of a file that remains in the target, with its present path.
         case kept(File)
     }
 
-    /// Objects of the target that stay.
+    /// Objects that remain in the target.
     package var matches: some Collection<Match> {
         changes.indices(of: .match).map { [changes] in changes[match: $0] }
     }
@@ -60,7 +60,7 @@ package struct Difference: Sendable {
     package var created: some Collection<File> {
         changes.indices(of: .created).map { [changes] in changes[file: $0] }
     }
-    /// Entries of the target that go.
+    /// Entries that are removed from the target.
     package var deleted: some Collection<File> {
         changes.indices(of: .deleted).map { [changes] in changes[file: $0] }
     }
@@ -72,16 +72,15 @@ package struct Difference: Sendable {
     /// Nothing to do.
     package init() {}
 
-    /// Pairs arrivals and departures that are one object, then those left at the same path.
+    /// Pairs arrivals and departures that are one object, then the others at the same path.
     ///
-    /// - Throws: `SyncError` when a directory was moved *and* cannot be read: then it cannot be known what to delete
-    ///   below it.
+    /// - Throws: `SyncError` if a directory was moved *and* cannot be read: the entries to delete below it are unknown.
     package init(matching merge: TreeMerge) throws {
         var merge = merge
         try self.init(taking: &merge)
     }
 
-    /// The same, with the matches and arrivals taken out of the merge, which would keep them in memory.
+    /// The same, and frees the merge's matches and arrivals.
     init(taking merge: inout TreeMerge) throws {
         policy = merge.policy
         let findings = merge.findings
@@ -135,9 +134,9 @@ package struct Difference: Sendable {
         keepDirectories()
     }
 
-    /// Keeps what the target has of entries that cannot be looked at, also where their directory was renamed.
+    /// Leaves the target's entries unchanged if the source's cannot be looked at, also in a renamed directory.
     ///
-    /// - Throws: `SyncError` where what it has would go to another path, or away.
+    /// - Throws: `SyncError` if they would move to another path, or be deleted.
     private mutating func keepUnseen(_ unseen: [(path: RelativePath, isHeld: Bool)]) throws {
         guard !unseen.isEmpty else { return }
         let moves = MoveMap(self)
@@ -152,14 +151,14 @@ package struct Difference: Sendable {
     }
 
     private func wasUncovered(_ file: File, _ base: BaseEntry?) -> Bool {
-        // The base of an entry of another type tells nothing of this one.
+        // The base of an entry of another type shows nothing about this one.
         if let base, base.isUncovered || base.status.type == file.status.type { return base.isUncovered }
         return policy.mayHaveBeenExcluded(file.path, file.status.type)
     }
 
     private mutating func delete(_ departure: TreeMerge.Departure) {
         var (file, base) = departure
-        // The history's record gets them, too.
+        // The history's record gets these attributes and the digest, too.
         if let base, policy.vouches(for: base.known, in: file.status) {
             (file.extended, file.digest) = (base.extended, base.digest)
             if policy.alwaysInspects { unexamined[file.path] = .deleted(file, isDrift: false, base: base) }
@@ -188,7 +187,7 @@ package struct Difference: Sendable {
         }
     }
 
-    /// Displaced objects in the history that match no entry stay there, unless their directory leaves.
+    /// Objects in the history that match no entry remain there, unless their directory leaves.
     private mutating func leaveDisplaced() {
         guard changes.heads.contains(where: { $0.kind == .deleted && $0.targetIsInState }) else { return }
         let leaving = changes.targetPaths {
@@ -199,7 +198,7 @@ package struct Difference: Sendable {
         }
     }
 
-    /// These directories and their ancestors, up to one that moves: its content moves along with it.
+    /// These directories and their ancestors, up to one that moves, because its content moves with it.
     func withAllAbove(_ paths: some Sequence<RelativePath>) -> Set<RelativePath> {
         let moving = changes.targetPaths { $0.isRenamed && $0.isDirectory }
         var directories: Set<RelativePath> = []
@@ -214,7 +213,7 @@ package struct Difference: Sendable {
         return directories
     }
 
-    /// Keeps directories that hold excluded entries at any depth; if something replaces one, it is a collision.
+    /// Protects directories with excluded entries at any depth. If an entry replaces one, it is a collision.
     mutating func keepDirectories() {
         guard !withExcluded.isEmpty else { return }
         let directories = withAllAbove(withExcluded)
@@ -228,7 +227,7 @@ package struct Difference: Sendable {
         keepDeleted { directories.contains($0.path) }
     }
 
-    /// Directories kept for what they hold, at their new paths.
+    /// Directories that remain for the excluded entries in them, at their new paths.
     var keptDirectories: [File] {
         guard !kept.isEmpty else { return [] }
         let kept = Set(kept)
@@ -246,13 +245,13 @@ package struct Difference: Sendable {
         changes.append(.match(match))
     }
 
-    /// The matches of which attributes change, and that of the roots.
+    /// The matches with changed attributes, and that of the roots.
     func changingAttributes(_ root: Match) -> some Sequence<Match> {
         (-1..<changes.count).lazy.filter { $0 < 0 || changes.head(at: $0).changesAttributes }
             .map { $0 < 0 ? root : changes[match: $0] }
     }
 
-    /// The matches of which a new object replaces the old one.
+    /// The matches in which a new object replaces the old one.
     var replacing: some Sequence<Match> {
         changes.indices(where: \.replacesContent).map { changes[match: $0] }
     }
@@ -263,7 +262,7 @@ package struct Difference: Sendable {
         return replacing.filter { policy.isShared($0.source.status, $0.target.status) }.map(\.source.path)
     }
 
-    /// Changes of uncovered entries that go to the history; the manifest no longer has those entries.
+    /// Changes of uncovered entries that move to the history. The new manifest lacks these entries.
     var driftOfDisplaced: [Drift] {
         guard !restingDrift.isEmpty else { return [] }
         let displaced = changes.targetPaths { $0.kind == .deleted || $0.replacesContent }
@@ -272,7 +271,7 @@ package struct Difference: Sendable {
 
     /// The manifest gains, loses or changes entries, although there may be no action.
     ///
-    /// - Parameter kept: entries that are left as they are in the target.
+    /// - Parameter kept: entries that are left unchanged in the target.
     func changesCoverage(except kept: Set<RelativePath> = []) -> Bool {
         !uncovered.isEmpty || forgotten.contains { !kept.contains($0) }
             || matches.contains {

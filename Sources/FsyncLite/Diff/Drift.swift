@@ -1,14 +1,14 @@
 import FileSystem
 
-/// An entry of the target that is not as the last apply left it.
+/// An entry of the target that changed since the last run.
 package struct Drift: Hashable, Sendable {
-    /// As the last apply left it; nil for a new entry.
+    /// As the last run left it; nil for a new entry.
     package let recorded: File?
     /// As it was found; nil for a missing entry.
     package let found: File?
     /// It was uncovered when it was recorded.
     let wasUncovered: Bool
-    /// The inode of the object that the last apply left; 0 where it is unknown, or of a new entry.
+    /// The inode of the object that the last run left; 0 if it is unknown, or for a new entry.
     let inode: UInt64
 
     init(recorded: File? = nil, _ base: BaseEntry? = nil, found: File? = nil) {

@@ -1,9 +1,9 @@
 import FileSystem
 
-/// Pairs files of target and source where one of them has several names. The cost per file does not depend on the
-/// number of its names.
+/// Pairs files of target and source if one of them has several names. The cost per file does not depend on the number
+/// of its names.
 ///
-/// A mirror is faithful when two of its names are names of one file exactly where they are in the source.
+/// A mirror is faithful if two of its names are names of one file if and only if they are so in the source.
 package struct HardLinkIndex: Sendable {
     /// Files of the target, each under one of its names.
     private var targets: [LinkedFile: File] = [:]
@@ -13,7 +13,7 @@ package struct HardLinkIndex: Sendable {
 
     /// Adds a name of the source's file and the target's file of that name.
     ///
-    /// - Parameter base: what the target's file holds if there is nothing to do.
+    /// - Parameter base: the manifest's entry, from which the counterpart gets its attributes, digest and number.
     /// - Returns: false if that file is not the counterpart of the source's file, or not only of it.
     package mutating func admit(
         _ source: FileStatus, _ target: FileStatus, at path: RelativePath, as base: BaseEntry?
@@ -47,15 +47,15 @@ package struct HardLinkIndex: Sendable {
         source.links > 1 ? targets[LinkedFile(source)] : nil
     }
 
-    /// Whether all names of the target's file are names of the mirror: then a change of its attributes changes nothing
-    /// else.
+    /// Whether all names of the target's file are in the mirror. Then a change of its attributes affects only the
+    /// mirror.
     package func accountsForNames(of target: FileStatus) -> Bool {
         target.links <= (sources[target.inode]?.names ?? 1)
     }
 }
 
-/// A file, symlink, pipe or device with several names. The device number tells it from its twin on a copy of the file
-/// system, and is valid for one run only.
+/// A file, symlink, pipe or device with several names. The device number distinguishes it from its twin on a copy of
+/// the file system. It is valid for one run only.
 struct LinkedFile: Hashable, Sendable {
     private let identity: FileIdentity
     private let device: DeviceNumber

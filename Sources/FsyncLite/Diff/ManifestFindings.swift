@@ -1,21 +1,22 @@
 import FileSystem
 
-/// What a merge finds of the target by its manifest: what changed there since the last apply, and which entries of the
-/// manifest it lacks or no longer covers.
+/// The merge's findings about target and manifest: the entries that changed in the target since the last run, and the
+/// manifest's entries that it lacks or no longer covers.
 package struct ManifestFindings {
     private let policy: ComparisonPolicy
-    /// False also where the target's stream tells what is recorded.
+    /// False also if the target's stream has the recorded entries.
     var hasManifest = false
 
-    /// What changed in the target since the last apply.
+    /// Entries that changed in the target since the last run.
     private(set) var drift: [Drift] = []
     /// Paths that the manifest has and the target lacks.
     private(set) var forgotten: [RelativePath] = []
-    /// What the target has no entry for any more; noted only where the source is an earlier tree.
+    /// Entries of the manifest without an entry in the target; noted only if the source is an earlier tree.
     private(set) var missing: [BaseEntry] = []
     /// Entries of the manifest that are uncovered from now on, as the target has them.
     private(set) var uncovered: [Uncovered] = []
-    /// - isSeen: the status is that of the target's object; otherwise the manifest's, as the target was not looked at.
+    /// - isSeen: the status is that of the target's object. Otherwise it is the manifest's: the target was not looked
+    ///   at.
     package typealias Uncovered = (file: File, base: BaseEntry, isSeen: Bool)
 
     /// Uncovered entries that the earlier tree does not cover either.
@@ -45,8 +46,8 @@ package struct ManifestFindings {
 
     /// The base of an entry of the target.
     ///
-    /// - Returns: the base, nil if neither the manifest nor the earlier tree covers the entry; and the manifest's entry, nil
-    ///   unless it is uncovered and stays so.
+    /// - Returns: the base, nil if neither the manifest nor the earlier tree covers the entry; and the manifest's
+    ///   entry, nil unless it is and remains uncovered.
     mutating func base(
         _ manifest: some EntryStream, _ target: some EntryStream, isExcluded: Bool
     ) -> (BaseEntry?, resting: BaseEntry?) {
@@ -56,7 +57,7 @@ package struct ManifestFindings {
         {
             noteTime(of: target.status, base.known.targetChanged)
         }
-        // Changes of uncovered entries are no drift.
+        // Changes of uncovered entries are not reported.
         guard base.isUncovered,
             isExcluded || policy.earlier?.recovered.map({ !$0.contains(manifest.path) }) ?? false
         else {
@@ -69,7 +70,7 @@ package struct ManifestFindings {
         return (nil, base)
     }
 
-    /// The same where the target's stream tells what is recorded.
+    /// The same if the target's stream has the recorded entries.
     mutating func base(_ recorded: ManifestReader) -> BaseEntry {
         if recorded.marks.contains(.uncovered) { hasUncovered = true }
         return BaseEntry(recorded)
@@ -82,7 +83,7 @@ package struct ManifestFindings {
         drift.append(Drift(recorded: manifest.file, base, found: target.file))
     }
 
-    /// Notes a change time that a commit accounts for, for the next manifest.
+    /// Notes a change time in the span of a commit, for the next manifest.
     mutating func noteTime(of target: FileStatus, _ recorded: FileTime?) {
         guard recorded == nil, !policy.movesLater(target) else { return }
         targetTimes.append(target.changed, of: entryNumber)
@@ -94,7 +95,7 @@ package struct ManifestFindings {
         drift.append(Drift(found: target.file))
     }
 
-    /// An entry that is excluded from now on, with everything below it.
+    /// An entry that is excluded from now on, with all entries below it.
     mutating func exclude(_ target: some EntryStream, _ base: BaseEntry?) {
         if target.status.type == .directory { excludedDirectory = target.path }
         if let base, !base.isUncovered { uncover(target.file, base, isSeen: true) }
@@ -110,9 +111,9 @@ package struct ManifestFindings {
 
     // MARK: Entries that it lacks
 
-    /// An entry that only the source has, and the manifest.
+    /// An entry that only the source and the manifest have.
     ///
-    /// - Parameter isProtected: the source does not tell what it has there.
+    /// - Parameter isProtected: the source could not list its entries there.
     mutating func baseOfMissing(_ manifest: some EntryStream, isProtected: Bool) -> BaseEntry {
         let base = BaseEntry(manifest)
         lose(manifest, base, isProtected: isProtected)
@@ -130,7 +131,7 @@ package struct ManifestFindings {
     }
 
     private mutating func lose(_ manifest: some EntryStream, _ base: BaseEntry, isProtected: Bool) {
-        // No scan gives it, but earlier versions mirrored it: the target keeps it.
+        // A scan skips such a path, but earlier versions mirrored it. The entry is left unchanged in the target.
         let isTooLong = manifest.withPathBytes(\.count) > RelativePath.longest
         guard !isTooLong else { return forgotten.append(manifest.path) }
         if policy.pairsByNumber { missing.append(base) }

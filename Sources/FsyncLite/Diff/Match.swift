@@ -1,8 +1,8 @@
 import FileSystem
 
-/// The manifest's entry of an object that the last apply left in the target: the base of a comparison.
+/// The manifest's entry of an object that the last run left in the target: the base of a comparison.
 package struct BaseEntry: Hashable, Sendable {
-    /// Without its path and destination. Shared by a match and everything made from it.
+    /// Without its path and destination. Shared by a match and all values made from it.
     let file: File
     private let targetInode: UInt64
     private let targetChanged: FileTime?
@@ -16,10 +16,10 @@ package struct BaseEntry: Hashable, Sendable {
     package var extended: ExtendedAttributes { file.extended }
     package var digest: Digest? { file.digest }
 
-    /// The source's identity and times; everything else as the target held it.
+    /// The source's identity and times; all other values as they are in the target.
     package var status: FileStatus { file.status }
     package var omitted: Omissions { file.omitted }
-    /// The number of the recorded object; 0 where it has none.
+    /// The number of the recorded object; 0 if it has none.
     var object: UInt64 { file.object }
     var isUncovered: Bool { marks.contains(.uncovered) }
 
@@ -61,18 +61,18 @@ package struct BaseEntry: Hashable, Sendable {
 
     /// The recorded entry as a value.
     ///
-    /// - Parameter found: what the target has at its path, with the destination of a symlink.
+    /// - Parameter found: the target's entry at its path, with the destination of a symlink.
     func file(at found: File) -> File {
         File(
             path: found.path, status: status, destination: found.destination, extended: extended,
             omitted: omitted, digest: digest, object: object)
     }
 
-    /// The target's entry is not as the last apply left it.
+    /// The target's entry changed since the last run.
     func differs(from target: FileStatus) -> Bool { known.differs(from: target) }
 }
 
-/// An object of the target that stays, with its entry of the source.
+/// An object that remains in the target, with its entry of the source.
 package struct Match: Hashable, Sendable {
     package var source: File
     package var target: File
@@ -114,12 +114,12 @@ package struct Match: Hashable, Sendable {
         get { self[.replacesContent] }
         set { self[.replacesContent] = newValue }
     }
-    /// Size and modification time are equal but prove nothing.
+    /// Size and modification time are equal, but the content may differ.
     package var needsContentComparison: Bool {
         get { self[.needsContentComparison] }
         set { self[.needsContentComparison] = newValue }
     }
-    /// The base's digest is still that of the source's content; `targetStands`: of the target's.
+    /// The base's digest is still that of the source's content. `targetStands`: of the target's content.
     package var sourceStands: Bool {
         get { self[.sourceStands] }
         set { self[.sourceStands] = newValue }
@@ -128,7 +128,7 @@ package struct Match: Hashable, Sendable {
         get { self[.targetStands] }
         set { self[.targetStands] = newValue }
     }
-    /// The base's extended attributes prove nothing.
+    /// The extended attributes may differ from the base's.
     package var needsInspection: Bool {
         get { self[.needsInspection] }
         set { self[.needsInspection] = newValue }
@@ -145,7 +145,7 @@ package struct Match: Hashable, Sendable {
 
     package var changesExtended: Bool { !causes.isDisjoint(with: [.xattrs, .acls]) }
 
-    /// The old and new values of what changes on the target's object.
+    /// The old and new values of the attributes that change on the target's object.
     package var attributes: (old: Attributes, new: Attributes) {
         // A change of owner removes capabilities.
         let setsExtended =
@@ -158,12 +158,12 @@ package struct Match: Hashable, Sendable {
         )
     }
 
-    /// Changes nothing on the object but its name.
+    /// Changes only the name of the object.
     mutating func keepTarget() {
         var status = target.status
         // It was not compared.
         status.changed = CommitSpans.unexamined
-        // A directory has no content, so its identity is kept and later renames are followed.
+        // A directory has no content, so its identity remains and later renames are followed.
         if source.isDirectory {
             (status.inode, status.created) = (source.status.inode, source.status.created)
         }
@@ -173,16 +173,16 @@ package struct Match: Hashable, Sendable {
         replacesContent = false
     }
 
-    /// The source's entry as the target will hold it.
+    /// The source's entry as it will be in the target.
     var held: File {
         guard !source.omitted.isEmpty, !changesAttributes else { return source }
-        // What could not be held last time is not tried again and stays as it is.
+        // Attributes that could not be stored last time are not tried again. They are left unchanged.
         var file = source.holding(target.status)
         file.extended = target.extended
         return file
     }
 
-    /// Something in the manifest's entry changes, apart from inodes, change times and digests.
+    /// The manifest's entry changes in more than inodes, change times and digests.
     var changesManifest: Bool {
         guard let base else { return true }
         return !isUnchanged || base.isUncovered || !base.status.equals(source.status, in: [.type, .size])

@@ -1,5 +1,5 @@
-/// The merge-join of two ordered streams: a step for each path that either of them has. It is such a stream itself, so
-/// three are joined by two.
+/// The merge-join of two ordered streams, with one step for each path in either of them. It is itself such a stream, so
+/// two joins merge three streams.
 struct MergeJoin<Left: PathStream, Right: PathStream>: PathStream {
     private(set) var left: Left
     private var right: Right

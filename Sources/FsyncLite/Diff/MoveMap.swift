@@ -26,8 +26,8 @@ struct MoveMap {
         if !newByOld.isEmpty { keep(staying.map { changes.path(at: $0) }) }
     }
 
-    /// Paths that stay while a directory above them moves away, or another one comes to its path: what is below does not
-    /// move with that.
+    /// Notes paths that do not move although a directory above them moves away, or another one moves to its path. The
+    /// entries below them do not move with that directory.
     ///
     /// - Parameter paths: in order.
     private mutating func keep(_ paths: [RelativePath]) {
@@ -36,8 +36,8 @@ struct MoveMap {
         }
     }
 
-    /// The new path of the object at a path of the target; nil when it is deleted. What no match names stays in its
-    /// directory, and the root where it is.
+    /// The new path of the object at a path of the target; nil if it is deleted. An object without a match moves with
+    /// its directory. The root does not move.
     func newPath(of path: RelativePath?) -> RelativePath? {
         guard let path else { return .root }
         if let new = newByOld[path] { return new }
@@ -45,7 +45,7 @@ struct MoveMap {
         return newByOld.isEmpty ? path : carriedPath(of: path)
     }
 
-    /// The new path of an object that no match names: it moves with its directory.
+    /// The new path of an object without a match: it moves with its directory.
     func carriedPath(of path: RelativePath) -> RelativePath {
         if let new = newByOld[path] { return new }
         guard let name = path.fileName, let parent = path.parent else { return path }
@@ -60,7 +60,7 @@ struct MoveMap {
     /// Nothing moves.
     var isEmpty: Bool { newByOld.isEmpty }
 
-    /// The present path of the object that will be at a path: that of no match comes with its directory.
+    /// The present path of the object that will be at a path. An object without a match comes with its directory.
     func oldPath(of path: RelativePath) -> RelativePath {
         if let old = oldByNew[path] { return old }
         guard !newByOld.isEmpty, let name = path.fileName, let parent = path.parent else { return path }
@@ -76,7 +76,7 @@ struct MoveMap {
     func isCarried(_ match: Match) -> Bool { isCarried(from: match.target.path, to: match.source.path) }
 
     func isCarried(from old: RelativePath, to new: RelativePath) -> Bool {
-        // What does not move stays with its directory, if that does.
+        // An object that keeps its path is carried if its directory keeps its path too.
         if old == new, newByOld.isEmpty { return deleted.isEmpty || newPath(of: old.parent) == new.parent }
         return new.lastComponent == old.lastComponent && newPath(of: old.parent) == new.parent
     }

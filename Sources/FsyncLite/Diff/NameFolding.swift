@@ -1,5 +1,5 @@
-/// Finds names of one directory that are one name to a target that ignores case, or Unicode normalization, or both. It
-/// holds the names along one chain of directories.
+/// Finds names in one directory that the target treats as one name, because it ignores case or Unicode normalization.
+/// It stores the names along one chain of directories.
 package struct NameFolding: Sendable {
     package struct Kind: OptionSet, Hashable, Sendable {
         package let rawValue: UInt8
@@ -21,7 +21,7 @@ package struct NameFolding: Sendable {
         case bytes(ArraySlice<UInt8>)
     }
 
-    /// nil for a target that tells all names apart.
+    /// nil for a target that treats all names as different.
     init?(_ kind: Kind) {
         guard !kind.isEmpty else { return nil }
         self.kind = kind

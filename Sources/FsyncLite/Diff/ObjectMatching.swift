@@ -11,11 +11,11 @@ struct ObjectMatching {
     private lazy var byPath: [UInt32] = departures.indices.map { UInt32($0) }.sorted {
         departures.order(Int($0), comparedTo: Int($1)) < 0
     }
-    /// Those of files with more names than a few, by inode.
+    /// Departures of files with more than a few names, by inode.
     private var names: [UInt64: Names] = [:]
     private static let fewNames = 16
     private var carried: [RelativePath: Int] = [:]
-    /// The bases of objects that were moved by hand, by the departure that they are now.
+    /// The bases of objects that were moved by hand, by the departure at their present path.
     private let movedBases: [Int: BaseEntry]
     private var isTaken: [Bool]
     /// Arriving directories that could not be listed.
@@ -54,7 +54,7 @@ struct ObjectMatching {
         for index in departures.indices {
             let departure = departures[departure: index]
             guard policy.followsIdentity, let base = departure.base, policy.key(of: base).created != nil,
-                // It was replaced, and is elsewhere.
+                // The recorded object was replaced, and is at another path.
                 departure.file.status.inode == base.known.targetInode
                     || strays[base.known.targetInode] == nil,
                 departure.file.isDirectory || policy.followsEdited(departure.file.path)
@@ -67,7 +67,7 @@ struct ObjectMatching {
         for index in carried.values { isTaken[index] = true }
     }
 
-    /// Passes the departures without a match, and frees all of them as it goes.
+    /// Passes the departures without a match. The list is freed meanwhile.
     mutating func drainUntaken(_ body: (TreeMerge.Departure) -> Void) {
         byInode = []
         let isTaken = isTaken
@@ -76,7 +76,7 @@ struct ObjectMatching {
         }
     }
 
-    /// The departure with this entry's identity.
+    /// The departure with the identity of this entry.
     ///
     /// - Throws: `SyncError` for a directory that cannot be read.
     mutating func moved(_ arrival: File) throws -> TreeMerge.Departure? {
@@ -97,7 +97,7 @@ struct ObjectMatching {
         return object.departure
     }
 
-    /// The departure that is the object of this entry and not taken: one that keeps its name, or the first.
+    /// The untaken departure that is the object of this entry: one with the same name, or the first.
     private mutating func object(of file: File) -> Object? {
         let name = file.path.lastComponent
         let positions = positions(of: policy.key(of: file).inode)
@@ -145,7 +145,7 @@ struct ObjectMatching {
         return departure
     }
 
-    /// Where the source is an earlier tree: departures that are not the recorded object, by their inode.
+    /// If the source is an earlier tree: departures that are not the recorded object, by their inode.
     private static func strays(_ merge: TreeMerge) -> [UInt64: Int] {
         guard merge.policy.pairsByNumber else { return [:] }
         var strays: [UInt64: Int] = [:]
@@ -156,7 +156,7 @@ struct ObjectMatching {
         return strays
     }
 
-    /// The bases of those that are the recorded object of another path, unchanged.
+    /// The bases of strays that are the recorded object of another path, unchanged.
     private static func movedBases(_ merge: TreeMerge, _ strays: [UInt64: Int]) -> [Int: BaseEntry] {
         guard !strays.isEmpty else { return [:] }
         var bases: [Int: BaseEntry] = [:]
@@ -177,13 +177,13 @@ struct ObjectMatching {
         source.status.type == target.status.type && (source.isFile || source.kind == target.kind)
     }
 
-    /// Where the departures with this source inode in their base are in `byInode`, in order.
+    /// The range of `byInode` with the departures whose base has this source inode, in order.
     private func positions(of inode: UInt64) -> Range<Int> {
         let first = byInode.partitionPoint(where: { $0.value < inode })
         return first..<byInode[first...].partitionPoint(where: { $0.value == inode })
     }
 
-    /// A departure, if it has the identity of this entry in its base and is of one kind with it.
+    /// A departure, if its base has the identity of this entry and both are of one kind.
     private func object(_ index: Int, of file: File) -> TreeMerge.Departure? {
         let identity = policy.key(of: file)
         let position = byInode.partitionPoint(where: {
@@ -209,8 +209,8 @@ struct ObjectMatching {
         return Int(sorted[position])
     }
 
-    /// The departures of files that keep their name in a moved directory, by new path. They are matched first: if
-    /// another name of the same file were paired with one, a recovery could not tell the two apart.
+    /// The departures of files that keep their name in a moved directory, by new path. They are matched first. If
+    /// another name of such a file were paired with one, a recovery could not distinguish the two.
     private mutating func carriedDepartures(
         _ arrivals: ChangeList
     ) -> [RelativePath: Int] {

@@ -1,4 +1,4 @@
-/// What the target cannot hold: one problem per kind, for any number of entries.
+/// Attributes that the target cannot store: one problem per kind, for any number of entries.
 struct OmissionList: Sendable {
     private static let names = Omissions.names + [(.unread, "unread")]
     private var found: [Omissions.RawValue: (first: RelativePath, count: Int)] = [:]

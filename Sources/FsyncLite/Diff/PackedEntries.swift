@@ -51,7 +51,7 @@ private struct BaseParts: OptionSet {
 
     static let targetInode = BaseParts(rawValue: 1)
     static let targetChanged = BaseParts(rawValue: 2)
-    /// `targetChanged` is not that of the target.
+    /// `targetChanged` differs from the target's change time.
     static let otherTime = BaseParts(rawValue: 4)
     static let marks = BaseParts(rawValue: 8)
 }
@@ -91,7 +91,7 @@ extension PackedStore {
 }
 
 extension BaseEntry {
-    /// The status that most bases have: the source's identity and times, everything else as the target holds it.
+    /// The status that most bases have: the source's identity and times, and the target's other values.
     fileprivate static func expected(_ source: FileStatus, _ target: FileStatus) -> FileStatus {
         var status = source
         (status.size, status.modified, status.permissions) = (

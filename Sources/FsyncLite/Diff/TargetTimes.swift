@@ -1,7 +1,7 @@
 import FileSystem
 
-/// Change times of the target's objects, by entry number in the manifest, for entries of which the next manifest needs
-/// nothing else. Each is told from the one before it, in about five bytes.
+/// Change times of the target's objects, by entry number in the manifest. These entries need no other change in the
+/// next manifest. Each item is stored as the difference from the last one, in about five bytes.
 package struct TargetTimes: Sendable {
     private var numbers = PackedNumbers()
     private var last = Item()

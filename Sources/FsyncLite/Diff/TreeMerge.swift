@@ -3,13 +3,13 @@ import FileSystem
 
 /// The merge of source, target and manifest: three streams in one order, in one pass, without I/O of its own.
 ///
-/// An entry is *settled* when the source's object at a path is the one that the manifest recorded there: it is
-/// compared at once and kept only if there is something to do. Other entries become arrivals and departures, which
-/// `Difference.init(matching:)` pairs.
+/// An entry is *settled* if the source's object is the one that the manifest recorded at that path. It is compared at
+/// once, and stored only if it needs a change. Other entries become arrivals and departures.
+/// `Difference.init(matching:)` pairs those.
 package struct TreeMerge {
     package let policy: ComparisonPolicy
 
-    /// Objects that stay at their path and need a change, of themselves or of their manifest entry.
+    /// Objects that keep their path and need a change, of themselves or of their manifest entry.
     package internal(set) var matches = ChangeList()
     /// Entries of the source without a settled counterpart.
     var arrivals = ChangeList()
@@ -19,37 +19,37 @@ package struct TreeMerge {
     /// Entries of the target without a settled counterpart.
     var departures = ChangeList()
     package typealias Departure = (file: File, base: BaseEntry?)
-    /// What the manifest tells of the target.
+    /// The findings about target and manifest.
     package private(set) var findings: ManifestFindings
     package private(set) var sourceCount = 0
     package private(set) var targetCount = 0
     /// The entries at the top, and how many entries of both trees precede each.
     package private(set) var tops: [(path: RelativePath, source: Int, target: Int)] = []
     package private(set) var linkIndex = HardLinkIndex()
-    /// Directories of the target that hold excluded entries.
+    /// Directories of the target that contain excluded entries.
     package private(set) var withExcluded: Set<RelativePath> = []
     /// Excluded entries in directories of the target that may move.
     package private(set) var excludedBelowMoving: [(path: RelativePath, status: FileStatus)] = []
     /// Paths that are excluded in the target and not in the source.
     package private(set) var collisions: [RelativePath] = []
-    /// Attributes that the target could not hold and that are not tried again.
+    /// Attributes that the target could not store and that are not tried again.
     private(set) var omissions = OmissionList()
 
-    /// New entries that their owner in the source may not read, and that their owner in the target may.
+    /// New entries that their owner in the source may not read, but their owner in the target may.
     private(set) var opened: (first: RelativePath, count: Int)?
 
-    /// Finds names that are one name to the target.
+    /// Finds names that the target treats as one name.
     private(set) var folding: NameFolding?
-    /// Directories on the way to the present path whose object changed: what they hold is kept as a match even if it
-    /// is settled. These are the lengths of their paths, each of which begins that of the last one.
+    /// Directories above the present path with another object than before. Entries in them become matches even if they
+    /// are settled. These are the lengths of the paths; each path is a prefix of the next one.
     private var unsettled: [Int] = []
     private var unsettledPath = RelativePath.root
-    /// An entry of the source that could not be looked at, or a directory that could not be listed: the target keeps what
-    /// it has there, and everything below.
+    /// An entry of the source that could not be looked at, or a directory that could not be listed. The target's
+    /// entries there and below are left unchanged.
     private var unlisted: RelativePath?
     /// The entries that could not be looked at; `isHeld` if the target has one at the path.
     private(set) var unseen: [(path: RelativePath, isHeld: Bool)] = []
-    /// Another target in the tree of this one, which stays as it is.
+    /// Another target in the tree of this one. It is left unchanged.
     private var otherTarget: RelativePath?
 
     package init(_ policy: ComparisonPolicy) {
@@ -67,14 +67,14 @@ package struct TreeMerge {
             })
     }
 
-    /// - Parameter manifest: nil for none, and where the target's stream tells what is recorded.
+    /// - Parameter manifest: nil if there is none, or if the target's stream has the recorded entries.
     package mutating func run(
         source: any EntryStream, target: any EntryStream, manifest: (any EntryStream)? = nil
     ) throws {
         try run(AnyEntries(source), AnyEntries(target), manifest.map(AnyEntries.init))
     }
 
-    /// The same, compiled for these streams: those of most applies.
+    /// The same, compiled for the streams of most runs.
     mutating func run<Manifest: EntryStream>(
         _ source: some EntryStream, _ target: some EntryStream, _ manifest: Manifest?
     ) throws {
@@ -99,7 +99,7 @@ package struct TreeMerge {
 
     /// - Parameters:
     ///   - side: which trees have the entry.
-    ///   - manifest: nil where it lacks the entry.
+    ///   - manifest: nil if it lacks the entry.
     private mutating func take(
         _ side: MergeSide, _ source: some EntryStream, _ target: some EntryStream,
         _ manifest: (some EntryStream)?
@@ -154,8 +154,8 @@ package struct TreeMerge {
         let isSourceExcluded =
             side != .right && (source.exclusion != .none || otherTarget.map(source.path.isBelow) ?? false)
         guard side != .left, !policy.merging.deletesExcluded else { return (isSourceExcluded, false) }
-        // Of two files, the source's decides. A rule for directories does not exclude a file of that name, nor a
-        // rule for sizes anything but files.
+        // If both are files, the source's exclusion decides. A rule for directories does not exclude a file of that
+        // name, and a rule for sizes excludes only files.
         let isTargetExcluded =
             (isSourceExcluded
                 && (source.exclusion == .byStatus
@@ -217,7 +217,8 @@ package struct TreeMerge {
     /// Adds an object outside both trees that may match an entry of the source.
     mutating func offer(_ file: File, _ base: BaseEntry) { addDeparture((file, base)) }
 
-    /// - Parameter resting: the target's entry is uncovered, and known to be another object than the source's.
+    /// - Parameter resting: the base of a target entry that is uncovered, and known to be another object than the
+    ///   source's.
     private mutating func takeBoth(
         _ source: some EntryStream, _ target: some EntryStream, _ base: BaseEntry?, resting: BaseEntry?
     ) {
@@ -226,7 +227,7 @@ package struct TreeMerge {
         let isOther =
             policy.followsIdentity && policy.mayBeSame(source.path, source.path)
             && base.map { policy.key(of: $0) != policy.key(source.status, source.object) }
-                // An older list has no object that no apply brought.
+                // An older list has no object that was made by hand.
                 ?? (resting != nil || policy.pairsByNumber)
         if source.status.type != target.status.type || (isOther && source.isListed) {
             let file = source.file
@@ -241,7 +242,7 @@ package struct TreeMerge {
             !isBelowUnsettled(source.path),
             !policy.knowsExtended
                 || (source.extended == target.extended && source.digest == target.digest),
-            // Change times do not reveal changes of these where the source is an earlier tree.
+            // If the source is an earlier tree, change times do not show changes of extended attributes.
             !policy.pairsByNumber || source.extended == base.extended,
             policy.uncovering.isEmpty || !policy.uncovering.contains(source.path)
         {
@@ -260,8 +261,8 @@ package struct TreeMerge {
         }
     }
 
-    /// Whether source and target are at the recorded entry with nothing to do: true for almost every entry, and found
-    /// without allocating.
+    /// Whether source and target have the recorded entry and need no change. It is true for almost every entry, and
+    /// found without allocating.
     private func isAsRecorded(
         _ source: some EntryStream, _ target: some EntryStream, _ manifest: (some EntryStream)?
     ) -> Bool {
@@ -272,13 +273,13 @@ package struct TreeMerge {
         guard sourceStatus.type == .directory || (sourceStatus.links == 1 && targetStatus.links == 1) else {
             return false
         }
-        // Both are the same line.
+        // Both entries are the same line.
         if policy.pairsByNumber { return true }
         if let recorded = target.recorded { return isAsRecorded(sourceStatus, targetStatus, recorded.base) }
         return manifest.map { isAsRecorded(sourceStatus, targetStatus, $0.base) } ?? false
     }
 
-    /// The same for files and directories, where the statuses tell everything but extended attributes.
+    /// The same for files and directories. Their statuses show all changes except those of extended attributes.
     private func isAsRecorded(_ source: FileStatus, _ target: FileStatus, _ base: BaseStatus) -> Bool {
         guard source.type == .file || source.type == .directory, source.type == target.type,
             base.omitted.isEmpty
@@ -296,7 +297,7 @@ package struct TreeMerge {
     }
 
     private mutating func takeArrival(_ source: some EntryStream, _ base: BaseEntry?) throws {
-        // A plan takes up to 250 bytes of each, and the path.
+        // A plan needs up to 250 bytes for each arrival, and its path.
         arrivalBytes += 250 + source.withPathBytes(\.count)
         guard arrivalBytes < policy.merging.arrivalMemory else {
             throw SyncError(.tooManyEntries(arrivals.count))
@@ -307,14 +308,14 @@ package struct TreeMerge {
         if !source.isListed { unlisted = source.path }
     }
 
-    /// As it is made: by this user, where its owner is not kept.
+    /// The entry as it is made. If its owner is not mirrored, this user becomes the owner.
     private mutating func arriving(_ source: some EntryStream) -> File {
         guard let status = policy.opened(source.status) else { return source.file }
         opened = (opened?.first ?? source.path, (opened?.count ?? 0) + 1)
         return source.file.with(status)
     }
 
-    /// The target's entry, with the number of its object where that is the recorded one.
+    /// The target's entry. It gets the recorded number if its object is the recorded one.
     private func found(_ target: some EntryStream, _ base: BaseEntry?, at path: RelativePath) -> File {
         var file = target.file(at: path)
         if let base { file.object = policy.object(of: file.status, base) }
