@@ -18,7 +18,7 @@ public struct Action: Hashable, Sendable {
     public var type: String
     /// Bytes of content, for files.
     public var size: ByteCount?
-    /// The name of the same file that is copied or kept; this entry becomes a hard link to it.
+    /// The name of the same file that is copied or remains; this entry becomes a hard link to it.
     public var link: RelativePath?
     /// The number of entries in a moved directory, at all depths.
     public var entries: Int?
@@ -33,16 +33,16 @@ public struct Action: Hashable, Sendable {
         (self.size, self.link, self.entries, self.causes) = (size, link, entries, causes)
     }
 
-    /// Bytes of the content that another one replaces; nil where none is replaced, or it is not known.
+    /// Bytes of the content that is replaced; nil if none is replaced, or the size is unknown.
     public internal(set) var sizeBefore: ByteCount?
 
-    /// The content of the entry, or the content that another one replaces, was purged from the history.
+    /// The entry's content, or the content that it replaces, was purged from the history.
     public internal(set) var isPurged = false
 
     /// The content is copied.
     var isCopied = true
 
-    /// An object that is moved back from the history; nothing is copied.
+    /// An object that is moved back from the history, without a copy.
     ///
     /// - Parameter present: the entry that it replaces.
     init(broughtBack match: Match, over present: File?) {
@@ -84,7 +84,7 @@ public struct ActionSummary: Hashable, Sendable {
     public var delete = 0
     /// Entries of the source without an action.
     public var unchanged = 0
-    /// Entries of the source that could not be read or copied; the target keeps what it has of them.
+    /// Entries of the source that could not be read or copied. Their entries in the target are left unchanged.
     public var unmirrored = 0
     /// Bytes of content to copy, for creations and updates.
     public var bytesToCopy: ByteCount = 0

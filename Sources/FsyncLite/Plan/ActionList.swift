@@ -5,12 +5,12 @@ public struct ActionList: RandomAccessCollection, Sendable {
     @Boxed private var difference: Difference
     private let root: Match?
     private let links: [RelativePath: RelativePath]
-    /// The index of the change of each action, and whether it is the move of what has another action, too.
+    /// The index of the change of each action. The highest bit marks the move of an entry that has another action, too.
     private var items: [UInt32] = []
     private static let (rootItem, move): (UInt32, UInt32) = (.max, 1 << 31)
     /// The numbers of entries in moved directories, by change.
     private var entries: [Int: Int] = [:]
-    /// Those of a prepared transaction, as they are.
+    /// The actions of a prepared transaction, as values.
     private let listed: [Action]?
     /// The number of entries without an action that move with their directory.
     let carried: Int
@@ -21,7 +21,7 @@ public struct ActionList: RandomAccessCollection, Sendable {
         links = difference.links.compactMapValues { link in
             switch link {
             case .staged(let path): path
-            // By the name that it has afterwards.
+            // By the name that the file has afterwards.
             case .kept(let file): moves.newPath(of: file.path)
             }
         }
@@ -31,7 +31,7 @@ public struct ActionList: RandomAccessCollection, Sendable {
         // Moved directories above the present path, as changes.
         var moved: [Int] = []
         var carried = 0
-        // The most recent of these, and its path.
+        // The last one of `moved`, and its path.
         var innermost: (change: Int, path: RelativePath)?
         for index in changes.indices {
             let (head, item) = (changes.head(at: index), UInt32(index))
@@ -106,7 +106,7 @@ public struct ActionList: RandomAccessCollection, Sendable {
         }
     }
 
-    /// The entry that an action makes, and the one that it finds.
+    /// The source's entry and the target's entry of an action.
     func files(at position: Int) -> (source: File?, target: File?) {
         guard items[position] != ActionList.rootItem else { return (root?.source, root?.target) }
         let index = change(at: position)

@@ -47,13 +47,13 @@ struct GuardFacts {
     var capabilities: FileSystemCapabilities?
     /// Files of this device are cloned and share their blocks with the copies; nil for none.
     var clonedDevice: DeviceNumber?
-    /// See `keepNeed`.
+    /// The space that was computed by `keepNeed`.
     private(set) var keptNeed: RoomNeed?
-    /// Computed where room is short.
+    /// Computed if space is short.
     var prunable = PrunableHistory()
-    /// The rules of retention, and what they remove that the last run left.
+    /// The rules of retention, and the snapshots that they remove although the last run left them.
     var removal: (rules: RetentionRules, snapshots: RemovedSnapshots, count: Int)?
-    /// What of the history is removed to make room; nil where that is not enough, or room is not short.
+    /// The snapshots and old trees that are removed to make space; nil if that is too little, or space is not short.
     var givingWay: [String]?
     /// The target's root, if it exists.
     var root: FileStatus?
@@ -65,11 +65,11 @@ struct GuardFacts {
     var hasHistory = false
     /// Entries of the target that are immutable or append-only.
     var locked: [RelativePath: FileStatus]
-    /// Pairs of names that are one name to the target.
+    /// Pairs of names that the target treats as one name.
     var collisions: [(RelativePath, RelativePath)]
-    /// Files to be copied that are not as recorded, although no time shows an edit.
+    /// Files to be copied that changed since they were recorded, although no time shows an edit.
     var rotten: [RelativePath]
-    /// What is mounted in the source; nil where that is not known.
+    /// The mounts in the source; nil if they are unknown.
     var mounted: [SourceMount]?
 
     /// - Parameter state: the path of the state of a target that has another name now.
@@ -117,7 +117,7 @@ struct GuardFacts {
         return found + lockRefusals() + removalRefusals + capacityRefusals()
     }
 
-    /// Rules that the last run had leave no snapshot that they alone would remove, so these are new.
+    /// The last run removed all snapshots by its own rules, so these removals come from new rules.
     private var removalRefusals: [Refusal] {
         guard let (rules, removed, count) = removal, !options.allowsRemoval,
             !DeleteLimit.half.allows(removed.ids.count, of: count)
@@ -127,7 +127,7 @@ struct GuardFacts {
 
     // MARK: Sources
 
-    /// A source that is empty, or of which too much would be deleted; several are looked at one by one.
+    /// A source that is empty, or that would cause too many deletions. Several sources are looked at one by one.
     private func lossRefusals() -> [Refusal] {
         guard sources.contains(where: { $0.name != nil }) else {
             let entries = recorded?.summary.entries ?? 0
@@ -143,7 +143,7 @@ struct GuardFacts {
         }
         let recorded = recorded?.header.sources ?? []
         var losses = sources.compactMap { source -> Loss? in
-            // Its directory in the target, and the one of another name that moves there.
+            // The source's directory in the target, and the one of another name that moves there.
             let before = recorded.filter { $0.name != source.name && source.isSameDirectory(as: $0) }
             let tops = ([source] + before).compactMap(\.top)
             guard let top = tops.first, let count = topCounts[top]?.source else { return nil }
@@ -156,7 +156,7 @@ struct GuardFacts {
                     ? "\(emptiness(of: source.title)) and the target holds \(Amount.entries(held - 1)) of it"
                     : nil)
         }
-        // One that is gone is guarded below.
+        // A source that is missing is guarded in `changeRefusal`.
         for case let top? in recorded.map(\.top) where options.deleteLimit == .half { deletions[top] = nil }
         losses.append(
             Loss(deleted: deletions.values.reduce(0, +), of: plan.difference.targetCount))
@@ -168,7 +168,7 @@ struct GuardFacts {
             ? "\(source) is empty" : "\(source) is empty, or the filters leave out all of it,"
     }
 
-    /// What a run would delete of one source.
+    /// The deletions that a run would make for one source.
     private struct Loss {
         let deleted: Int
         let of: Int
@@ -182,7 +182,7 @@ struct GuardFacts {
             found = losses.compactMap(\.emptied).map(Refusal.emptySource)
         }
         let beyond = losses.filter {
-            // An empty source is guarded above; an explicit limit still holds.
+            // An empty source has its own refusal, but an explicit limit is still valid.
             let limit = $0.emptied != nil && options.deleteLimit == .half ? .unlimited : options.deleteLimit
             return !limit.allows($0.deleted, of: $0.of)
         }
@@ -193,10 +193,10 @@ struct GuardFacts {
             }
     }
 
-    /// Another directory than last time, or none, for a source that was mirrored.
+    /// A source that was mirrored is now another directory, or is missing.
     private func changeRefusal(_ last: ManifestHeader.Source) -> Refusal? {
         guard let source = sources.first(where: { $0.name == last.name }) else {
-            // Under another name it is moved.
+            // Its directory gets another name and moves.
             guard !sources.contains(where: { $0.isSameDirectory(as: last) }) else { return nil }
             return .sourceLeftOut(last.title, last.path)
         }
@@ -207,7 +207,7 @@ struct GuardFacts {
         return .otherSource(source.title, last.path, isElsewhere: isElsewhere)
     }
 
-    /// Another file system than last time, or none, in a directory of the source where one was mounted.
+    /// A directory of the source with another file system than last time, or no mount any more.
     private var mountRefusals: [Refusal] {
         guard !options.changeSource, let mounted, let last = recorded?.header.mounts, mounted != last else {
             return []
@@ -220,7 +220,7 @@ struct GuardFacts {
         return last.compactMap { mount in
             let now = present[mount.path]
             guard now != mount.fileSystem, !elsewhere.contains(mount.fileSystem) else { return nil }
-            // A session's memory goes with its directory.
+            // The memory file system of a session ends with its directory.
             if mount.isMemory, deleted.contains(mount.path) { return nil }
             var lost = deleted.count { $0.isBelow(mount.path) }
             if now != nil { lost += difference.replacing.count { $0.target.path.isBelow(mount.path) } }
@@ -229,13 +229,13 @@ struct GuardFacts {
         }
     }
 
-    /// An immutable or append-only object is in the way if it changes itself; a directory also if names in it change.
+    /// An immutable or append-only object is an obstacle if it changes itself; a directory also if names in it change.
     private func lockRefusals() -> [Refusal] {
         guard plan.summary.actions > 0 else { return [] }
         var locked = locked
         if let root, root.isImmutable || root.isAppendOnly { locked[.root] = root }
         guard !locked.isEmpty else { return [] }
-        // An exchange would link all of them.
+        // An exchange would link all these objects.
         if options.exchanges { return locked.sorted { $0.key < $1.key }.map(Refusal.locked) }
         let difference = plan.difference
         var touched: Set<RelativePath> = [.root]
@@ -252,22 +252,23 @@ struct GuardFacts {
         return touched.sorted().compactMap { path in locked[path].map { .locked(path, $0) } }
     }
 
-    /// What the plan needs: the new objects, the new manifest, and what a commit takes.
+    /// The space that the plan needs: for the new objects, the new manifest, and the commit.
     var need: RoomNeed { keptNeed ?? findNeed { $0.status.allocated } }
 
-    /// Computes `need`, which looks at every file, for all that ask for it. What it follows from must not change
+    /// Computes `need` once, because that looks at every file. The facts it is computed from must not change
     /// afterwards.
     ///
-    /// - Parameter allocated: what a file to be copied takes where it is; nil for one that shares its blocks with its copy.
+    /// - Parameter allocated: the space of a file to be copied in the source; nil for a file that shares its blocks
+    ///   with its copy.
     mutating func keepNeed(_ allocated: (File) throws -> ByteCount?) rethrows {
         keptNeed = try findNeed(allocated)
     }
 
-    /// What an action takes in manifest, history, journal, the log of the stage and the reserve, but for its path; and
-    /// what of it a new entry does not take in the history.
+    /// The bytes of an action in manifest, history, journal, log of the stage and reserve, without its path. `line` is
+    /// the part that a new entry does not need in the history.
     private static let record = 1040
     private static let line = 240
-    /// What an entry takes in the manifest.
+    /// The bytes of an entry in the manifest.
     private static let entry = 320
 
     private func findNeed(_ allocated: (File) throws -> ByteCount?) rethrows -> RoomNeed {
@@ -280,7 +281,7 @@ struct GuardFacts {
                 keepsHoles: options.attributes.contains(.holes))
         }
         let difference = plan.difference
-        // Another name of a file takes no room of its own.
+        // Another name of a file needs no space of its own.
         var named = 0
         let record = GuardFacts.record + (options.recordsDigests ? 200 : 0)
         for file in difference.arriving {
@@ -305,14 +306,14 @@ struct GuardFacts {
             inodes: Int64(count + directories + count / OperationGraph.slotsPerDirectory + 16))
     }
 
-    /// As in `FileCopier.copy`.
+    /// The same condition as in `FileCopier.copy`.
     private func isCloned(_ file: File) -> Bool {
         guard let clonedDevice, file.isFile, file.status.device == clonedDevice else { return false }
         return options.attributes.contains(.holes) || file.status.allocated >= file.size
     }
 
-    /// What an exchange copies of the old tree, which still needs it, each file once: what gets other attributes, and
-    /// what comes from the history.
+    /// The files of the old tree that an exchange copies, each once, because the old tree still needs them. They get
+    /// other attributes, or come from the history.
     private var copiedFiles: [File] {
         guard options.exchanges else { return [] }
         let changes = plan.difference.changes
@@ -330,7 +331,7 @@ struct GuardFacts {
         return summary.directories
     }
 
-    /// What is missing; zero where there is nothing to do.
+    /// The missing space; zero if the plan has no actions.
     var shortage: Shortage {
         guard plan.summary.actions > 0 else { return Shortage(bytes: 0, inodes: 0) }
         return need.shortage(info)

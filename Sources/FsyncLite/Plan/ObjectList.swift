@@ -1,15 +1,15 @@
 import FileSystem
 
 extension OperationGraph {
-    /// The objects of a graph or a journal. One that the difference has is a reference to it, of twelve bytes: names,
-    /// status and identity are looked up there.
+    /// The objects of a graph or a journal. An object of the difference is stored as a reference to it, in twelve
+    /// bytes. Its names, status and identity are looked up there.
     package struct ObjectList: RandomAccessCollection, MutableCollection, Sendable {
         enum Origin: UInt8 {
             /// As a value in `others`.
             case other
-            /// A directory that keeps its location; its name is in `names`.
+            /// A directory that keeps its location. Its name is in `names`.
             case fixed
-            /// The target's object of a change: keeps its location, gets another, or leaves for good.
+            /// The target's object of a change. It keeps its location, gets another, or leaves for good.
             case standing, moving, leaving
             /// The new object of a change.
             case staged
@@ -18,9 +18,10 @@ extension OperationGraph {
         }
 
         struct Item {
-            /// The origin in the upper three bits; below them the index of a change, or one in `others` or `names`.
+            /// The origin in the upper three bits; below them the index of a change, or an index in `others` or
+            /// `names`.
             private let bits: UInt32
-            /// The parent of the old location; of the new one for what is staged.
+            /// The parent of the old location, or of the new one for a staged object.
             var parent: UInt32
             var slot: UInt32
 
@@ -51,7 +52,7 @@ extension OperationGraph {
         /// The objects of the slot directories.
         private var slotDirectories: [Int] = []
         private(set) var changes = ChangeList()
-        /// Identities that neither the difference nor `others` has, and their objects, which increase.
+        /// Identities that neither the difference nor `others` has, and their objects in increasing order.
         private var identities: [FileIdentity] = []
         private var identified: [UInt32] = []
         /// The objects of the difference are copies with other identities.
@@ -157,7 +158,7 @@ extension OperationGraph {
             return oldPath(object).order(comparedTo: oldPath(other))
         }
 
-        /// The object is a directory, and was seen by the scan.
+        /// The object is a directory, and the scan saw it.
         func isDirectory(_ object: Int) -> Bool {
             let item = items[object]
             if item.origin.hasTarget { return changes.head(at: item.index).targetIsDirectory }
@@ -187,7 +188,7 @@ extension OperationGraph {
             return item.origin.hasTarget ? changes[item.index].target : nil
         }
 
-        /// What the scan saw.
+        /// The status that the scan saw.
         package func seen(_ object: Int) -> FileStatus? {
             items[object].origin == .other
                 ? others[items[object].index].seen : target(object)?.status
@@ -202,7 +203,7 @@ extension OperationGraph {
             return identities[position]
         }
 
-        /// Notes the identity of an object, which must be that of the status seen, unless this is of a copy.
+        /// Notes the identity of an object. It must be that of the seen status, unless this list is of a copy.
         mutating func identify(_ object: Int, _ identity: FileIdentity) {
             if items[object].origin == .other {
                 others[items[object].index].identity = identity
@@ -222,7 +223,7 @@ extension OperationGraph {
             identified.partitionPoint(where: { $0 < object })
         }
 
-        /// For a copy of the target, of which the objects have other identities.
+        /// Makes this the list of a copy of the target, whose objects have other identities.
         mutating func becomeCopy() {
             isCopy = true
             for index in others.indices { others[index].identity = nil }

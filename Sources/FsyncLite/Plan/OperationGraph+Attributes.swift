@@ -5,7 +5,7 @@ import FileSystem
 extension OperationGraph {
     mutating func addAttributes(_ difference: Difference, _ root: (old: Attributes, new: Attributes)) {
         let changes = difference.changes
-        // Always: the names that come and go, and the making of the state, move its time, which may have been
+        // Set always: the new and removed names and the making of the state change the root's time, which may have been
         // right before.
         var others = [
             (
@@ -14,7 +14,7 @@ extension OperationGraph {
             )
         ]
         var directories: [RelativePath: Int] = [:]
-        // By change.
+        // The objects of matches, by change.
         var targets = [UInt32](repeating: .max, count: changes.count)
         for object in objects.indices where objects.items[object].origin == .moving {
             targets[objects.items[object].index] = UInt32(object)
@@ -27,7 +27,7 @@ extension OperationGraph {
                 targets[index] = UInt32(objectFor(changes, index))
             }
         }
-        // Names that come or go change a directory's modification time, which is set last.
+        // New and removed names change a directory's modification time, which is set last.
         var touched: Set<Int> = []
         for operation in operations {
             let parent: Int? =
@@ -43,8 +43,8 @@ extension OperationGraph {
         let paths = directoryPaths()
         var created: [RelativePath: Int] = [:]
         for index in staged.directories { created[staged.path(at: index)] = index }
-        // So does the move of a directory itself: its `..` changes, and xfs counts that. A new one may also lack
-        // the permissions that a user other than root needs to move it.
+        // The move of a directory changes its `..`, and xfs then sets its time. A new directory may also lack the
+        // permissions that a user other than root needs to move it.
         touched.formUnion(staged.directories.compactMap { staged.object(at: $0) })
         touched.formUnion(explicitByOld.values.filter { objects.isDirectory($0) })
         for index in changes.indices where changes.head(at: index).changesAttributes {
@@ -82,7 +82,7 @@ extension OperationGraph {
         for (_, change) in others.reversed() { addAttributes(change) }
     }
 
-    /// The object of something that keeps its place but for its attributes.
+    /// The object of an entry of which only attributes change.
     private mutating func objectFor(_ changes: ChangeList, _ index: Int) -> Int {
         let path = changes.targetPath(at: index)
         if let object = fixedByOld[path] {

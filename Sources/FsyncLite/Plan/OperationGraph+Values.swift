@@ -1,6 +1,6 @@
 import FileSystem
 
-// What a graph consists of.
+// The values in a graph.
 
 extension OperationGraph {
     package struct Location: Hashable, Sendable {
@@ -16,9 +16,9 @@ extension OperationGraph {
         package var old: Location?
         package var slot: Location?
         package var new: Location?
-        /// Known from the scan; else found when the journal is made.
+        /// Known from the scan, or found when the journal is made.
         package var identity: FileIdentity?
-        /// What the scan saw, checked again before the first operation.
+        /// The status that the scan saw, checked again before the first operation.
         package var seen: FileStatus?
 
         package init(
@@ -32,17 +32,17 @@ extension OperationGraph {
     package enum Operation: Hashable, Sendable {
         /// Old location to slot.
         case detach(Int)
-        /// A staged object and the one whose location it takes.
+        /// A staged object and the one that has its location.
         case exchange(Int, with: Int)
         /// Slot to new location, which is free.
         case attach(Int)
         /// Old location to new location, which is free.
         case rename(Int)
-        /// One more name for an object that stays.
+        /// One more name for an object that remains.
         case link(Link)
     }
 
-    /// A new name of an object that stays.
+    /// A new name of an object that remains.
     package struct Link: Hashable, Sendable {
         package var object: Int
         package var location: Location
@@ -56,7 +56,7 @@ extension OperationGraph {
     /// Attributes to be set at the end, as absolute values.
     package struct AttributeChange: Hashable, Sendable {
         package var object: Int
-        /// nil: what the object has when the journal is made, which the operations on its entries disturb.
+        /// nil: the object's attributes when the journal is made. The operations on its entries change them.
         package var old: Attributes?
         package var new: Attributes?
 

@@ -2,17 +2,17 @@ import FileSystem
 
 /// The steps of a plan as objects and operations on them: a pure value, of which the journal is the text.
 ///
-/// An object is one file, directory or other inode; its names do not matter. It has up to three locations: the old one, a
-/// slot in the stage, the new one. A location is a name in a parent *object*, so an operation means the same wherever
-/// its parents are by then, and the order matters only where two objects share a location: everything leaves before
-/// anything arrives, which also resolves cycles of names.
+/// An object is one file, directory or other inode; its names do not matter. It has up to three locations: the old one,
+/// a slot in the stage, the new one. A location is a name in a parent *object*, so an operation is valid wherever its
+/// parents are. The order matters only if two objects share a location. All objects leave before others arrive, which
+/// also resolves cycles of names.
 package struct OperationGraph: Sendable {
     package static let root = 0
     package static let state = 1
     package static let stage = 2
     package static let history = 3
     package static let transaction = 4
-    /// Of an exchange.
+    /// Only in an exchange.
     package static let newTree = 5
     package static let oldTree = 6
     package static let slotsPerDirectory = 10_000
@@ -21,17 +21,17 @@ package struct OperationGraph: Sendable {
     private var links: [Link] = []
     /// In the order in which they are done; undone in reverse.
     package private(set) var operations: [Operation] = []
-    /// The objects of matches whose attributes are set, deepest first; with the highest bit, the index of another
+    /// The objects of matches whose attributes are set, deepest first. With the highest bit, the index of another
     /// change of attributes.
     private var attributeItems: [UInt32] = []
     private var otherAttributes: [AttributeChange] = []
     private static let otherAttribute: UInt32 = 1 << 31
     package var stagedEntries: StagedList { objects.stagedEntries }
-    /// Of each slot directory of the stage, the project that is handed down where its arrivals go.
+    /// The project that each slot directory hands down: that of the directories where its objects arrive.
     package private(set) var slotDirectories: [UInt32?] = []
-    /// New directories whose attributes are set at the end: they are moved, or things move into them.
+    /// New directories whose attributes are set at the end, because they are moved or other objects move into them.
     package internal(set) var deferredDirectories: Set<RelativePath> = []
-    /// Directories of the target that names come to or go from, or that move, where they are now.
+    /// Present paths of directories of the target that gain or lose names, or that move.
     package internal(set) var touchedDirectories: Set<RelativePath> = []
     /// The object of the new manifest.
     package private(set) var manifest = 0
@@ -39,20 +39,20 @@ package struct OperationGraph: Sendable {
     /// Free slots, by the project of their directory.
     private var slots: [UInt32?: Range<Int>] = [:]
     private let projects: [RelativePath: UInt32]
-    /// There is no exchange: all that leaves has left before anything arrives.
+    /// There is no exchange: all leaving objects have left before others arrive.
     private let isWeak: Bool
-    /// Directories and files with several names that have operations, and those that keep their location.
+    /// Directories, and files with several names, by path: those with operations, and those that keep their location.
     private(set) var explicitByOld: [RelativePath: Int] = [:]
     private var explicitByNew: [RelativePath: Int] = [:]
     var fixedByOld: [RelativePath: Int] = [.root: root]
     private(set) var fixedByNew: [RelativePath: Int] = [:]
 
     /// - Parameters:
-    ///   - root: the status of the target's root, and what it becomes.
+    /// - root: the attributes of the target's root, before and after.
     ///   - transaction: the name of the transaction's directory.
-    ///   - projects: of directories that hand one down, by their new path.
+    /// - projects: of directories that hand one down, by their new path.
     ///   - isWeak: for a file system on which no two names can be exchanged.
-    ///   - first: by which arrivals have been staged already.
+    /// - first: a graph by which arrivals have been staged already.
     package init(
         _ difference: Difference, root: (old: Attributes, new: Attributes), transaction: FileName,
         replacesManifest: Bool, projects: [RelativePath: UInt32] = [:], isWeak: Bool = false,
@@ -70,11 +70,11 @@ package struct OperationGraph: Sendable {
         (explicitByOld, explicitByNew, fixedByOld, fixedByNew) = ([:], [:], [:], [:])
     }
 
-    /// An exchange of the target as a whole: the object `root` is the directory that holds it.
+    /// An exchange of the whole target. The object `root` is the directory that contains it.
     ///
     /// - Parameters:
-    ///   - root: the attributes of both trees' roots, which the rename may disturb.
-    ///   - seen: the target's.
+    /// - root: the attributes of the roots of both trees. The rename may change them.
+    /// - seen: the status of the target.
     package init(
         exchanging target: FileName, root: (old: Attributes, new: Attributes), seen: FileStatus,
         transaction: FileName, replacesManifest: Bool
@@ -118,7 +118,7 @@ package struct OperationGraph: Sendable {
 
     mutating func addAttributes(ofMatchOf object: Int) { attributeItems.append(UInt32(object)) }
 
-    /// The operations on the tree alone: the last two are the manifest's and the history's.
+    /// The operations on the tree. The last two operations are the manifest's and the history's.
     var treeOperations: [Operation] { operations.dropLast(2) }
 
     /// The slot of each object that leaves for good, by its old path.
@@ -128,7 +128,7 @@ package struct OperationGraph: Sendable {
 
     // MARK: Objects
 
-    /// Below the stage.
+    /// A path below the stage.
     static func path(ofSlot number: Int) -> RelativePath {
         let (directory, name) = number.quotientAndRemainder(dividingBy: slotsPerDirectory)
         return RelativePath(validated: Array("\(directory)/\(name)".utf8))
@@ -147,7 +147,7 @@ package struct OperationGraph: Sendable {
     }
 
     private mutating func addObjects(_ difference: Difference, _ moves: MoveMap, _ first: OperationGraph?) {
-        // First every object that has an operation of its own, so that the places can refer to them.
+        // First, every object that has an operation of its own, so that the locations can refer to them.
         let changes = difference.changes
         for index in changes.indices {
             let head = changes.head(at: index)
@@ -167,7 +167,7 @@ package struct OperationGraph: Sendable {
             }
         }
         let linked = addArriving(difference, moves, first)
-        // Then the places.
+        // Then the locations.
         for object in objects.indices where objects.items[object].origin.hasTarget {
             let path = objects.oldPath(object)
             objects.setParent(of: object, old: oldDirectory(path.parent ?? .root))
@@ -185,7 +185,7 @@ package struct OperationGraph: Sendable {
         }
     }
 
-    /// - Returns: the new names of files that the target keeps.
+    /// - Returns: the new names of files that remain in the target.
     private mutating func addArriving(
         _ difference: Difference, _ moves: MoveMap, _ first: OperationGraph?
     ) -> [(path: RelativePath, kept: File)] {
@@ -244,7 +244,7 @@ package struct OperationGraph: Sendable {
 
     /// The object of a directory that the target has at a path.
     mutating func oldDirectory(_ path: RelativePath) -> Int {
-        // Up to an object that is known, then down again: no recursion, trees are deep.
+        // Upward to a known object, then down again. There is no recursion, because trees are deep.
         var missing: [RelativePath] = []
         var known = path
         while explicitByOld[known] == nil, fixedByOld[known] == nil {
@@ -255,7 +255,7 @@ package struct OperationGraph: Sendable {
         return addFixed(missing, below: object) { $0.fixedByOld[$1] = $2 }
     }
 
-    /// Adds directories that keep their place in their parent, the innermost first in `paths`.
+    /// Adds directories that keep their location in their parent, the innermost first in `paths`.
     private mutating func addFixed(
         _ paths: [RelativePath], below parent: Int,
         _ remember: (inout OperationGraph, RelativePath, Int) -> Void
@@ -269,7 +269,7 @@ package struct OperationGraph: Sendable {
         return object
     }
 
-    /// The object of a directory that will stand at a path.
+    /// The object of a directory that will be at a path.
     private mutating func newDirectory(_ path: RelativePath, _ moves: MoveMap) -> Int {
         var missing: [RelativePath] = []
         var known = path
@@ -284,7 +284,7 @@ package struct OperationGraph: Sendable {
     // MARK: Operations
 
     private mutating func order() {
-        // A new object that takes the place of one that leaves for good: one step, no gap.
+        // A new object exchanges places with one that leaves for good: one step, no gap.
         var exchanges: [Operation] = []
         var isExchanged = [Bool](repeating: false, count: objects.count)
         let staged = stagedEntries
@@ -307,11 +307,11 @@ package struct OperationGraph: Sendable {
             }
             return others
         }
-        // The order of a scan has parents first: its reverse has the deepest first. Each part is nearly in order, so sorting
-        // is a merge.
+        // A scan lists parents first, so its reverse has the deepest first. Each part is nearly in order, so the sort
+        // only merges.
         var detached = others { $0 == .leaving } + others { $0.hasTarget && $0 != .leaving }
         var attached = others { $0 == .moving || $0 == .staged }
-        // And those of the manifest and the history.
+        // The four others are the operations of the manifest and the history.
         operations.reserveCapacity(
             detached.count + exchanges.count + attached.count + links.count + 4)
         detached.sort { objects.oldOrder(Int($0), comparedTo: Int($1)) > 0 }
@@ -339,7 +339,7 @@ package struct OperationGraph: Sendable {
             }
         }
 
-        /// The one whose location a staged object gets.
+        /// The leaving object whose location a staged object gets.
         func object(at staged: Int, _ objects: ObjectList) -> Int? {
             guard !sorted.isEmpty else { return nil }
             let (parent, path) = (objects.items[staged].parent, objects.newPath(staged))

@@ -1,33 +1,33 @@
 import FileStorage
 import FileSystem
 
-/// What an apply would do: a pure value, the same for `plan` and `apply`.
+/// The actions of a run, as a pure value. It is the same for `plan` and `apply`.
 public struct Plan: Sendable {
     /// In the order of their paths.
     public let actions: ActionList
     public private(set) var summary: ActionSummary
-    /// Information about things that are no error, such as sockets that were left out.
+    /// Facts that are no errors, such as sockets that were left out.
     public internal(set) var notes: [String] = []
-    /// What could not be mirrored.
+    /// Entries and attributes that could not be mirrored.
     public internal(set) var problems: [Problem] = []
-    /// Why an apply would refuse this plan; empty when it would not.
+    /// The reasons for which a run would refuse this plan; empty if it would not.
     public internal(set) var refusals: [Refusal] = []
 
-    /// What of the history is removed first, to make room: snapshots by id, oldest first, and old trees of exchanges.
+    /// The snapshots (by id, oldest first) and the old trees of exchanges that are removed first, to make space.
     public internal(set) var givingWay: [String] = []
-    /// The ids of the snapshots that no retention rule keeps afterwards, where that was computed.
+    /// The ids of the snapshots that no retention rule keeps afterwards, if they were computed.
     public internal(set) var expiring: [String] = []
 
-    /// What the target's file system can do; nil for one on which a commit keeps all promises.
+    /// The abilities of the target's file system; nil if a commit can keep all promises on it.
     public internal(set) var fileSystem: FileSystemCapabilities?
 
     /// The commit swaps in a complete new tree.
     public internal(set) var exchanges = false
 
-    /// What the plan was made from; nil for a comparison of two trees, and without a scan.
+    /// The basis of the plan; nil for a comparison of two trees, and without a scan.
     package internal(set) var basis: Basis?
 
-    /// What a plan depends on besides the paths in it.
+    /// The ids that a plan depends on, besides the paths in it.
     package struct Basis: Hashable, Sendable {
         /// The id of the target's manifest, if it has one.
         package var manifest: String?
@@ -52,7 +52,7 @@ public struct Plan: Sendable {
         actions = ActionList(difference, root: root)
         var summary = ActionSummary()
         // Count the distinct paths of the source in the actions; actions of one path are adjacent. The root is no
-        // entry, and a deleted path is none of the source's.
+        // entry, and a deleted path is not in the source.
         var (named, last) = (0, RelativePath.root)
         for action in actions {
             summary.count(action)
@@ -65,7 +65,8 @@ public struct Plan: Sendable {
 }
 
 extension Plan {
-    /// Lists what could not be mirrored. What the target keeps of it is not taken for unchanged.
+    /// Lists the entries that could not be mirrored. The target's entries at these paths do not count among the
+    /// unchanged.
     mutating func take(_ found: [Problem]) {
         problems = found.sorted { $0.path < $1.path }
         let unmirrored = Set(problems.lazy.filter(\.isOfWholeEntry).map(\.path))
@@ -80,7 +81,7 @@ extension Plan {
         summary.unmirrored = unmirrored.count
     }
 
-    /// What is lost to a target that is taken over; nil for nothing.
+    /// The losses of a target that is taken over; nil for none.
     var adopted: String? {
         func named(_ verb: Action.Verb, _ count: Int) -> String {
             let paths = actions.lazy.filter { $0.verb == verb }.prefix(3).map(\.path.description)
@@ -97,10 +98,10 @@ extension Plan {
         return "taking it over \(parts.joined(separator: " and ")), which the history keeps"
     }
 
-    /// The changes made in the target that this takes back, for people; nil for none.
+    /// The changes made in the target that this plan reverts, for people; nil for none.
     var takenBack: String? {
         let drifted = actions.filter { $0.causes.contains(.drift) }
-        // A change in a directory moves its time, too.
+        // A change in a directory also moves the directory's time.
         let changes = drifted.count { $0.type != "directory" || $0.verb != .attributes }
         let count = drifted.isEmpty ? 0 : max(changes, 1)
         guard count > 0 else { return nil }

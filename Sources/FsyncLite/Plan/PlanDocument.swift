@@ -1,7 +1,7 @@
 import FileStorage
 import FileSystem
 
-/// Writes a plan, or the report of an apply, as one JSON document with one action per line.
+/// Writes a plan, or the report of a run, as one JSON document with one action per line.
 package struct PlanDocument {
     private let source: MirrorSource
     private let target: [UInt8]
@@ -35,7 +35,7 @@ package struct PlanDocument {
         var document = begin("fsync-lite-report", source.directories + report.sources)
         document.text.field("outcome", report.outcome.rawValue)
         if let transaction = report.transaction { document.text.field("transaction", transaction) }
-        // What was not done can be many entries, and the summary counts them.
+        // The planned actions of a refused run can be many, and the summary counts them.
         let isRefused = report.outcome == .refused
         let most = !listsActions ? 0 : isRefused ? PlanDocument.mostRefused : report.actions.count
         let listed = report.actions.prefix(most)
@@ -51,9 +51,9 @@ package struct PlanDocument {
             error: report.error, on: report.fileSystem, to: &sink)
     }
 
-    /// Completes a report, also one that another machine wrote: a command of its job failed after the run.
+    /// Completes a report, also one that another machine wrote, after a failed command of its job.
     ///
-    /// - Parameter failure: which command, and how it ended.
+    /// - Parameter failure: the command that failed, and how it ended.
     package static func add(failedCommand failure: String, exitCode: Int32, to report: inout [UInt8]) {
         guard let end = report.lastIndex(of: UInt8(ascii: "}")) else { return }
         var text = JSONText()
@@ -115,8 +115,8 @@ package struct PlanDocument {
 }
 
 extension Action {
-    /// For reading a saved plan. `JSONText.action` writes them by hand: with the table, writing a plan took a third
-    /// longer.
+    /// For reading a saved plan. `JSONText.action` writes the fields by hand: with the table, writing a plan took a
+    /// third longer.
     static let fields: [Field<Action>] = [
         Field("action", .word(Verb.allCases, \.rawValue) { _ in incomplete.description }, \.verb),
         Field("from", base64: "from_base64", .path, \.from),
@@ -129,7 +129,7 @@ extension Action {
     ]
     static let incomplete: StaticString = "an action has a verb, a path, a type and causes"
 
-    /// For reading.
+    /// An action to read the fields into.
     static let blank = Action(
         .create, path: .root, from: nil, type: "", size: nil, link: nil, entries: nil, causes: [])
 
@@ -171,7 +171,7 @@ extension JSONText {
         if action.isPurged { flag("purged") }
     }
 
-    /// What holds on a target.
+    /// The object `file_system`, about the target's abilities.
     package mutating func fileSystem(_ capabilities: FileSystemCapabilities) {
         object("file_system") { text in
             text.field("name", capabilities.name)

@@ -1,10 +1,10 @@
 import FileStorage
 import FileSystem
 
-/// How an apply ended, and what it did.
+/// The result of a run, and its actions.
 public struct Report: Sendable {
     public enum Outcome: String, Sendable {
-        /// The new tree is there, durable.
+        /// The new tree is in place, durably.
         case committed
         /// All is staged and durable; the target still has the old tree.
         case prepared
@@ -19,34 +19,34 @@ public struct Report: Sendable {
     }
 
     public var outcome: Outcome
-    /// What was done; for a refused or failed run, what was planned.
+    /// The actions that were done, or planned if the run was refused or failed.
     public internal(set) var actions: ActionList
     public var summary: ActionSummary
     public var notes: [String]
     public var problems: [Problem]
     public var refusals: [Refusal] = []
-    /// By which `Target.commit` knows what was prepared.
+    /// Identifies the prepared transaction for `Target.commit`.
     public var transaction: String?
-    /// The sources of what was prepared, where it is committed.
+    /// The sources of a prepared transaction that is committed.
     public internal(set) var sources: [(name: String?, path: [UInt8])] = []
     /// The commit was, or would have been, an exchange.
     public internal(set) var exchanges = false
-    /// What the target's file system can do; nil for one on which a commit keeps all promises.
+    /// The abilities of the target's file system; nil if a commit can keep all promises on it.
     public internal(set) var fileSystem: FileSystemCapabilities?
-    /// What was removed to make room, however the run ended: snapshots by id, and old trees of exchanges.
+    /// The snapshots (by id) and the old trees of exchanges that were removed to make space, however the run ended.
     public var gaveWay: [String] = []
-    /// What the rules of retention removed.
+    /// The snapshots that the rules of retention removed.
     public internal(set) var removed = RemovedSnapshots()
-    /// Files of the source that are read again by the next run, as a later change might not show.
+    /// Files of the source that the next run reads again, because a later change might not show.
     package internal(set) var refusedProbes = SettlingProbes.Refused()
-    /// Why it failed or is pending, unless the reason is a problem.
+    /// The reason of a failed or pending run, unless the reason is a problem.
     public var error: SyncError?
 
     /// For a run that ended before there was a plan.
     public init(failedFor error: SyncError) {
         let outcome: Outcome =
             switch error.code {
-            // The next run finds out.
+            // The next run finds the result.
             case .pending: .pending
             case .refused: .refused
             default: .failed

@@ -1,8 +1,8 @@
 import FileSystem
 
-/// The room that an apply takes in the file system of its target.
+/// The space that a run needs in the file system of its target.
 struct RoomNeed {
-    /// The bytes that a commit reserves besides those for its names.
+    /// The bytes that a commit reserves in addition to those for its names.
     static let leastReserve: ByteCount = 65_536
 
     var bytes: ByteCount
@@ -14,20 +14,20 @@ struct RoomNeed {
             inodes: info.availableInodes.map { inodes - $0 } ?? 0)
     }
 
-    /// What is needed and what is free, in words.
+    /// The needed and the free bytes, in words.
     func bytesText(_ info: FileSystemInfo) -> String {
         let (needed, free) = Amount.bytes(bytes, over: info.availableBytes)
         return "\(needed) are needed and \(free) are free"
     }
 
-    /// The same of the number of objects; nil where enough are free.
+    /// The same for the number of objects; nil if enough are free.
     func inodesText(_ info: FileSystemInfo) -> String? {
         guard let free = info.availableInodes, inodes > free else { return nil }
         return "\(inodes) inodes are needed and \(free) are free"
     }
 }
 
-/// The room that an apply needs beyond what is free.
+/// The space that a run needs beyond the free space.
 struct Shortage {
     var bytes: ByteCount
     var inodes: Int64

@@ -1,7 +1,7 @@
 import FileStorage
 import FileSystem
 
-/// A plan in a file: an apply carries it out exactly as it was shown, or refuses.
+/// A plan in a file. A run carries it out exactly as it was shown, or refuses it.
 ///
 /// It is bound to the target's manifest, to both roots, and to the state of every object in its actions.
 public struct SavedPlan: Hashable, Sendable {
@@ -14,7 +14,7 @@ public struct SavedPlan: Hashable, Sendable {
     /// The options it was made with, as command-line words.
     public internal(set) var options: [[UInt8]]
     public internal(set) var summary: ActionSummary
-    /// What of the history is removed first, to make room.
+    /// The snapshots and old trees that are removed first, to make space.
     public internal(set) var givingWay: [String]
     package internal(set) var basis: Plan.Basis
     package internal(set) var steps: StepList
@@ -23,7 +23,7 @@ public struct SavedPlan: Hashable, Sendable {
     /// The id of the target's manifest; nil if it had none.
     public var manifest: String? { basis.manifest }
 
-    /// An action, and its objects as they were when it was planned, see `FileStatus.planned`.
+    /// An action, and its objects when it was planned; see `FileStatus.planned`.
     package struct Step: Hashable, Sendable {
         package var action: Action
         package var source: FileStatus?
@@ -46,8 +46,8 @@ public struct SavedPlan: Hashable, Sendable {
         self.summary = summary
     }
 
-    /// - Parameter options: command-line words that give the options of the plan again.
-    /// - Throws: `SyncError` with code `refused` for a plan that an apply would not carry out.
+    /// - Parameter options: command-line words that repeat the options of the plan.
+    /// - Throws: `SyncError` with code `refused` for a plan that a run would not carry out.
     public init(_ plan: Plan, source: [UInt8], target: [UInt8], options: [[UInt8]]) throws(SyncError) {
         if let refusal = plan.refusals.first { throw SyncError(refusal) }
         guard let basis = plan.basis else {
@@ -62,9 +62,9 @@ public struct SavedPlan: Hashable, Sendable {
             unchanged: plan.summary.unchanged, givingWay: plan.givingWay)
     }
 
-    // MARK: Drift
+    // MARK: Deviations
 
-    /// The differences between this and a plan made now; empty when they agree.
+    /// The differences between this plan and one made now; empty if they agree.
     func drift(from plan: Plan) -> [Refusal] {
         guard let now = plan.basis else { return [] }
         var drift: [Refusal] = []
@@ -111,7 +111,7 @@ public struct SavedPlan: Hashable, Sendable {
 }
 
 extension Slice<StepList> {
-    /// Takes off the first steps, if they are of this path.
+    /// Removes and returns the first steps, if they are of this path.
     fileprivate mutating func popSteps(at path: RelativePath) -> [SavedPlan.Step] {
         var steps: [SavedPlan.Step] = []
         while let step = first, step.action.path == path {

@@ -112,7 +112,7 @@ extension SavedPlan.Step {
         guard action.isPossible,
             (source == nil) == (verb == .delete), verb == .create || target != nil
         else { throw reader.error("this is not what a \(verb.rawValue) has") }
-        // The root's attributes can change; it neither moves nor is a name of something.
+        // The root's attributes can change. It is never moved, and no entry links to it.
         guard verb == .attributes || !action.path.isRoot, ![action.from, action.link].contains(.root) else {
             throw reader.error("\".\" is the root, and this is not done to it")
         }

@@ -4,9 +4,9 @@ extension OperationGraph {
     /// A source entry that is staged.
     package struct StagedEntry: Hashable, Sendable {
         package let file: File
-        /// The object that goes to a slot; nil for what is staged inside a new directory.
+        /// The object that goes to a slot; nil for an entry that is staged inside a new directory.
         package let object: Int?
-        /// The arrival whose file this is another name of; staged before it.
+        /// The arrival of the same file that is staged first; this entry is one more name of it.
         package let primary: RelativePath?
 
         /// The result of staging it.
@@ -19,19 +19,19 @@ extension OperationGraph {
         }
     }
 
-    /// The entries that are staged, in scan order: the numbers of their changes, and beside them what is learned of each.
+    /// The staged entries in scan order: the numbers of their changes, and the results of each.
     package struct StagedList: RandomAccessCollection, Sendable {
         private var changes = ChangeList()
         /// The index of the change of each entry.
         private var numbers: [UInt32] = []
         private var objects: [UInt32] = []
         private var primaries: [RelativePath: RelativePath] = [:]
-        /// For each entry the nearest one with an object: itself, or a directory above it; empty if each has an
+        /// For each entry the nearest one with an object: itself, or a directory above it. Empty if each entry has an
         /// object.
         private var tops: [UInt32] = []
         private var slots: [UInt32] = []
         private var results: [Result] = []
-        /// The inode of an entry staged as wanted, or the index of another outcome.
+        /// The inode of an entry staged as wanted, or the index in `others` of any other outcome.
         private var values: [UInt64] = []
         private var others: [StagedEntry.Outcome] = []
 
@@ -41,7 +41,7 @@ extension OperationGraph {
 
         package init() {}
 
-        /// - Parameter kept: called for each new name of a file that the target keeps, which is not staged.
+        /// - Parameter kept: called for each new name of a file that remains in the target and is not staged.
         init(_ difference: Difference, kept: (RelativePath, File) -> Void) {
             changes = difference.changes
             let links = difference.links
@@ -77,7 +77,7 @@ extension OperationGraph {
         func slot(at index: Int) -> Int? { slots[index] == .max ? nil : Int(slots[index]) }
         func change(at index: Int) -> Int { Int(numbers[index]) }
 
-        /// The target's file that is replaced by the one of a path.
+        /// The target's file that the entry of a path replaces.
         func replaced(by path: RelativePath) -> File? {
             changes.index(of: .match, at: path).map { changes[match: $0].target }.flatMap {
                 $0.isFile ? $0 : nil
@@ -98,11 +98,11 @@ extension OperationGraph {
             (objects[index], slots[index]) = (UInt32(object), UInt32(slot))
         }
 
-        /// Finds where the entries without an object are, once all objects are set.
+        /// Finds the locations of the entries without an object, after all objects are set.
         mutating func findTops() {
             guard objects.contains(.max) else { return }
             tops.reserveCapacity(count)
-            // The new directories with a slot on the way to the present entry.
+            // The new directories with a slot above the present entry.
             var open: [(index: Int, path: RelativePath)] = []
             for index in indices {
                 if !open.isEmpty {
@@ -164,7 +164,7 @@ extension OperationGraph {
 }
 
 extension OperationGraph.StagedEntry.Outcome {
-    /// The entry's own file was staged, and nothing of it is missing.
+    /// The entry's own file was staged completely.
     func isStaged(as file: File) -> Bool {
         guard case .staged(let staged, _) = self else { return false }
         return staged.marked(isSettled: file.isSettled) == file && staged.omitted.isEmpty && !staged.isGrowing

@@ -20,7 +20,7 @@ package struct StepList: RandomAccessCollection, Hashable, Sendable {
     package subscript(index: Int) -> SavedPlan.Step {
         guard let plan else { return packed[index] }
         var action = plan.actions[index]
-        // Only for people: the state of the target has the size.
+        // The size is only for people. The state of the target has it, too.
         action.sizeBefore = nil
         let (source, target) = plan.actions.files(at: index)
         return SavedPlan.Step(
@@ -91,8 +91,8 @@ package enum StepCoding: PackedCoding {
 }
 
 extension FileStatus {
-    /// What a saved plan has of the state of an object: equal ones mean the same object, unchanged. Only of files it has
-    /// the size, and nothing else tells the type.
+    /// The state of an object in a saved plan; equal states mean the same unchanged object. Only files have a size in
+    /// it, and that is its only sign of the type.
     var planned: FileStatus {
         var status = FileStatus(type: type == .file ? .file : .directory, modified: modified)
         (status.changed, status.inode, status.created) = (changed, inode, created)
