@@ -48,11 +48,11 @@ package struct OperationGraph: Sendable {
     private(set) var fixedByNew: [RelativePath: Int] = [:]
 
     /// - Parameters:
-    /// - root: the attributes of the target's root, before and after.
+    ///   - root: the attributes of the target's root, before and after.
     ///   - transaction: the name of the transaction's directory.
-    /// - projects: of directories that hand one down, by their new path.
+    ///   - projects: of directories that hand one down, by their new path.
     ///   - isWeak: for a file system on which no two names can be exchanged.
-    /// - first: a graph by which arrivals have been staged already.
+    ///   - first: a graph by which arrivals have been staged already.
     package init(
         _ difference: Difference, root: (old: Attributes, new: Attributes), transaction: FileName,
         replacesManifest: Bool, projects: [RelativePath: UInt32] = [:], isWeak: Bool = false,
@@ -73,8 +73,8 @@ package struct OperationGraph: Sendable {
     /// An exchange of the whole target. The object `root` is the directory that contains it.
     ///
     /// - Parameters:
-    /// - root: the attributes of the roots of both trees. The rename may change them.
-    /// - seen: the status of the target.
+    ///   - root: the attributes of the roots of both trees. The rename may change them.
+    ///   - seen: the status of the target.
     package init(
         exchanging target: FileName, root: (old: Attributes, new: Attributes), seen: FileStatus,
         transaction: FileName, replacesManifest: Bool

@@ -6,7 +6,7 @@ final class AttributeInspection {
     private let target: PathResolver
     private let selection: ExtendedAttributes.Selection
     private let sees: SourceFacts
-    /// Entries whose attributes in the source cannot be read: the target keeps those that it has.
+    /// Entries whose attributes in the source cannot be read. The target's attributes are left unchanged.
     private(set) var unread: Set<RelativePath> = []
 
     init(
@@ -19,7 +19,7 @@ final class AttributeInspection {
         sees = source.facts
     }
 
-    /// Matches that are looked at next, in this order.
+    /// Announces matches that are looked at next, in this order.
     func announce(_ matches: [Match]) {
         source.announce(attributesOf: matches.map(\.source), selection)
     }

@@ -1,6 +1,7 @@
 import FileSystem
 
-/// Decides whether source and target files have the same content where the metadata does not; several at a time.
+/// Decides whether files of source and target have the same content if the metadata does not show it; several at a
+/// time.
 final class ContentComparison {
     private let pipeline: FilePipeline<FileComparer>
     private let monitor: any Monitor
@@ -21,10 +22,10 @@ final class ContentComparison {
     /// Ends all threads.
     func close() { pipeline.close() }
 
-    /// Begins to compare a match, and returns the answers that are ready, in order; for nil, all that remain.
+    /// Begins to compare a match. Returns the answers that are ready, in order; for nil, all remaining ones.
     ///
-    /// The answer is true also where the source's file cannot be opened: what is not known to differ stays, and the
-    /// problem is listed. It is false where the target's cannot be read: it is replaced.
+    /// If the source's file cannot be opened, the answer is true: the target's file is left unchanged, and the problem
+    /// is listed. If the target's file cannot be read, the answer is false, and the file is replaced.
     func compare(_ request: (index: Int, match: Match)?) throws -> [Difference.Answer] {
         var answers: [Difference.Answer] = []
         func take(_ answer: Difference.Answer) {
@@ -45,8 +46,8 @@ final class ContentComparison {
         return answers
     }
 
-    /// The files of the source that are to be copied and not as recorded, although identity, size and modification time
-    /// are: they have rotted, or were edited and their times put back. Called after the last comparison.
+    /// The source files to be copied whose content changed although identity, size and modification time did not. They
+    /// are damaged, or were edited and their times restored. Called after the last comparison.
     ///
     /// - Parameter inCopies: the source may be a copy of the recorded one.
     func rotten(among matches: some Sequence<Match>, inCopies: Bool) throws -> [RelativePath] {

@@ -3,22 +3,22 @@ import FileSystem
 
 /// An earlier tree of a target, or paths of it, for another directory. The target may be on another machine.
 struct CopiedSnapshot: Sendable {
-    /// Of the snapshot.
+    /// The id of the snapshot.
     let id: String
-    /// That of its list, with its sources and its root.
+    /// The header of the snapshot's list, with its sources and its root.
     let header: ManifestHeader
-    /// What is mirrored.
+    /// The attributes that are mirrored.
     let attributes: MirroredAttributes
-    /// The wanted paths, with everything below them; everything when empty.
+    /// The wanted paths, with all entries below them; all paths if empty.
     let paths: [RelativePath]
     let notes: [String]
     let contents: any ContentSource
-    /// The entries in order, from the first one each time.
+    /// Begins a new stream of the entries, in order.
     let entries: @Sendable () throws -> any EntryStream
-    /// What is wrong with the content.
+    /// The problems with the content.
     let faults: @Sendable () throws -> Faults
 
-    /// Entries whose content is not there any more, and files that may have another one.
+    /// Entries whose content is gone, and files that may have other content.
     struct Faults: Sendable {
         var lost: [Problem] = []
         var replaced: [Problem] = []
@@ -27,7 +27,7 @@ struct CopiedSnapshot: Sendable {
 }
 
 extension CopiedSnapshot {
-    /// One of a target of this machine.
+    /// A snapshot of a target on this machine.
     init(of restoration: Restoration) throws {
         let found = try FoundSnapshot(of: restoration)
         let tree = try ListTree(found.lists, found.index, paths: restoration.paths, isInPlace: false)
@@ -35,7 +35,7 @@ extension CopiedSnapshot {
         let attributes = found.attributes(with: header)
         header.rootEntry = tree.root
         let written = try found.state.status(of: .manifest)?.modified
-        // In a copy of a target, inodes do not tell.
+        // In a copy of a target, inodes show nothing.
         let isCopy = found.holder.isCopy(of: found.header)
         self.init(
             id: found.id, header: header, attributes: attributes, paths: restoration.paths,
@@ -50,7 +50,7 @@ extension CopiedSnapshot {
 }
 
 extension CopiedSnapshot.Faults {
-    /// - Parameter replaced: files of which only the inode tells that another one has replaced them.
+    /// - Parameter replaced: files that were replaced by another, which only the inode shows.
     fileprivate init(of tree: ListTree, replaced: Set<RelativePath>, in root: Directory) throws {
         let (entries, present) = (try tree.entries(), PathResolver(root))
         while try entries.advance() {
@@ -59,7 +59,7 @@ extension CopiedSnapshot.Faults {
             if try present.status(of: tree.location(of: path))?.equals(entries.status, in: .content) != true {
                 lost.append(tree.problem(ofLost: path))
             } else if replaced.contains(path), entries.digest == nil {
-                // Of files with a digest, the stage finds it out.
+                // If a file has a digest, the stage finds that.
                 self.replaced.append(.replaced(path))
             }
         }

@@ -1,9 +1,9 @@
 import FileSystem
 
-// What a restoration does with entries that its filters cover again.
+// In a restoration, its filters can cover entries again.
 
 extension Difference {
-    /// Leaves entries as they are that become covered again and changed while they were not.
+    /// Leaves entries unchanged that become covered again, if they were changed while they were uncovered.
     ///
     /// - Returns: the entries of the earlier tree that are lost.
     mutating func settleRecovered(_ tree: ListTree) -> [Problem] {
@@ -22,7 +22,7 @@ extension Difference {
         var lost = leaveChangedMatches(recovered)
         let displaced = carriedPathsOfDeleted(recovered)
         let occupied = Set(displaced.values)
-        // A file that stands at its path gets further names.
+        // A file at its path gets further names.
         let standing = recovered.intersection(changes.targetPaths { $0.kind == .match })
         let missing = Set(
             created.lazy.filter {
@@ -36,7 +36,7 @@ extension Difference {
         return lost
     }
 
-    /// Removes matches whose object differs from its base; a directory only stays as it is.
+    /// Removes matches whose object differs from its base. A directory remains, unchanged.
     ///
     /// - Parameter recovered: paths in the target.
     /// - Returns: the paths of these entries in the earlier tree.
@@ -45,7 +45,7 @@ extension Difference {
         for match in matches where recovered.contains(match.target.path) {
             if match.base?.differs(from: match.target.status) ?? false { changed.insert(match.source.path) }
         }
-        // Entries restored into a directory need it in the manifest.
+        // If entries are restored into a directory, it must be in the manifest.
         changes.updateMatches(where: { $1.head(at: $0).isDirectory && changed.contains($1.path(at: $0)) }) {
             $0.keepTarget()
         }
@@ -53,8 +53,8 @@ extension Difference {
         return changed
     }
 
-    /// Paths of recovered objects to be deleted, as their type changed, and the paths to which their directories carry
-    /// them.
+    /// Paths of recovered objects to be deleted because their type changed, and the paths to which their directories
+    /// move them.
     private func carriedPathsOfDeleted(_ recovered: Set<RelativePath>) -> [RelativePath: RelativePath] {
         let moves = MoveMap(self)
         var carried: [RelativePath: RelativePath] = [:]
@@ -65,7 +65,7 @@ extension Difference {
         return carried
     }
 
-    /// Leaves out entries that the target lacks, with everything below them, also from the manifest.
+    /// Leaves out entries that the target lacks, with all entries below them, also from the manifest.
     private mutating func leaveOut(_ missing: Set<RelativePath>, _ tree: ListTree) {
         var left = missing.map(tree.location(of:))
         changes.removeElements(at: { index, changes in
@@ -79,7 +79,7 @@ extension Difference {
         forgotten += left
     }
 
-    /// Keeps objects of another type, unless the earlier tree has an entry at the path to which they are carried.
+    /// Leaves objects of another type unchanged, unless the earlier tree has an entry at the path to which they move.
     private mutating func keepUnreplaced(_ displaced: [RelativePath: RelativePath]) {
         guard !displaced.isEmpty else { return }
         let arriving = changes.paths { $0.kind == .created || $0.isRenamed }

@@ -1,6 +1,6 @@
 import FileSystem
 
-// What a plan says beside its actions.
+// The notes of a plan.
 
 extension DirectorySource {
     func describe(_ plan: inout Plan) {

@@ -1,10 +1,10 @@
 import FileStorage
 import FileSystem
 
-// The target's manifest in place of what another machine would tell of the source.
+// The target's manifest replaces the listing of a source on another machine.
 
 extension DirectorySource {
-    /// The target's manifest, where it can tell everything that a scan of the source would.
+    /// The target's manifest, if it has all the facts that a scan of the source would find.
     func record(_ policy: ComparisonPolicy) -> SourceRecord? {
         guard tree.facts.isRemote, tree.facts.tellsDigests, root.capabilities == nil, let header,
             let state = root.state, policy.commitSpans != nil, policy.followsIdentity,
@@ -33,7 +33,8 @@ extension DirectorySource {
                     return Set(changing.map { changes.path(at: $0).parent ?? .root })
                 },
                 { path, status in
-                    // What has changed since keeps what was recorded, which the next run finds out. Nothing else differs.
+                    // An entry that changed since then keeps its recorded status, and the next run finds the change.
+                    // All other values are equal.
                     guard
                         let index = difference.changes.index(of: .match, at: path)
                             ?? difference.changes.index(of: .created, at: path)

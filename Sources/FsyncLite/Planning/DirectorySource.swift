@@ -20,27 +20,27 @@ struct DirectorySource: PlanSource {
     private(set) var retention: RetentionRules?
     var neededSteps: Int { 0 }
     var mounted: [SourceMount]? { findings.mounted }
-    /// The same for the manifest.
+    /// The mounts to record in the manifest.
     private var mounts: [SourceMount] = []
     private(set) var findings = TreeScan.Findings()
-    /// Entries that the target cannot hold.
+    /// Entries that the target cannot store.
     let leftOut = LeftOutEntries()
     private(set) var problems: [Problem] = []
-    /// What the target lacks of entries below its root.
+    /// The attributes that the target lacks, of entries below its root.
     private(set) var omissions = OmissionList()
     private var passedOver: [RelativePath] = []
     /// See `TreeMerge`.
     private(set) var opened: (first: RelativePath, count: Int)?
     private var isRecordOutdated = false
     private var isStep = false
-    /// Number of files that were read only for a moved change time, and were equal.
+    /// Number of files that were read only because their change time moved, and were equal.
     private(set) var movedTimes = 0
 
     var contents: any ContentSource { tree }
     var identities: [ManifestHeader.Source] { tree.facts.identities }
     var header: ManifestHeader? { manifest?.header }
     var attributes: MirroredAttributes { options.settableAttributes }
-    /// Comparisons are requested; results of earlier runs do not count.
+    /// Comparisons are requested; results of earlier runs are not used.
     var isComparisonAsked: Bool { options.comparesContent || !options.repairs.isEmpty }
 
     init(
@@ -58,7 +58,7 @@ struct DirectorySource: PlanSource {
         self.trustsManifest = trustsManifest
     }
 
-    /// Change times and inodes of the sources tell something.
+    /// Change times and inodes of the sources are meaningful.
     var keepsIdentity: Bool { tree.facts.keepsIdentity.allSatisfy(\.self) }
 
     var recorded: (header: ManifestHeader, summary: ManifestSummary)? {
@@ -141,7 +141,7 @@ struct DirectorySource: PlanSource {
         return check
     }
 
-    /// The manifest covers enough of the target to do without a scan.
+    /// The manifest covers enough of the target to replace a scan.
     private func isTargetKnown(_ policy: ComparisonPolicy) -> Bool {
         guard let header else { return false }
         return !policy.targetIsCopy && !policy.alwaysComparesContent && !policy.alwaysInspects
@@ -163,7 +163,7 @@ struct DirectorySource: PlanSource {
         }
     }
 
-    /// - Parameter record: what the source need not tell again.
+    /// - Parameter record: entries that the source need not list again.
     private mutating func scan(
         into merge: inout TreeMerge, record: SourceRecord?
     ) throws -> TreeScan.Findings? {
@@ -184,7 +184,7 @@ struct DirectorySource: PlanSource {
         return target
     }
 
-    /// With the entries of the source.
+    /// The same with the entries of the source.
     private func scan(
         _ source: any EntryStream, _ rules: DirectoryRules, into merge: inout TreeMerge
     ) throws -> TreeScan.Findings? {
@@ -209,7 +209,7 @@ struct DirectorySource: PlanSource {
         return targetScan.findings
     }
 
-    /// The merge is compiled for a source of which the target can hold everything.
+    /// The merge is compiled for a source whose entries the target can store completely.
     private static func run(
         _ merge: inout TreeMerge, _ source: any EntryStream, _ target: some EntryStream,
         _ manifest: ManifestReader?
@@ -241,8 +241,8 @@ struct DirectorySource: PlanSource {
         difference.sourceCount += leftOut.problems.count
         problems = unread
         if let target = root.directory { try compare(&difference, merge.policy, with: target) }
-        // The target keeps what it has of a directory that cannot be read, its mode too: an unreadable one would stop
-        // the next scan of the target.
+        // The target's directory is left unchanged if the source's cannot be read. Its mode is left unchanged too: an
+        // unreadable directory would stop the next scan of the target.
         difference.omit(unread.filter(\.isOfWholeEntry).map(\.path))
         try omitTooLarge(from: &difference)
         try omitUnreadable(from: &difference)
@@ -260,8 +260,8 @@ struct DirectorySource: PlanSource {
         noteRecord(difference, merge.policy)
     }
 
-    /// Copies a directory instead of moving it where it would carry excluded entries to a path that is not excluded, which
-    /// would be no mirror, or that the source has an entry for. The excluded entries stay.
+    /// Copies a directory instead of moving it, if it would move excluded entries to another path. There they may not
+    /// be excluded, or the source may have an entry. The excluded entries are left in place.
     private func leaveExcluded(
         _ excluded: [(path: RelativePath, status: FileStatus)], in difference: inout Difference
     ) throws {
@@ -294,8 +294,8 @@ struct DirectorySource: PlanSource {
             guard difference.changes.head(at: index).needsContentComparison else { return false }
             return policy.hasOnlyTimeMoved(difference.changes[match: index])
         }
-        // A request for each match would wait for the line each time. A copy of the changes costs memory as soon as one
-        // of them changes.
+        // A request for each match would wait for the connection each time. The copy of the changes needs memory as
+        // soon as one of them changes.
         let announces = tree.facts.isRemote
         let changes = announces ? difference.changes : []
         var (next, announced) = (changes.startIndex, 0)
@@ -335,8 +335,7 @@ struct DirectorySource: PlanSource {
         problems += paths.map(Problem.tooLarge)
     }
 
-    /// Without root, finds unreadable files before anything is staged, so that the plan shows them and all are listed
-    /// at once.
+    /// Without root, finds unreadable files before the stage. So the plan shows them, and all are listed at once.
     private mutating func omitUnreadable(from difference: inout Difference) throws {
         guard !tree.facts.isReadByRoot else { return }
         let reader = tree.reader(monitor)
@@ -360,7 +359,7 @@ struct DirectorySource: PlanSource {
     }
 
     func mayCopy(_ match: Match) -> Bool {
-        // A directory may carry excluded content.
+        // A directory may contain excluded content.
         !options.keepsDeleted && match.isRenamed && !match.replacesContent
             && (!match.source.isDirectory || options.filters == Filters())
     }
@@ -376,7 +375,7 @@ struct DirectorySource: PlanSource {
 
     // MARK: Results
 
-    /// Mounts that the run could not or should not look at are kept as they were.
+    /// The mounts found now, and the recorded ones that the run could not or should not look at.
     private func mountsToRecord() throws -> [SourceMount] {
         let (earlier, mounted) = (header?.mounts ?? [], findings.mounted)
         guard mounted != earlier else { return mounted }
@@ -391,7 +390,8 @@ struct DirectorySource: PlanSource {
     }
 
     private mutating func noteRecord(_ difference: Difference, _ policy: ComparisonPolicy) {
-        // The new manifest records filters and attributes; with an old one every run would look everything up again.
+        // The new manifest records filters and attributes. With the old ones, every run would look up all attributes
+        // again.
         isStep =
             difference.changesCoverage()
             || header.map { $0.filters != options.filters.summary || $0.attributes != policy.attributes }

@@ -1,16 +1,16 @@
 import FileSystem
 
 extension TreeMerge {
-    /// Objects in the history that an earlier tree brings back are moved: nothing is copied, and no room is needed.
+    /// Objects in the history that an earlier tree restores are moved. They are not copied and need no space.
     mutating func offer(displaced tree: ListTree, in root: Directory) throws {
         let changed = tree.changed
         let resolver = PathResolver(root)
-        // Displaced directories, and by location what is in one.
+        // Directories in the history, and by location the objects in such directories.
         var directories: [(index: Int, location: RelativePath)] = []
         var inner: [Int] = []
-        // Most directories hold only what the tree has.
+        // Most directories contain only objects of the tree.
         lazy var stored = tree.places.objects
-        // Of a file with several names, one place is known.
+        // If a file has several names, only one location is known.
         var offered: Set<RelativePath> = []
         for index in changed.indices {
             let location = changed.location(at: index)
@@ -69,8 +69,8 @@ extension TreeMerge {
 
     /// - Parameters:
     ///   - index: of the object's entry in the tree, if that has one.
-    ///   - extended: as it has them now.
-    ///   - object: of an object that the tree does not have, its number; 0 for one that no list has.
+    ///   - extended: its present extended attributes.
+    ///   - object: the number of an object that the tree lacks; 0 if no list has it.
     private mutating func offer(
         _ index: Int?, _ location: RelativePath, _ status: FileStatus, _ extended: ExtendedAttributes,
         _ destination: [UInt8] = [], _ object: UInt64 = 0, in tree: ListTree
@@ -78,7 +78,7 @@ extension TreeMerge {
         let entry = index.map { tree.changed[$0].file }
         var recorded = status
         if let entry, entry.status.type == status.type {
-            // It may have been written to by another name.
+            // The object may have been written to by another name.
             (recorded.size, recorded.modified) = (entry.status.size, entry.status.modified)
         }
         let object = entry?.object ?? object

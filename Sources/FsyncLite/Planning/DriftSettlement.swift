@@ -1,14 +1,14 @@
 import FileSystem
 
-// What a restoration does with changes in the target since the last apply.
+// A restoration decides about changes made in the target since the last run.
 
 extension Difference {
-    /// Decides about changes in the target since the last apply. Entries that no apply brought always stay.
+    /// Decides about changes in the target since the last run. Entries that no run made are always left in place.
     ///
     /// - Parameters:
     ///   - filters: those of the restored tree, if they decide by path alone; else nil.
-    ///   - isKept: changed entries stay and are listed; otherwise they go to the history.
-    ///   - taken: entries that no apply brought, and that the manifest has all the same. They stay.
+    ///   - isKept: changed entries are left in place and listed; otherwise they move to the history.
+    ///   - taken: entries that no run made, although the manifest has them. They are left in place.
     ///   - look: the status of an entry of the target; nil if there is none.
     mutating func settleDrift(
         _ tree: ListTree, filters: Filters?, isKept: Bool, taken: Set<RelativePath>,
@@ -35,7 +35,7 @@ extension Difference {
         )
     }
 
-    /// Leaves out what would come back uncovered into a directory that is uncovered too, and gone.
+    /// Leaves out uncovered entries that would return into an uncovered directory that is gone.
     private mutating func leaveHomeless(
         _ tree: ListTree, _ look: (RelativePath) throws -> FileStatus?
     ) rethrows -> [Problem] {
@@ -43,7 +43,7 @@ extension Difference {
         func isHomeless(_ path: RelativePath) throws -> Bool {
             guard policy.uncovering.contains(path), let parent = path.parent, !parent.isRoot,
                 changes.index(of: .created, at: parent) == nil, changes.index(of: .match, at: parent) == nil,
-                // A directory above that moves may bring it along.
+                // A moving directory above may bring it.
                 !path.ancestors.contains(where: {
                     changes.index(of: .match, at: $0).map { changes.head(at: $0).isRenamed } ?? false
                 })
@@ -54,7 +54,7 @@ extension Difference {
         for match in matches where match.target.path.isInState {
             if try isHomeless(match.source.path) { homeless.append(match.source.path) }
         }
-        // Of a file with several names, which are linked.
+        // Files with several names are created and linked.
         for file in created where tree.location(of: file.path).isInState {
             if try isHomeless(file.path) { homeless.append(file.path) }
         }
@@ -81,17 +81,17 @@ private struct DriftSettlement {
     private let uncovering: Set<RelativePath>
     /// Directories into which entries return.
     private var needed: Set<RelativePath> = []
-    /// Entries that no apply brought.
+    /// Entries that no run made.
     private var foreign: Set<RelativePath> = []
-    /// The same, and the manifest has them.
+    /// Entries that no run made, although the manifest has them.
     private let taken: Set<RelativePath>
     /// Entries that become uncovered: directories that would be deleted, and edited entries.
     private var resting: Set<RelativePath> = []
-    /// Changed and taken entries that would be deleted, and the paths to which their directories carry them.
+    /// Changed and taken entries that would be deleted, and the paths to which their directories move them.
     private var edited: [RelativePath: RelativePath] = [:]
-    /// Changed entries, to be listed, by the path that they have afterwards.
+    /// Changed entries to be listed, by the path that they have afterwards.
     private(set) var listed: Set<RelativePath> = []
-    /// Changed objects that stay, by their path in the earlier tree.
+    /// Changed objects that are left in place, by their path in the earlier tree.
     private(set) var kept: Set<RelativePath> = []
 
     init(_ difference: Difference, _ tree: ListTree, isKept: Bool, _ taken: Set<RelativePath>) {
@@ -117,7 +117,7 @@ private struct DriftSettlement {
         }
         let carried = moves.carriedPath(of: path)
         let isDirectory = changes.head(at: index).isDirectory
-        // A directory with other times is as it was, one in the place of a file is not.
+        // A directory with other times is unchanged. A directory that replaced a file is not.
         let isEdited =
             difference.edited.contains(path)
             && (!isDirectory
@@ -137,7 +137,7 @@ private struct DriftSettlement {
         !uncovering.contains(file.path) || tree.location(of: file.path).isInState
     }
 
-    /// Leaves out uncovered entries that are no longer in the target, unless something returns into them.
+    /// Leaves out uncovered entries that the target lacks, unless other entries return into them.
     func forgetUncovered(in difference: inout Difference) {
         var forgotten: [RelativePath] = []
         difference.changes.remove(.created) { index, changes in
@@ -158,7 +158,7 @@ private struct DriftSettlement {
         })
     }
 
-    /// Keeps entries that no apply brought and edited ones, with the directories above them.
+    /// Leaves in place edited entries and those that no run made, with the directories above them.
     mutating func keepStaying(in difference: inout Difference, _ filters: Filters?) {
         var staying = foreign.union(edited.keys)
         staying.formUnion(difference.withAllAbove(staying.compactMap(\.parent)))
@@ -166,13 +166,13 @@ private struct DriftSettlement {
         reuseCarriedDirectories(in: &difference)
         difference.keepDeleted { staying.contains($0.path) }
         restUncovered(in: &difference, filters)
-        // No manifest has them.
+        // No manifest has these entries.
         let foreign = foreign
         difference.changes.remove(.match) { foreign.contains($1.targetPath(at: $0)) }
     }
 
-    /// A directory that no apply brought, and that another one carries to a path where a directory is needed, becomes
-    /// that directory.
+    /// If another directory moves a directory that no run made to a path at which one is needed, it becomes that
+    /// directory.
     private mutating func reuseCarriedDirectories(in difference: inout Difference) {
         let (needed, uncovering, foreign) = (needed, uncovering, foreign)
         let moves = MoveMap(difference)
@@ -189,7 +189,7 @@ private struct DriftSettlement {
         resting.formUnion(carried.values)
     }
 
-    /// Edited entries stay in the manifest with their directories, unless they are uncovered afterwards.
+    /// Edited entries remain in the manifest with their directories, unless they are uncovered afterwards.
     private mutating func restUncovered(in difference: inout Difference, _ filters: Filters?) {
         let (edited, uncovering) = (edited, uncovering)
         let uncovered = Set(
@@ -206,9 +206,9 @@ private struct DriftSettlement {
         }
     }
 
-    /// Leaves changed objects of the target as they are.
+    /// Leaves changed objects of the target unchanged.
     ///
-    /// - Returns: the files whose earlier content is lost; none where changes are kept, which are listed.
+    /// - Returns: the files whose earlier content is lost; none if `isKept`, because changes are then listed.
     mutating func settleMatches(in difference: inout Difference) -> [Problem] {
         var problems: [Problem] = []
         for index in difference.changes.indices where difference.changes.head(at: index).kind == .match {
@@ -230,7 +230,7 @@ private struct DriftSettlement {
         return problems + keepNames(in: &difference)
     }
 
-    /// Leaves the other names as they are of files that stay as they are, also those that come back.
+    /// Leaves the other names of unchanged files in place, also those that would return.
     private mutating func keepNames(in difference: inout Difference) -> [Problem] {
         guard !kept.isEmpty else { return [] }
         let kept = kept
@@ -260,7 +260,7 @@ private struct DriftSettlement {
             && !(match.base?.known.isIntact(in: match.target.status) ?? false)
     }
 
-    /// Leaves out entries whose object was removed from its path, unless something returns into them.
+    /// Leaves out entries whose object was removed from its path, unless other entries return into them.
     ///
     /// - Returns: these entries.
     mutating func leaveMissing(in difference: inout Difference) -> [Problem] {
@@ -282,7 +282,7 @@ private struct DriftSettlement {
         }
     }
 
-    /// Leaves out files whose content was in the target and is not there any more.
+    /// Leaves out files whose content was in the target and is gone.
     ///
     /// - Returns: these files.
     mutating func leaveLost(
@@ -291,7 +291,8 @@ private struct DriftSettlement {
     ) rethrows -> [Problem] {
         let lost = try difference.lost(tree, look)
         guard !lost.isEmpty else { return [] }
-        // What the target has at the path stays. A file in a displaced directory returns with the directory.
+        // The target's entry at the path is left unchanged. A file in a directory of the history returns with the
+        // directory.
         var missing: [File] = []
         difference.changes.remove(.match) { index, changes in
             let path = changes.targetPath(at: index)
@@ -301,7 +302,7 @@ private struct DriftSettlement {
         }
         difference.changes.append(contentsOf: missing.lazy.map { .created($0, isDrift: false) })
         difference.changes.sort()
-        // Entries that stay at these paths may be excluded by the restored filters.
+        // Entries that remain at these paths may be excluded by the restored filters.
         let excluded = Array(
             difference.deleted.lazy.filter { file in
                 (lost.contains(file.path) || file.path.isBelow(anyOf: lost))
@@ -313,12 +314,12 @@ private struct DriftSettlement {
         return lost.sorted().map(tree.problem)
     }
 
-    /// Changed entries that cannot stay: another entry needs their path.
+    /// Changed entries that cannot remain, because another entry needs their path.
     func displaced(in difference: Difference) -> Set<RelativePath> {
         Set(edited.lazy.filter { difference.changes.index(of: .deleted, at: $0.key) != nil }.map(\.value))
     }
 
-    /// Names the first entry that no apply brought, of those that stay and of those that go to the history.
+    /// Names the first entry that no run made, among those that remain and those that move to the history.
     func notes(on difference: Difference) -> [String] {
         let moves = MoveMap(difference)
         let strangers = foreign.union(edited.keys.lazy.filter(taken.contains))
@@ -336,7 +337,7 @@ private struct DriftSettlement {
 }
 
 extension Difference {
-    /// Files whose content was in the target or its history and is not there any more.
+    /// Files whose content was in the target or its history and is gone.
     ///
     /// - Parameter look: the status of an entry below the root that has the history; nil if there is none.
     func lost(
@@ -366,7 +367,7 @@ extension Difference {
         return lost
     }
 
-    /// Records entries that stay as uncovered.
+    /// Records remaining entries as uncovered.
     fileprivate mutating func uncover(_ files: [File]) {
         guard !files.isEmpty else { return }
         staying.formUnion(files.map(\.path))

@@ -5,7 +5,7 @@ final class FileComparer: FileWorker {
     struct Item: Sendable {
         let index: Int
         let match: Match
-        /// The source's file is compared with its record, not with the target's.
+        /// The source's file is compared with its record, not with the target's file.
         var isOfRecord = false
     }
 
@@ -15,7 +15,7 @@ final class FileComparer: FileWorker {
     private let monitor: any Monitor
     private let check: RacyCheck?
     private var problems: [Problem] = []
-    /// The source's content is not the one whose digest is recorded.
+    /// The source's content differs from the recorded digest.
     private var isSourceOther = false
 
     init(
@@ -51,18 +51,18 @@ final class FileComparer: FileWorker {
         item.isOfRecord ? (true, false) : sidesToRead(item.match)
     }
 
-    /// Only a recorded digest has to be computed as such.
+    /// A plain digest is needed only for a comparison with a recorded one.
     private static func form(_ match: Match, isOfRecord: Bool = false) -> ContentHash.Form {
         match.base?.digest != nil && (match.isDigestComparable || isOfRecord) ? .plain : .sparse
     }
 
-    /// A side for which the base's digest still stands is not read.
+    /// A side that still has the base's digest is not read. If both have it, the source is read.
     private static func sidesToRead(_ match: Match) -> (source: Bool, target: Bool) {
         guard match.base?.digest != nil, match.isDigestComparable else { return (true, true) }
         return (!match.sourceStands || match.targetStands, !match.targetStands)
     }
 
-    /// Compares two files, and finds whether the source's is settled, as the scan saw it.
+    /// Compares two files. Finds whether the source's file is settled and unchanged since the scan.
     private func compare(_ match: Match) throws -> (isSame: Bool, isSettled: Bool) {
         guard let source = try openSource(match.source.path, FileComparer.form(match)) else {
             return (true, false)
@@ -72,7 +72,7 @@ final class FileComparer: FileWorker {
         guard isSame, problems.isEmpty, FileComparer.sidesToRead(match).source,
             let settled = try source.settledStatus()
         else { return (isSame, false) }
-        // The attributes were read after the scan began.
+        // The scan read the extended attributes after it began, so the settled status must be older than the scan.
         return (
             true,
             settled.isUnchanged(since: match.source.status) && check?.isBeforeScan(settled) ?? false
@@ -83,8 +83,7 @@ final class FileComparer: FileWorker {
         _ match: Match, _ source: any SourceContent, _ target: AnnouncedFile
     ) throws -> Bool {
         do throws(FileComparison.Failure) {
-            // A side for which the base's digest still stands is not read. The digest stays recorded where the source
-            // has not changed since, by size and modification time.
+            // See `sidesToRead`. The recorded digest remains if the source's size and modification time did not change.
             let reads = FileComparer.sidesToRead(match)
             if let digest = match.base?.digest, match.isDigestComparable {
                 if reads.source {
@@ -108,7 +107,7 @@ final class FileComparer: FileWorker {
         }
     }
 
-    /// The source's file has the recorded digest; also true where it cannot be read.
+    /// The source's file has the recorded digest; also true if it cannot be read.
     private func isAsRecorded(_ match: Match) throws -> Bool {
         guard let digest = match.base?.digest, let file = try openSource(match.source.path, .plain) else {
             return true
@@ -127,7 +126,7 @@ final class FileComparer: FileWorker {
         try FileComparison.on(.first) { () throws(Errno) in try source.digest { monitor.isCancelled } }
     }
 
-    /// nil where it cannot be opened.
+    /// nil if it cannot be opened.
     private func openSource(
         _ path: RelativePath, _ form: ContentHash.Form
     ) throws -> (any SourceContent)? {
@@ -143,7 +142,7 @@ final class FileComparer: FileWorker {
         }
     }
 
-    /// nil where it cannot be read; then it is replaced.
+    /// nil if it cannot be read; then it is replaced.
     private func openTarget(_ path: RelativePath) throws -> AnnouncedFile? {
         if let file = announcedTarget.take(path) { return file }
         do throws(SystemError) {

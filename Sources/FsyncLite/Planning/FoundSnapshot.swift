@@ -1,20 +1,20 @@
 import FileStorage
 import FileSystem
 
-/// A snapshot of a target of this machine, and what is needed to read its tree.
+/// A snapshot of a target on this machine, and the values needed to read its tree.
 struct FoundSnapshot {
     /// The target that has it.
     let holder: TargetRoot
     let directory: Directory
     let state: StateDirectory
-    /// The present manifest's.
+    /// The header of the present manifest.
     let header: ManifestHeader
     let lists: TargetLists
     /// 0 for the present tree.
     let index: Int
     let id: String
 
-    /// - Throws: `SyncError` with code `inputMissing` if nothing was applied there, or there is no such snapshot.
+    /// - Throws: `SyncError` with code `inputMissing` if there was no run there, or there is no such snapshot.
     init(of restoration: Restoration) throws {
         holder = try TargetRoot(restoration.target)
         guard let directory = holder.directory, let state = holder.state else {
@@ -38,7 +38,7 @@ struct FoundSnapshot {
         return header
     }
 
-    /// The manifest records also what is not mirrored.
+    /// The manifest also records attributes that are not mirrored.
     func attributes(with header: ManifestHeader) -> MirroredAttributes {
         self.header.attributes.union(header.attributes)
     }
@@ -50,12 +50,12 @@ struct FoundSnapshot {
             location: { [changed = tree.changed] in changed.location(of: $0) })
     }
 
-    /// Names the first wanted entry that was changed in the target between the apply that made the tree and the run
-    /// that found it, which recorded it as it was found.
+    /// Names the first wanted entry that was changed in the target after the snapshot. The next run recorded such
+    /// entries as it found them.
     func notes(on tree: ListTree, within paths: [RelativePath]) -> [String] {
         guard index > 0 else { return [] }
         let changed = tree.hand.lines.values.filter { line in
-            // No apply brought it: it is in the tree if the next run displaced it.
+            // No run made it. It is in the tree if the next run moved it into the history.
             guard let entry = line.entry else { return tree.isChanged(line.path) }
             return !entry.isUncovered && line.below == nil
         }.map(\.path)

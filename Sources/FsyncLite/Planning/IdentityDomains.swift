@@ -1,10 +1,11 @@
 import FileSystem
 
-/// Where equal inodes and birth times of a present and a recorded source mean one object: on one file system.
+/// The pairs of a present and a recorded source on one file system. There, equal inodes and birth times mean one
+/// object.
 struct IdentityDomains: Sendable {
-    /// The file system of each source, by its name; of a single one under the empty name.
+    /// The file system of each source, by its name. A single source has the empty name.
     private var present: [ArraySlice<UInt8>: DeviceNumber] = [:]
-    /// Those of the recorded sources that are on a file system of a present one.
+    /// The file systems of the recorded sources that are on that of a present one.
     private var recorded: [ArraySlice<UInt8>: DeviceNumber] = [:]
 
     /// - Parameter devices: those of `sources`.
@@ -17,7 +18,7 @@ struct IdentityDomains: Sendable {
         for (source, device) in zip(sources, devices) { present[key(source)] = device }
         for last in recorded {
             let alike = sources.filter { $0.fileSystem == last.fileSystem }
-            // Some file systems get another number at each mount; a copy of one has the same.
+            // Some file systems get another number at each mount. A copy of one has the same number.
             if let same = sources.first(where: { $0.name == last.name }),
                 same.fileSystem == last.fileSystem || same.identity == last.identity
             {
@@ -33,7 +34,7 @@ struct IdentityDomains: Sendable {
 
     /// - Parameters:
     ///   - source: the path of an entry of the present sources.
-    ///   - target: that of an object of the target.
+    ///   - target: the path of an object of the target.
     func mayBeSame(_ source: RelativePath, _ target: RelativePath) -> Bool {
         func domain(
             _ path: RelativePath, _ domains: [ArraySlice<UInt8>: DeviceNumber]

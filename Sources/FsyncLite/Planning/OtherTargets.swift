@@ -1,10 +1,10 @@
 import FileStorage
 import FileSystem
 
-// A write into the state of a target, or a copy into its tree, would go round its history.
+// A write into the state of a target, or a copy into its tree, would bypass its history.
 
 extension TargetRoot {
-    /// The refusal of a directory in the state of a target, or with a reserved name: as it is, or once it is made.
+    /// The refusal of a directory in the state of a target, or with a reserved name, whether or not it exists.
     func enclosingStateRefusal() throws -> Refusal? {
         let isReserved = path.split(separator: UInt8(ascii: "/")).contains(
             where: FileName.isReservedWhenFolded)
@@ -17,7 +17,7 @@ extension TargetRoot {
         try enclosingTarget().map { .insideTarget(path, $0) }
     }
 
-    /// The target whose tree this directory lies in, or will lie in; nil for none.
+    /// The target in whose tree this directory is or will be; nil for none.
     func enclosingTarget() throws -> [UInt8]? {
         guard directory == nil else { return try directory?.enclosingTarget() }
         let anchor = try anchor()
@@ -26,10 +26,10 @@ extension TargetRoot {
 }
 
 extension PathCopy {
-    /// The refusals of directories to copy into that are targets, or the state of one.
+    /// The refusals of directories to copy into, if they are targets or the state of one.
     func targetRefusals(_ difference: Difference) throws -> [Refusal] {
         let resolver = PathResolver(directory)
-        // Beside a target, it would be in the way of the state.
+        // Beside a target, such a directory would be in the way of the state.
         let states = try difference.created.compactMap { file -> Refusal? in
             guard let name = file.path.fileName, name.isReserved, let tree = name.treeOfState,
                 let path = file.path.parent?.appending(tree),

@@ -6,7 +6,7 @@ struct PathCopy {
     let contents: any ContentSource
     let directory: Directory
     let paths: [RelativePath]
-    /// Files that differ are replaced; otherwise each is a refusal.
+    /// Different files are replaced; otherwise each is a refusal.
     let overwrites: Bool
     private(set) var refusals: [Refusal] = []
     private(set) var notes: [String] = []
@@ -19,10 +19,10 @@ struct PathCopy {
     /// The maximum number of paths named in refusals, and in a note.
     private static let named = 20
 
-    /// Compares files, and decides about those that differ. Directories that are there stay as they are, unless they
-    /// are to be overwritten.
+    /// Compares files, and decides about those that differ. Existing directories are left unchanged, unless they are to
+    /// be overwritten.
     ///
-    /// - Returns: the files that could not be compared, and stay.
+    /// - Returns: the files that could not be compared, and are left unchanged.
     mutating func settle(
         _ difference: inout Difference, _ options: SyncOptions, _ monitor: any Monitor
     ) throws -> [Problem] {
@@ -65,7 +65,7 @@ struct PathCopy {
         return comparison.problems
     }
 
-    /// Where only attributes differ, nothing is overwritten.
+    /// A file is not overwritten if only its attributes differ.
     private mutating func noteOverwritten(_ difference: Difference) {
         let paths =
             (difference.matches.filter { $0.replacesContent && !$0.target.isDirectory }.map(\.target.path)
@@ -82,9 +82,9 @@ final class PresentEntries: EntryStream {
     private let root: Directory
     private let resolver: PathResolver
     private let device: DeviceNumber
-    /// Directories that nothing can be moved into.
+    /// Directories into which no object can be moved.
     private(set) var mounts: [(path: RelativePath, isMountPoint: Bool)] = []
-    /// What cannot be replaced, and directories that nothing can be added to.
+    /// Entries that cannot be replaced, and directories that cannot get entries.
     private(set) var locked: [RelativePath: FileStatus] = [:]
     private(set) var status: FileStatus
     private(set) var destination: [UInt8] = []

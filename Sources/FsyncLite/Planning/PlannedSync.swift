@@ -1,49 +1,49 @@
 import FileSystem
 
-/// What a run knows before it writes: the plan, and what stage, commit and manifest need besides it.
+/// The facts that a run knows before it writes: the plan, and the values for stage, commit and manifest.
 struct PlannedSync {
     @Boxed var plan: Plan
     let contents: any ContentSource
-    /// The present manifest's; nil without one, and where the plan is not based on it.
+    /// The header of the present manifest; nil without one, and if the plan is not based on it.
     var header: ManifestHeader?
     let sources: [ManifestHeader.Source]
-    /// What is mounted in them.
+    /// The mounts in the sources.
     var mounts: [SourceMount] = []
     var disks = ""
-    /// What is mirrored.
+    /// The attributes that are mirrored.
     let attributes: MirroredAttributes
     /// The scan of the source.
     let scanned: ManifestHeader.Scan
-    /// The same by the clocks of the source's machine, if that is another.
+    /// The same scan by the clocks of the source's machine, if that is another machine.
     var sourceScanned: ManifestHeader.Scan?
 
-    /// Coverage changes: a step of the history, even if there is nothing else to do.
+    /// The coverage changes. This makes a step of the history even if there are no actions.
     var isStep = false
-    /// The manifest must be rewritten, even if there is nothing else to do.
+    /// The manifest must be rewritten even if there are no actions.
     var isRecordOutdated = false
-    /// Paths that differ and are left as they are.
+    /// Paths that differ and are left unchanged.
     var passedOver: [RelativePath] = []
     /// The commit is an exchange.
     var exchanges: Bool { plan.exchanges }
-    /// The source was scanned; false when the target returns to an earlier tree.
+    /// The source was scanned; false if the target returns to an earlier tree.
     var isOfSource = true
-    /// What the earlier tree mirrored to which the whole target returns.
+    /// The header of the earlier tree to which the whole target returns.
     var earlier: ManifestHeader?
-    /// The earlier tree of which the target becomes a copy, as an ordinary directory afterwards.
+    /// The earlier tree that is copied to the target, which is an ordinary directory afterwards.
     var copy: [UInt8]?
     /// See `TargetDomains`.
     var projects: [RelativePath: UInt32] = [:]
-    /// The room that is needed; nil where there is no target to look at.
+    /// The needed space; nil if there is no target to look at.
     var need: RoomNeed?
-    /// The rules that remove snapshots afterwards; nil where none is removed.
+    /// The rules that remove snapshots afterwards; nil if none is removed.
     var retention: RetentionRules?
     /// The newest steps of the history that the plan needs.
     var neededSteps = 0
-    /// Only what the plan touches was checked in the target.
+    /// Only objects that the plan involves were checked in the target.
     var trustsTarget = false
-    /// The target keeps covered entries that the manifest will not have.
+    /// Covered entries that the manifest will not have are left in the target.
     var leavesStrangers = false
-    /// Directories of the target that are open for this run only, with their previous permissions.
+    /// Directories of the target that this run opened temporarily, with their previous permissions.
     var opened: [RelativePath: UInt16] = [:]
 
     init(

@@ -1,9 +1,9 @@
 import FileStorage
 import FileSystem
 
-/// Makes a plan: scan, merge, difference, guards, in this order, for a source of either kind.
+/// Makes a plan for a source of either kind: scan, merge, difference, guards, in this order.
 ///
-/// `plan` and `apply` do the same here, and nothing is written.
+/// `plan` and `apply` do the same here, and write no file.
 struct Planner {
     let root: TargetRoot
     let monitor: any Monitor
@@ -42,7 +42,7 @@ struct Planner {
             do {
                 return try plan(source(true))
             } catch  where (error as? SyncError)?.code != .interrupted {
-                // A missing directory, or a symlink in its place: a scan is needed, which reports any other error
+                // There is no directory, or a symlink in its place. A scan is needed, which reports any other error
                 // again.
             }
         }
@@ -84,7 +84,7 @@ struct Planner {
         return planned
     }
 
-    /// Objects that cannot be moved into another project are copied where the source allows it.
+    /// Objects that cannot be moved into another project are copied if the source allows it.
     private func domains(
         of difference: inout Difference, _ source: some PlanSource
     ) throws -> TargetDomains {
@@ -133,7 +133,7 @@ struct Planner {
         return facts
     }
 
-    /// A manifest does not record what is allocated: of an earlier tree, the present objects are looked at.
+    /// A manifest does not record the allocated space. For an earlier tree, the present objects are looked at.
     private func keepNeed(of facts: inout GuardFacts, _ contents: any ContentSource) throws {
         guard contents.isEarlier else {
             return facts.keepNeed { $0.status.allocated }
@@ -160,33 +160,33 @@ protocol PlanSource {
     var options: SyncOptions { get }
     /// The target's manifest and its totals, after the scan; nil without one.
     var recorded: (header: ManifestHeader, summary: ManifestSummary)? { get }
-    /// What is mounted in the source; nil where that is not known.
+    /// The mounts in the source; nil if they are unknown.
     var mounted: [SourceMount]? { get }
-    /// Files to be copied that are not as recorded, although no time shows an edit.
+    /// Files to be copied that changed since they were recorded, although no time shows an edit.
     var rotten: [RelativePath] { get }
-    /// The rules that remove snapshots afterwards; nil where none is removed.
+    /// The rules that remove snapshots afterwards; nil if none is removed.
     var retention: RetentionRules? { get }
     /// The newest steps of the target's history that the plan needs.
     var neededSteps: Int { get }
 
-    /// A plan where no scan makes sense; nil where it does.
+    /// A plan if a scan makes no sense; else nil.
     func planWithoutScan() throws -> Plan?
     mutating func policy() throws -> ComparisonPolicy
     /// Merges source, target and manifest.
     ///
-    /// - Returns: what the scan of the target found; nil where there was none.
+    /// - Returns: the findings of the target's scan; nil if there was none.
     mutating func scan(into merge: inout TreeMerge) throws -> TreeScan.Findings?
     /// Makes the decisions that the merge left open.
     mutating func settle(_ difference: inout Difference, _ merge: TreeMerge) throws
-    /// Reads entries of the source again that were taken as recorded and are needed now.
+    /// Reads entries of the source again that were assumed to be unchanged and are needed now.
     func rereadSource(of difference: inout Difference) throws
     /// Whether a new object may be made instead of moving the old one.
     func mayCopy(_ match: Match) -> Bool
-    /// The match of the roots; nil where the root stays or does not exist.
+    /// The match of the roots; nil if the root is left unchanged or does not exist.
     func rootMatch(_ policy: ComparisonPolicy) throws -> Match?
     /// Adds problems and notes.
     func describe(_ plan: inout Plan)
-    /// Adds what depends on the refusals.
+    /// Adds the parts that depend on the refusals.
     func conclude(_ plan: inout Plan)
     func planned(_ plan: Plan) -> PlannedSync
 }
@@ -194,7 +194,7 @@ protocol PlanSource {
 extension Match {
     /// The match of the roots, which are no entries: only the omissions of the target's root are recorded.
     ///
-    /// - Parameter source: nil where the target's root stays as it is.
+    /// - Parameter source: nil if the target's root is left unchanged.
     static func ofRoots(
         _ source: File?, _ target: TargetRoot, _ policy: ComparisonPolicy, _ header: ManifestHeader?
     ) throws -> Match? {
@@ -207,7 +207,7 @@ extension Match {
         let unread = source.omitted.intersection(.unread)
         if !unread.isEmpty { match.source.extended = present.extended }
         match.compare(by: policy)
-        // Only while the source's root is unchanged.
+        // They are valid only while the source's root is unchanged.
         let isSame = header?.rootChanged == Timestamp(match.source.status.changed)
         let omitted = isSame ? header?.rootOmitted ?? [] : []
         let kept: [(Omissions, Causes)] = [

@@ -3,7 +3,7 @@ import FileSystem
 
 /// Refusals before any scan, by the locations of source and target.
 enum Preconditions {
-    /// - Parameter overlaps: those of a source and a target of which one lies inside the other.
+    /// - Parameter overlaps: the refusals if one of source and target is inside the other.
     static func refusals(
         _ overlaps: (Overlap.Goal) throws -> [Refusal], _ root: TargetRoot, _ options: SyncOptions
     ) throws -> [Refusal] {
@@ -23,7 +23,7 @@ enum Preconditions {
         return found
     }
 
-    /// A directory where a disk should be mounted is on another disk, which would be filled.
+    /// If the target's disk is not mounted, its directory is on another disk, which would be filled.
     private static func unexpected(_ root: TargetRoot, _ options: SyncOptions) throws -> Refusal? {
         guard let directory = root.directory, let header = try root.state?.manifest()?.header else {
             return .unknownJobTarget(root.path, isThere: root.directory != nil)

@@ -1,22 +1,22 @@
 import FileSystem
 
-/// What a plan touches is not as the manifest has it: a scan is needed.
+/// An object that a plan involves differs from the manifest, so a scan is needed.
 struct ManifestIsWrong: Error {}
 
 /// The target as recorded in its manifest, in place of a scan.
 ///
-/// These entries were not compared with the target: what a plan touches must be confirmed (`Difference.confirm`)
-/// before anything is done.
+/// These entries were not compared with the target. The objects that a plan involves must be confirmed
+/// (`Difference.confirm`) before any change.
 final class RecordedTarget: EntryStream {
     private let manifest: ManifestReader
     private let isExcluded: (RelativePath, FileStatus) throws -> Bool
 
-    /// - Parameter isExcluded: called for entries that the manifest has as uncovered.
+    /// - Parameter isExcluded: called for entries that are uncovered in the manifest.
     init(_ manifest: ManifestReader, isExcluded: @escaping (RelativePath, FileStatus) throws -> Bool) {
         (self.manifest, self.isExcluded) = (manifest, isExcluded)
     }
 
-    /// - Throws: `ManifestIsWrong` where an entry is covered that was not, or is not mirrored any more.
+    /// - Throws: `ManifestIsWrong` if an uncovered entry is covered now, or an entry is no longer mirrored.
     func advance() throws -> Bool {
         guard try manifest.advance() else { return false }
         guard manifest.path.bytes.count <= RelativePath.longest,
@@ -27,7 +27,7 @@ final class RecordedTarget: EntryStream {
 
     var path: RelativePath { manifest.path }
     var exclusion: Exclusion { manifest.marks.contains(.uncovered) ? .byRule : .none }
-    /// Everything as the target held it, except the change and birth times, which are the source's.
+    /// The target's values, except the change and birth times, which are the source's.
     var status: FileStatus {
         var status = manifest.status
         status.inode = manifest.targetInode
@@ -41,15 +41,15 @@ final class RecordedTarget: EntryStream {
 }
 
 extension Difference {
-    /// Reads the status of each object of a recorded target that the plan involves, and takes it in place of the
+    /// Reads the status of each object of a recorded target that the plan involves, and uses it in place of the
     /// recorded one.
     ///
-    /// - Returns: false when something is not as recorded, or a directory holds more than the manifest has: then a
-    ///   scan is needed.
+    /// - Returns: false if an object changed since it was recorded, or a directory has more entries than the manifest
+    ///   says. Then a scan is needed.
     mutating func confirm(in target: Directory) throws -> Bool {
         let moves = MoveMap(self)
         var check = try RecordCheck(target, policy, moves)
-        // Names of a file in the history are not recorded: the present link counts decide what is linked.
+        // Names of a file in the history are not recorded, so the present link counts decide which names are linked.
         guard try edit({ try check.confirm(entriesOf: &$0) }), try check.leavesOnlyRecordedNames() else {
             return false
         }
@@ -59,7 +59,7 @@ extension Difference {
             links[path] = .kept(file)
         }
         let changes = changes
-        // What moves with its directory keeps its name there.
+        // An entry that moves with its directory keeps its name there.
         let moving = changes.indices.lazy.filter { index in
             let head = changes.head(at: index)
             return head.kind == .created
@@ -77,15 +77,15 @@ extension Difference {
     }
 }
 
-/// Compares the objects that a plan involves with what the manifest says of them.
+/// Compares the objects that a plan involves with the manifest.
 private struct RecordCheck {
     private let resolver: PathResolver
     private let device: DeviceNumber
     private let policy: ComparisonPolicy
     private let moves: MoveMap
-    /// Of directories, which are looked at again.
+    /// The status of directories, which are looked at again.
     private var found: [RelativePath: FileStatus] = [:]
-    /// How many recorded names each directory has.
+    /// The number of recorded names in each directory.
     private var names: [RelativePath: Int] = [:]
     /// Directories that leave their location.
     private var leaving: [RelativePath] = []
@@ -108,9 +108,9 @@ private struct RecordCheck {
         return status
     }
 
-    /// Gives the objects of the target their present status; false when one is not as recorded.
+    /// Gives the objects of the target their present status; false if one changed since it was recorded.
     mutating func confirm(entriesOf difference: inout Difference) throws(SystemError) -> Bool {
-        // What is in the history was looked at when it was offered.
+        // Objects in the history were looked at when they were offered.
         func isPresent(_ index: Int, _ kind: Change.Kind) -> Bool {
             let head = difference.changes.head(at: index)
             return head.kind == kind && !head.targetIsInState
@@ -132,7 +132,7 @@ private struct RecordCheck {
         return true
     }
 
-    /// Gives an object its present status; false when that is not the recorded one.
+    /// Gives an object its present status; false if that is not the recorded one.
     mutating func confirm(_ file: inout File) throws(SystemError) -> Bool {
         guard let status = try look(file.path),
             file.status.equals(status, in: [.state, .inode])

@@ -1,7 +1,7 @@
 import FileStorage
 import FileSystem
 
-/// An earlier tree of a target, of which another directory becomes a copy or gets paths.
+/// An earlier tree of a target. Another directory becomes a copy of it, or gets some of its paths.
 struct SnapshotCopy: PlanSource {
     let options: SyncOptions
     private let snapshot: CopiedSnapshot
@@ -13,7 +13,7 @@ struct SnapshotCopy: PlanSource {
     /// Set if single paths are restored into a directory with other entries.
     private var pathCopy: PathCopy?
     private var problems: [Problem] = []
-    /// Entries that the directory cannot hold.
+    /// Entries that the directory cannot store.
     private let leftOut = LeftOutEntries()
 
     init(
@@ -24,7 +24,7 @@ struct SnapshotCopy: PlanSource {
         copy = restoration.copy(of: snapshot.id)
         var options = restoration.options
         options.attributes = snapshot.attributes.intersection(options.settableAttributes)
-        // No consent is asked for: `--to` names the directory.
+        // No consent is needed: `--to` names the directory.
         options.allowsWeakCommit = true
         if let capabilities = root.capabilities {
             options.attributes = options.attributes.held(by: capabilities)
@@ -77,7 +77,7 @@ struct SnapshotCopy: PlanSource {
         return refusals.isEmpty ? nil : Plan(refusing: refusals)
     }
 
-    /// A whole tree does not go beside other entries.
+    /// A whole tree cannot be copied beside other entries.
     private func occupiedRefusal() throws -> Refusal? {
         guard !restoration.goesBesideOthers, let directory = root.directory else { return nil }
         let others = try DirectoryListing.names(in: directory).filter {

@@ -10,24 +10,24 @@ struct SnapshotSource: PlanSource {
     private let restoration: Restoration
     private let scanned: ManifestHeader.Scan
     private let state: StateDirectory
-    /// The present manifest's.
+    /// The header of the present manifest.
     private let header: ManifestHeader
     private let tree: ListTree
-    /// The wanted list's.
+    /// The header of the wanted list.
     private let earlier: ManifestHeader
-    /// The manifest stands in place of a scan of the target.
+    /// The manifest replaces a scan of the target.
     private let trustsManifest: Bool
 
     private var problems: [Problem] = []
     private var notes: [String] = []
     private var changesCoverage = false
-    /// What changed in the target since the last apply, and stays.
+    /// Entries that changed in the target since the last run, and are left unchanged.
     private var kept: Set<RelativePath> = []
     private var leavesStrangers = false
-    /// Entries that no apply brought, and that the manifest has all the same.
+    /// Entries that no run made, although the manifest has them.
     private let taken: Set<RelativePath>
-    /// Objects in the history are copied and not moved: until an exchange by links has swapped the trees, the old one
-    /// needs them.
+    /// Objects in the history are copied instead of moved. The old tree needs them until an exchange by links has
+    /// swapped the trees.
     private let copiesDisplaced: Bool
     private var isWhole: Bool { restoration.paths.isEmpty }
 
@@ -46,7 +46,7 @@ struct SnapshotSource: PlanSource {
             lists, index, paths: restoration.paths, isInPlace: true, copiesDisplaced: copiesDisplaced,
             withoutUnchanged: trustsManifest)
         earlier = found.header(of: tree)
-        // An undo goes past runs that only found what was changed by hand.
+        // An undo skips runs that only found changes made by hand.
         let first = restoration.keepsDrift && index > 0 ? try lists.undoable(1, from: header).first ?? 0 : 0
         taken = Set(try lists.madeByHand(before: first))
         notes =
@@ -59,7 +59,7 @@ struct SnapshotSource: PlanSource {
         var options = restoration.options
         options.attributes = found.attributes(with: earlier).intersection(options.settableAttributes)
         options.exchanges = exchanges
-        // No consent is asked for: a target with a history was written with it.
+        // No consent is needed: a target with a history was written with it.
         options.allowsWeakCommit = true
         if let capabilities = root.capabilities {
             options.attributes = options.attributes.held(by: capabilities)
@@ -78,7 +78,7 @@ struct SnapshotSource: PlanSource {
     var mounted: [SourceMount]? { nil }
     /// A restoration needs the history.
     var retention: RetentionRules? { nil }
-    /// Going back needs all steps to the snapshot.
+    /// A return to the snapshot needs all steps since then.
     let neededSteps: Int
 
     func planWithoutScan() throws -> Plan? {
@@ -151,7 +151,7 @@ struct SnapshotSource: PlanSource {
             lookUp: { try present.extendedAttributes(of: $0, .readable) ?? $0.extended },
             compare: { _ in [] })
         if trustsManifest, try !difference.confirm(in: earlierTree.root) { throw ManifestIsWrong() }
-        // Otherwise what the plan touches is as recorded, and all of it is there.
+        // Otherwise the objects that the plan involves exist and are unchanged.
         if !trustsManifest || !taken.isEmpty || difference.arriving.contains(where: { !$0.isDirectory }) {
             try settleEdits(in: &difference, present)
         }
@@ -183,7 +183,7 @@ struct SnapshotSource: PlanSource {
         return match
     }
 
-    /// The root has another owner, group or mode than the last apply gave it, and changes in the target stay.
+    /// Owner, group or mode of the root changed since the last run, and changes in the target are left in place.
     private func keepsRoot() throws -> Bool {
         guard isWhole, restoration.keepsDrift, let recorded = header.rootEntry,
             let found = try root.directory?.status()
@@ -200,7 +200,7 @@ struct SnapshotSource: PlanSource {
 
     func conclude(_ plan: inout Plan) {}
 
-    /// The locations of what is copied or gets attributes, without the tree.
+    /// The locations of entries that are copied or get attributes, without the tree.
     private func contents(for difference: Difference) -> EarlierTree {
         var locations = PackedMap<PathCoding>()
         func add(_ path: RelativePath) {

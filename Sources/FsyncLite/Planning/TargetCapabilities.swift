@@ -1,6 +1,6 @@
 import FileSystem
 
-/// What a plan for a target takes from the capabilities of its file system.
+/// The effects of a target's file system on a plan.
 extension ComparisonPolicy {
     /// - Parameter capabilities: nil for a file system that is complete.
     mutating func adapt(to capabilities: FileSystemCapabilities?) {
@@ -13,7 +13,7 @@ extension ComparisonPolicy {
 }
 
 extension FileSystemCapabilities {
-    /// What holds on a target, in one line.
+    /// The promise for a target, in one line.
     public var promise: String {
         guard !isComplete else { return "all or nothing, also after a power cut (\(name))" }
         return
@@ -21,7 +21,7 @@ extension FileSystemCapabilities {
             + "one writer at a time (\(name), weak commit)"
     }
 
-    /// What holds, and what this kind of file system cannot hold: for people, a line each.
+    /// The promise, and the kinds of values that this file system cannot store: for people, a line each.
     func notes(leftOut: [FileType: Int]) -> [String] {
         let missing = Features.all.subtracting(held).words.map { word in
             let count = leftOut.reduce(0) { $1.key.word == word ? $0 + $1.value : $0 }
@@ -43,7 +43,7 @@ extension FileSystemCapabilities {
 }
 
 extension FileType {
-    /// As `FileSystemCapabilities.Features` has it.
+    /// The word that `FileSystemCapabilities.Features` has for the type.
     fileprivate var word: String {
         switch self {
         case .symlink: "symlinks"

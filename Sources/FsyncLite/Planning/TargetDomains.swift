@@ -1,25 +1,25 @@
 import FileStorage
 import FileSystem
 
-/// Finds exclusive directories of the target into or out of which a plan moves objects. What is renamed into one, by
-/// the commit or its reversal, must have its project and its encryption. Nothing is written.
+/// Finds exclusive directories of the target into or out of which a plan moves objects. An object that the commit or
+/// its reversal moves into one must have its project and its encryption. No file is written.
 struct TargetDomains {
-    /// An object that cannot be renamed into the directory where it is to go, or from which it comes.
+    /// An object that cannot be renamed into its new directory, or back into its old one.
     struct Obstacle {
         let path: RelativePath
-        /// By its present path in the target.
+        /// The present path in the target.
         let directory: RelativePath
         let demand: Domain
         let found: Domain
     }
 
-    /// Projects inherited from directories, by new path: new objects there get them.
+    /// Projects that directories hand down to new objects, by new path.
     private(set) var projects: [RelativePath: UInt32] = [:]
     private(set) var obstacles: [Obstacle] = []
     private let resolver: PathResolver?
     private let moves: MoveMap
     private var known: [RelativePath: Domain] = [:]
-    /// The last lookup; neighbours share their directory.
+    /// The last lookup, because neighbours share their directory.
     private var last: (path: RelativePath, domain: Domain)?
 
     init(_ difference: Difference, in root: TargetRoot) throws {
@@ -77,7 +77,7 @@ struct TargetDomains {
         return domain
     }
 
-    /// An excluded entry may have the name of a directory of the source: then the guards refuse the plan.
+    /// An excluded entry may have the name of a directory of the source. Then the guards refuse the plan.
     private func lookUp(_ path: RelativePath) throws(SystemError) -> Domain {
         do throws(SystemError) {
             return try resolver?.directory(path).domain() ?? Domain()
@@ -87,19 +87,19 @@ struct TargetDomains {
         }
     }
 
-    /// - Parameter path: of an object in the target.
+    /// - Parameter path: the path of an object in the target.
     private mutating func check(_ path: RelativePath, into directory: RelativePath) throws {
         let demand = try domain(directory)
         guard demand.isExclusive, let parent = path.parent,
             let (holder, name) = try resolver?.location(of: path)
         else { return }
         let found = try holder.domain(of: name, in: domain(parent))
-        // If the kernel does not tell, it is tried before the commit.
+        // If the kernel does not show the project, the rename is tried before the commit.
         guard demand.admits(found) == false else { return }
         obstacles.append(Obstacle(path: path, directory: directory, demand: demand, found: found))
     }
 
-    /// One per directory.
+    /// One refusal per directory.
     var refusals: [Refusal] {
         var first: [RelativePath: (obstacle: Obstacle, count: Int)] = [:]
         for obstacle in obstacles {
