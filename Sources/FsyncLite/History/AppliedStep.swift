@@ -1,18 +1,19 @@
 import FileSystem
 
-/// An apply as the lists tell it: the layer from the list that it leaves to the one that it found, that from there to the
-/// list that the apply before left, and where it puts what it displaces. Each line is made when it is written.
+/// A run in the lists. It has a layer from the list that the run leaves to the one that it found, and a layer from
+/// there to the list that the previous run left. It also has the places of objects that move into the history. Each
+/// line is made when it is written.
 struct AppliedStep: Sendable {
     @Boxed private var difference: Difference
     private let moves: MoveMap
     private let numbers: ObjectNumbers
     private let objects: OperationGraph.ObjectList
-    /// Directories that the apply made accessible, with their previous permissions.
+    /// Directories that the run made accessible, with their previous permissions.
     private let opened: [RelativePath: UInt16]
-    /// Any entry is uncovered before or after the apply.
+    /// Any entry is uncovered before or after the run.
     private let mayChangeCoverage: Bool
 
-    /// - Parameter opened: directories that the apply made accessible, with their previous permissions.
+    /// - Parameter opened: directories that the run made accessible, with their previous permissions.
     init(
         _ plan: Plan, _ graph: OperationGraph, _ numbers: ObjectNumbers, opened: [RelativePath: UInt16]
     ) {
@@ -30,13 +31,13 @@ struct AppliedStep: Sendable {
             != difference.wereUncovered.contains(old)
     }
 
-    /// Nothing was found at a path, and not because its directory was not there either.
+    /// No entry was found at a path, although its directory existed.
     private func isAbsent(_ new: RelativePath) -> Bool {
         guard let parent = new.parent, !moves.isCreated(parent) else { return false }
         return moves.isEmpty || !moves.oldPath(of: parent).isInState
     }
 
-    /// Where the object that will be at a path would have been found.
+    /// The path at which the object that will be at `new` would have been found.
     private func pathBefore(_ new: RelativePath) -> RelativePath {
         guard !moves.isEmpty, let parent = new.parent, let name = new.fileName else { return new }
         return moves.oldPath(of: parent).appending(name)
@@ -44,8 +45,8 @@ struct AppliedStep: Sendable {
 
     // MARK: Lines
 
-    /// From the list that the step leaves to the one that it found, in the order of paths. A path with an entry gets
-    /// no line of absence.
+    /// The layer from the list that the step leaves to the one that it found, in the order of paths. A path with an
+    /// entry gets no line of absence.
     var step: some Sequence<ListLine> {
         let changes = difference.changes
         var (found, absent): ([UInt32], [UInt32]) = ([], [])
@@ -102,8 +103,8 @@ struct AppliedStep: Sendable {
     }
 
     /// - Parameters:
-    ///   - base: its entry of the manifest, which has the identity of the source's object.
-    ///   - below: of a directory, where what is below it is in the list that the step leaves.
+    ///   - base: the file's entry of the manifest, which has the identity of the source's object.
+    ///   - below: for a directory, the path that has its content in the list that the step leaves.
     private func line(
         _ file: File, _ base: BaseEntry?, _ object: UInt64, below: RelativePath? = nil
     ) -> ListLine {
@@ -117,7 +118,7 @@ struct AppliedStep: Sendable {
             ListEntry(file, isUncovered: difference.wereUncovered.contains(file.path)), below: below)
     }
 
-    /// From the list that the step found to the one that the step before left, in the order of paths.
+    /// The layer from the list that the step found to the one that the step before left, in the order of paths.
     var hand: [ListLine] {
         var lines: [RelativePath: ListLine] = [:]
         for drift in difference.drift + difference.driftOfDisplaced {
@@ -130,7 +131,7 @@ struct AppliedStep: Sendable {
                 lines[found.path] = ListLine(absent: found.path)
             }
         }
-        // What no list had is not told from what came since.
+        // Entries that were in no list are treated as new ones.
         func addUnlisted(_ path: RelativePath) {
             if lines[path] == nil, !path.isInState { lines[path] = ListLine(absent: path) }
         }
@@ -142,7 +143,7 @@ struct AppliedStep: Sendable {
             if lines[path] == nil, case .match(let match) = changes[index], let base = match.base,
                 base.object != 0
             {
-                // Its content is another, although nothing else shows it.
+                // The content changed, although no other value shows it.
                 lines[path] = ListLine(
                     ListEntry(base.file(at: match.target), isUncovered: base.isUncovered))
             } else {
@@ -152,10 +153,10 @@ struct AppliedStep: Sendable {
         return lines.values.sorted { $0.path < $1.path }
     }
 
-    /// Where the step puts what it displaces.
+    /// The places of the objects that the step moves into the history.
     var stored: [StoredObject] {
         var stored: [StoredObject] = []
-        // Names of one file may go to several slots, and so may its copies.
+        // Names of one file, and its copies, may move to several slots.
         var named: Set<UInt64> = []
         let changes = difference.changes
         var isInSlot = [Bool](repeating: false, count: changes.count)
@@ -167,7 +168,8 @@ struct AppliedStep: Sendable {
             isInSlot[index] = true
             add(numbers.found(index), .slot(objects.slotPath(object)))
         }
-        // What another object replaces, elsewhere or in a directory that comes to this path, stays in one that goes.
+        // An object can also be replaced at another path, or by one in a directory that moves to its path. Then it
+        // remains in its directory, which is deleted.
         for index in changes.indices where !isInSlot[index] {
             let head = changes.head(at: index)
             guard head.kind == .deleted || head.replacesContent && !head.targetIsInState else { continue }
@@ -182,12 +184,12 @@ struct AppliedStep: Sendable {
 }
 
 extension ListDocument {
-    /// Writes the document of an apply into the transaction's directory.
+    /// Writes the document of a run into the transaction's directory.
     ///
-    /// - Parameter header: of the list that the apply found.
+    /// - Parameter header: the header of the list that the run found.
     static func write(_ step: AppliedStep, _ header: ManifestHeader, to directory: Directory) throws {
         var file = try PendingFile(name, in: directory)
-        // Without a manifest nothing tells what was changed by hand: what was found is taken to have been there.
+        // Without a manifest, changes by hand are unknown, so no entry is treated as changed.
         let hand = header.id == Snapshot.initialID ? [] : step.hand
         try write(header, step: step.step, hand: hand, stored: step.stored, to: &file)
         try file.commit(durably: false)
@@ -195,11 +197,11 @@ extension ListDocument {
 }
 
 extension ManifestHeader {
-    /// The header of the list that an apply found.
+    /// The header of the list that a run found.
     ///
     /// - Parameters:
-    ///   - manifest: that of the apply before; nil for the first one.
-    ///   - root: the target's root as it was found; nil where that was not looked at.
+    ///   - manifest: the one of the run before; nil for the first run.
+    ///   - root: the target's root as it was found; nil if it was not looked at.
     init(found manifest: ManifestHeader?, root: File?, nextObject: UInt64) {
         self.init(
             id: manifest?.id ?? Snapshot.initialID, root: manifest?.root ?? [],

@@ -1,8 +1,8 @@
 import FileSystem
 
-/// Adds up the content that goes with some names: a file counts once, and not while it has a name elsewhere.
+/// Adds up the content that is removed with some names. A file is counted once, and only if all its names are removed.
 struct HeldBytes {
-    /// The old tree of an exchange may have other names, which go too.
+    /// The old tree of an exchange may have other names, which are removed too.
     private let hasOldTrees: Bool
     private var names: [UInt64: UInt32] = [:]
     private(set) var total: ByteCount = 0

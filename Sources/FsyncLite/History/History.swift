@@ -7,14 +7,14 @@ struct History {
         let name: FileName
         var header: HistoryRecord.Header
 
-        /// The directories that hold what the step restores.
+        /// The directories with the objects that the step restores.
         var directories: [FileName] { [name] + header.holders }
     }
 
     let state: StateDirectory
     /// Newest first.
     private(set) var steps: [Step] = []
-    /// The error of the unreadable or missing header that cuts the chain short.
+    /// The error of the unreadable or missing header that ends the chain early.
     private(set) var damage: SyncError?
 
     init(_ state: StateDirectory) throws {
@@ -27,7 +27,7 @@ struct History {
             do {
                 let header = try HistoryRecord.Header.read(name, from: history.directory(name))
                 steps.append(Step(name: name, header: header))
-                // Only backwards, so that a false header makes no cycle.
+                // Only older records are followed, so that a false header makes no cycle.
                 next = header.previous.flatMap { FileName($0.utf8) }
                 if let previous = next, try previous >= name || !History.hasHeader(previous, in: history) {
                     next = nil
@@ -37,7 +37,7 @@ struct History {
                 break
             }
         }
-        // The newest record is that of the apply that wrote the manifest.
+        // The newest record is that of the run that wrote the manifest.
         if let newest = steps.first, let present = try state.manifest()?.header.id,
             present != newest.header.id
         {
@@ -45,15 +45,15 @@ struct History {
             damage = History.lost(present, in: history)
             return
         }
-        // Records are removed oldest first, so one that is missing and not the oldest was lost. Those that were joined to a
-        // newer one are newer than the next.
+        // Records are removed oldest first, so a missing record was lost if an older one exists. Records that were
+        // joined to a newer one are newer than `lost`.
         guard damage == nil, let lost = steps.last?.header.previous.flatMap({ FileName($0.utf8) }),
             try names.contains(where: { try $0 < lost && History.hasHeader($0, in: history) })
         else { return }
         damage = History.lost(lost.description, in: history)
     }
 
-    /// A directory without a header holds only what other records restore, or what a recovery moved there.
+    /// A directory without a header has only objects that other records restore, or that a recovery moved there.
     private static func hasHeader(_ name: FileName, in history: Directory) throws -> Bool {
         guard try history.status(of: name)?.type == .directory else { return false }
         return try history.directory(name).status(of: HistoryRecord.headerName) != nil
@@ -83,7 +83,7 @@ struct History {
         return whole
     }
 
-    /// The snapshots that the history lacks where it is cut as `withoutDamaged` cuts it.
+    /// The snapshots that are missing from a history that `withoutDamaged` cuts.
     func snapshots(lostIn whole: History) throws -> [Snapshot] {
         let snapshots = try snapshots()
         var lost = Array(snapshots.dropFirst(whole.steps.count + 1))
@@ -101,7 +101,7 @@ struct History {
         try state.transaction(step.name)
     }
 
-    /// Newest first, beginning with the present tree. Empty before the first apply.
+    /// Newest first, beginning with the present tree. Empty before the first run.
     func snapshots() throws -> [Snapshot] {
         var oldest: Snapshot
         if let header = steps.last?.header {
@@ -131,13 +131,13 @@ struct History {
         try SnapshotName.index(of: name, in: snapshots())
     }
 
-    /// Bytes of content that the directories of a step hold.
+    /// Bytes of content in the directories of a step.
     func bytesHeld(_ step: Step) throws -> ByteCount {
         try step.header.isMeasured == true ? step.header.bytesHeld : measure(Set(step.directories))
     }
 
-    /// A run takes objects out of these transactions: what their records hold is not known any more, whether or not the
-    /// run is committed.
+    /// Notes that a run takes objects out of these transactions. The bytes in their records are then unknown, whether
+    /// or not the run is committed.
     func forgetMeasures(of transactions: Set<FileName>) throws {
         for var step in steps
         where step.header.isMeasured == true && !transactions.isDisjoint(with: step.directories) {
@@ -146,7 +146,7 @@ struct History {
         }
     }
 
-    /// Bytes of content that directories of transactions hold, by a look at those that are there.
+    /// Bytes of content in directories of transactions, by a look at those that exist.
     func measure(_ directories: Set<FileName>) throws -> ByteCount {
         guard !directories.isEmpty, let history = try state.history() else { return 0 }
         var held = HeldBytes(hasOldTrees: try state.has(.trees))
@@ -154,7 +154,7 @@ struct History {
             let scan = try TreeScan(
                 history.directory(name), TreeScan.Options(toleratesUnreadable: true))
             while try scan.advance() {
-                // Documents are beside the directories of slots, and do not count.
+                // Documents are beside the directories of slots, and are not counted.
                 if scan.path.parent?.isRoot == false { held.add(scan.status) }
             }
         }
@@ -163,7 +163,7 @@ struct History {
 }
 
 extension Difference {
-    /// The transactions of the history from which objects come back.
+    /// The transactions of the history from which objects return.
     var emptiedTransactions: Set<FileName> {
         var (names, last) = (Set<FileName>(), RelativePath.lost)
         for index in changes.indices(of: .match) where changes.head(at: index).targetIsInState {

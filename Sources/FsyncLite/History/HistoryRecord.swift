@@ -2,8 +2,8 @@ import FileStorage
 import FileSystem
 import FoundationEssentials
 
-/// What is kept of an apply, in `history/TX`, committed with the tree: `header.json` has the totals, the id of the
-/// previous snapshot, and the name of the list, which is another where snapshots in between were pruned.
+/// The record of a run, in `history/TX`, committed with the tree. `header.json` has the totals, the id of the previous
+/// snapshot, and the name of the list. After pruning in between, the list has another name.
 package enum HistoryRecord {
     package struct Header: Codable, Hashable, Sendable {
         package var format = formatName
@@ -32,23 +32,23 @@ package enum HistoryRecord {
         package var delete: Int
         /// Bytes of content in the directories of the record, as `HeldBytes` counts them.
         package var bytesHeld: ByteCount
-        /// `bytesHeld` is so. Without it the directories have to be looked at: the record is of an earlier version, or a
-        /// later run took something out.
+        /// `bytesHeld` is valid. Otherwise the directories have to be looked at: the record is of an earlier version,
+        /// or a later run took objects out.
         package var isMeasured: Bool?
-        /// Bytes of content that the apply copied; nil if not recorded.
+        /// Bytes of content that the run copied; nil if not recorded.
         package var copied: ByteCount?
-        /// From the beginning of the apply to its commit; nil if not recorded.
+        /// From the beginning of the run to its commit; nil if not recorded.
         package var seconds: Int64?
         /// The list; nil for `list.json`.
         package var list: String?
-        /// The undo entries that an earlier version wrote, where snapshots in between were pruned.
+        /// The undo entries that an earlier version wrote when it pruned snapshots in between.
         package var actions: String?
-        /// Other transactions' directories that hold what these entries restore.
+        /// Other transactions' directories with the objects that these entries restore.
         package var holds: [String]?
-        /// Clones that an exchange of an earlier version made: the inodes of each clone and of its original, where
-        /// names of the original are in the history.
+        /// Clones that an exchange of an earlier version made, if names of the original are in the history. Each has
+        /// the inodes of clone and original.
         package var clones: [Clone]?
-        /// Snapshots were pruned, and what only they needed may not all be removed yet.
+        /// Snapshots were pruned, and some objects that only they needed may still be there.
         package var isUnswept: Bool?
 
         /// As in a manifest's header.
@@ -124,7 +124,7 @@ package enum HistoryRecord {
             try header.write(to: stage)
         }
 
-        /// By the inode of a clone, the inode of its original.
+        /// The inode of the original, by the inode of its clone.
         var originals: [UInt64: UInt64] {
             Dictionary((clones ?? []).map { ($0.inode, $0.original) }, uniquingKeysWith: { $1 })
         }
@@ -144,7 +144,7 @@ package enum HistoryRecord {
                     MirroredAttributes(names.compactMap(MirroredAttributes.named)))
             }
         }
-        /// Snapshots were pruned, and the record leads past them.
+        /// Snapshots were pruned, and the record leads to one before them.
         var isJoined: Bool { list != nil || actions != nil }
         var listName: FileName { list.flatMap { FileName($0.utf8) } ?? ListDocument.name }
         var holders: [FileName] { (holds ?? []).compactMap { FileName($0.utf8) } }
@@ -154,7 +154,7 @@ package enum HistoryRecord {
 }
 
 extension HistoryRecord.Header {
-    /// - Parameter previous: the snapshot that the apply found.
+    /// - Parameter previous: the snapshot that the run found.
     init(id: String, created: Timestamp, previous: Snapshot?, manifest: ManifestHeader?, plan: Plan) {
         let difference = plan.difference
         var held = HeldBytes(hasOldTrees: difference.policy.hasOldTrees)
@@ -173,9 +173,9 @@ extension HistoryRecord.Header {
             seconds: max(0, Timestamp.now.fileTime.seconds(since: created.fileTime)))
     }
 
-    /// That of the record which leads, past pruned snapshots, to the one that an older record found.
+    /// The header of a record that leads, past pruned snapshots, to the snapshot that an older record found.
     ///
-    /// - Parameter holders: transactions that hold what was displaced.
+    /// - Parameter holders: transactions with objects that the record needs.
     func joined(to oldest: Self, holding holders: some Sequence<FileName>) -> Self {
         var header = self
         (header.previous, header.previousLabel) = (oldest.previous, oldest.previousLabel)

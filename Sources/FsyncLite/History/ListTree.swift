@@ -1,15 +1,15 @@
 import FileStorage
 import FileSystem
 
-/// A list of a target as a tree that comes back: its entries, and where the content of each is now. Memory holds the
-/// entries that the present list does not have at their path.
+/// A list of a target as a tree to restore: its entries, and the present location of their content. In memory are only
+/// the entries that the present list does not have at their path.
 package struct ListTree: Sendable {
     /// An entry that the present list does not have at its path.
     package struct Entry: Hashable, Sendable {
         package var file: File
-        /// Where its object is, below the target's root.
+        /// The location of its object, below the target's root.
         package var location: RelativePath
-        /// The filters of the list leave it out.
+        /// The filters of the list exclude it.
         var isUncovered: Bool
     }
 
@@ -17,7 +17,7 @@ package struct ListTree: Sendable {
     fileprivate struct Scope: Sendable {
         let paths: [RelativePath]
         let above: Set<RelativePath>
-        /// The tree has only the wanted paths; otherwise the rest is as it is now.
+        /// The tree has only the wanted paths. Otherwise the other paths are those of the present list.
         let withoutRest: Bool
         /// See `ListTree.init`.
         let copiesDisplaced: Bool
@@ -35,29 +35,29 @@ package struct ListTree: Sendable {
     private let scope: Scope
     /// In the order of their paths.
     let changed: PackedList<ListTreeCoding>
-    /// The root as it was; nil where it stays.
+    /// The earlier root; nil if the root is left unchanged.
     let root: File?
     /// The header of the list.
     let header: ManifestHeader
-    /// What was changed by hand between the apply that left the list and the step that found it.
+    /// The changes by hand between the run that left the list and the step that found it.
     let hand: ListLayer
-    /// Where the steps put what they displaced.
+    /// The places of the objects that the steps moved into the history.
     let places: Places
-    /// Entries of the tree that its filters leave out, and that come back or stay.
+    /// Entries of the tree that its filters exclude, and that return or remain.
     private(set) var uncovered: Set<RelativePath> = []
-    /// Names that are left out now, of objects that the tree wants.
+    /// Names of objects in the tree that are excluded now.
     private(set) var leftOutNames: [RelativePath: UInt64] = [:]
     /// Uncovered entries of the present list that the tree covers, by their present paths.
     private(set) var recovered: Set<RelativePath> = []
-    /// Uncovered entries of the present list that the tree lacks: what had been in the history, and what is new since.
+    /// Uncovered entries of the present list that the tree lacks: those that were in the history, and new ones.
     private(set) var returned: (fromHistory: Set<RelativePath>, new: Set<RelativePath>) = ([], [])
 
     /// - Parameters:
     ///   - index: of the list; 0 for the present one.
-    ///   - paths: the wanted paths, with everything below them; everything when empty.
+    ///   - paths: the wanted paths, with all entries below them; all paths if empty.
     ///   - isInPlace: the target itself returns to the list; otherwise another directory becomes a copy.
-    ///   - copiesDisplaced: what comes back from the history in place is copied, and not moved.
-    ///   - withoutUnchanged: most entries that also the present list has at their path are left out of both.
+    ///   - copiesDisplaced: objects that return from the history in place are copied, not moved.
+    ///   - withoutUnchanged: most entries at the same path in the present list are left out of both.
     /// - Throws: `SyncError` with code `inputMissing` for a wanted path that the list lacks.
     init(
         _ lists: TargetLists, _ index: Int, paths: [RelativePath] = [], isInPlace: Bool,
@@ -119,16 +119,16 @@ package struct ListTree: Sendable {
         !(uncovered.isEmpty && recovered.isEmpty && returned.fromHistory.isEmpty && returned.new.isEmpty)
     }
 
-    /// Where the content of an entry is, below the target's root.
+    /// The location of an entry's content, below the target's root.
     package func location(of path: RelativePath) -> RelativePath { changed.location(of: path) }
 
-    /// Why an entry does not come back whose content is not there any more.
+    /// The problem of an entry that cannot return because its content is gone.
     func problem(ofLost path: RelativePath) -> Problem {
         let isPurged = changed.index(of: path).map { changed[$0].file.omitted.contains(.purged) } ?? false
         return isPurged ? .purged(path) : .lost(path, at: location(of: path))
     }
 
-    /// Whether the present list does not have the entry at its path.
+    /// Whether the present list lacks the entry at its path.
     func isChanged(_ path: RelativePath) -> Bool { changed.index(of: path) != nil }
 
     /// The number of entries that are left out.
@@ -146,7 +146,7 @@ package struct ListTree: Sendable {
 
     /// Files whose object was replaced by another of the same size and modification time, which may have other content.
     ///
-    /// - Parameter written: when the manifest was written. An object made since is a copy, as in a copied target.
+    /// - Parameter written: when the manifest was written. A later object is a copy, as in a copied target.
     func replaced(written: FileTime?, in root: Directory) throws -> Set<RelativePath> {
         var there: [RelativePath: [RelativePath]] = [:]
         for index in changed.indices where !changed.location(at: index).isInState {
@@ -160,7 +160,7 @@ package struct ListTree: Sendable {
             if layer.resolve(present.path) == .newer(present.path) { paths.append(present.path) }
             paths.removeAll { !scope.contains($0) }
             guard !paths.isEmpty,
-                // Errors are left to the copy, which reports them.
+                // The copy of the file reports such errors.
                 let status = try? resolver.status(of: present.path), status.inode != present.targetInode,
                 status.equals(present.status, in: .content)
             else { continue }
@@ -170,7 +170,7 @@ package struct ListTree: Sendable {
         return replaced
     }
 
-    /// The part of the present list that the tree needs: that of single paths, or what the list does not have.
+    /// The part of the present list that the tree needs: that of single paths, or the entries that the list lacks.
     private struct Part {
         private let scope: Scope
         private let moved: [RelativePath: [RelativePath]]
@@ -182,11 +182,11 @@ package struct ListTree: Sendable {
             excerpt = ManifestExcerpt(of: manifest)
         }
 
-        /// - Returns: false where the whole list is better.
+        /// - Returns: false if the whole list is needed.
         mutating func take(_ manifest: ManifestReader, isWanted: Bool) throws -> Bool {
             let path = manifest.path
             let isNeeded = (scope.withoutRest ? scope.contains(path) : walk.isElsewhere(path)) || isWanted
-            // A change of one name concerns all of them.
+            // A change of one name concerns all names.
             let hasOtherNames = manifest.status.links > 1 && manifest.status.type != .directory
             guard scope.withoutRest || !isNeeded || !hasOtherNames else { return false }
             let isBelowMoved = !moved.isEmpty && path.ancestors.contains { moved[$0] != nil }
@@ -196,7 +196,7 @@ package struct ListTree: Sendable {
         mutating func end() throws { try excerpt.end() }
     }
 
-    /// Finds where the objects of a list are.
+    /// Finds the locations of the objects of a list.
     private struct Builder {
         private let scope: Scope
         private let places: Places
@@ -204,22 +204,22 @@ package struct ListTree: Sendable {
         private let directories: [RelativePath: [RelativePath]]
         private let own: PackedList<ListLineCoding>
         private let storage: PathResolver?
-        /// The objects of entries that the present list does not have at their path, and the directories that hold them
-        /// in the history, in order; and those of covered entries.
+        /// The objects of entries that the present list does not have at their path, and the directories in the history
+        /// that contain them. In order, also those of covered entries.
         private let wanted: [UInt64]
         private let covered: [UInt64]
-        /// The paths of these objects in the present list; of most there is none.
+        /// The paths of these objects in the present list; most have none.
         private var present: [UInt64: [RelativePath]] = [:]
         private var presentAbove: Set<RelativePath> = []
         /// The uncovered entries of the present list.
         private(set) var uncovered: [RelativePath: UInt64] = [:]
-        /// Those of them that also the list leaves out. Other names of the same object may be covered.
+        /// Those that the list excludes, too. Other names of the same object may be covered.
         private(set) var resting: Set<RelativePath> = []
 
         private var neighbour = Places.Neighbour()
-        /// Where objects are if they came back with the directory that held them. The present list does not name them.
+        /// The paths of objects that may have returned with their directory. The present list does not name them.
         private var assumed: Set<RelativePath> = []
-        /// The objects that the present list has at these paths; nil until they were looked for.
+        /// The objects that the present list has at these paths; nil until the search for them.
         private var standing: [RelativePath: UInt64]?
 
         /// - Parameter storage: resolves paths below the history.
@@ -245,7 +245,7 @@ package struct ListTree: Sendable {
         func wants(_ object: UInt64) -> Bool { wanted.containsInOrder(object) }
         func covers(_ object: UInt64) -> Bool { covered.containsInOrder(object) }
 
-        /// - Parameter part: takes what the tree needs; nil where it needs the whole list.
+        /// - Parameter part: takes the entries that the tree needs; nil if it needs the whole list.
         mutating func look(at manifest: ManifestReader, taking part: inout Part?) throws {
             while try manifest.advance() {
                 let (path, object) = (manifest.path, manifest.object)
@@ -263,8 +263,8 @@ package struct ListTree: Sendable {
             try part?.end()
         }
 
-        /// Whether the list, too, has an entry of the present one among those that it leaves out. Of a directory the path is
-        /// enough: no other one comes in its place, as what it holds may stay.
+        /// Whether the list also excludes this entry of the present list. For a directory the path is enough: no other
+        /// directory replaces it, because its content may remain.
         private func rests(_ path: RelativePath, _ object: UInt64, _ type: FileType) -> Bool {
             if let index = own.index(of: path) {
                 guard let head = own.beginning(at: index), head.isUncovered else { return false }
@@ -273,9 +273,9 @@ package struct ListTree: Sendable {
             return !layer.olderPaths(of: path, directories).isEmpty
         }
 
-        /// Looks for what the present list has where an object was assumed.
+        /// Looks for objects of the present list at the assumed paths.
         ///
-        /// - Returns: whether it has any. Then the locations are to be found again.
+        /// - Returns: whether there are any. Then the locations must be found again.
         mutating func findStanding(in present: () throws -> ManifestReader) throws -> Bool {
             guard standing == nil, !assumed.isEmpty else { return false }
             var found: [RelativePath: UInt64] = [:]
@@ -290,8 +290,8 @@ package struct ListTree: Sendable {
         private mutating func location(of entry: ListEntry) throws -> RelativePath {
             let (path, names) = (entry.file.path, present[entry.object] ?? [])
             if names.contains(path) { return path }
-            // A name that stays where it is left out gives its object to no other path. One that is left out comes back if
-            // a run of ours took it.
+            // A resting name remains, so its object is at no other path. An uncovered entry returns only if a run moved
+            // it into the history.
             if !entry.isUncovered, let name = names.first(where: { !resting.contains($0) }) { return name }
             let place = places.place(
                 of: entry.object, near: &neighbour, present: { $0 == entry.object ? nil : present[$0]?.first }
@@ -308,7 +308,7 @@ package struct ListTree: Sendable {
             }
         }
 
-        /// The directories of uncovered entries that come back from the history.
+        /// The directories of uncovered entries that return from the history.
         mutating func ancestorsOfReturning() throws -> Set<RelativePath> {
             var directories: Set<RelativePath> = []
             for index in own.indices where own.beginning(at: index)?.isUncovered ?? false {
@@ -319,8 +319,8 @@ package struct ListTree: Sendable {
             return directories
         }
 
-        /// The entry as it comes back; nil for one that is not wanted. Of what no filters cover, only what a run of ours
-        /// took away comes back, with its directories.
+        /// The entry to restore; nil if it is not wanted. An uncovered entry returns, with its directories, only if a
+        /// run moved it into the history.
         mutating func entry(_ entry: ListEntry, _ returning: Set<RelativePath>) throws -> Entry? {
             let path = entry.file.path
             guard
@@ -336,16 +336,17 @@ package struct ListTree: Sendable {
                 guard !location.isLost || returning.contains(path) else { return nil }
             }
             var (file, status) = (entry.file, entry.file.status)
-            // What also stays at its present location is copied.
+            // An object that also remains at its present location is copied.
             if !scope.withoutRest, !location.isInState, !scope.contains(location) { file.object = 0 }
-            // The copy of a directory is another object: what of its content is not wanted stays in the first one.
+            // The copy of a directory is another object. Its unwanted content remains in the original.
             if scope.copiesDisplaced, location.isInState, file.isDirectory { file.object = 0 }
             if file.object == 0 || location.isLost { status.links = 1 }
             file = file.with(status)
             return Entry(file: file, location: location, isUncovered: entry.isUncovered)
         }
 
-        /// Of a copy, an uncovered entry is wanted only by its name, or to hold such a one.
+        /// In a copy, an uncovered entry is wanted only if a wanted path names it, or an uncovered entry above or below
+        /// it.
         mutating func isNamed(_ entry: Entry) throws -> Bool {
             let path = entry.file.path
             for wanted in scope.paths where path == wanted || path.isBelow(wanted) || wanted.isBelow(path) {
@@ -387,7 +388,7 @@ extension PackedList<ListTreeCoding> {
     func location(of path: RelativePath) -> RelativePath { index(of: path).map { location(at: $0) } ?? path }
 }
 
-/// The wanted entries of a list, and the present ones elsewhere.
+/// The wanted entries of a list, and the present entries at all other paths.
 private final class ListTreeEntries: EntryStream {
     private let list: ListStream<ManifestReader>
     private let changed: PackedList<ListTreeCoding>
@@ -395,7 +396,7 @@ private final class ListTreeEntries: EntryStream {
     private let scope: ListTree.Scope
     private var entries: MergeJoin<ListStream<ManifestReader>, PathsOf>
     private var nextChanged = 0
-    /// Of an entry that is not the present list's; nil for one that is.
+    /// The entry, if it is not the present list's; else nil.
     private var entry: File?
     private var isOfList = true
 
@@ -454,7 +455,7 @@ private final class ListTreeEntries: EntryStream {
     var path: RelativePath { entry?.path ?? entries.path }
     var status: FileStatus {
         let status = of(\.status, list: \.status, rest: \.status)
-        // The tree goes elsewhere: there the number of an object is all that tells of one.
+        // The tree is copied to another directory, so only the number identifies an object.
         return scope.withoutRest ? status.with(FileIdentity(ofObject: object)) : status
     }
     var destination: [UInt8] { of(\.destination, list: \.destination, rest: \.destination) }

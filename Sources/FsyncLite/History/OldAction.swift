@@ -1,23 +1,23 @@
 import FileStorage
 import FileSystem
 
-/// One line of a record that an earlier version wrote: how to revert one action of an apply.
+/// One line of a record that an earlier version wrote. It says how to revert one action of a run.
 struct OldAction {
-    /// The verbs of a plan, and two for entries that become covered or uncovered and do not change.
+    /// The verbs of a plan, and two for unchanged entries that become covered or uncovered.
     enum Verb: String, CaseIterable {
-        /// `cover`: the apply covered an entry that was uncovered; `uncover`: the reverse.
+        /// `cover`: the run covered an entry that was uncovered; `uncover`: the reverse.
         case delete, move, create, update, attributes, cover, uncover
     }
 
     var verb: Verb
-    /// The entry as it was before the apply; for `delete`, as the apply made it.
+    /// The entry before the run; for `delete`, as the run made it.
     var file: File
-    /// The object's path after the apply, if another.
+    /// The object's path after the run, if another.
     var from: RelativePath?
-    /// The slot of a displaced object, below the history: `TX/0/12`. Without one, it lies inside the displaced
-    /// directory above it.
+    /// The slot of an object in the history: `TX/0/12`. Without one, the object is inside the directory above it, which
+    /// is in the history.
     var slot: RelativePath?
-    /// No manifest had the entry before the apply.
+    /// No manifest had the entry before the run.
     var wasUncovered = false
 
     /// Why the line is invalid; nil if it is valid.
@@ -83,7 +83,7 @@ extension OldAction {
     ) throws -> PackedList<OldActionCoding> {
         var actions = PackedList<OldActionCoding>()
         try document.elements(array) { actions.append(try OldAction(from: &$0)) }
-        // Directories come before what is in them.
+        // Directories come before their entries.
         actions.sort()
         var verbs: Set<Verb> = []
         for index in actions.indices {
@@ -96,14 +96,14 @@ extension OldAction {
         return actions
     }
 
-    /// The fields before those of the entry. Why the apply did it is not told any more.
+    /// The fields before those of the entry. The causes of the run are not read.
     private static let fields: [Field<OldAction>] = [
         Field("action", .word(Verb.allCases, \.rawValue) { "\"\($0)\" is no action" }, \.verb),
         Field("from", base64: "from_base64", .pathBelowRoot, \.from),
         Field("slot", base64: "slot_base64", .pathBelowRoot, \.slot),
         Field("causes", .causes, get: { _ in nil }, set: { _, _ in }),
         Field("uncovered", .flag, get: { $0.wasUncovered }, set: { $0.wasUncovered = $1 }),
-        // Pruning wrote it of what a record that it joined did not tell.
+        // Pruning wrote this field if a joined record did not say whether the entry was covered.
         Field("assumed", .flag, get: { _ in nil }, set: { $0.wasUncovered = $1 }),
     ]
 
@@ -134,7 +134,7 @@ enum OldActionCoding: PackedCoding {
     static func pack(_ action: OldAction, into store: inout PackedStore) {
         store.put(byte: UInt8(OldAction.Verb.allCases.firstIndex(of: action.verb) ?? 0))
         store.put(byte: action.wasUncovered ? 1 : 0)
-        // The other path is the slot; the location is added where there is one too.
+        // The other path is the slot. If there is a location too, it follows.
         store.put(byte: action.slot == nil ? 0 : 1)
         if action.slot != nil { store.put(action.from?.bytes ?? []) }
         store.put(action.file)

@@ -1,9 +1,9 @@
 import FileStorage
 import FileSystem
 
-/// The history that an earlier version wrote, as lists. Its records name objects by their locations, and an undo brings
-/// them back out of the history by a move. So the layers here have lines in the state too: the slot of an older record
-/// leads through them to where its object is now.
+/// The history that an earlier version wrote, as lists. Its records name objects by their locations, and an undo moves
+/// them back out of the history. So the layers here also have lines in the state. Through them, the slot of an older
+/// record leads to the present location of its object.
 struct OldHistory {
     private struct Record {
         let transaction: FileName
@@ -13,12 +13,12 @@ struct OldHistory {
 
     /// Newest first.
     private var records: [Record] = []
-    /// Two of each record, that of the step and that of what was done by hand. Their objects are those of `objects`.
+    /// Two for each record: that of the step, and that of the changes by hand. Their objects are those of `objects`.
     private var layers: [ListLayer] = []
     private var objects: OldObjects
-    /// Transactions of which something came back out of the history.
+    /// Transactions from which objects returned out of the history.
     private var returned: Set<FileName> = []
-    /// The error of the record that cuts the history short.
+    /// The error of the record that ends the history early.
     private(set) var damage: SyncError?
     /// The first number that no object has.
     private(set) var nextObject: UInt64 = 1
@@ -51,7 +51,7 @@ struct OldHistory {
         var seen: Set<UInt64> = []
         let stored = record.stored.compactMap { object in
             let numbered = objects.numbered(object)
-            // Of a file with several names any place will do.
+            // If a file has several names, any place is right.
             return seen.insert(numbered.object).inserted ? numbered : nil
         }
         return ListDocument(
@@ -64,7 +64,7 @@ struct OldHistory {
         ListLayer(
             layer.lines.values.lazy.filter { !$0.path.isInState }.map { line in
                 guard let entry = line.entry else { return line }
-                // The identity is that of the target's object.
+                // The recorded identity is that of the target's object, so it is removed.
                 var status = entry.file.status
                 (status.inode, status.created, status.changed) = (0, nil, CommitSpans.unexamined)
                 var file = entry.file.with(status)
@@ -101,10 +101,10 @@ struct OldHistory {
 
     /// The layer of some lines of the last record.
     ///
-    /// - Parameter root: that of the newer list; after this, of the older one.
+    /// - Parameter root: the root of the newer list; after this, of the older one.
     private mutating func layer(_ lines: PackedList<OldActionCoding>, _ root: inout File?) -> ListLayer {
         var (lines, layer) = (lines, ListLayer())
-        // The paths of the newer list of which the older one does not have the objects there.
+        // The paths of the newer list at which the older one does not have the same objects.
         var left: [RelativePath] = []
         lines.drain { _, line in
             let path = line.file.path
@@ -115,7 +115,7 @@ struct OldHistory {
             if line.verb == .delete { return left.append(path) }
             if line.verb == .update { left.append(line.from ?? path) }
             let location = self.location(of: line, in: layer)
-            // What moved with the directory above it may have gone back to its path, which is in another directory now.
+            // An object that moved with its directory may have returned to its path, which is in another directory now.
             if line.verb == .move || location != path, !location.isInState { left.append(location) }
             let (object, isStored) = self.object(at: location, of: line.file)
             var file = line.file
@@ -134,7 +134,7 @@ struct OldHistory {
         return layer
     }
 
-    /// Where the newer list has the object of a line; in the history for one that was displaced.
+    /// The location of a line's object in the newer list; in the history for an object that moved there.
     private func location(of line: OldAction, in layer: ListLayer) -> RelativePath {
         if let slot = line.slot { return .history.appending(slot) }
         let path = line.file.path
@@ -162,7 +162,7 @@ struct OldHistory {
 
     // MARK: Objects
 
-    /// The object at a location, in the list from which the layer leads that is being made.
+    /// The object at a location in the newer list of the layer that is being made.
     ///
     /// - Returns: whether it is still at that location, in the history.
     private mutating func object(at location: RelativePath, of file: File) -> (UInt64, isStored: Bool) {
@@ -177,7 +177,7 @@ struct OldHistory {
             case .entry(let entry?):
                 let isSame = wasNew ? entry.file.isSame(as: file) : entry.file.status.type == file.status.type
                 return (objects.add(file, as: isSame ? entry.object : nil), false)
-            // What a run found as new may have come along with a directory that an undo brought back.
+            // An entry that a run found as new may have come with a directory that an undo restored.
             case .entry(nil) where !index.isMultiple(of: 2): wasNew = true
             case .entry(nil): return (objects.add(file), false)
             }
@@ -193,9 +193,9 @@ struct OldHistory {
     }
 }
 
-/// The objects of old records, by numbers of their own until those of the lists are known.
+/// The objects of old records, by their own numbers until those of the lists are known.
 private struct OldObjects {
-    /// Names of one file; an inode may be reused.
+    /// Identifies the names of one file, because an inode may be reused.
     private struct Linked: Hashable {
         let inode: UInt64
         let type: FileType
@@ -207,11 +207,11 @@ private struct OldObjects {
         }
     }
 
-    /// By the inode of a clone that an exchange made, the inode of its original.
+    /// The inode of the original, by the inode of a clone that an exchange made.
     private let clones: [UInt64: UInt64]
-    /// The numbers of the lists, by object; 0 for none yet. There is no object 0.
+    /// The numbers in the lists, by object; 0 for none yet. There is no object 0.
     private var numbers: [UInt64] = [0]
-    /// The objects that the manifest has, by their paths there.
+    /// The manifest's objects, by their paths in it.
     private var present: [RelativePath: UInt64] = [:]
     private var linked: [Linked: UInt64] = [:]
     /// Another object that is the same file.
@@ -222,8 +222,8 @@ private struct OldObjects {
     /// Adds an object of a list.
     ///
     /// - Parameters:
-    ///   - path: where the manifest has it, if it does.
-    ///   - known: the object, where a newer list has it.
+    ///   - path: its path in the manifest, if it has one.
+    ///   - known: the object, if a newer list has it.
     mutating func add(_ file: File, at path: RelativePath? = nil, as known: UInt64? = nil) -> UInt64 {
         var object = UInt64(numbers.count)
         if let known = known ?? path.flatMap({ present[$0] }) {
@@ -255,7 +255,7 @@ private struct OldObjects {
         return inode
     }
 
-    /// Gives each object the number of the manifest, or a new one where that has none.
+    /// Gives each object the number of the manifest, or a new one if that has none.
     ///
     /// - Returns: the first number that no object has.
     mutating func number(by manifest: ManifestReader) throws -> UInt64 {
@@ -298,7 +298,7 @@ private struct OldObjects {
 }
 
 extension File {
-    /// By size and time: an exchange may have copied it, so its identity says nothing.
+    /// By size and time: an exchange may have copied the file, so its identity shows nothing.
     fileprivate func isSame(as other: File) -> Bool {
         status.type == other.status.type && (isDirectory || status.equals(other.status, in: .content))
     }

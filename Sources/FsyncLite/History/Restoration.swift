@@ -5,21 +5,21 @@ import FileSystem
 public struct Restoration: Hashable, Sendable {
     /// The target with the snapshot.
     public var target: [UInt8]
-    /// What messages that name a command call the target; nil for its path.
+    /// The target's name in messages with a command; nil for its path.
     public var name: [UInt8]?
     /// An id or a prefix of one, `latest~1`, or a date.
     public var snapshot: String
-    /// The wanted paths, with everything below them; everything when empty.
+    /// The wanted paths, with all entries below them; all paths if empty.
     public var paths: [RelativePath]
     /// The directory that gets a copy; nil for the target itself. For a whole tree it must be empty or missing.
     public var destination: [UInt8]?
-    /// The destination is that of the target's source, and has to be the directory that was mirrored.
+    /// The destination is the target's source, and must be the directory that was mirrored.
     public var isToSource = false
-    /// Paths that the destination has with other content are replaced; otherwise they are refusals.
+    /// Paths with other content in the destination are replaced; otherwise they are refusals.
     public var overwrites = false
-    /// Whether the target returns by an exchange; nil: if its last apply was one.
+    /// Whether the target returns by an exchange; nil: if its last run was one.
     public var exchanges: Bool?
-    /// What changed in the target since the last apply stays as it is, and is listed.
+    /// Changes in the target since the last run are left in place and listed.
     public var keepsDrift = false
     /// The IDs of the runs that an undo takes back, the newest first, for its report.
     package var takesBack: [String] = []
@@ -28,7 +28,7 @@ public struct Restoration: Hashable, Sendable {
         (self.target, self.snapshot, self.paths, self.destination) = (target, snapshot, paths, destination)
     }
 
-    /// The fixed options of a restoration: everything that it deletes is in the history, and can be restored.
+    /// The fixed options of a restoration. All entries that it deletes are in the history, and can be restored.
     var options: SyncOptions {
         var options = SyncOptions()
         options.allowEmptySource = true
@@ -38,10 +38,10 @@ public struct Restoration: Hashable, Sendable {
         return options
     }
 
-    /// Paths are copied into a directory, whose other entries stay.
+    /// Paths are copied into a directory. Its other entries are left unchanged.
     var goesBesideOthers: Bool { destination != nil && !paths.isEmpty }
 
-    /// Keeps other runs from the target until the root is released.
+    /// Locks the target against other runs until the root is released.
     func lockTarget() throws -> TargetRoot {
         let root = try TargetRoot(target)
         try root.lock()
@@ -49,7 +49,7 @@ public struct Restoration: Hashable, Sendable {
         return root
     }
 
-    /// Recorded in the state of a copy, so that a second run can tell whether it makes the same copy.
+    /// Recorded in the state of a copy. It shows a second run whether it makes the same copy.
     func copy(of snapshot: String) -> [UInt8] {
         Array(([Array(snapshot.utf8)] + paths.sorted().map(\.bytes)).joined(separator: [0]))
     }

@@ -1,7 +1,7 @@
 import FileSystem
 
-/// Removes snapshots: the oldest by removing their records, one in between by joining its record to the next newer
-/// one. Unneeded objects are swept afterwards; a kill at any moment leaves every kept snapshot intact.
+/// Removes snapshots: the oldest by removing their records, one in between by joining its record to the next newer one.
+/// Unneeded objects are swept afterwards. A kill at any moment leaves every kept snapshot intact.
 struct Retention {
     private let state: StateDirectory
 
@@ -9,7 +9,8 @@ struct Retention {
         self.state = state
     }
 
-    /// Applies a policy after a run, and removes the leftovers of interrupted runs. Without either it writes nothing.
+    /// Applies a policy after a run, and removes the leftovers of interrupted runs. If there is neither, it writes no
+    /// file.
     ///
     /// - Parameters:
     ///   - run: the id of the run's snapshot; nil if it made none.
@@ -21,7 +22,7 @@ struct Retention {
         try apply(policy, to: History(state), after: run, began: began)
     }
 
-    /// - Parameter history: what is not in it goes.
+    /// - Parameter history: objects that are not in it are removed.
     @discardableResult
     func apply(
         _ policy: RetentionPolicy, to history: History, after run: String? = nil, began: Timestamp? = nil
@@ -41,11 +42,11 @@ struct Retention {
         return RemovedSnapshots(indices.sorted().map { snapshots[$0] }, bytes: bytes)
     }
 
-    /// What rules would remove, if they remove anything that the last run left; and the number of all snapshots.
+    /// The snapshots of the last run that rules would remove, and the number of all snapshots.
     ///
     /// - Parameters:
     ///   - summary: the changes of the asking run; nil if it adds no snapshot.
-    ///   - began: when it began.
+    ///   - began: when the asking run began.
     func removal(
         by policy: RetentionPolicy, after summary: ActionSummary?, began: Timestamp
     ) throws -> (removed: RemovedSnapshots, count: Int) {
@@ -59,7 +60,7 @@ struct Retention {
         return (RemovedSnapshots(removed), snapshots.count)
     }
 
-    /// - Parameter snapshots: without that of the run.
+    /// - Parameter snapshots: without the run's snapshot.
     private static func expiring(
         _ policy: RetentionPolicy, _ snapshots: [Snapshot], after summary: ActionSummary?, began: Timestamp
     ) -> [Snapshot] {
@@ -72,7 +73,7 @@ struct Retention {
     /// The present tree and the one before it are never removed.
     static let lastSteps = 2
 
-    /// Removes the oldest snapshot without a label, down to `lastSteps`, and frees its room at once. A stage is not
+    /// Removes the oldest snapshot without a label, down to `lastSteps`, and frees its space at once. A stage is not
     /// touched.
     ///
     /// - Parameter mayGo: called with the snapshot's id.
@@ -89,7 +90,7 @@ struct Retention {
         return snapshots[index].id
     }
 
-    /// The ids that a policy removes once a run has added a snapshot.
+    /// The ids that a policy removes after a run has added a snapshot.
     ///
     /// - Parameters:
     ///   - summary: the changes of the run; nil if it adds no snapshot.
@@ -103,17 +104,17 @@ struct Retention {
         return Retention.expiring(policy, snapshots, after: summary, began: began).map(\.id)
     }
 
-    /// Removes the leftovers of interrupted runs, and no snapshot.
+    /// Removes only the leftovers of interrupted runs, not snapshots.
     func tidy() throws {
         let history = try History(state)
         try keep(history.snapshots().map { _ in true }, of: history)
         try state.clean()
     }
 
-    /// - Returns: the bytes of content that are free afterwards.
+    /// - Returns: the bytes of content that are freed.
     @discardableResult
     private func keep(_ kept: [Bool], of history: History) throws -> ByteCount {
-        // It is unknown what an unreadable record needs, so nothing is removed.
+        // The objects that an unreadable record needs are unknown, so no snapshot is removed.
         guard history.damage == nil else { return 0 }
         let oldest = kept.lastIndex(of: true) ?? 0
         var steps = Array(history.steps.prefix(oldest))
@@ -139,7 +140,7 @@ struct Retention {
         return before > after ? before - after : 0
     }
 
-    /// Stores what a record holds.
+    /// Stores the bytes in a record.
     private func measure(_ step: History.Step, _ history: History) throws {
         var header = step.header
         let bytes = try history.measure(Set(step.directories))
@@ -152,13 +153,13 @@ struct Retention {
         guard !steps.isEmpty else { return }
         let history = try state.makeHistory()
         for (position, step) in steps.reversed().enumerated() {
-            // After a power cut the second newest must not be taken for the record of the present tree.
+            // After a power cut, the second newest record must not be treated as that of the present tree.
             if keepsNone, position == steps.count - 1, position > 0 { try history.sync() }
             try discard(step.name, in: history)
         }
     }
 
-    /// Removes a transaction except what a recovery moved aside.
+    /// Removes a transaction except for the objects that a recovery moved there.
     private func discard(_ name: FileName, in history: Directory) throws {
         let directory = try history.directory(name)
         guard try DirectoryListing.names(in: directory).contains(where: \.isConflicts) else {
@@ -226,7 +227,7 @@ struct Retention {
         }
     }
 
-    /// Removes transactions that no snapshot needs, and from the others what only their commit needed.
+    /// Removes transactions that no snapshot needs. From the others it removes the files that only their commit needed.
     private func discardUnlisted(_ steps: [History.Step]) throws {
         guard let history = try state.history() else { return }
         let lists = Dictionary(uniqueKeysWithValues: steps.map { ($0.name, $0.header.listName) })
@@ -243,8 +244,8 @@ struct Retention {
             }
             let directory = try history.directory(name)
             for file in try DirectoryListing.names(in: directory) {
-                // The old manifest (the list holds what changed), the stage's log, lists that were joined, and what an
-                // earlier version recorded.
+                // These are the old manifest (the list has the changes), the stage's log, joined lists, and records of
+                // an earlier version.
                 let isLeft =
                     leftovers.contains(file)
                     || file.bytes.starts(with: "actions".utf8)

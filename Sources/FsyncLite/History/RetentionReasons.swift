@@ -1,7 +1,7 @@
 import FileSystem
 
 extension RetentionPolicy {
-    /// The clock of a run that is no apply. Without a rule of age it does not matter.
+    /// The clock of a run that adds no snapshot. Without a rule of age it does not matter.
     var clock: Timestamp? {
         RetentionPolicy.ages.contains { self[keyPath: $0.path] != nil } ? .now : nil
     }
@@ -11,8 +11,8 @@ extension RetentionPolicy {
     /// - Parameters:
     ///   - snapshots: newest first, beginning with the present tree.
     ///   - before: the index of the newest snapshot that is older than the asking run.
-    ///   - began: when that run began, if its clock counts. A run older than the existing snapshots removes nothing:
-    ///     one of the two had a wrong clock.
+    ///   - began: when that run began, if its clock is used. A run older than the existing snapshots removes none,
+    ///     because one of the two had a wrong clock.
     public func reasons(
         for snapshots: [Snapshot], newestBefore before: Int = 0, began: Timestamp? = nil
     ) -> [[String]] {
@@ -30,7 +30,7 @@ extension RetentionPolicy {
             }
         }
         if !isOff, snapshots.count > 1, reasons[1].isEmpty { reasons[1].append("before the present") }
-        // The record that leads to the present tree holds its label, and the tree before it.
+        // The record that leads to the present tree has its label, and the previous tree.
         if let label = snapshots.first?.label, snapshots.count > 1, reasons.dropFirst().allSatisfy(\.isEmpty)
         {
             reasons[1].append("before label \(label)")
@@ -89,17 +89,16 @@ extension RetentionPolicy {
         return time >= age.before(newest)
     }
 
-    /// When a tree came to be; for what the first apply found, when it was displaced.
+    /// The time when a tree was made. For the tree that the first run found, it is when that run replaced it.
     private static func time(of index: Int, in snapshots: [Snapshot]) -> Timestamp? {
         guard snapshots.indices.contains(index) else { return nil }
         return snapshots[index].created ?? (index > 0 ? snapshots[index - 1].created : nil)
     }
 }
 
-/// What a local clock showed when the run was planned that made a snapshot. The hour that comes twice in autumn has two
-/// offsets.
+/// The local time when the run that made a snapshot was planned. The hour that occurs twice in autumn has two offsets.
 private struct LocalTime {
-    /// As if UTC showed it.
+    /// The local time, as if it were UTC.
     let civil: Timestamp
     /// Seconds east of UTC.
     let offset: Int64

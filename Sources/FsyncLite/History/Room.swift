@@ -1,9 +1,9 @@
 import FileSystem
 
-/// Makes room for an apply by removing parts of the history: the old trees of exchanges first, then one snapshot at a
-/// time, oldest first, down to the last step. Labelled snapshots stay.
+/// Makes space for a run by removing parts of the history. The old trees of exchanges are first. Then one snapshot at a
+/// time follows, oldest first, down to the last step. Labelled snapshots are kept.
 struct Room {
-    /// What is removed at once, by the names shown to people, and the room that is certain to be freed.
+    /// Files that are removed at once, by the names shown to people, and the bytes that are certain to be freed.
     struct Part {
         var names: [String]
         var bytes: ByteCount = 0
@@ -48,7 +48,7 @@ struct Room {
                 continue
             }
             var part = Part(names: [snapshots[index].id])
-            // A snapshot in between is joined to a newer one, and what that frees is not known in advance.
+            // A snapshot in between is joined to a newer one, and the freed bytes are not known in advance.
             for name in history.steps[index - 1].directories where isOldest {
                 users[name, default: 0] -= 1
                 guard users[name] == 0 else { continue }
@@ -86,10 +86,10 @@ struct Room {
         _ = try SubvolumeTrees(of: directory)?.reduce(in: state, displaced: now)
     }
 
-    /// Removes the next part. Some file systems show freed room only after a sync.
+    /// Removes the next part. Some file systems show freed space only after a sync.
     ///
-    /// - Parameter allowed: what may be removed; nil for anything.
-    /// - Returns: the names of what was removed; empty if nothing may be removed.
+    /// - Parameter allowed: the names that may be removed; nil for any.
+    /// - Returns: the removed names; empty if none may be removed.
     func give(_ allowed: Set<String>?) throws -> [String] {
         let trees = try oldTrees().map { "\(StateEntry.trees.name)/\($0)" }
         var gone: [String] = []
@@ -104,10 +104,10 @@ struct Room {
     }
 }
 
-/// Adds up freed room: an object counts with the last of its names, and only bytes that no other file shares.
+/// Adds up freed space. An object is counted with its last name, and only bytes that no other file shares.
 private struct ReleasedSpace {
     private let mayShareBlocks: Bool
-    /// Names counted so far of objects with several, by inode.
+    /// The number of names seen so far of objects with several, by inode.
     private var seen: [UInt64: UInt32] = [:]
 
     init(_ root: Directory) throws {
@@ -120,7 +120,7 @@ private struct ReleasedSpace {
         part.inodes += 1
         while try scan.advance() {
             let status = scan.status
-            // What a recovery moved aside is not removed.
+            // Objects that a recovery moved there are not removed.
             if scan.path.components.first?.starts(with: TransactionEntry.conflicts.bytes) ?? true { continue }
             if status.type != .directory, status.links > 1 {
                 let names = seen[status.inode, default: 0] + 1

@@ -1,27 +1,27 @@
 import FileStorage
 import FileSystem
 
-/// Removes parts of the history to make room for an apply, and remembers their names.
+/// Removes parts of the history to make space for a run, and remembers their names.
 struct RoomMaker {
     private let need: RoomNeed?
     private let givesWay: Bool
     private let neededSteps: Int
-    /// What may be removed; nil for anything.
+    /// The names that may be removed; nil for any.
     private let allowed: Set<String>?
-    /// As it was before anything was staged.
+    /// The free space before the stage.
     private var info: FileSystemInfo?
     private(set) var gone: [String] = []
 
     /// - Parameters:
     ///   - neededSteps: the newest steps of the history that the run needs.
-    ///   - givesWay: something may be removed.
-    ///   - allowed: what may be removed, by a saved plan.
+    ///   - givesWay: parts may be removed.
+    ///   - allowed: the names that may be removed, by a saved plan.
     init(_ need: RoomNeed?, neededSteps: Int, givesWay: Bool, allowed: [String]?) {
         (self.need, self.neededSteps) = (need, neededSteps)
         (self.givesWay, self.allowed) = (givesWay, allowed.map(Set.init))
     }
 
-    /// Before anything is staged: removes parts until there is enough room.
+    /// Before the stage: removes parts until there is enough space.
     mutating func make(in root: TargetRoot) throws {
         info = try Room.info(root)
         guard givesWay, let need, let room = Room(root) else { return }
@@ -41,7 +41,7 @@ struct RoomMaker {
 
     /// After an error before the journal: removes one more part if the disk or a quota is full.
     ///
-    /// - Returns: whether something was removed, and the caller can try again.
+    /// - Returns: whether a part was removed, and the caller can try again.
     mutating func makeMore(in root: TargetRoot, after error: any Error) throws -> Bool {
         guard givesWay, need != nil, let room = Room(root), RoomMaker.isFull(SyncError(wrapping: error)),
             try root.state?.hasJournal() == false
@@ -51,10 +51,10 @@ struct RoomMaker {
         return !names.isEmpty
     }
 
-    /// The error with what is needed and was free, if the disk or a quota was full.
+    /// The error with the needed and the free space, if the disk or a quota was full.
     func explained(_ error: SyncError, in root: TargetRoot) -> SyncError {
         guard RoomMaker.isFull(error), let need, let info else { return error }
-        // Where the history cannot be looked at, nothing is said of it.
+        // If the history cannot be looked at, the message does not mention it.
         let prunable =
             root.state.flatMap { try? PrunableHistory($0, keeping: neededSteps) } ?? PrunableHistory()
         let lack = need.inodesText(info) ?? need.bytesText(info)
@@ -74,7 +74,7 @@ extension PrunableHistory {
     init(_ state: StateDirectory, keeping keptSteps: Int) throws {
         let history = try History(state)
         self.keptSteps = keptSteps
-        // Together: a file may have a name in each of two steps.
+        // Measured together, because a file may have a name in each of two steps.
         bytes = try history.measure(Set(history.steps.dropFirst(keptSteps).flatMap(\.directories)))
     }
 }

@@ -3,27 +3,27 @@ import FileSystem
 
 /// The tree after a commit.
 public struct Snapshot: Hashable, Sendable {
-    /// The id of the apply that made it; `initial` for what the first one found.
+    /// The id of the run that made it; `initial` for the tree that the first run found.
     public var id: String
-    /// A name of it that tells it from the others at the front, at least eight characters; stands wherever `id` may.
+    /// The beginning of its SHA-256 that distinguishes it, at least eight characters. It is accepted in place of `id`.
     public internal(set) var shortID: String
-    /// When that apply began; nil for `initial`.
+    /// When that run began; nil for `initial`.
     public var created: Timestamp?
-    /// Seconds east of UTC, in the zone of the machine and the moment that the apply was planned; nil if not recorded.
+    /// Seconds east of UTC on the machine when the run was planned; nil if not recorded.
     var utcOffset: Int64?
     /// The user's name for it.
     public var label: String?
-    /// What that apply changed; nil if no longer known.
+    /// The changes of that run; nil if no longer known.
     public var summary: ActionSummary?
-    /// Bytes of content that it copied; nil if not known.
+    /// Bytes of content that the run copied; nil if not known.
     public var copied: ByteCount?
-    /// How long it took; nil if not known.
+    /// Duration of the run; nil if not known.
     public var seconds: Int64?
-    /// Bytes of content that are kept only to go back to this tree, or further.
+    /// Bytes of content that are stored only for this tree or older ones.
     public var bytesHeld: ByteCount = 0
     /// The target's retention rules that keep it; empty if none does.
     public var reasons: [String] = []
-    /// Why it cannot be restored; nil when it can.
+    /// Why it cannot be restored; nil if it can.
     public var damage: String?
 
     package init(

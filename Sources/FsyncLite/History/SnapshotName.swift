@@ -1,16 +1,15 @@
 import FileStorage
 import FileSystem
 
-/// The names that stand for a snapshot: its id, its short id, `latest`, `latest~2`, a label, the beginning of an id, or
-/// a time.
+/// The names of a snapshot: its id, its short id, `latest`, `latest~2`, a label, the beginning of an id, or a time.
 ///
-/// An id begins with a time, so those of one day look alike. A short id is the beginning of the id's SHA-256, and
+/// An id begins with a time, so the ids of one day look alike. A short id is the beginning of the id's SHA-256. It
 /// begins with a letter, so that none looks like an age: `g` to `p` stand for 0 to 9.
 public enum SnapshotName {
-    /// The shortest short id that is shown. What is shorter and could be a time, such as `2026`, is one.
+    /// The shortest short id that is shown. A shorter name that could be a time, such as `2026`, is a time.
     static let shortest = 8
 
-    /// The first eight characters of the short id, which may not tell it from all others.
+    /// The first eight characters of the short id, which may not be unique.
     public static func short(_ id: String) -> String { short(id, shortest) }
 
     /// The same for a part of the history that is removed, which may be the old tree of an exchange.
@@ -30,14 +29,14 @@ public enum SnapshotName {
         return digits
     }
 
-    /// Gives each snapshot as long a short id as tells it from the others.
+    /// Gives all snapshots short ids of the length that makes them unique.
     static func shorten(_ snapshots: inout [Snapshot]) {
         var length = shortest
         while length < 64, Set(snapshots.map { short($0.id, length) }).count < snapshots.count { length += 1 }
         for index in snapshots.indices { snapshots[index].shortID = short(snapshots[index].id, length) }
     }
 
-    /// The index of the named snapshot; for a label, of the newest that has it; for a time, of the newest that is not
+    /// The index of the named snapshot. For a label it is the newest that has it, for a time the newest that is not
     /// later.
     ///
     /// - Parameter snapshots: newest first.
@@ -83,7 +82,7 @@ public enum SnapshotName {
         return match
     }
 
-    /// What ends the list, if damage does.
+    /// The damage that ends the list, if any.
     private static func damage(in snapshots: [Snapshot]) -> String {
         snapshots.last?.damage.map { "; \($0)" } ?? ""
     }
@@ -94,7 +93,7 @@ public enum SnapshotName {
                 || id != Snapshot.initialID && digits(of: id).starts(with: name.utf8))
     }
 
-    /// Whether a label would stand for a snapshot anyhow.
+    /// Whether a label is already a name of a snapshot.
     static func isTaken(_ label: String, in snapshots: [Snapshot]) -> Bool {
         stepsBack(label) != nil || snapshots.contains { $0.id == label || $0.shortID == label }
     }

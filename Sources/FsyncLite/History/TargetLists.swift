@@ -1,13 +1,13 @@
 import FileStorage
 import FileSystem
 
-/// The lists of a target: the manifest, and before it those that the applies found, newest first. A list is told by the
-/// layer that leads to it from the manifest.
+/// The lists of a target, newest first: the manifest, and the lists that the runs found. A list is given by the layer
+/// that leads to it from the manifest.
 struct TargetLists {
     let history: History
     /// The lists of records that an earlier version wrote.
     private let old: OldHistory?
-    /// What is read in place of the whole manifest.
+    /// The part that is read in place of the whole manifest.
     var excerpt: ManifestExcerpt?
 
     init(_ history: History) throws {
@@ -20,8 +20,8 @@ struct TargetLists {
         }
     }
 
-    /// Makes lists of the records that an earlier version wrote. The manifest with the numbers comes last and makes them
-    /// count; until then every reader uses the records.
+    /// Makes lists of the records that an earlier version wrote. The manifest with the numbers comes last and makes
+    /// them valid. Until then every reader uses the records.
     static func convert(_ state: StateDirectory) throws {
         guard try state.manifest().map({ $0.header.nextObject == nil }) ?? false else { return }
         let history = try History(state)
@@ -43,7 +43,7 @@ struct TargetLists {
 
     /// The document of a step: the list that it found, and the one that the step before left.
     ///
-    /// - Throws: `SyncError` with code `invalidDocument`, which tells what can be read all the same.
+    /// - Throws: `SyncError` with code `invalidDocument`. Its message names the snapshots that can be read.
     func document(_ index: Int) throws -> ListDocument {
         do {
             return try whole(index)
@@ -70,14 +70,15 @@ struct TargetLists {
         }
     }
 
-    /// The layers from the present list to the one that a step found, and to the one that the step before it left; and
-    /// where the steps so far put what they displaced. The document is that of the step; nil for the present list.
+    /// The layers from the present list to the one that a step found, and to the one that the step before it left. Also
+    /// the places of the objects that these steps moved into the history. The document is that of the step; nil for the
+    /// present list.
     typealias Layers = (found: ListLayer, left: ListLayer, places: Places, list: ListDocument?)
 
     /// - Parameter index: of the snapshot that the step found; 0 for the present list.
     func layers(to index: Int) throws -> Layers {
         var last: Layers = (ListLayer(), ListLayer(), Places(), nil)
-        // Only the last ones: a copy of each would make the next step copy all places.
+        // Only the last layers: a copy of each would make the next step copy all places.
         try forEach(upTo: index) { number, layers in if number == index { last = layers } }
         return last
     }
@@ -99,11 +100,11 @@ struct TargetLists {
 
     /// A step, by the lists that it found and left.
     struct Step {
-        /// From the present list to the one that it left, and to the one that it found.
+        /// The layers from the present list to the one that the step left, and to the one that it found.
         let left, found: ListLayer
         let list: ListDocument
         fileprivate let places: Places
-        /// The root as it left it.
+        /// The root as the step left it.
         fileprivate let root: File?
     }
 
@@ -121,14 +122,14 @@ struct TargetLists {
         }
     }
 
-    /// What a step changed, in the order of paths.
+    /// The changes of a step, in the order of paths.
     func changes(of step: Step) throws -> Plan {
         try TargetLists.changes(
             from: entries(step.found, step.places), to: entries(step.left, step.places),
             roots: (step.list.header.rootEntry, step.root))
     }
 
-    /// The first number that no object of the kept lists has, by the newest one that can be read.
+    /// The first number that no object of the lists has, by the newest list that can be read.
     func nextObject() throws -> UInt64 {
         for index in history.steps.indices {
             do {
@@ -140,7 +141,7 @@ struct TargetLists {
         return 1
     }
 
-    /// The paths below the history of what a list names, and of the directories that hold it.
+    /// The paths below the history of the objects in the lists, and of the directories that contain them.
     func needed() throws -> Set<RelativePath> {
         var (named, places) = (Set<UInt64>(), Places())
         for (index, step) in history.steps.enumerated() {
@@ -157,10 +158,10 @@ struct TargetLists {
         return needed
     }
 
-    /// The newest steps that can be taken back one by one: none of the applies between them was pruned, and each changed
-    /// an entry, its coverage, or what is mirrored. A run that only found what was changed by hand is none.
+    /// The newest steps that can be taken back one by one. No run between them was pruned. Each changed an entry, its
+    /// coverage, or the mirrored attributes. A run that only found changes by hand is left out.
     ///
-    /// - Parameter count: no more than so many are looked for.
+    /// - Parameter count: the maximum number of steps.
     /// - Returns: their indices.
     func undoable(_ count: Int, from present: ManifestHeader) throws -> [Int] {
         var found: [Int] = []
@@ -183,15 +184,15 @@ struct TargetLists {
             || (list.header.filters, list.header.attributes) != (newer.filters, newer.attributes)
     }
 
-    /// The paths of entries that were made in the target between applies, and that the steps newer than this one found
-    /// there and took into the manifest.
+    /// The paths of entries that were made by hand in the target. The steps newer than this one found them and added
+    /// them to the manifest.
     func madeByHand(before index: Int) throws -> [RelativePath] {
         try (0..<index).flatMap { step in
             try document(step).hand.lines.values.filter { $0.entry == nil }.map(\.path)
         }
     }
 
-    /// The paths of what was changed by hand between these steps, as the newer one found it.
+    /// The paths of changes by hand between these steps, as the newer one found them.
     func changedByHand(between steps: Range<Int>) throws -> Set<RelativePath> {
         try Set(
             steps.dropLast().flatMap { step in
@@ -213,8 +214,8 @@ struct TargetLists {
         return paths
     }
 
-    /// The entries of a list in order, as people are told of them: those that its filters leave out are among them where an
-    /// apply displaced them.
+    /// The entries of a list in order, as they are shown to people. Entries that its filters exclude are included if a
+    /// run moved them into the history.
     func entries(_ layer: ListLayer, _ places: Places) throws -> ListStream<ManifestReader> {
         try ListStream(layer, withUncovered: false, displaced: places, over: present)
     }
@@ -225,12 +226,12 @@ struct TargetLists {
         return try history.state.manifest(of: history.state.path(of: .manifest), withUncovered: true)
     }
 
-    /// Resolves paths below the history; nil where there is none.
+    /// Resolves paths below the history; nil if there is none.
     func storage() throws -> PathResolver? { try history.state.history().map { PathResolver($0) } }
 
-    /// What turns one list into another one.
+    /// The changes that turn one list into another one.
     ///
-    /// - Parameter roots: those of the two lists, where they are known.
+    /// - Parameter roots: the roots of the two lists, if they are known.
     static func changes(
         from old: some EntryStream, to new: some EntryStream, roots: (old: File?, new: File?)
     ) throws -> Plan {
@@ -249,7 +250,7 @@ struct TargetLists {
     }
 }
 
-/// The entries of a list, where the number of an object is all that tells of one: of displaced ones, no inode is recorded.
+/// The entries of a list, identified by object number only: objects in the history have no recorded inode.
 final class NumberedEntries: AnyEntries {
     override var status: FileStatus { base.status.with(FileIdentity(ofObject: base.object)) }
     override var file: File { base.file.with(status) }
