@@ -38,7 +38,7 @@ struct ChecksumExport {
 extension Tree {
     /// Writes a line for each file. Files of a directory or a target without a digest are read.
     ///
-    /// - Returns: what could not be read and is left out.
+    /// - Returns: the problems of files that could not be read and are left out.
     /// - Throws: `SyncError`: `inputMissing` for a manifest file without digests.
     package func writeChecksums(to sink: inout some ByteSink & ~Copyable) throws -> [Problem] {
         let stream = try stream()

@@ -2,8 +2,8 @@ import FileSystem
 
 /// Selects the entries of a tree that meet every given condition.
 package struct EntrySelection: Sendable {
-    /// The content of a matching directory is selected with it; the last match decides. Without patterns everything is
-    /// selected.
+    /// The entries of a matching directory are selected with it; the last match decides. Without patterns all entries
+    /// are selected.
     private var patterns = FilterRules()
     package var types: Set<FileType> = []
     /// With a limit, only files are selected.
@@ -20,7 +20,7 @@ package struct EntrySelection: Sendable {
 
     /// Adds a pattern with gitignore's syntax.
     ///
-    /// - Returns: false if it can match nothing.
+    /// - Returns: false if it can never match.
     package mutating func add(pattern: [UInt8]) -> Bool {
         let rule = FilterRule(pattern, from: .argument(patterns.rules.count + 1))
         patterns.append(rule)
@@ -53,7 +53,8 @@ package struct EntrySelection: Sendable {
         return true
     }
 
-    /// Whether the patterns select a path, by itself or with a directory above it. Without patterns everything is.
+    /// Whether the patterns select a path, by itself or with a directory above it. Without patterns, every path is
+    /// selected.
     func selects(_ path: RelativePath, _ isDirectory: Bool) -> Bool {
         var selection = self
         for above in Array(path.ancestors).reversed() where !above.isRoot {

@@ -22,7 +22,7 @@ package final class FetchedManifest: Sendable {
         try calling("write", FetchedManifest.name) { () throws(Errno) in try file.write(Array(bytes)) }
     }
 
-    /// Opens it at its beginning, with a position of its own.
+    /// Opens the file at its beginning, with a position of its own.
     func open() throws -> FileDescriptor {
         try calling("open", FetchedManifest.name) { () throws(Errno) in try file.reopened() }
     }

@@ -1,9 +1,9 @@
 import FileSystem
 
 extension Tree {
-    /// Writes a manifest of the tree: as it is recorded, or of a live directory anew.
+    /// Writes a manifest of the tree: the recorded one, or a new one of a live directory.
     ///
-    /// - Returns: what could not be read and is left out.
+    /// - Returns: the problems of entries that could not be read and are left out.
     package func writeManifestAsRecorded(to sink: inout some ByteSink & ~Copyable) throws -> [Problem] {
         let version = try manifestVersion()
         let stream = try stream()
@@ -11,7 +11,7 @@ extension Tree {
         var header =
             try header(of: stream)
             ?? ManifestHeader(id: TransactionID.next(), root: path, created: .unknown)
-        // What a snapshot holds of displaced objects has the inodes of the target.
+        // In a snapshot, objects of the history have the inodes of the target.
         if isSnapshot {
             for index in header.sources.indices { header.sources[index].identity = .unknown }
             header.nextObject = nil

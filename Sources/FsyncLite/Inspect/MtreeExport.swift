@@ -4,8 +4,8 @@ import FileSystem
 ///
 ///     ./2026/a.jpg type=file uid=0 gid=0 mode=0644 time=1763632800.123456789 size=4194304 sha256=...
 ///
-/// Digests are written where they are known. Link counts, extended attributes and the root's attributes are left out.
-/// Names are encoded as by `vis(3)`: a backslash and three octal digits for every byte that may be special.
+/// Known digests are written. Link counts, extended attributes and the root's attributes are left out. Names are
+/// encoded as by `vis(3)`: a backslash and three octal digits for every byte that may be special.
 struct MtreeExport {
     var text: [UInt8] = Array(
         // The state is not part of a target's tree.

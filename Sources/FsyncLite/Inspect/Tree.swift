@@ -20,14 +20,15 @@ public struct Tree: Sendable {
         let state: StateDirectory
         let snapshot: Snapshot
         let layer: ListLayer
-        /// That of its list; nil for the present one.
+        /// The header of the snapshot's list; nil for the present one.
         let header: ManifestHeader?
-        /// The version of that manifest.
+        /// The version of the present manifest.
         let manifest: StateDirectory.ManifestVersion?
     }
 
-    /// - Parameter path: of an existing file or directory; else `TARGET@ID`, with the names of snapshots.
-    /// - Throws: `SyncError`: `inputMissing` if there is nothing, `pending` for a target with an unfinished commit.
+    /// - Parameter path: the path of an existing file or directory; else `TARGET@ID`, with the names of snapshots.
+    /// - Throws: `SyncError`: `inputMissing` if there is no such tree, `pending` for a target with an unfinished
+    ///   commit.
     public init(path: [UInt8]) throws {
         self.path = path
         let file = LocalFile(bytes: path)
@@ -44,7 +45,7 @@ public struct Tree: Sendable {
             return
         }
         let isTarget = try state.manifest() != nil
-        // Without one, a commit may have begun since.
+        // Without a manifest, a commit may have begun since.
         guard try isTarget || !state.hasJournal() else { throw SyncError.pendingCommit(path) }
         kind = isTarget ? .target(state) : .directory
     }
@@ -57,7 +58,7 @@ public struct Tree: Sendable {
         kind = .fetched(manifest)
     }
 
-    /// Its manifest is of another machine.
+    /// The manifest is of another machine.
     package var isFetched: Bool {
         if case .fetched = kind { true } else { false }
     }
@@ -80,7 +81,7 @@ public struct Tree: Sendable {
                     state: state, snapshot: try history.snapshots()[index], layer: layers.found,
                     header: layers.list?.header, manifest: version))
         } catch {
-            // An apply may remove a record.
+            // A concurrent run may remove a record.
             guard try state.manifestVersion() == version else { throw SyncError.overtaken(path) }
             throw error
         }
@@ -95,12 +96,12 @@ public struct Tree: Sendable {
         return state
     }
 
-    /// The header of the manifest; nil for a live directory, and for what the first apply found.
+    /// The header of the manifest; nil for a live directory, and for the tree that the first run found.
     public func header() throws -> ManifestHeader? {
         try header(of: stream())
     }
 
-    /// The same for the manifest that a stream reads: an apply may have replaced it.
+    /// The header of the manifest that a stream reads, because a run may have replaced the manifest.
     func header(of stream: some EntryStream) throws -> ManifestHeader? {
         guard case .snapshot(let earlier) = kind else { return (stream as? ManifestReader)?.header }
         guard let created = earlier.snapshot.created else { return nil }
@@ -115,8 +116,8 @@ public struct Tree: Sendable {
         return try header(of: stream)?.rootEntry
     }
 
-    /// The entries in order. A manifest from a pipe can be read once. Errors in a manifest can occur as late as its
-    /// last line.
+    /// The entries in order. A manifest from a pipe can be read once. An error in a manifest may be found as late as in
+    /// its last line.
     public func forEach(_ body: (File) throws -> Void) throws {
         let stream = try stream()
         while try stream.advance() { try body(stream.file) }
@@ -131,8 +132,7 @@ public struct Tree: Sendable {
         }
     }
 
-    /// The changes that would turn this tree into the other; moves are found where both are trees of the same
-    /// directory.
+    /// The changes that would turn this tree into the other. Moves are found if both trees are of the same directory.
     public func changes(to other: Tree) throws -> Plan {
         let (stream, otherStream) = (try stream(withExtended: true), try other.stream(withExtended: true))
         if try isOfOneTarget(with: other) {
@@ -150,8 +150,8 @@ public struct Tree: Sendable {
         return Plan(try Difference(matching: merge), root: nil)
     }
 
-    /// The directory to which the inodes of the entries belong; nil if a manifest does not say, and for a snapshot:
-    /// displaced objects have the inodes of the target.
+    /// The directory to which the inodes of the entries belong; nil if a manifest does not say. Also nil for a
+    /// snapshot, because its objects in the history have the inodes of the target.
     private func origin(of stream: some EntryStream) throws -> FileIdentity? {
         switch kind {
         case .directory: try LocalFile(bytes: path).directory().status().identity
@@ -186,13 +186,13 @@ public struct Tree: Sendable {
         }
     }
 
-    /// The version of a target's manifest, which an apply replaces; nil for other trees.
+    /// The version of a target's manifest, which a run replaces; nil for other trees.
     func manifestVersion() throws -> StateDirectory.ManifestVersion? { try state?.manifestVersion() }
 
     /// Writes a manifest of a live directory.
     ///
     /// - Parameter withDigests: files are read for their digests.
-    /// - Returns: what could not be read and is left out.
+    /// - Returns: the problems of entries that could not be read and are left out.
     package func writeManifest(
         to sink: inout some ByteSink & ~Copyable, withDigests: Bool = false,
         monitor: any Monitor = SilentMonitor()
@@ -275,7 +275,7 @@ public struct Tree: Sendable {
         return manifest
     }
 
-    /// - Throws: `SyncError` with code `pending` if an apply has replaced the manifest.
+    /// - Throws: `SyncError` with code `pending` if a run has replaced the manifest.
     func checkManifest(is version: StateDirectory.ManifestVersion?) throws {
         guard try manifestVersion() == version else { throw SyncError.overtaken(path) }
     }

@@ -5,7 +5,7 @@ package struct TreeStatistics: Sendable {
     /// nil for a live directory.
     package internal(set) var header: ManifestHeader?
     package private(set) var summary = ManifestSummary()
-    /// Those met with several names.
+    /// Files with several names that were already counted.
     private var files: Set<FileIdentity> = []
     private var counts = [Int](repeating: 0, count: FileType.allCases.count)
     /// Number of entries at each depth, beginning with those in the root.
@@ -48,7 +48,7 @@ package struct TreeStatistics: Sendable {
         oldest.offer(entry, status)
     }
 
-    /// The first few files in some order, in constant memory. Among equals the first one met wins.
+    /// The first few files in some order, in constant memory. Among equal files the first one is used.
     package struct Ranking: Sendable {
         package private(set) var files: [File] = []
         private let limit: Int
