@@ -10,13 +10,13 @@ public struct Discrepancy: Hashable, Sendable {
         case changed
         /// The content differs although size and modification time are equal, and no change time shows an edit.
         case rotten
-        /// The same, and its change time shows that it was changed after it was recorded. It is not repaired.
+        /// The same, but its change time shows that it was changed after it was recorded. It is not repaired.
         case edited
         /// It cannot be read.
         case unreadable
     }
 
-    /// The copy that is not as recorded.
+    /// The copy that changed since it was recorded.
     public enum Side: String, Sendable {
         case tree, source, both
     }
@@ -31,7 +31,7 @@ public struct Discrepancy: Hashable, Sendable {
     /// The other side's copy has the recorded content, and can be copied over this one.
     public var isRepairable = false
     public var isRepaired = false
-    /// The recorded file with the status of its copy when it was judged; nil if that may hide an edit.
+    /// The recorded file with the status that its copy had when it was judged; nil if that may hide an edit.
     var judged: File?
 }
 

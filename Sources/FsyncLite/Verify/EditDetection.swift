@@ -1,16 +1,16 @@
 import FileSystem
 
-/// Tells an edit from rot by the change time, which nobody can set: an edit moves that of its file, a disk that loses bits
-/// moves none.
+/// Distinguishes an edit from rot by the change time, which nobody can set. An edit moves the change time of its file.
+/// A disk that loses bits moves none.
 ///
-/// A copy of the tree that was recorded has other change times from the beginning, so nothing in it shows as an edit.
+/// A copy of the recorded tree has other change times from the beginning, so no file in it is reported as edited.
 struct EditDetection: Sendable {
-    /// What a manifest holds of the objects below a root.
+    /// The objects that the manifest describes below a root.
     private enum Record {
         case ofSource, ofTarget
     }
 
-    /// By the name of a source; that of a single root is empty.
+    /// By the name of a source; the name of a single root is empty.
     private var records: [ArraySlice<UInt8>: Record] = [:]
     var policy = ComparisonPolicy()
 
@@ -19,14 +19,14 @@ struct EditDetection: Sendable {
         let identity = try tree.status().identity
         if identity == header.rootIdentity {
             records[[]] = .ofTarget
-            // A state that is not to be believed tells nothing.
+            // A state that is not trusted shows nothing.
             policy.commitSpans = try? EditDetection.commits(in: tree, header)
         } else if identity == header.source?.identity {
             records[[]] = .ofSource
         }
     }
 
-    /// When commits changed the change times of a target; nil if the manifest is not its present one.
+    /// The spans in which commits changed the change times of a target; nil if the manifest is not its present one.
     private static func commits(in target: Directory, _ header: ManifestHeader) throws -> CommitSpans? {
         guard let state = try StateDirectory(of: target.asTarget()),
             let present = try state.manifest()?.header,
@@ -50,7 +50,7 @@ struct EditDetection: Sendable {
             return recorded.status.changed != CommitSpans.unexamined
                 && !policy.isUnchanged(file, recorded.status)
         case .ofTarget:
-            // After a recovery no span tells what the commit changed.
+            // After a recovery, no span shows which change times the commit moved.
             let isKnown = recorded.targetChanged != nil || policy.commitSpans?.spans.isEmpty == false
             return recorded.targetInode != file.inode
                 || isKnown && !policy.hasKnownTime(file, recorded.targetChanged)

@@ -1,26 +1,26 @@
 import FileSystem
 
-/// An old version in the history that is also a file elsewhere, by a hard link: an edit there changes it.
+/// An old version in the history that is also a file at another place, by a hard link. An edit there changes it.
 public struct SharedVersion: Hashable, Sendable {
     public let snapshot: String
     /// Its path in that snapshot.
     public let path: RelativePath
     public let inode: UInt64
-    /// It has a name outside of the target. If not, it is also a file of the present tree.
+    /// It has a name outside of the target. Otherwise it is also a file of the present tree.
     public let isOutside: Bool
 }
 
-/// Finds old versions with names that the history does not account for.
+/// Finds old versions with names outside of the history.
 struct SharedVersions {
     private var held: [(snapshot: String, path: RelativePath, status: FileStatus)] = []
 
-    /// - Parameter status: of the old version's object.
+    /// - Parameter status: the status of the old version's object.
     mutating func look(at status: FileStatus?, _ path: RelativePath, of snapshot: String) {
         guard let status, status.type != .directory, status.links > 1 else { return }
         held.append((snapshot, path, status))
     }
 
-    /// Those that share their object with the tree, or with something outside of the target.
+    /// The versions whose object has another name in the tree or outside of the target.
     ///
     /// - Parameters:
     ///   - tree: the target's root.

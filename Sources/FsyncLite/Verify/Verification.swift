@@ -8,9 +8,10 @@ public struct Verification: Sendable {
     public var readsContent = false
     /// The part of the files that is read.
     public var part = Part.all
-    /// What the tree mirrors, to tell which of the two copies has rotted. Of one on another machine digests are asked for.
+    /// The source of the tree. It shows which of the two copies is rotten. A source on another machine is asked for
+    /// digests.
     public var source: MirrorSource?
-    /// The client that has the source; nil where this machine reaches it.
+    /// The client that has the source; nil if this machine reaches it.
     package var client: Client?
 
     let manifest: Tree
@@ -24,8 +25,8 @@ public struct Verification: Sendable {
         self.monitor = monitor
     }
 
-    /// A part of all files that depends only on their paths: with part 3 of 30 today and 4 of 30 tomorrow, everything
-    /// is read once in thirty days. Parts have about equally many files.
+    /// A part of all files that depends only on their paths. With part 3 of 30 today and 4 of 30 tomorrow, all files
+    /// are read once in thirty days. Parts have about equally many files.
     public struct Part: Hashable, Sendable {
         public static let all = Part(number: 1, count: 1)
 
@@ -52,7 +53,7 @@ public struct Verification: Sendable {
         /// `part 3 of 30`; nil for all files.
         public var text: String? { count > 1 ? "part \(number) of \(count)" : nil }
 
-        /// By the checksum of the path's bytes.
+        /// Whether a path is in the part, by the checksum of its bytes.
         func contains(_ path: RelativePath) -> Bool {
             guard count > 1 else { return true }
             var checksum = Checksum()
@@ -70,14 +71,14 @@ public struct Verification: Sendable {
         public var bytesRead: ByteCount = 0
         /// Files that were to be read but have no digest.
         public var withoutDigest = 0
-        /// Entries missing from the manifest that are no discrepancies, as it was made with filters.
+        /// Entries that are missing from the manifest, which was made with filters. They are no discrepancies.
         public var unlisted = 0
     }
 
-    /// Compares, and reports each discrepancy when it is found.
+    /// Compares, and reports each discrepancy as it is found.
     ///
-    /// - Throws: `SyncError`: `invalidDocument` for a damaged manifest, `pending` if an apply replaced it meanwhile.
-    ///   All reported discrepancies are invalid then.
+    /// - Throws: `SyncError`: `invalidDocument` for a damaged manifest, `pending` if a run replaced it meanwhile. All
+    ///   reported discrepancies are then invalid.
     public func run(_ report: (Discrepancy) throws -> Void) throws -> Summary {
         let version = try manifest.manifestVersion()
         let recorded = try manifest.stream()
@@ -86,7 +87,7 @@ public struct Verification: Sendable {
         return summary
     }
 
-    /// Paths of a tree with several sources begin with their names.
+    /// Paths of a tree with several sources begin with the names of the sources.
     private func checkSource(_ header: ManifestHeader?) throws {
         guard let source, let names = header?.sources.map(\.name), !names.isEmpty,
             names != source.directories.map(\.name)
@@ -100,7 +101,7 @@ public struct Verification: Sendable {
         /// Reads its digests, on one thread.
         let digests: @Sendable () -> any DigestSource
         let edits: EditDetection
-        /// What could not be listed, and why: nothing in it can be asked for.
+        /// Directories that could not be listed, with the reason. Their entries cannot be asked for.
         var unlisted: [RelativePath: String] = [:]
 
         func obstacle(to path: RelativePath) -> String? {
@@ -117,7 +118,7 @@ public struct Verification: Sendable {
                 digests: { tree.digests(monitor) }, edits: EditDetection(in: tree.facts, header))
         }
         let tree = try remote.open(SyncOptions(), monitor)
-        // What was sent can be asked for.
+        // Only entries that were sent can be asked for.
         let scan = try tree.scan(Filters(), .source, monitor, record: nil)
         while try scan.advance() {}
         var copy = OtherCopy(
@@ -156,7 +157,7 @@ public struct Verification: Sendable {
             summary.bytesRead += outcome.isRead ? outcome.size : 0
             for found in outcome.found { try report(found) }
         }
-        /// Reports it after what is found in the files before.
+        /// Reports a discrepancy after those of the files before it.
         func tell(_ found: Discrepancy) throws {
             guard readsContent else { return try report(found) }
             try copies.add(.found(found)) { try take($0) }
@@ -168,7 +169,7 @@ public struct Verification: Sendable {
             reported = scan.findings.problems.count
         }
         var trees = MergeJoin(recorded, scan)
-        /// Of it, or of what it holds, nothing is known.
+        /// A path that is unknown, with all entries below it.
         var unknown: RelativePath?
         while try trees.advance() {
             if trees.side != .left, !scan.isListed { unknown = scan.path }
@@ -194,7 +195,7 @@ public struct Verification: Sendable {
                         ) { try take($0) }
                     }
                 }
-            // Earlier versions mirrored it.
+            // Earlier versions mirrored paths of this length.
             case .left where recorded.path.bytes.count > RelativePath.longest: break
             case .left: try tell(Discrepancy(kind: .missing, path: recorded.path))
             case .right where isFiltered: summary.unlisted += 1
@@ -217,7 +218,7 @@ public struct Verification: Sendable {
     private struct Outcome: Sendable {
         var found: [Discrepancy] = []
         var isRead = false
-        /// In bytes, by the record.
+        /// The recorded size in bytes.
         var size: ByteCount = 0
     }
 
@@ -241,9 +242,9 @@ public struct Verification: Sendable {
             /// Other content, and a status that shows no edit.
             case other(FileStatus)
             case edited
-            /// Such a status, if it is known.
+            /// With the status if it is known and shows no edit.
             case unreadable(String, FileStatus?)
-            /// The file changed since, or is missing: it tells nothing of the recorded content.
+            /// The file changed since then, or is missing. It shows nothing about the recorded content.
             case unrelated
         }
 
@@ -255,7 +256,7 @@ public struct Verification: Sendable {
             }
         }
 
-        /// Empty if nothing is wrong. Two if the copies are wrong in different ways.
+        /// The discrepancies of a file: none, one, or two if the copies are wrong in different ways.
         private func judge(_ recorded: File, _ base: BaseStatus) throws -> [Discrepancy] {
             guard let digest = recorded.digest else { return [] }
             let own = try look(recorded, base, digest, tree, edits)
