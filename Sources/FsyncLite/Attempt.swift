@@ -1,10 +1,10 @@
 import FileStorage
 import FileSystem
 
-/// One attempt to carry out a plan: its stage, and the commit of what could be staged.
+/// One attempt to carry out a plan: its stage, and the commit of all that could be staged.
 struct Attempt {
     let id: String
-    /// The plan, as far as it could be staged.
+    /// The plan, reduced to what could be staged.
     @Boxed var plan: Plan
     let stage: Stage
 
@@ -13,20 +13,20 @@ struct Attempt {
     private let monitor: any Monitor
     private let state: StateDirectory
     private let target: Directory
-    /// The target's name in its parent directory, opened before anything was staged; nil for a commit in place.
+    /// The target's name in its parent directory, opened before the stage; nil for a commit in place.
     private let location: (parent: Directory, name: FileName)?
     private let manifest: NextManifest
     private var graph: OperationGraph
     private var root: Match
-    /// As it was before the state was made in it.
+    /// The root's status before the state was made in it.
     private let rootStatus: FileStatus
     private let previous: PreviousStage?
-    /// The target's file system is not complete.
+    /// The target's file system lacks parts of what a commit needs.
     private let isWeak: Bool
 
     /// Makes an empty stage.
     ///
-    /// - Parameter path: the target's, for errors and the manifest.
+    /// - Parameter path: the target's path, for errors and the manifest.
     init(
         _ planned: PlannedSync, at path: [UInt8], _ root: TargetRoot, _ state: StateDirectory,
         _ options: SyncOptions, _ monitor: any Monitor, isPrepared: Bool
@@ -79,10 +79,10 @@ struct Attempt {
 
     private var rootAttributes: (old: Attributes, new: Attributes) { Attempt.attributes(root, rootStatus) }
 
-    /// Reduces the plan to what was staged, once the stage is full.
+    /// Reduces the plan to the staged entries, after the stage is full.
     ///
     /// - Parameter isExact: a change of the source since the plan is an error.
-    /// - Returns: the problems, if they stop the run; nil if it goes on.
+    /// - Returns: the problems if they stop the run; else nil.
     mutating func settle(isExact: Bool) throws -> [Problem]? {
         try previous?.discard(from: state)
         if isExact { try stage.checkAgreesWithPlan() }
@@ -100,16 +100,16 @@ struct Attempt {
         return nil
     }
 
-    /// - Parameter target: becomes the directory that has the target's name afterwards.
+    /// - Parameter root: becomes the directory that has the target's name afterwards.
     /// - Returns: its state.
     /// - Throws: as `StagedCommit.run`.
     mutating func commit(in root: inout TargetRoot) throws -> StateDirectory {
         try staged(isPrepared: false).run(in: &root)
     }
 
-    /// Does everything but the commit, and writes down what that needs.
+    /// Does all except the commit, and writes the document that the commit needs.
     ///
-    /// - Parameter retention: which snapshots are kept after the commit.
+    /// - Parameter retention: the rules for snapshots after the commit.
     mutating func prepare(_ retention: RetentionPolicy) throws {
         let staged = try staged(isPrepared: true)
         try staged.makeDurable(rereads: options.verifiesCopies)
@@ -119,7 +119,7 @@ struct Attempt {
             basis: planned.header.map(PreparedTransaction.Basis.init), retention: retention,
             notes: plan.notes, problems: plan.problems)
         transaction.summary = plan.summary
-        // A later run may use what is staged, since it may wait for long.
+        // The commit may be much later, and a later run may use the staged files.
         stage.keep()
         try transaction.write(graph, plan.actions, in: stage.directory, root: target, state, monitor)
     }
@@ -142,7 +142,7 @@ struct Attempt {
             options: options, monitor: monitor)
     }
 
-    /// What adds the history's record of the plan to the stage.
+    /// Returns a function that adds the history's record of the plan to the stage.
     private func recorder(_ numbers: ObjectNumbers) throws -> @Sendable () throws -> Void {
         let (id, created, opened) = (id, planned.scanned.time, planned.opened)
         let (previous, manifest) = (try History(state).snapshots().first, planned.header)

@@ -9,7 +9,7 @@ public struct Explanation: Sendable {
         case mirrored
         /// The next run copies it.
         case new
-        /// The filters leave it out.
+        /// The filters exclude it.
         case excluded
         case socket
         case unreadable
@@ -23,15 +23,15 @@ public struct Explanation: Sendable {
     public private(set) var verdict = Verdict.mirrored
     /// For people, such as `it is not in the source`.
     public private(set) var text = ""
-    /// The target's copy as it is now; of a target on another machine, as its manifest has it.
+    /// The present copy in the target. For a target on another machine, it is the manifest's entry.
     public let copy: FileStatus?
-    /// A plan leaves the copy as it is; nil unless `mirrored`. The time of a directory does not count.
+    /// A plan leaves the copy unchanged; nil unless `mirrored`. The time of a directory is not compared.
     public private(set) var isUpToDate: Bool?
 
     /// Looks at the entry, the filters, the manifest and the copy.
     ///
     /// - Parameters:
-    ///   - manifest: of the target; nil before the first run.
+    ///   - manifest: that of the target; nil before the first run.
     ///   - target: the path of the target; nil if there is none on this machine.
     /// - Throws: `SyncError`: `inputMissing` without the source, `invalidDocument` for a damaged manifest.
     public init(
@@ -91,7 +91,7 @@ public struct Explanation: Sendable {
                     : "no run has mirrored it yet, and the target has something else of this name"
             return
         }
-        // The time of a directory moves with what is in it.
+        // The time of a directory moves with its entries.
         let parts: FileStatus.Differences = found.type == .directory ? .type : .content
         let isCurrent = found.equals(recorded.file.status, in: parts)
         let change = try isCurrent ? sides?.change(of: recorded, found, copy) : .ofSource
@@ -116,7 +116,7 @@ public struct Explanation: Sendable {
         return nil
     }
 
-    /// The error of reading what has content.
+    /// The error of reading a file or directory; nil for other types.
     private static func obstacle(
         to path: RelativePath, _ status: FileStatus, _ resolver: PathResolver
     ) -> SystemError? {
@@ -130,7 +130,7 @@ public struct Explanation: Sendable {
         }
     }
 
-    /// It is, or is in, the directory of a file system, as scans leave it out.
+    /// Whether the path is in the `lost+found` of a file system, or is that directory. Scans leave it out.
     private static func isLostAndFound(
         _ path: RelativePath, _ status: FileStatus, _ source: Directory, _ target: Directory?
     ) throws -> Bool {
@@ -150,7 +150,7 @@ private struct Recorded {
     let header: ManifestHeader?
 }
 
-/// Which entry is another one than the last run left.
+/// The side whose entry differs from the one that the last run left.
 private enum ChangedSide {
     case ofSource, ofTarget
 }
@@ -161,7 +161,7 @@ private struct Sides {
     let root: Directory
     let target: Directory
 
-    /// What the next run would change of the copy, and why; nil for nothing.
+    /// The side that changed, if the next run would change the copy; else nil.
     func change(of recorded: Recorded, _ found: FileStatus, _ copy: FileStatus) throws -> ChangedSide? {
         let tree = try LocalTree(source, scanned: .now(), root)
         let policy = try policy(tree.facts, recorded)
@@ -229,9 +229,9 @@ extension FileStatus {
 }
 
 extension Target {
-    /// What the last run mirrored, and by which filters.
+    /// The source and the filters of the last run.
     ///
-    /// - Throws: `SyncError`: `inputMissing` if nothing was applied, `pending` while a commit is unfinished.
+    /// - Throws: `SyncError`: `inputMissing` if there was no run, `pending` while a commit is unfinished.
     public func mirrored() throws -> (source: MirrorSource, filters: Filters) {
         let (_, state) = try open()
         guard try !state.hasJournal() else { throw SyncError.pendingCommit(name) }

@@ -1,7 +1,7 @@
 import FileStorage
 import FileSystem
 
-/// The manifest that a run leaves. Its header alone describes the target's root.
+/// The manifest that a run leaves. Only its header describes the target's root.
 struct NextManifest {
     @Boxed private(set) var planned: PlannedSync
     @Boxed private(set) var options: SyncOptions
@@ -10,7 +10,7 @@ struct NextManifest {
     let path: [UInt8]
     let monitor: any Monitor
 
-    /// The change of the target's root. On a new root everything is set: it may have inherited ACLs.
+    /// The change of the target's root. On a new root all attributes are set, because it may have inherited ACLs.
     func root() throws -> Match {
         if let root = planned.plan.root { return root }
         let attributes = planned.attributes
@@ -30,10 +30,10 @@ struct NextManifest {
     ///
     /// - Parameters:
     ///   - plan: the plan of the commit.
-    ///   - numbers: those of the plan's objects.
+    ///   - numbers: the numbers of the plan's objects.
     ///   - root: the change of the target's root.
     ///   - isPrepared: the commit may be much later.
-    /// - Returns: its header, and notes.
+    /// - Returns: the manifest's header, and notes.
     func stage(
         _ plan: Plan, _ graph: OperationGraph, _ numbers: ObjectNumbers, id: String, root: Match,
         in stage: Stage, over state: StateDirectory, isPrepared: Bool
@@ -47,9 +47,9 @@ struct NextManifest {
         return (header, note)
     }
 
-    /// Rewrites the manifest for information that is only in it, such as change times of compared objects. The tree is
-    /// the same, so this is no step of the history and needs no journal: one rename replaces the manifest. If the disk
-    /// is full, the next run has to compare again, and nothing worse.
+    /// Rewrites the manifest for values that are only in it, such as change times of compared objects. The tree is the
+    /// same, so this is no step of the history and needs no journal: one rename replaces the manifest. If the disk is
+    /// full, the next run only has to compare again.
     ///
     /// - Returns: a note; nil without one.
     func rewrite(in state: StateDirectory) throws -> String? {
@@ -74,7 +74,7 @@ struct NextManifest {
     func numbers(of plan: Plan, in state: StateDirectory, isStep: Bool = true) throws -> ObjectNumbers {
         let recorded = try state.manifest(withUncovered: true)
         if let recorded, recorded.header.nextObject == nil { while try recorded.advance() {} }
-        // The manifest may be lost, where the history is not.
+        // The manifest may be lost while the history is not.
         let first = try recorded?.nextObject ?? TargetLists(History(state)).nextObject()
         return try ObjectNumbers(plan.difference, from: first, isStep: isStep) {
             try state.manifest(withUncovered: true)
@@ -99,7 +99,7 @@ struct NextManifest {
             graph: graph,
             numbers)
         header.nextObject = numbers.next
-        // What only holds what takes part in a commit may change until then, and the commit moves its change time.
+        // Directories that only contain objects of the commit may change until then, and the commit moves their times.
         update.passOver(planned.passedOver + directories)
         _ = try update.write(
             header, over: try state.manifest(withUncovered: true), to: &file, digests: missing)
@@ -107,8 +107,8 @@ struct NextManifest {
         return missing?.note
     }
 
-    /// From the naming of a transaction to the end of its staging. A tick of the clock that stamps files is at most 10
-    /// ms.
+    /// The span from the naming of a transaction to the end of its staging. A tick of the clock that stamps files is at
+    /// most 10 ms.
     private func span(_ id: String) -> Range<Timestamp> {
         let now = FileTime.now
         let (carry, nanoseconds) = (now.nanoseconds + 10_000_000).quotientAndRemainder(
@@ -120,7 +120,7 @@ struct NextManifest {
 
     /// The spans of commits whose objects may have no change time in the manifest.
     private func commits(_ state: StateDirectory) throws -> [Range<Timestamp>] {
-        // A run that scanned the target has found their change times.
+        // A run that scanned the target has found the change times of these objects.
         guard planned.trustsTarget, let header = planned.header else { return [] }
         let last = try state.lastCommit(header).map {
             Timestamp($0.lowerBound)..<Timestamp($0.upperBound)
@@ -131,7 +131,7 @@ struct NextManifest {
 
     private func header(_ id: String, root: Match?) throws -> ManifestHeader {
         let rootEntry = root?.held
-        // The source was not scanned: what the last scan found is kept.
+        // The source was not scanned, so the values of its last scan remain.
         if !planned.isOfSource, var header = planned.header {
             (header.id, header.revision, header.rootEntry) = (id, 0, rootEntry)
             header.rootIdentity = try target.status().identity
@@ -140,7 +140,7 @@ struct NextManifest {
                 (header.filters, header.attributes) = (earlier.filters, earlier.attributes)
                 header.sources = earlier.sources
             }
-            // Then the manifest must not count as complete.
+            // In these cases the manifest must not be treated as complete.
             if planned.leavesStrangers || planned.header?.sources != header.sources { header.scanned = nil }
             return header
         }

@@ -1,6 +1,6 @@
 import FileSystem
 
-/// What a purge removes from the history of a target, and what it cannot remove.
+/// The parts of a target's history that a purge removes, and those that it cannot remove.
 package struct Purged: Sendable {
     /// A version of a file whose content is removed, and the snapshots that had it.
     package struct Version: Sendable {
@@ -13,30 +13,30 @@ package struct Purged: Sendable {
 
     /// In the order of their paths.
     package internal(set) var versions: [Version] = []
-    /// What a recovery or an exchange moved aside, below the history.
+    /// Objects that a recovery or an exchange moved into the history, with their paths below it.
     package internal(set) var setAside: [RelativePath] = []
-    /// Files of the present tree that are selected, or are a selected version under another name: their content stays.
+    /// Files of the present tree that are selected, or have another name of a selected version. Their content remains.
     package internal(set) var present: [RelativePath] = []
-    /// Files whose content has a name outside of the target, and stays there.
+    /// Files whose content has a name outside of the target, and remains there.
     package internal(set) var elsewhere: [RelativePath] = []
-    /// Bytes of content that are free afterwards.
+    /// Bytes of content that are freed.
     package internal(set) var bytes: ByteCount = 0
-    /// The prepared transaction that is given up, as it may have the content; nil for none.
+    /// The prepared transaction that is given up, because it may have the content; nil for none.
     package internal(set) var prepared: String?
 
     package var isEmpty: Bool { versions.isEmpty && setAside.isEmpty && present.isEmpty }
 }
 
-/// Removes content from a history: that of each object that has a selected path in any kept list, under all its names. The
-/// lists keep the entries, without digest and destination.
+/// Removes content from a history. It removes each object that has a selected path in any list, under all its names.
+/// The entries remain in the lists, without digest and destination.
 ///
-/// First the lists say so, then they forget the places, and what no list has a place of is swept. Killed at any moment, the
-/// same purge goes on, and the next run sweeps.
+/// First the lists mark the objects as purged. Then they forget the places, and objects without a place are swept.
+/// After a kill at any moment, the same purge continues, and the next run sweeps.
 struct Purge {
     private let history: History
-    /// By the numbers of the objects; also those that are purged already in some list.
+    /// By the numbers of the objects. Objects that are already purged in some list are included.
     private var found: [UInt64: Purged.Version] = [:]
-    /// Objects of which a list does not say yet that they are purged.
+    /// Objects that at least one list does not mark as purged yet.
     private var unpurged: Set<UInt64> = []
     private var places = Places()
     /// The paths of found objects in the present tree.
@@ -70,7 +70,7 @@ struct Purge {
         }
     }
 
-    /// Without what is only known once it is removed.
+    /// The result before the purge, without the values that are only known afterwards.
     var result: Purged {
         var result = Purged()
         for (object, version) in found {
@@ -87,7 +87,7 @@ struct Purge {
         return result
     }
 
-    /// Without the sweep, which retention does.
+    /// Purges, but does not sweep, because retention does that.
     func run() throws -> Purged {
         var result = result
         let objects = Set(found.keys.lazy.filter { present[$0] == nil })
@@ -100,7 +100,7 @@ struct Purge {
         }
         guard !objects.isEmpty else { return result }
         let lists = try TargetLists(history)
-        // A list that forgets a place before another one says that the object is purged would be damaged.
+        // All lists mark the object as purged before any of them forgets a place. Otherwise a list would be damaged.
         try change(lists) { list, header in
             let isNamed = [list.step.purge(objects), list.hand.purge(objects)].contains(true)
             guard isNamed || list.stored.contains(where: { objects.contains($0.object) }) else {
@@ -117,7 +117,7 @@ struct Purge {
         return result
     }
 
-    /// - Parameter body: returns whether it has changed the document of a step, or its header.
+    /// - Parameter body: returns whether it changed the document of a step, or its header.
     private func change(
         _ lists: TargetLists, _ body: (inout ListDocument, inout HistoryRecord.Header) -> Bool
     ) throws {
@@ -155,7 +155,7 @@ struct Purge {
 }
 
 extension History {
-    /// What a recovery or an exchange moved aside, if its path there is selected.
+    /// Objects that a recovery or an exchange moved into the history, if their path there is selected.
     fileprivate func setAside(_ selection: EntrySelection) throws -> [RelativePath] {
         guard let root = try state.history() else { return [] }
         var found: [RelativePath] = []

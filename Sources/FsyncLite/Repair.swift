@@ -2,9 +2,9 @@ import FileStorage
 import FileSystem
 
 extension Verification {
-    /// Replaces each copy that is not as recorded with the good one: in the tree, which must be a target, by an apply
-    /// that does nothing else, and in a source of this machine by a new file that takes over the name. An edit, and a file
-    /// that has changed since it was judged, are left alone.
+    /// Replaces each copy that changed since it was recorded with the good one. In the tree, which must be a target, a
+    /// run does that and makes no other change. In a source on this machine, a new file takes the name. Edited files,
+    /// and files that have changed since they were judged, are left unchanged.
     ///
     /// - Returns: the same discrepancies, with their results.
     public func repair(_ found: [Discrepancy]) throws -> [Discrepancy] {
@@ -54,7 +54,7 @@ extension Verification {
         return found
     }
 
-    /// An ordinary transaction: what it displaces is kept.
+    /// Repairs by an ordinary transaction, so the replaced objects move into the history.
     private func apply(repairing inodes: Set<UInt64>, from source: MirrorSource) throws -> Report {
         guard let header = try Tree(path: tree).header() else {
             throw SyncError(
@@ -63,7 +63,7 @@ extension Verification {
         }
         var options = SyncOptions()
         options.repairs = inodes
-        // What it holds is as recorded, so any copy of the source will do.
+        // Good content equals the recorded content, so any copy of the source is valid.
         options.changeSource = true
         options.allowsWeakCommit = true
         options.verifiesCopies = true
@@ -91,7 +91,7 @@ extension Verification {
         }
     }
 
-    /// Replaces the content of a file; everything else stays as it is.
+    /// Replaces only the content of a file.
     private static func restore(_ judged: File, in tree: PathResolver, from good: PathResolver) throws {
         guard let (origin, name) = try good.location(of: judged.path),
             let (directory, _) = try tree.location(of: judged.path)

@@ -1,4 +1,4 @@
-// Paths as text, for programs whose paths are.
+// Paths as text, for programs that have text paths.
 
 extension Synchronizer {
     /// - Parameters:
@@ -14,7 +14,7 @@ extension Synchronizer {
 }
 
 extension Target {
-    /// - Parameter path: of a directory, which need not be there.
+    /// - Parameter path: the path of a directory, which need not exist.
     public init(path: String) {
         self.init(path: Array(path.utf8))
     }
@@ -29,9 +29,9 @@ extension Tree {
 
 extension Restoration {
     /// - Parameters:
-    ///   - target: whose snapshot it is.
+    ///   - target: the target with the snapshot.
     ///   - snapshot: an id or its beginning, `latest~1`, or a date.
-    ///   - paths: what is wanted, with all that lies below; everything when empty.
+    ///   - paths: the wanted paths, with all entries below them; all paths if empty.
     ///   - destination: the directory that becomes a copy of it; nil for the target itself.
     public init(target: String, snapshot: String, paths: [RelativePath] = [], destination: String? = nil) {
         self.init(

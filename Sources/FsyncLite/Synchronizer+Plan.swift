@@ -2,12 +2,12 @@ import FileStorage
 import FileSystem
 
 extension Synchronizer {
-    /// What `apply` would do now. Writes nothing and takes no lock.
+    /// The plan that `apply` would carry out now. Writes no file and takes no lock.
     ///
     /// - Throws: `SyncError`: `inputMissing` without a source, `pending` while a commit is unfinished,
     ///   `invalidDocument` for a damaged manifest, `refused` for a state that is not ours.
     public func plan() throws -> Plan {
-        // A run may replace the manifest meanwhile: a plan that mixes two trees is made again.
+        // A run may replace the manifest meanwhile. A plan that mixes two trees is made again.
         for _ in 0..<5 {
             let root = try TargetRoot(target)
             if let state = root.state, try state.hasJournal() { throw SyncError.pendingCommit(name) }
@@ -46,7 +46,7 @@ extension Synchronizer {
             began: Timestamp(planned.scanned.time.fileTime), without: plan.givingWay)
     }
 
-    /// The directory that `apply` would open and `plan`, which changes nothing, cannot read.
+    /// The directory that `plan` cannot read and `apply` would open, because `plan` changes no permissions.
     static func closedDirectory(_ root: TargetRoot, _ error: any Error) throws -> SyncError? {
         guard SyncError(wrapping: error).errno == Errno.accessDenied.rawValue, let directory = root.directory,
             let path = try ClosedDirectories.first(in: directory)

@@ -11,7 +11,7 @@ import FileSystem
 public struct Synchronizer: Sendable {
     let source: Source
     let target: [UInt8]
-    /// What messages that name a command call the target with the history.
+    /// The name of the target with the history, in messages with a command.
     let name: [UInt8]
     private(set) var options: SyncOptions
     let monitor: any Monitor
@@ -22,7 +22,7 @@ public struct Synchronizer: Sendable {
         case mirror(MirrorSource)
         case remote(RemoteSource)
         case snapshot(Restoration)
-        /// For another directory, from a target of this machine or another one.
+        /// For another directory, from a target on this machine or another one.
         case copy(Restoration, of: FarSnapshot?)
     }
 
@@ -49,7 +49,7 @@ public struct Synchronizer: Sendable {
 
     /// Mirrors the source of a client, which is another machine.
     ///
-    /// - Parameter name: of the target, for messages that name a command.
+    /// - Parameter name: the target's name in messages with a command.
     package init(
         _ client: Client, target: [UInt8], name: [UInt8], options: SyncOptions, monitor: any Monitor
     ) {
@@ -83,18 +83,18 @@ public struct Synchronizer: Sendable {
 
     /// Applies the plan as one transaction, after finishing an interrupted commit.
     ///
-    /// - Parameter saved: the exact plan to carry out. If source or target have changed since it was made, the report
-    ///   is `refused`, with an error of code `stale` and a refusal for each path; nothing is written.
+    /// - Parameter saved: the exact plan to carry out. If source or target have changed since it was made, no file is
+    ///   written. The report is then `refused`, with an error of code `stale` and a refusal for each path.
     /// - Throws: `SyncError`, as `plan`, and `locked` while another run writes. Later errors are in the report.
     public func apply(exactly saved: SavedPlan? = nil) throws -> Report {
-        // Before the lock: a password may be asked for.
+        // Before the lock, because the user may have to enter a password.
         if case .remote(let source) = source { try source.connect(monitor) }
         let holder = try lockHolder()
         defer { withExtendedLifetime(holder) {} }
-        // The root is opened before anything is written, as a sync reports write errors since the open.
+        // The root is opened before any write, because a sync reports write errors since the open.
         var root = try TargetRoot(target)
         var lockNote = try root.lock()
-        // A saved plan does not include finishing a commit, and the snapshots that a restore names move with it.
+        // A saved plan does not include finishing a commit. The names of snapshots in a restore would shift with it.
         if saved != nil || isReturn, try root.state?.hasJournal() == true {
             throw SyncError.pendingCommit(name)
         }
@@ -118,10 +118,10 @@ public struct Synchronizer: Sendable {
         }
     }
 
-    /// Does everything of an apply but its commit, which `Target.commit` does later: the target keeps the old tree. Nothing of
-    /// the history goes before the commit.
+    /// Does all of a run except its commit, which `Target.commit` does later. The target has the old tree until then,
+    /// and no snapshot is removed.
     ///
-    /// A later run takes over what is prepared.
+    /// A later run reuses the prepared files.
     ///
     /// - Returns: a report `prepared`, or `unchanged`, with the `transaction` to be committed.
     /// - Throws: as `apply`; `usage` for an exchange.
@@ -167,14 +167,14 @@ public struct Synchronizer: Sendable {
         return report
     }
 
-    /// The same, with what the target remembers of earlier runs.
+    /// The same, with the target's rule for digests.
     func remembering(_ root: TargetRoot) throws -> Synchronizer {
         var synchronizer = self
         if isMirror { synchronizer.options.remember(try root.state?.manifest()?.header.digests) }
         return synchronizer
     }
 
-    /// Ends a run that leaves the tree as it is: no step of the history.
+    /// Ends a run that leaves the tree unchanged: no step of the history.
     private func endUnchanged(
         _ planned: PlannedSync, _ root: TargetRoot, _ state: StateDirectory, _ report: inout Report
     ) throws {
@@ -192,7 +192,7 @@ public struct Synchronizer: Sendable {
         try tidying.run(root, state, &report)
     }
 
-    /// Writes; an error before the commit is in the report.
+    /// Writes to the target. An error before the commit is in the report.
     private func carryOut(_ planned: PlannedSync, in root: inout TargetRoot, isExact: Bool) throws -> Report {
         var report = Report(.refused, planned.plan)
         var room = RoomMaker(
@@ -217,7 +217,7 @@ public struct Synchronizer: Sendable {
         }
         report.gaveWay = room.gone
         guard [.failed, .refused, .unchanged].contains(report.outcome) else { return report }
-        // The next run reuses what was staged.
+        // The next run uses the staged files again.
         if let code = report.error?.code, [.interrupted, .unreachable].contains(code) { return report }
         do {
             try root.withdraw()
@@ -227,14 +227,14 @@ public struct Synchronizer: Sendable {
         return report
     }
 
-    /// Plans; if a directory is closed to its owner, which chmod reverts, again with it open.
+    /// Plans. If a directory is closed to its owner, opens it by chmod, which is reverted later, and plans again.
     private func examine(
         _ root: TargetRoot, opening closed: inout ClosedDirectories?
     ) throws -> PlannedSync {
         do {
             return try examine(root)
         } catch {
-            // Their modes would have to come back, which moves the change times that the commit compares.
+            // Their modes would have to be restored, which moves the change times that the commit compares.
             if prepares { throw try Synchronizer.closedDirectory(root, error) ?? error }
             closed = try root.directory.map { try ClosedDirectories(in: $0) }
             guard let closed, !closed.permissions.isEmpty else { throw error }
@@ -244,12 +244,11 @@ public struct Synchronizer: Sendable {
         }
     }
 
-    /// A restore into this directory that was cut short has ended, unless this is the same one again: the directory is no
-    /// target of ours.
+    /// Ends an interrupted restore into this directory, which is no target, unless this run is the same restore.
     ///
     /// - Returns: a note about it.
     private func endCopy(_ root: inout TargetRoot, wasPending: Bool) throws -> String? {
-        // The same restore may be tried again, so another one leaves what has no journal.
+        // The same restore may be tried again, so another restore leaves a copy without a journal unchanged.
         guard wasPending || isMirror, let copy = try root.state?.copy(), try !isSameCopy(copy) else {
             return nil
         }
@@ -281,7 +280,7 @@ public struct Synchronizer: Sendable {
         }
     }
 
-    /// The target here of a snapshot that is copied elsewhere, locked against other runs; nil otherwise.
+    /// The target on this machine whose snapshot is copied elsewhere, locked against other runs; nil for other sources.
     private func lockHolder() throws -> TargetRoot? {
         guard case .copy(let restoration, of: nil) = source else { return nil }
         // A copy to the target itself is refused; the target is already locked.
@@ -293,7 +292,7 @@ public struct Synchronizer: Sendable {
 
     // MARK: Writing
 
-    /// Stages and commits; if the disk is full before the journal, again after making room.
+    /// Stages and commits. If the disk is full before the journal, makes space and tries again.
     private func commit(
         _ planned: PlannedSync, _ root: inout TargetRoot, _ room: inout RoomMaker, isExact: Bool
     ) throws -> Report {
@@ -313,11 +312,11 @@ public struct Synchronizer: Sendable {
         }
     }
 
-    /// Errors before the commit leave the old tree; the caller withdraws the stage.
+    /// Stages and commits once. Errors before the commit leave the old tree; the caller withdraws the stage.
     ///
     /// - Parameters:
     ///   - isExact: a change of the source since the plan is an error.
-    ///   - stage: becomes that of this attempt.
+    ///   - stage: becomes the stage of this attempt.
     private func attempt(
         _ planned: PlannedSync, _ root: inout TargetRoot, isExact: Bool, in stage: inout Stage?
     ) throws -> Report {
@@ -336,7 +335,7 @@ public struct Synchronizer: Sendable {
             report.problems = problems
             return report
         }
-        // All that was to be done could not be staged.
+        // No action could be staged.
         if attempt.plan.summary.actions == 0, planned.isOfSource, !planned.isStep {
             var planned = planned
             planned.plan = attempt.plan

@@ -2,7 +2,7 @@ import FileStorage
 import FileSystem
 
 extension Target {
-    /// Records that this user has written here. On a file system in memory nothing is recorded.
+    /// Records that this user has written to this target. A target on a file system in memory is not recorded.
     ///
     /// - Throws: `SyncError` if the record cannot be written.
     public func remember(in known: KnownTargets) throws {
@@ -21,8 +21,7 @@ extension Target {
 }
 
 extension Target {
-    /// The path in this target of a file that is none of the source's and that the next apply takes away, such as a log;
-    /// nil for one that stays.
+    /// The path in this target of a file that the source lacks and the next run deletes, such as a log; else nil.
     public func passing(_ file: LocalFile, _ options: SyncOptions) throws -> RelativePath? {
         let place = try file.location()
         guard let root = try TargetRoot(path).directory,

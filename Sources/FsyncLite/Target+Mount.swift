@@ -5,10 +5,10 @@ extension Target {
     /// Serves the snapshots as a read-only file system, until it is unmounted or a signal comes.
     ///
     /// - Parameters:
-    ///   - only: shows this snapshot alone; nil for all.
-    ///   - allowsOthers: users of this machine get in, each with the rights that the entries give.
-    ///   - tell: a line for whoever started it.
-    ///   - begun: called once it is mounted, with its place.
+    ///   - only: the only snapshot to show; nil for all.
+    ///   - allowsOthers: users of this machine have access, each with the rights that the entries give.
+    ///   - tell: called with each line for the user who started it.
+    ///   - begun: called with the place after it is mounted.
     package func mount(
         at place: LocalFile, only: String?, allowsOthers: Bool, tell: @escaping @Sendable (String) -> Void,
         begun: ([UInt8]) throws -> Void

@@ -2,22 +2,21 @@ import FileStorage
 import FileSystem
 
 extension Target {
-    /// What the id of a prepared transaction begins with where there was nothing to do; the manifest's id follows.
+    /// The beginning of the id of a prepared transaction without changes; the manifest's id follows.
     static let unchanged = "unchanged-"
 
-    /// Commits what `Synchronizer.prepare` has prepared, if everything that takes part is as it was then. It scans and
-    /// copies nothing.
+    /// Commits a transaction of `Synchronizer.prepare`, if all its objects are unchanged. It neither scans nor copies.
     ///
-    /// What was committed already is `unchanged`, so a commit whose answer was lost can be asked for again.
+    /// For a transaction that is already committed, the report is `unchanged`. So a commit can be repeated.
     ///
     /// - Parameters:
     ///   - id: the report's `transaction`.
     ///   - isDryRun: only compares; the report is then `prepared`.
-    ///   - keepsHistory: no snapshot goes.
-    ///   - trustingState: as root, follow what others may have written, as on a file system without owners.
-    /// - Returns: a report, which is `refused` with an error of code `stale` and a refusal for each path where something is
-    ///   otherwise; nothing is written then.
-    /// - Throws: `SyncError`: `stale` for an id that is not known; `inputMissing`, `locked`, `pending`, `invalidDocument`.
+    ///   - keepsHistory: no snapshot is removed.
+    ///   - trustingState: as root, follow a document that others may have written, as on a file system without owners.
+    /// - Returns: a report. If an object changed, it is `refused`, with an error of code `stale` and a refusal for each
+    ///   path. No file is written then.
+    /// - Throws: `SyncError`: `stale` for an unknown id; `inputMissing`, `locked`, `pending`, `invalidDocument`.
     public func commit(
         _ id: String, isDryRun: Bool = false, keepsHistory: Bool = false, trustingState: Bool = false,
         monitor: any Monitor = SilentMonitor()
@@ -61,7 +60,7 @@ extension Target {
         return report
     }
 
-    /// Ends a pending commit before; for a dry run, which takes no lock, that is an error.
+    /// Ends a pending commit first. For a dry run, which takes no lock, a pending commit is an error.
     private func openForCommit(isDryRun: Bool) throws -> (TargetRoot, StateDirectory) {
         var (root, state) = try open()
         if isDryRun {
@@ -70,13 +69,13 @@ extension Target {
         }
         try root.lock()
         guard try root.recover() != nil else { return (root, state) }
-        // Another directory may be there. The lock ends with the one before.
+        // Another directory may have the name now. The lock ends with the earlier one.
         (root, state) = try open()
         try root.lock()
         return (root, state)
     }
 
-    /// The report where the target is as the transaction left it.
+    /// The report if the target is as the transaction left it.
     private func committed(_ header: ManifestHeader, _ state: StateDirectory, hadChanges: Bool) throws
         -> Report
     {
@@ -120,10 +119,10 @@ extension Target {
         try Recovery(root: root, state: state).commit(journal)
     }
 
-    /// Removes what is prepared. The target keeps its tree.
+    /// Removes a prepared transaction. The tree of the target is left unchanged.
     ///
-    /// - Returns: false where there was nothing to do when it was prepared.
-    /// - Throws: `SyncError`: `stale` for an id that is not known; `inputMissing`, `locked`, `pending`.
+    /// - Returns: false if it had no changes when it was prepared.
+    /// - Throws: `SyncError`: `stale` for an unknown id; `inputMissing`, `locked`, `pending`.
     public func abandon(_ id: String) throws -> Bool {
         let (root, state) = try open()
         try root.lock()
@@ -140,7 +139,7 @@ extension Target {
         }
         try state.endPrepared()
         try state.clean()
-        // A target that nothing was applied to gets none.
+        // A target without any run loses its state.
         if try state.manifest() == nil, try state.transactions().isEmpty { try root.removeState() }
         return true
     }

@@ -1,15 +1,15 @@
 import FileStorage
 import FileSystem
 
-/// Removes what the user names from the history.
+/// Removes snapshots and files that the user names from the history.
 extension Target {
     /// Removes snapshots, also labelled ones.
     ///
     /// - Parameters:
-    ///   - names: as `snapshot show` takes them.
+    ///   - names: the names that `snapshot show` accepts.
     ///   - isDryRun: removes nothing.
     /// - Returns: as `prune`.
-    /// - Throws: `SyncError`: `refused` for the present tree and the one before it; `inputMissing` for a name that none has.
+    /// - Throws: `SyncError`: `refused` for the present tree and the one before it; `inputMissing` for an unknown name.
     public func remove(
         _ names: [String], _ retention: RetentionOptions = RetentionOptions(), isDryRun: Bool = false
     ) throws -> (all: [Snapshot], removed: RemovedSnapshots) {
@@ -54,7 +54,7 @@ extension Target {
             if let damage = history.damage { throw damage }
             let state = history.state
             try TargetLists.convert(state)
-            // What is prepared and staged may have the content, and so may the old trees of exchanges.
+            // A prepared or older stage may have the content, and so may the old trees of exchanges.
             let prepared = try state.endPrepared()
             try state.clean()
             try Room(TargetRoot(path))?.removeOldTrees()

@@ -25,10 +25,10 @@ extension Target {
         }
     }
 
-    /// The versions of the selected entries in all snapshots, by path, the newest first; and why older snapshots cannot be
-    /// read, if so.
+    /// The versions of the selected entries in all snapshots, by path, the newest first. Also the error if older
+    /// snapshots cannot be read.
     ///
-    /// - Throws: `SyncError`, as `snapshots()`, and `pending` if an apply replaces the tree meanwhile.
+    /// - Throws: `SyncError`, as `snapshots()`, and `pending` if a run replaces the tree meanwhile.
     package func find(_ selection: EntrySelection) throws -> (found: [Finding], damage: SyncError?) {
         let history = try history()
         let version = try history.state.manifestVersion()
@@ -46,7 +46,7 @@ extension Target {
         var indices: [Version: Int] = [:]
         let snapshots = try history.snapshots()
         let damage = try TargetLists(history).visit(selection) { entry, index, isFound, isStored in
-            // Of what filters leave out, people are told where an apply displaced it.
+            // Excluded entries are shown only if a run moved them into the history.
             guard isFound, !entry.marks.contains(.uncovered) || isStored else { return }
             let version = Version(entry)
             if let known = indices[version] {
@@ -61,8 +61,8 @@ extension Target {
         return (sorted, damage)
     }
 
-    /// What the applies changed in the selected paths, newest first; and why older ones cannot be read, if so. A path is
-    /// followed through renames.
+    /// The actions of the runs on the selected paths, newest first. Also the error if older runs cannot be read. A path
+    /// is followed through renames.
     package func life(
         of selection: EntrySelection
     ) throws -> (steps: [(snapshot: Snapshot, actions: [Action])], damage: SyncError?) {
@@ -96,7 +96,7 @@ extension Target {
             for name in names.sorted() {
                 let old = origins[name] ?? moves.oldPath(of: name)
                 if old != name, !moved.contains(name), !name.isBelow(anyOf: moved) {
-                    // It moved with a directory.
+                    // The object moved with a directory.
                     actions.append(Action(carried: name, from: old))
                 }
                 before.insert(old)
@@ -130,12 +130,12 @@ extension Target {
 }
 
 extension TargetLists {
-    /// Passes the selected entries of each list, of the newest list first. They are followed back from list to list, and so
-    /// is what is below directories that move.
+    /// Passes the selected entries of each list, the newest list first. It follows them back from list to list, and
+    /// also the entries below directories that move.
     ///
-    /// - Parameter body: gets an entry; the index of the snapshot; whether the list is as the next run found it, or else as
-    ///   the run left it; and whether a run displaced the entry's object.
-    /// - Returns: why older lists cannot be read; nil if all can be.
+    /// - Parameter body: gets an entry and the index of the snapshot. `isFound`: the list is as the next run found it,
+    ///   not as the run left it. `isStored`: a run moved the entry's object into the history.
+    /// - Returns: the error if older lists cannot be read; else nil.
     func visit(
         _ selection: EntrySelection, _ body: (ListedEntries, Int, _ isFound: Bool, _ isStored: Bool) -> Void
     ) throws -> SyncError? {

@@ -2,22 +2,23 @@ import FileStorage
 import FileSystem
 
 extension Target {
-    /// The available snapshots, newest first, beginning with the present tree. Takes no lock and writes nothing.
+    /// The available snapshots, newest first, beginning with the present tree. Takes no lock and writes no file.
     ///
-    /// - Parameter retention: the options of an apply, besides the target's rules.
+    /// - Parameter retention: the options of a run, besides the target's rules.
     /// - Throws: `SyncError`, as `status()`, and `pending` while a commit is unfinished.
     public func snapshots(_ retention: RetentionOptions = RetentionOptions()) throws -> [Snapshot] {
         let history = try history()
         return try snapshots(history, rules(retention, history.state).policy)
     }
 
-    /// The same without what takes a look at their data: the bytes that they hold, and the rules that keep them.
+    /// The same without a look at the data: the bytes of each snapshot, and the rules that keep it.
     package func names() throws -> [Snapshot] { try history().snapshots() }
 
-    /// The tree that the last applies found, to which an undo of them returns; and these, the newest first.
+    /// The tree to which an undo of the last runs returns; and these runs, the newest first.
     ///
-    /// - Parameter called: what messages that name a command call the target.
-    /// - Throws: `SyncError`: `inputMissing` where no apply is kept, `refused` where fewer are, one by one.
+    /// - Parameter called: the target's name in messages with a command.
+    /// - Throws: `SyncError`: `inputMissing` if the history has no run, `refused` if fewer runs can be undone one by
+    ///   one.
     package func found(byLast count: Int, called: [UInt8]) throws -> (name: String, runs: [Snapshot]) {
         let history = try history()
         let steps = try TargetLists(history).undoable(count, from: history.state.manifest(of: path).header)
@@ -65,7 +66,7 @@ extension Target {
         return snapshots
     }
 
-    /// The changes of the apply that made a snapshot, and the snapshots that it made and found.
+    /// The changes of the run that made a snapshot, and the snapshots that it made and found.
     ///
     /// - Throws: `SyncError` with code `inputMissing` for the oldest: its changes are no longer known.
     public func changes(of snapshot: String) throws -> (plan: Plan, made: Snapshot, found: Snapshot) {
@@ -129,11 +130,11 @@ extension Target {
     /// Removes snapshots.
     ///
     /// - Parameters:
-    ///   - policy: which snapshots are kept.
-    ///   - dropsDamaged: what cannot be read goes too, with all that is older.
+    ///   - policy: the rules for snapshots.
+    ///   - dropsDamaged: removes snapshots that cannot be read, too, and all older ones.
     ///   - isDryRun: removes nothing.
-    /// - Returns: all snapshots, and those without a reason, which are (or would be) removed. The bytes of a dry run are the
-    ///   most that may be free: older snapshots may need the same files.
+    /// - Returns: all snapshots, and those without a reason, which are (or would be) removed. The bytes of a dry run
+    ///   are a maximum: older snapshots may need the same files.
     public func prune(
         _ policy: RetentionPolicy, dropsDamaged: Bool = false, isDryRun: Bool = false
     ) throws -> (all: [Snapshot], removed: RemovedSnapshots) {
@@ -155,17 +156,17 @@ extension Target {
         }
     }
 
-    /// What a check of the history found.
+    /// The findings of a check of the history.
     public struct HistoryCheck: Sendable {
         /// The errors, by snapshot.
         public var faults: [(snapshot: String, error: SyncError)] = []
         /// The number of snapshots that were checked.
         public var count = 0
-        /// Old versions that are files elsewhere, too.
+        /// Old versions that are also files at another place.
         public var shared: [SharedVersion] = []
     }
 
-    /// Checks that every record can be read and everything it needs exists, and reads content that has a digest.
+    /// Checks that every record can be read and all its objects exist. Reads content that has a digest.
     ///
     /// - Parameter part: the part of the old versions whose content is read.
     public func verifyHistory(
@@ -176,7 +177,7 @@ extension Target {
         guard let directory = try TargetRoot(path).directory else { return HistoryCheck() }
         var faults: [(String, SyncError)] = []
         do {
-            // Every tree is told by what differs from the present one.
+            // Every tree is stored as its differences from the present one.
             let manifest = try history.state.manifest()
             while try manifest?.advance() ?? false {}
         } catch let error as SyncError {
@@ -198,7 +199,7 @@ extension Target {
         let present = try lists.objects(
             documents.flatMap { $0.stored.map(\.object) + $0.step.objects + $0.hand.objects })
         var (shared, seen) = (SharedVersions(), Set<UInt64>())
-        // What had come back out of the history may have been destroyed by hand.
+        // An object that had returned from the history may have been changed or removed by hand.
         let changed = Set(documents.lazy.flatMap(\.hand.objects))
         for (index, document) in documents.enumerated() {
             let entries = [document.step, document.hand].flatMap { $0.lines.sorted.compactMap(\.entry) }
@@ -267,7 +268,7 @@ extension Target {
     }
 }
 
-/// Checks that what the history displaced is still as it was.
+/// Checks that the objects in the history are unchanged.
 private struct DisplacedObjects: FileWorker {
     struct Item: Sendable {
         let file: File
@@ -291,7 +292,6 @@ private struct DisplacedObjects: FileWorker {
 
     private func isRead(_ item: Item) -> Bool { item.file.digest != nil && part.contains(item.location) }
 
-    /// The fault; nil if there is none.
     func value(of item: Item) throws -> SyncError? {
         if item.mayBeGone, try resolver.status(of: item.location) == nil { return nil }
         return try resolver.fault(of: item.file, at: item.location)
@@ -300,8 +300,8 @@ private struct DisplacedObjects: FileWorker {
 }
 
 extension PathResolver {
-    /// The fault of a displaced object; nil when it is as displaced. Its inode does not matter: it may have been back
-    /// in the tree since, where an exchange made a copy.
+    /// The fault of an object in the history; nil if it is unchanged. Its inode may be another one: if it was in the
+    /// tree since, an exchange may have made a copy.
     fileprivate func fault(of file: File, at path: RelativePath) throws -> SyncError? {
         guard let status = try status(of: path) else {
             return SyncError(.failed, path: path.bytes, "this is missing, which held \(file.path)")
@@ -312,14 +312,14 @@ extension PathResolver {
 }
 
 extension SyncError {
-    /// An undo or a restore did not find it, and listed it then.
+    /// An undo or a restore did not find the object, and listed it then.
     fileprivate static func lost(_ path: RelativePath) -> SyncError {
         SyncError(.failed, path: path.bytes, "what this held is lost: the history no longer has it")
     }
 }
 
 extension DigestReader {
-    /// The fault of a displaced file's content; nil if there is none, or no digest.
+    /// The fault of the content of a file in the history; nil if there is none, or no digest.
     fileprivate func fault(of file: File, at path: RelativePath) throws -> SyncError? {
         guard let wanted = file.digest else { return nil }
         do {

@@ -78,7 +78,7 @@ private struct StatusDocument: Decodable {
     var lastCheck: LastCheck?
     var history: [Applied]?
     var historyBytesHeld: ByteCount?
-    /// Of an error in place of a status.
+    /// Only for an error in place of a status.
     var code: String?
     var message: String?
 
@@ -89,19 +89,19 @@ private struct StatusDocument: Decodable {
 }
 
 extension FileSystemCapabilities {
-    /// Those that `lacks` has a word for.
+    /// The abilities for which `lacks` has a word.
     fileprivate static let neededForCommits: [WritableKeyPath<FileSystemCapabilities, Bool> & Sendable] = [
         \.exchangesNames, \.refusesToReplace, \.keepsInodes, \.syncsAsAWhole,
     ]
 }
 
 extension Target.Status {
-    /// The longest document.
+    /// The maximum length of a document, in bytes.
     private static let limit = 64 << 20
 
-    /// Reads what another machine says of a target.
+    /// Reads another machine's status document of a target.
     ///
-    /// - Throws: the error that it tells of; `unreachable` for what is no status.
+    /// - Throws: the error in the document; `unreachable` if it is no status.
     package init(document bytes: [UInt8], of endpoint: Endpoint, code: Int32) throws {
         func fault(_ text: String) -> SyncError { SyncError(.unreachable, path: endpoint.bytes, text) }
         guard !bytes.isEmpty else { throw fault("it told no status, and ended with exit code \(code)") }

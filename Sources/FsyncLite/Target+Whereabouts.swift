@@ -2,7 +2,7 @@ import FileStorage
 import FileSystem
 
 extension Target {
-    /// Why a snapshot lacks a path, or a match of a pattern, that another one has.
+    /// The refusal of a path, or a pattern, that a snapshot lacks and another one has.
     ///
     /// - Returns: nil if no snapshot has it.
     package func refusal(of path: RelativePath, lackedBy name: String) throws -> Refusal? {
@@ -26,7 +26,7 @@ extension Target {
             nearest.file.path, name, run.created, fate, nearest.file, in: snapshots[nearest.index].shortID)
     }
 
-    /// An error of a restoration; one that a path is not in the snapshot tells where it is.
+    /// The error of a restoration, for people. If a path is not in the snapshot, it names a snapshot with that path.
     package func explained(_ error: SyncError, _ restoration: Restoration) -> SyncError {
         guard error.code == .inputMissing,
             let path = restoration.paths.first(where: { $0.bytes == error.path })
@@ -38,7 +38,7 @@ extension Target {
             : error
     }
 
-    /// What a path as typed names in a snapshot: if it is a pattern, the paths that match it, without those below others.
+    /// The paths in a snapshot for a path as typed. If it is a pattern, the matching paths, without those below others.
     package func paths(named path: RelativePath, in name: String) throws -> [RelativePath] {
         var selection = EntrySelection()
         guard path.isPattern, selection.add(pattern: path.bytes) else { return [path] }
@@ -52,7 +52,7 @@ extension Target {
         return matching.isEmpty ? [path] : matching
     }
 
-    /// What a run did with a path that is not there any more.
+    /// The action of a run on a path that is gone.
     private func fate(of path: RelativePath, in run: Snapshot) throws -> Refusal.Fate {
         let actions = try changes(of: run.id).plan.actions
         if let move = actions.first(where: { $0.from == path }) { return .moved(to: move.path) }

@@ -4,10 +4,10 @@ import FileSystem
 /// A directory that fsync-lite writes to, and its state.
 public struct Target: Sendable {
     public let path: [UInt8]
-    /// What messages that name a command call it: for another machine `host:path`.
+    /// The target's name in messages with a command; `host:path` for another machine.
     let name: [UInt8]
 
-    /// - Parameter name: for messages that name a command; nil for the path.
+    /// - Parameter name: the name in messages with a command; nil for the path.
     public init(path: [UInt8], name: [UInt8]? = nil) {
         (self.path, self.name) = (path, name ?? path)
     }
@@ -20,39 +20,39 @@ public struct Target: Sendable {
         public var isPending: Bool
         /// The target is on another file system than when it was last written: its disk may be missing.
         public var isElsewhere = false
-        /// The last run that did everything it could; nil if there is none yet.
+        /// The last complete run; nil if there is none yet.
         public var lastRun: LastRun?
         /// The result of the last check; nil before the first.
         public var lastCheck: LastCheck?
-        /// What the target's file system can do, where a commit cannot keep all promises.
+        /// The abilities of the target's file system if a commit cannot keep all promises; else nil.
         public var fileSystem: FileSystemCapabilities?
         /// The current activity of the run that writes to the target; nil without one, or before its first report.
         public var activity: Activity?
-        /// What is prepared and waits for `commit`: its id, and since when.
+        /// The prepared transaction that waits for `commit`: its id, and when it was prepared.
         public var prepared: (id: String, since: Timestamp)?
-        /// The applies that can be undone, newest first.
+        /// The runs that can be undone, newest first.
         public var history: [Applied]
-        /// Bytes of content that the history holds.
+        /// Bytes of content in the history.
         public var bytesHeld: ByteCount = 0
     }
 
-    /// An apply whose displaced data is kept.
+    /// A run whose old versions are in the history.
     public struct Applied: Sendable {
         public var id: String
         /// See `Snapshot.shortID`.
         public var shortID: String
         /// ISO 8601.
         public var created: String
-        /// Bytes of content that are free once the snapshot is removed, as `Snapshot.bytesHeld`.
+        /// Bytes of content that are freed by the removal of the snapshot, as `Snapshot.bytesHeld`.
         public var bytesHeld: ByteCount
     }
 
-    /// Reads the state; takes no lock and writes nothing.
+    /// Reads the state. Takes no lock and writes no file.
     ///
     /// - Throws: `SyncError`: `inputMissing` without a target, `refused` for a state that is not ours,
     ///   `invalidDocument` for a damaged manifest or history.
     public func status() throws -> Status {
-        // An apply may run meanwhile: manifest and history are read again until they are of one moment.
+        // A concurrent run may write. Manifest and history are read again until they are of one moment.
         for attempt in 1... {
             let (root, state) = try open()
             let before = try state.manifestVersion()
@@ -83,7 +83,7 @@ public struct Target: Sendable {
         }
         let history = try History(state)
         if let damage = history.damage { throw damage }
-        // The record of an apply holds what the snapshot before it had.
+        // The record of a run has the old versions of the snapshot before it.
         let snapshots = try history.snapshots()
         status.history = try history.steps.indices.map { index in
             Applied(
@@ -115,12 +115,12 @@ public struct Target: Sendable {
 
     /// The directory that was mirrored last.
     ///
-    /// - Throws: `SyncError` with code `inputMissing` if nothing was applied, and `refused` for several sources.
+    /// - Throws: `SyncError` with code `inputMissing` if there was no run, and `refused` for several sources.
     public func source() throws -> ManifestHeader.Source {
         try source(isHere: true)
     }
 
-    /// The sources of the last run. Of one on another machine, the path there.
+    /// The sources of the last run. A source on another machine has its path there.
     package func sources() throws -> [ManifestHeader.Source] {
         try open().1.manifest()?.header.sources.map { source in
             var source = source
@@ -129,7 +129,7 @@ public struct Target: Sendable {
         } ?? []
     }
 
-    /// - Parameter isHere: it has to be on this machine.
+    /// - Parameter isHere: the source has to be on this machine.
     package func source(isHere: Bool) throws -> ManifestHeader.Source {
         let advice = "--to DIR copies to a directory here"
         let (_, state) = try open()
@@ -163,9 +163,9 @@ public struct Target: Sendable {
 
     /// Concurrent changes by others.
     public struct Conflicts: Sendable {
-        /// Their objects that were in the way; now in the history.
+        /// Objects of others that were in the way. They are in the history now.
         public var displaced: [SyncError]
-        /// Objects that they removed; the next apply restores them.
+        /// Objects that others removed. The next run restores them.
         public var missing: [SyncError]
     }
 
@@ -187,7 +187,7 @@ public struct Target: Sendable {
             let (direction, commit) = try root.recover(
                 undo: undo, displacingConflicts: displacingConflicts, trustingState: trustingState)
         else {
-            // A restore into a directory was cut short without a journal: before its commit, or at its very end.
+            // A restore into a directory was interrupted without a journal: before its commit, or at its very end.
             guard try state.copy() != nil else { return .nothingToDo }
             let isRestored = try state.manifest() != nil
             try root.removeState()
@@ -199,9 +199,9 @@ public struct Target: Sendable {
         return direction == .forward ? .finished(conflicts) : .undone(conflicts)
     }
 
-    /// Marks the state of the target as made by its owner: as after a copy without extended attributes.
+    /// Marks the state of the target as made by its owner, for example after a copy without extended attributes.
     ///
-    /// - Throws: `SyncError`: `inputMissing` without a state, `refused` where it cannot be marked.
+    /// - Throws: `SyncError`: `inputMissing` without a state, `refused` if it cannot be marked.
     public func claim() throws {
         let root = try LocalFile(bytes: path).directory("the target").asTarget()
         guard let state = try StateDirectory.found(of: root) else {
@@ -214,7 +214,7 @@ public struct Target: Sendable {
         try state.directory.sync()
     }
 
-    /// Checks for a client that may not do everything here that the state has a mark.
+    /// For a client with limited rights: checks that the state has a mark.
     ///
     /// - Throws: `SyncError` with code `refused`, for the owner of the state.
     package func checkMark() throws {

@@ -1,11 +1,11 @@
 import FileStorage
 
 extension Service.Snapshots {
-    /// Those of all targets, beneath a directory if there is one.
+    /// The snapshots of all targets, or of those beneath a directory.
     ///
     /// - Parameters:
-    ///   - mayLock: other runs have to wait if the other machine says so. It could also just keep them waiting.
-    ///   - read: the path in the tree that a typed path is, for a target.
+    ///   - mayLock: the other machine may make other runs wait. It could also do that without a reason.
+    ///   - read: turns a typed path into a path in a target's tree.
     package static func beneath(
         _ served: ServedDirectory?, mayLock: Bool,
         _ read: @escaping @Sendable ([UInt8], _ target: [UInt8]) throws -> RelativePath
@@ -24,7 +24,7 @@ extension Service.Snapshots {
         }
     }
 
-    /// This one for every request.
+    /// The snapshot of this restoration, for every request.
     package static func only(_ restoration: Restoration) -> Self {
         Self { try open(restoration, $1.locks) }
     }
@@ -35,7 +35,7 @@ extension Service.Snapshots {
             return (try CopiedSnapshot(of: restoration), holder)
         } catch let error as SyncError {
             let found = Target(path: restoration.target).explained(error, restoration)
-            // At the other end a path in the tree alone would be one of this machine.
+            // The client shows a path as one on this machine, so a path in the tree gets the target's path before it.
             let isOfTree = restoration.paths.contains { $0.bytes == found.path }
             guard found.refusal == nil, found.code != .noMatch, found.path == nil || isOfTree else {
                 throw found

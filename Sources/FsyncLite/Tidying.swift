@@ -1,17 +1,17 @@
 import FileStorage
 import FileSystem
 
-/// Updates the state after the target is as it should be. An error here becomes a note.
+/// Updates the state after the target is complete. An error here becomes a note.
 struct Tidying {
     /// When the run's scan began.
     let scanned: Timestamp
-    /// The run is an apply of a source.
+    /// The run mirrored a source.
     var isOfSource = true
     /// The run scanned the target.
     var hasLooked = true
     /// The target is a copy of an earlier tree, and gets no state.
     var isCopy = false
-    /// Which snapshots are kept; nil removes none.
+    /// The rules for snapshots; nil removes none.
     var rules: RetentionRules?
 
     /// After a prepared commit.
@@ -24,9 +24,9 @@ struct Tidying {
         (hasLooked, isCopy) = (!planned.trustsTarget, planned.copy != nil)
     }
 
-    /// Notes that the run has ended, and removes what retention no longer keeps.
+    /// Notes that the run has ended, and removes snapshots that no rule keeps.
     ///
-    /// - Parameter id: of the run's commit; nil without one.
+    /// - Parameter id: the id of the run's commit; nil without one.
     func run(
         _ root: TargetRoot, _ state: StateDirectory, _ report: inout Report, id: String? = nil
     ) throws {
@@ -63,7 +63,7 @@ struct Tidying {
 
     /// Removes the old trees of exchanges whose grace period is over.
     ///
-    /// - Returns: where objects are kept that came into an old tree at the last moment.
+    /// - Returns: the places of objects that were added to an old tree at the last moment.
     private func reduceOldTrees(_ root: TargetRoot, _ state: StateDirectory) throws -> [[UInt8]] {
         try RetiredTree.collect(in: state)
         let scanned = scanned.fileTime
@@ -76,8 +76,8 @@ struct Tidying {
 }
 
 extension TargetRoot {
-    /// Ends an interrupted commit of an earlier run, and tidies the history afterwards. Another directory may have the
-    /// target's name by then.
+    /// Ends an interrupted commit of an earlier run, then tidies the history. Another directory may then have the
+    /// target's name.
     ///
     /// - Returns: as `Recovery.run`.
     func recover(

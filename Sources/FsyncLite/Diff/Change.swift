@@ -6,7 +6,7 @@ package enum Change: Hashable, Sendable {
     case match(Match)
     /// An entry of the source that needs a new object. `isDrift`: the manifest has this object at the path.
     case created(File, isDrift: Bool)
-    /// An entry of the target that is deleted. `isDrift`: no run brought it. `base`: only until the pairing is done.
+    /// An entry of the target that is deleted. `isDrift`: no run made it. `base`: only until the pairing is done.
     case deleted(File, isDrift: Bool, base: BaseEntry? = nil)
 
     package enum Kind: Sendable {
@@ -138,7 +138,7 @@ extension Change.Head {
     var changesAttributes: Bool { !replacesContent && causes.changeAttributes }
     var needsInspection: Bool { facts.contains(.needsInspection) }
     var needsContentComparison: Bool { facts.contains(.needsContentComparison) }
-    /// Something has to be looked at before it can be decided.
+    /// A look at the objects is needed before the decision.
     var isOpen: Bool { needsInspection || needsContentComparison }
 }
 

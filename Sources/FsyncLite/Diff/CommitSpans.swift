@@ -18,7 +18,6 @@ package struct CommitSpans: Hashable, Sendable {
         !(isWithoutScan && target.type == .directory) && spans.contains { $0.contains(target.changed) }
     }
 
-    /// The change time recorded for a file that the last run did not compare. No file has it, so the next run compares
-    /// the file.
+    /// The change time recorded for a file that the last run did not compare. No file has it, so the next run does.
     package static let unexamined = FileTime(seconds: 0, nanoseconds: 0)
 }

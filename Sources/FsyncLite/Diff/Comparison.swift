@@ -29,7 +29,7 @@ struct Comparison {
         var isSameObject = false
     }
 
-    /// Nothing to do, and nothing left to read.
+    /// No change is needed, and no object has to be read.
     var isEqual: Bool { causes.isEmpty && !needsContentComparison && !needsInspection && !isUnexamined }
 }
 
@@ -185,7 +185,7 @@ extension ComparisonPolicy {
 
     private func omitted(_ source: FileStatus, _ target: FileStatus, _ base: BaseStatus) -> Omissions {
         guard !base.omitted.isEmpty, !base.differs(from: target) else { return [] }
-        // Only the content of a racy entry is in doubt, so its omissions still hold.
+        // Only the content of a racy entry is in doubt, so its omissions are still valid.
         guard base.status.changed != CommitSpans.unexamined, isUnchanged(source, base.status) else {
             return []
         }
@@ -260,7 +260,7 @@ extension ComparisonPolicy {
             && vouches(for: base, in: match.target.status)
     }
 
-    /// The manifest's entry needs an update although there is nothing to do.
+    /// The manifest's entry needs an update although no action is needed.
     ///
     /// - Parameter isSettled: the source's entry was found settled.
     func isStale(
@@ -275,8 +275,7 @@ extension ComparisonPolicy {
             || marks(of: source, isSettled: isSettled, base.status.changed, base.marks) != base.marks
     }
 
-    /// The source's content was on its disk when it was read. Otherwise a power cut can leave earlier content under the
-    /// same times.
+    /// The source's content was on its disk when it was read. A power cut can otherwise leave older content there.
     private func isLasting(_ base: BaseStatus) -> Bool {
         lastingUntil.map { base.status.type != .file || base.status.changed < $0 } ?? true
     }
@@ -356,7 +355,7 @@ extension Match {
         noteDrift()
     }
 
-    /// The manifest's entry needs an update although there is nothing to do.
+    /// The manifest's entry needs an update although no action is needed.
     func isStale(_ policy: ComparisonPolicy) -> Bool {
         base.map { policy.isStale($0.known, source.status, target.status, isSettled: source.isSettled) }
             ?? true

@@ -27,7 +27,7 @@ package struct ComparisonPolicy: Sendable {
     package var attributes = MirroredAttributes.all
     /// The target is a copy of the one that the manifest describes. Inodes prove nothing there, and are recorded anew.
     package var targetIsCopy = false
-    /// Nanoseconds between two modification times that the target can tell apart.
+    /// The smallest difference of modification times in the target, in nanoseconds.
     package var timeStep: Int64 = 1
     /// The target has change times; otherwise size and modification time show an edit there.
     package var usesTargetChangeTime = true
@@ -110,8 +110,7 @@ package struct ComparisonPolicy: Sendable {
 }
 
 extension ComparisonPolicy {
-    /// The status with the right to read added, for a new entry that this user will own and could not read; nil for any
-    /// other.
+    /// For a new entry that this user will own and could not read: the status with the right to read; else nil.
     package func opened(_ status: FileStatus) -> FileStatus? {
         var open = status
         return !attributes.contains(.owner) && attributes.contains(.mode)

@@ -41,7 +41,7 @@ extension Difference {
         return omissions.problems
     }
 
-    /// Copies objects instead of moving them, and everything that would move into or with their directories.
+    /// Copies objects instead of moving them, and all objects that would move into or with their directories.
     mutating func copy(insteadOfMoving paths: Set<RelativePath>) {
         edit { $0.replaceMoves(of: paths) }
     }
@@ -99,8 +99,7 @@ extension Difference {
         }
     }
 
-    /// Deletes only entries in the way of new ones. The others move along with their directory and remain in the
-    /// manifest.
+    /// Deletes only entries in the way of new ones. The others move with their directory and remain in the manifest.
     ///
     /// - Returns: the remaining entries, at their new paths.
     @discardableResult

@@ -69,7 +69,7 @@ package struct Difference: Sendable {
         changes.indices(where: \.arrives).map { [changes] in changes[file: $0] }
     }
 
-    /// Nothing to do.
+    /// A difference without changes.
     package init() {}
 
     /// Pairs arrivals and departures that are one object, then the others at the same path.

@@ -1,7 +1,6 @@
 import FileSystem
 
-/// Pairs files of target and source if one of them has several names. The cost per file does not depend on the number
-/// of its names.
+/// Pairs files of target and source if one of them has several names. The cost per file is independent of their number.
 ///
 /// A mirror is faithful if two of its names are names of one file if and only if they are so in the source.
 package struct HardLinkIndex: Sendable {
@@ -47,7 +46,7 @@ package struct HardLinkIndex: Sendable {
         source.links > 1 ? targets[LinkedFile(source)] : nil
     }
 
-    /// Whether all names of the target's file are in the mirror. Then a change of its attributes affects only the
+    /// Whether all names of the target's file are in the mirror, so that a change of attributes affects only the
     /// mirror.
     package func accountsForNames(of target: FileStatus) -> Bool {
         target.links <= (sources[target.inode]?.names ?? 1)

@@ -1,7 +1,7 @@
 import FileSystem
 
-/// The merge's findings about target and manifest: the entries that changed in the target since the last run, and the
-/// manifest's entries that it lacks or no longer covers.
+/// The merge's findings about target and manifest. The target may have entries that changed since the last run, and the
+/// manifest may have entries that the target lacks or that are no longer covered.
 package struct ManifestFindings {
     private let policy: ComparisonPolicy
     /// False also if the target's stream has the recorded entries.
@@ -15,15 +15,13 @@ package struct ManifestFindings {
     private(set) var missing: [BaseEntry] = []
     /// Entries of the manifest that are uncovered from now on, as the target has them.
     private(set) var uncovered: [Uncovered] = []
-    /// - isSeen: the status is that of the target's object. Otherwise it is the manifest's: the target was not looked
-    ///   at.
+    /// - isSeen: the status is the target's. Otherwise it is the manifest's, because the target was not looked at.
     package typealias Uncovered = (file: File, base: BaseEntry, isSeen: Bool)
 
     /// Uncovered entries that the earlier tree does not cover either.
     private(set) var resting: Set<RelativePath> = []
-    /// Their changes, which matter if they go to the history.
+    /// Their changes, which are reported if the entries move to the history.
     private(set) var restingDrift: [Drift] = []
-    /// The manifest has uncovered entries.
     private(set) var hasUncovered = false
     /// The excluded directory of the target whose entries are skipped.
     private var excludedDirectory: RelativePath?
@@ -46,8 +44,8 @@ package struct ManifestFindings {
 
     /// The base of an entry of the target.
     ///
-    /// - Returns: the base, nil if neither the manifest nor the earlier tree covers the entry; and the manifest's
-    ///   entry, nil unless it is and remains uncovered.
+    /// - Returns: the base; nil if neither the manifest nor the earlier tree covers the entry. Also the manifest's
+    ///   entry; nil unless it is and remains uncovered.
     mutating func base(
         _ manifest: some EntryStream, _ target: some EntryStream, isExcluded: Bool
     ) -> (BaseEntry?, resting: BaseEntry?) {

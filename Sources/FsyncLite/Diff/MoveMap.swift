@@ -57,7 +57,6 @@ struct MoveMap {
         path.ancestors.filter { path in newByOld[path].map { $0 != path } ?? false }
     }
 
-    /// Nothing moves.
     var isEmpty: Bool { newByOld.isEmpty }
 
     /// The present path of the object that will be at a path. An object without a match comes with its directory.

@@ -38,7 +38,6 @@ package struct TreeMerge {
     /// New entries that their owner in the source may not read, but their owner in the target may.
     private(set) var opened: (first: RelativePath, count: Int)?
 
-    /// Finds names that the target treats as one name.
     private(set) var folding: NameFolding?
     /// Directories above the present path with another object than before. Entries in them become matches even if they
     /// are settled. These are the lengths of the paths; each path is a prefix of the next one.
@@ -217,8 +216,7 @@ package struct TreeMerge {
     /// Adds an object outside both trees that may match an entry of the source.
     mutating func offer(_ file: File, _ base: BaseEntry) { addDeparture((file, base)) }
 
-    /// - Parameter resting: the base of a target entry that is uncovered, and known to be another object than the
-    ///   source's.
+    /// - Parameter resting: the base of an uncovered target entry that is another object than the source's.
     private mutating func takeBoth(
         _ source: some EntryStream, _ target: some EntryStream, _ base: BaseEntry?, resting: BaseEntry?
     ) {

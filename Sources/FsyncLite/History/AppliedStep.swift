@@ -1,7 +1,7 @@
 import FileSystem
 
-/// A run in the lists. It has a layer from the list that the run leaves to the one that it found, and a layer from
-/// there to the list that the previous run left. It also has the places of objects that move into the history. Each
+/// A run in the lists. Its layer `step` leads from the list that it leaves to the one that it found. `hand` leads from
+/// there to the list that the previous run left. `stored` has the places of objects that move into the history. Each
 /// line is made when it is written.
 struct AppliedStep: Sendable {
     @Boxed private var difference: Difference

@@ -37,7 +37,6 @@ package struct ListTree: Sendable {
     let changed: PackedList<ListTreeCoding>
     /// The earlier root; nil if the root is left unchanged.
     let root: File?
-    /// The header of the list.
     let header: ManifestHeader
     /// The changes by hand between the run that left the list and the step that found it.
     let hand: ListLayer
@@ -114,7 +113,6 @@ package struct ListTree: Sendable {
         }
     }
 
-    /// Entries become covered or uncovered.
     var changesCoverage: Bool {
         !(uncovered.isEmpty && recovered.isEmpty && returned.fromHistory.isEmpty && returned.new.isEmpty)
     }
@@ -290,8 +288,8 @@ package struct ListTree: Sendable {
         private mutating func location(of entry: ListEntry) throws -> RelativePath {
             let (path, names) = (entry.file.path, present[entry.object] ?? [])
             if names.contains(path) { return path }
-            // A resting name remains, so its object is at no other path. An uncovered entry returns only if a run moved
-            // it into the history.
+            // A resting name remains, so its object is at no other path. An uncovered entry returns only from the
+            // history.
             if !entry.isUncovered, let name = names.first(where: { !resting.contains($0) }) { return name }
             let place = places.place(
                 of: entry.object, near: &neighbour, present: { $0 == entry.object ? nil : present[$0]?.first }
@@ -345,8 +343,7 @@ package struct ListTree: Sendable {
             return Entry(file: file, location: location, isUncovered: entry.isUncovered)
         }
 
-        /// In a copy, an uncovered entry is wanted only if a wanted path names it, or an uncovered entry above or below
-        /// it.
+        /// In a copy, an uncovered entry is wanted only if a wanted path names it, or one above or below it.
         mutating func isNamed(_ entry: Entry) throws -> Bool {
             let path = entry.file.path
             for wanted in scope.paths where path == wanted || path.isBelow(wanted) || wanted.isBelow(path) {

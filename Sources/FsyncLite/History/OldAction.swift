@@ -14,8 +14,7 @@ struct OldAction {
     var file: File
     /// The object's path after the run, if another.
     var from: RelativePath?
-    /// The slot of an object in the history: `TX/0/12`. Without one, the object is inside the directory above it, which
-    /// is in the history.
+    /// The slot of an object in the history: `TX/0/12`. Without one, the object is inside the directory above it there.
     var slot: RelativePath?
     /// No manifest had the entry before the run.
     var wasUncovered = false

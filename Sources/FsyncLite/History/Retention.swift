@@ -9,8 +9,7 @@ struct Retention {
         self.state = state
     }
 
-    /// Applies a policy after a run, and removes the leftovers of interrupted runs. If there is neither, it writes no
-    /// file.
+    /// Applies a policy after a run, and removes the leftovers of interrupted runs. Without either it writes no file.
     ///
     /// - Parameters:
     ///   - run: the id of the run's snapshot; nil if it made none.
@@ -244,8 +243,8 @@ struct Retention {
             }
             let directory = try history.directory(name)
             for file in try DirectoryListing.names(in: directory) {
-                // These are the old manifest (the list has the changes), the stage's log, joined lists, and records of
-                // an earlier version.
+                // The old manifest (the list has the changes), the stage's log, joined lists, and an earlier version's
+                // records.
                 let isLeft =
                     leftovers.contains(file)
                     || file.bytes.starts(with: "actions".utf8)

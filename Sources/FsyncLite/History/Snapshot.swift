@@ -5,7 +5,7 @@ import FileSystem
 public struct Snapshot: Hashable, Sendable {
     /// The id of the run that made it; `initial` for the tree that the first run found.
     public var id: String
-    /// The beginning of its SHA-256 that distinguishes it, at least eight characters. It is accepted in place of `id`.
+    /// A short unique name, at least eight characters; see `SnapshotName`. It is accepted in place of `id`.
     public internal(set) var shortID: String
     /// When that run began; nil for `initial`.
     public var created: Timestamp?

@@ -36,8 +36,7 @@ public enum SnapshotName {
         for index in snapshots.indices { snapshots[index].shortID = short(snapshots[index].id, length) }
     }
 
-    /// The index of the named snapshot. For a label it is the newest that has it, for a time the newest that is not
-    /// later.
+    /// The index of the named snapshot. For a label it is the newest with it, for a time the newest that is not later.
     ///
     /// - Parameter snapshots: newest first.
     /// - Throws: `SyncError`: `inputMissing` if there is none, `usage` for the beginning of several ids.

@@ -184,8 +184,7 @@ struct TargetLists {
             || (list.header.filters, list.header.attributes) != (newer.filters, newer.attributes)
     }
 
-    /// The paths of entries that were made by hand in the target. The steps newer than this one found them and added
-    /// them to the manifest.
+    /// The paths of entries that were made by hand in the target, and that the newer steps added to the manifest.
     func madeByHand(before index: Int) throws -> [RelativePath] {
         try (0..<index).flatMap { step in
             try document(step).hand.lines.values.filter { $0.entry == nil }.map(\.path)

@@ -2,8 +2,8 @@ import FileSystem
 
 /// Selects the entries of a tree that meet every given condition.
 package struct EntrySelection: Sendable {
-    /// The entries of a matching directory are selected with it; the last match decides. Without patterns all entries
-    /// are selected.
+    /// The entries of a matching directory are selected too; the last match decides. Without patterns, all are
+    /// selected.
     private var patterns = FilterRules()
     package var types: Set<FileType> = []
     /// With a limit, only files are selected.
@@ -53,8 +53,7 @@ package struct EntrySelection: Sendable {
         return true
     }
 
-    /// Whether the patterns select a path, by itself or with a directory above it. Without patterns, every path is
-    /// selected.
+    /// Whether the patterns select a path, by itself or with a directory above it. Without patterns, they select all.
     func selects(_ path: RelativePath, _ isDirectory: Bool) -> Bool {
         var selection = self
         for above in Array(path.ancestors).reversed() where !above.isRoot {

@@ -116,8 +116,7 @@ public struct Tree: Sendable {
         return try header(of: stream)?.rootEntry
     }
 
-    /// The entries in order. A manifest from a pipe can be read once. An error in a manifest may be found as late as in
-    /// its last line.
+    /// The entries in order. A manifest from a pipe can be read once. Its last line may be the one that has an error.
     public func forEach(_ body: (File) throws -> Void) throws {
         let stream = try stream()
         while try stream.advance() { try body(stream.file) }

@@ -9,7 +9,7 @@ public enum DeleteLimit: Hashable, Sendable {
     case percent(Int)
     case unlimited
 
-    /// `10`, `25%` or `unlimited`; nil for anything else.
+    /// `10`, `25%` or `unlimited`; nil for any other text.
     public init?(_ text: String) {
         if text == "unlimited" {
             self = .unlimited
@@ -255,8 +255,7 @@ struct GuardFacts {
     /// The space that the plan needs: for the new objects, the new manifest, and the commit.
     var need: RoomNeed { keptNeed ?? findNeed { $0.status.allocated } }
 
-    /// Computes `need` once, because that looks at every file. The facts it is computed from must not change
-    /// afterwards.
+    /// Computes `need` once, because that looks at every file. The facts for it must not change afterwards.
     ///
     /// - Parameter allocated: the space of a file to be copied in the source; nil for a file that shares its blocks
     ///   with its copy.

@@ -5,8 +5,7 @@ import FileSystem
 extension OperationGraph {
     mutating func addAttributes(_ difference: Difference, _ root: (old: Attributes, new: Attributes)) {
         let changes = difference.changes
-        // Set always: the new and removed names and the making of the state change the root's time, which may have been
-        // right before.
+        // Always: names that are added or removed, and the making of the state, may change a time that was right.
         var others = [
             (
                 path: RelativePath.root,
@@ -44,7 +43,7 @@ extension OperationGraph {
         var created: [RelativePath: Int] = [:]
         for index in staged.directories { created[staged.path(at: index)] = index }
         // The move of a directory changes its `..`, and xfs then sets its time. A new directory may also lack the
-        // permissions that a user other than root needs to move it.
+        // permissions that its owner needs to move it, without root.
         touched.formUnion(staged.directories.compactMap { staged.object(at: $0) })
         touched.formUnion(explicitByOld.values.filter { objects.isDirectory($0) })
         for index in changes.indices where changes.head(at: index).changesAttributes {

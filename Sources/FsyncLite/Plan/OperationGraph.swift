@@ -1,6 +1,6 @@
 import FileSystem
 
-/// The steps of a plan as objects and operations on them: a pure value, of which the journal is the text.
+/// The steps of a plan as objects and operations on them: a pure value. The journal is its text.
 ///
 /// An object is one file, directory or other inode; its names do not matter. It has up to three locations: the old one,
 /// a slot in the stage, the new one. A location is a name in a parent *object*, so an operation is valid wherever its

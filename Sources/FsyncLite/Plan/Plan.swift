@@ -65,8 +65,7 @@ public struct Plan: Sendable {
 }
 
 extension Plan {
-    /// Lists the entries that could not be mirrored. The target's entries at these paths do not count among the
-    /// unchanged.
+    /// Lists the entries that could not be mirrored. The target's entries at these paths are not reported as unchanged.
     mutating func take(_ found: [Problem]) {
         problems = found.sorted { $0.path < $1.path }
         let unmirrored = Set(problems.lazy.filter(\.isOfWholeEntry).map(\.path))

@@ -8,9 +8,9 @@ public struct Report: Sendable {
         case committed
         /// All is staged and durable; the target still has the old tree.
         case prepared
-        /// There was nothing to do.
+        /// There was no change to make.
         case unchanged
-        /// A guard refused the plan; nothing was written.
+        /// A guard refused the plan; no file was written.
         case refused
         /// The target still has the old tree.
         case failed

@@ -34,8 +34,8 @@ extension SavedPlan {
 
     /// Reads the file of a saved plan.
     ///
-    /// - Throws: `SyncError` with code `invalidDocument`, file and line for invalid content; `inputMissing` if there
-    ///   is no file.
+    /// - Throws: `SyncError` with code `invalidDocument`, file and line for invalid content; `inputMissing` without a
+    ///   file.
     public init(reading file: LocalFile) throws { try self.init(file.openInput(), path: file.bytes) }
 
     /// - Parameter path: for messages.

@@ -4,7 +4,7 @@ extension OperationGraph {
     /// A source entry that is staged.
     package struct StagedEntry: Hashable, Sendable {
         package let file: File
-        /// The object that goes to a slot; nil for an entry that is staged inside a new directory.
+        /// The object that moves to a slot; nil for an entry that is staged inside a new directory.
         package let object: Int?
         /// The arrival of the same file that is staged first; this entry is one more name of it.
         package let primary: RelativePath?
@@ -26,8 +26,7 @@ extension OperationGraph {
         private var numbers: [UInt32] = []
         private var objects: [UInt32] = []
         private var primaries: [RelativePath: RelativePath] = [:]
-        /// For each entry the nearest one with an object: itself, or a directory above it. Empty if each entry has an
-        /// object.
+        /// For each entry the nearest one with an object: itself, or a directory above it. Empty if all have one.
         private var tops: [UInt32] = []
         private var slots: [UInt32] = []
         private var results: [Result] = []
@@ -73,7 +72,6 @@ extension OperationGraph {
         func isDirectory(at index: Int) -> Bool { changes.head(at: change(at: index)).isDirectory }
         func file(at index: Int) -> File { changes[file: change(at: index)] }
         func object(at index: Int) -> Int? { objects[index] == .max ? nil : Int(objects[index]) }
-        /// The number of the entry's slot.
         func slot(at index: Int) -> Int? { slots[index] == .max ? nil : Int(slots[index]) }
         func change(at index: Int) -> Int { Int(numbers[index]) }
 
@@ -89,7 +87,6 @@ extension OperationGraph {
         /// Some entries are further names of others.
         var hasPrimaries: Bool { !primaries.isEmpty }
 
-        /// The indices of directories.
         var directories: some BidirectionalCollection<Int> { indices.lazy.filter { isDirectory(at: $0) } }
 
         // MARK: Locations

@@ -27,7 +27,6 @@ package struct StepList: RandomAccessCollection, Hashable, Sendable {
             action: action, source: source?.status.planned, target: target?.status.planned)
     }
 
-    /// Adds a step to those that were read.
     mutating func append(_ step: SavedPlan.Step) { packed.append(step) }
 
     package static func == (left: StepList, right: StepList) -> Bool { left.elementsEqual(right) }

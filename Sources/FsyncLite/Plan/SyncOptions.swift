@@ -23,7 +23,7 @@ public struct SyncOptions: Hashable, Sendable {
     public var deleteLimit = DeleteLimit.half
     /// Remove most of the history, by new rules of retention.
     public var allowsRemoval = false
-    /// Delete nothing; a plan in which something replaces a directory that is not empty is refused.
+    /// Delete no entry. A plan is refused if an entry replaces a directory that is not empty.
     public var keepsDeleted = false
     /// Delete other targets in the tree of the target, with their history.
     public var deletesTargets = false
@@ -64,7 +64,6 @@ public struct SyncOptions: Hashable, Sendable {
     public static let defaultThreads = Processors.defaultThreads
     /// The bytes of holes up to which a file gets a digest. Content that is read back is compared by the digest.
     var mostHoles: Int64 { recordsAllDigests || verifiesCopies ? .max : ContentHash.mostHoles }
-    /// The threads that copy and compare.
     var copyThreads: Int { threads ?? SyncOptions.defaultThreads }
 
     /// The rules that decide whether an entry is covered.

@@ -1,7 +1,6 @@
 import FileSystem
 
-/// Decides whether files of source and target have the same content if the metadata does not show it; several at a
-/// time.
+/// Decides if files of source and target have equal content, if the metadata cannot show it; several at a time.
 final class ContentComparison {
     private let pipeline: FilePipeline<FileComparer>
     private let monitor: any Monitor

@@ -53,8 +53,7 @@ extension Difference {
         return changed
     }
 
-    /// Paths of recovered objects to be deleted because their type changed, and the paths to which their directories
-    /// move them.
+    /// Paths of recovered objects to be deleted because their type changed, and the paths to which they would move.
     private func carriedPathsOfDeleted(_ recovered: Set<RelativePath>) -> [RelativePath: RelativePath] {
         let moves = MoveMap(self)
         var carried: [RelativePath: RelativePath] = [:]

@@ -390,8 +390,7 @@ struct DirectorySource: PlanSource {
     }
 
     private mutating func noteRecord(_ difference: Difference, _ policy: ComparisonPolicy) {
-        // The new manifest records filters and attributes. With the old ones, every run would look up all attributes
-        // again.
+        // The new manifest records filters and attributes. With an old one, every run looks up all attributes again.
         isStep =
             difference.changesCoverage()
             || header.map { $0.filters != options.filters.summary || $0.attributes != policy.attributes }

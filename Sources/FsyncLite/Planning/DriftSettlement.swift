@@ -171,8 +171,8 @@ private struct DriftSettlement {
         difference.changes.remove(.match) { foreign.contains($1.targetPath(at: $0)) }
     }
 
-    /// If another directory moves a directory that no run made to a path at which one is needed, it becomes that
-    /// directory.
+    /// A directory that no run made may move, with another one, to a path at which one is needed. Then it becomes that
+    /// one.
     private mutating func reuseCarriedDirectories(in difference: inout Difference) {
         let (needed, uncovering, foreign) = (needed, uncovering, foreign)
         let moves = MoveMap(difference)
@@ -291,8 +291,7 @@ private struct DriftSettlement {
     ) rethrows -> [Problem] {
         let lost = try difference.lost(tree, look)
         guard !lost.isEmpty else { return [] }
-        // The target's entry at the path is left unchanged. A file in a directory of the history returns with the
-        // directory.
+        // The target's entry at the path is left unchanged. A file returns with its directory of the history.
         var missing: [File] = []
         difference.changes.remove(.match) { index, changes in
             let path = changes.targetPath(at: index)

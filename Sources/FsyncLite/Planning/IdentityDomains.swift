@@ -1,7 +1,6 @@
 import FileSystem
 
-/// The pairs of a present and a recorded source on one file system. There, equal inodes and birth times mean one
-/// object.
+/// The present and recorded sources on one file system, where equal inodes and birth times mean one object.
 struct IdentityDomains: Sendable {
     /// The file system of each source, by its name. A single source has the empty name.
     private var present: [ArraySlice<UInt8>: DeviceNumber] = [:]
@@ -29,7 +28,7 @@ struct IdentityDomains: Sendable {
         }
     }
 
-    /// Nothing is comparable.
+    /// No source is comparable.
     var isEmpty: Bool { recorded.isEmpty }
 
     /// - Parameters:

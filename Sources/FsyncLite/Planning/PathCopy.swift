@@ -19,8 +19,7 @@ struct PathCopy {
     /// The maximum number of paths named in refusals, and in a note.
     private static let named = 20
 
-    /// Compares files, and decides about those that differ. Existing directories are left unchanged, unless they are to
-    /// be overwritten.
+    /// Compares files, and decides about those that differ. Only `overwrites` allows a change of existing directories.
     ///
     /// - Returns: the files that could not be compared, and are left unchanged.
     mutating func settle(

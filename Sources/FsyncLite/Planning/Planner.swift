@@ -42,7 +42,7 @@ struct Planner {
             do {
                 return try plan(source(true))
             } catch  where (error as? SyncError)?.code != .interrupted {
-                // There is no directory, or a symlink in its place. A scan is needed, which reports any other error
+                // A missing directory, or a symlink in its place. The scan that is needed reports any other error
                 // again.
             }
         }

@@ -3,7 +3,7 @@ import FileSystem
 /// An object that a plan involves differs from the manifest, so a scan is needed.
 struct ManifestIsWrong: Error {}
 
-/// The target as recorded in its manifest, in place of a scan.
+/// The recorded entries of a target, in place of a scan.
 ///
 /// These entries were not compared with the target. The objects that a plan involves must be confirmed
 /// (`Difference.confirm`) before any change.
@@ -41,8 +41,7 @@ final class RecordedTarget: EntryStream {
 }
 
 extension Difference {
-    /// Reads the status of each object of a recorded target that the plan involves, and uses it in place of the
-    /// recorded one.
+    /// Reads the status of each object of a recorded target that the plan involves, and replaces the recorded one.
     ///
     /// - Returns: false if an object changed since it was recorded, or a directory has more entries than the manifest
     ///   says. Then a scan is needed.

@@ -26,8 +26,7 @@ struct SnapshotSource: PlanSource {
     private var leavesStrangers = false
     /// Entries that no run made, although the manifest has them.
     private let taken: Set<RelativePath>
-    /// Objects in the history are copied instead of moved. The old tree needs them until an exchange by links has
-    /// swapped the trees.
+    /// Objects in the history are copied, not moved. The old tree needs them until an exchange by links is done.
     private let copiesDisplaced: Bool
     private var isWhole: Bool { restoration.paths.isEmpty }
 

@@ -8,8 +8,7 @@ public struct Verification: Sendable {
     public var readsContent = false
     /// The part of the files that is read.
     public var part = Part.all
-    /// The source of the tree. It shows which of the two copies is rotten. A source on another machine is asked for
-    /// digests.
+    /// The source of the tree. It shows which copy is rotten. A source on another machine is asked for digests.
     public var source: MirrorSource?
     /// The client that has the source; nil if this machine reaches it.
     package var client: Client?
@@ -96,7 +95,6 @@ public struct Verification: Sendable {
         throw SyncError(.usage, path: manifest.path, "it is of other sources; give \(escapedText(list.utf8))")
     }
 
-    /// The other copy of the tree.
     private struct OtherCopy: Sendable {
         /// Reads its digests, on one thread.
         let digests: @Sendable () -> any DigestSource
