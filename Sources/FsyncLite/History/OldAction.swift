@@ -102,7 +102,7 @@ extension OldAction {
         Field("slot", base64: "slot_base64", .pathBelowRoot, \.slot),
         Field("causes", .causes, get: { _ in nil }, set: { _, _ in }),
         Field("uncovered", .flag, get: { $0.wasUncovered }, set: { $0.wasUncovered = $1 }),
-        // Pruning wrote this field if a joined record did not say whether the entry was covered.
+        // Pruning wrote this for an uncovered entry that the joined older record did not name.
         Field("assumed", .flag, get: { _ in nil }, set: { $0.wasUncovered = $1 }),
     ]
 
