@@ -39,7 +39,7 @@ package protocol EntryStream: AnyObject, PathStream {
     var destination: [UInt8] { get }
     /// The known extended attributes.
     var extended: ExtendedAttributes { get }
-    /// The attributes that the mirror could not store, as recorded.
+    /// The recorded attributes that the mirror could not store.
     var omitted: Omissions { get }
     /// The reason why the entry is excluded. If it is, no entry below it is yielded.
     var exclusion: Exclusion { get }

@@ -25,7 +25,7 @@ package struct FilterDirectory: Sendable {
 /// **Target and manifest.** The decision about a path is the same for source, target and manifest. Filter data is
 /// always from the *source*. An edited or deleted ignore file in the target has no effect, and a new one in the source
 /// has effect at once. So a scan of the target enters each directory with the filter data of that path *in the source*.
-/// A stream that does not show the ends of directories, such as a manifest, calls `move(toParentOf:)` before each
+/// A manifest, for example, does not show the ends of directories. Such a stream calls `move(toParentOf:)` before each
 /// question, with a closure that reads the source. Paths in the order of a scan need one reading per directory. If a
 /// path is not a directory in the source, its filter data is `FilterDirectory()`.
 /// Only the type is that of the tree itself. Example: `x/` is excluded, and x is a file in the source but a directory

@@ -65,8 +65,7 @@ public struct Endpoint: Hashable, Sendable {
         self.port = port
     }
 
-    /// The bare IPv6 address at the start of a text without brackets, before a path if there is one; nil for a host and
-    /// a path.
+    /// The IPv6 address without brackets at the start of a text, before any path; nil for a host and a path.
     private static func bareAddress(_ head: ArraySlice<UInt8>) -> Range<Int>? {
         let colon = UInt8(ascii: ":")
         let start = head.firstIndex(of: UInt8(ascii: "@")).map { $0 + 1 } ?? head.startIndex
