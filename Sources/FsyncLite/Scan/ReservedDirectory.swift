@@ -66,8 +66,8 @@ extension Directory {
         if name.isReserved { try markAsMirrored(name) }
     }
 
-    /// Whether it is the root of a target. A directory with the name of a state is ignored if a mirror made it, or if
-    /// another user put it into a directory of somebody else.
+    /// Whether it is the root of a target. A directory with the name of a state is ignored if a mirror made it. It is
+    /// also ignored if another user put it into a directory of somebody else.
     func isTarget() throws -> Bool {
         if try holdsState(.state, of: status()) { return true }
         guard let (parent, name) = try location(), let beside = FileName.state(beside: name) else {
