@@ -5,7 +5,6 @@ import FoundationEssentials
 ///
 /// A file is a property list, in XML or binary, if its name ends in `.plist`. Its dates may be text. A binary one has
 /// no lines.
-/// lines.
 public struct SettingsFile<Content: Codable & Sendable>: Sendable {
     public let file: LocalFile
     public var content: Content
