@@ -105,8 +105,8 @@ public final class AutosavingBuffer<Value: Encodable & Sendable>: Sendable, Obse
         return state.withLock { $0.isDirty }
     }
 
-    /// Changes the value and schedules a save. Returns and throws what `body` does. Other calls wait for `body`, so it
-    /// must be short.
+    /// Changes the value and schedules a save. Returns and throws what `body` does. Other calls wait, so it must be
+    /// short.
     public func change<Outcome, Failure: Error>(
         _ body: (inout Value) throws(Failure) -> Outcome
     ) throws(Failure) -> Outcome {
@@ -208,8 +208,7 @@ public final class AutosavingBuffer<Value: Encodable & Sendable>: Sendable, Obse
     }
 
     /// Notifies observers after the lock is released, because they may read the value and change it. An observer's own
-    /// change is reported after the observer returns. Until then it is still registered, and would be notified of its
-    /// own change.
+    /// change is reported after it returns. Until then it is still registered, and would be notified of that change.
     private func tell() {
         var next = state.withLock { $0.isTelling ? [] : $0.takeUntold() }
         while !next.isEmpty {

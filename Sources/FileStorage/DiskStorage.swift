@@ -27,8 +27,8 @@ public struct DiskStorage: Storage {
 
     /// Stores in a directory, which is made if missing. Half-written files of killed programs are removed from it.
     ///
-    /// - Parameter isDurable: if false, nothing is synced, which is faster. Then a power cut may leave an old or an
-    ///   empty value.
+    /// - Parameter isDurable: if false, nothing is synced: this is faster, but a power cut may leave an old or empty
+    ///   value.
     public init(in directory: LocalFile, isDurable: Bool = true) throws(SyncError) {
         try directory.makeDirectory(parents: true)
         self.init(try directory.directory(), isDurable: isDurable)

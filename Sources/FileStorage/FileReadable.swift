@@ -102,8 +102,7 @@ extension FileDecodable {
     }
 }
 
-/// The same calls for a `Decodable` type that is only ``FileReadable``. If it is also ``FileDecodable``, the calls of
-/// that protocol are used.
+/// The same calls for a `Decodable` type that is only ``FileReadable``. ``FileDecodable`` types use their own calls.
 extension FileReadable where Self: Decodable {
     @_disfavoredOverload public static func read(
         _ name: String = fileName, in directory: LocalFile? = nil

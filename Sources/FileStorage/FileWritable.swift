@@ -55,8 +55,7 @@ extension FileEncodable where FileForm == TextForm {
     }
 }
 
-/// The same calls for an `Encodable` type that is only ``FileWritable``. If it is also ``FileEncodable``, the calls of
-/// that protocol are used.
+/// The same calls for an `Encodable` type that is only ``FileWritable``. ``FileEncodable`` types use their own calls.
 extension FileWritable where Self: Encodable {
     @_disfavoredOverload public func write() throws(SyncError) { try write(to: file) }
 

@@ -5,8 +5,7 @@ import Synchronization
 /// The spelling of a property's name in a document: as the type declares it, or in snake_case.
 public enum JSONKeys: Sendable { case asDeclared, snakeCase }
 
-/// JSON through Codable, always with the same layout: sorted keys, indented, with a trailing line feed, dates as ISO
-/// 8601.
+/// JSON through Codable, always with the same layout: sorted keys, indented, a line feed at the end, dates as ISO 8601.
 ///
 /// Every document that was written can be read. A value that could not be read again is refused. In snake_case, no
 /// other spelling is accepted: `keep_last` is `keepLast`, and `keepLast` is unknown. A type whose keys are `made_at` or

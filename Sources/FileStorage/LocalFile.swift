@@ -7,8 +7,7 @@ import FoundationEssentials
 /// directory once and works on the name in it. Reading and appending follow a symlink. Replacing, moving and deleting
 /// act on the name itself.
 ///
-/// Calls block, and throw `SyncError` with the path and the kernel's error number. `perform` runs them for `async`
-/// code.
+/// Calls block, and throw `SyncError` with the path and the kernel's error number. `async` code runs them by `perform`.
 public struct LocalFile: NamedFile, Sendable, CustomStringConvertible, ExpressibleByStringLiteral {
     /// The path as it was given.
     public let bytes: [UInt8]

@@ -37,8 +37,7 @@ extension LocalFile {
     }
 
     /// Appends to the file in one write, so that the output of several processes does not mix. Creates the file and its
-    /// directories if missing. Nothing is synced, so a power cut may lose the end. If the disk is full, nothing is
-    /// appended.
+    /// directories if missing. Nothing is synced, so a power cut may lose the end. A full disk appends nothing.
     ///
     /// - Parameter permissions: the permission bits of a new file, before the umask.
     public func append(_ data: Data, permissions: UInt16 = 0o644) throws(SyncError) {

@@ -31,8 +31,7 @@ extension LocalFile {
             try self.copy(
                 isDirectory ? source.opened : nil, [.read, .nonBlocking, .noFollow], with: &copy, to: target,
                 force)
-            // RACE: a write between the check and the deletion is lost with the old file. A file that was replaced by
-            // another one is left.
+            // RACE: a write between the check and the deletion is lost with the old file. A replaced file is left.
             try reporting { () throws(SystemError) in
                 try TreeRemoval.remove(source.name, in: source.directory) { copy.isUnchanged($0) }
             }

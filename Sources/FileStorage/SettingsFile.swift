@@ -3,8 +3,8 @@ import FoundationEssentials
 
 /// Settings that a user writes, as JSON or as a property list, with keys in snake_case and the line of each key.
 ///
-/// A file is a property list, in XML or binary, if its name ends in `.plist`. Its dates may be text. A binary one has
-/// no lines.
+/// A file is a property list, in XML or binary, if its name ends in `.plist`. Dates may be text. A binary one has no
+/// lines.
 public struct SettingsFile<Content: Codable & Sendable>: Sendable {
     public let file: LocalFile
     public var content: Content
@@ -91,8 +91,7 @@ extension SettingsFile {
         }
     }
 
-    /// Whether no program reads a key. Such a key is missing in the value that was read, and every other value of it is
-    /// accepted.
+    /// Whether no program reads a key: the value that was read lacks it, and every other value of it is accepted.
     private static func isUnknown(
         _ path: [String], _ map: SourceMap, over defaults: SourceMap
     ) -> Bool {

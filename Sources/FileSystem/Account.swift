@@ -5,7 +5,7 @@ public enum Account {
     public static var effectiveUser: UInt32 { geteuid() }
     /// The effective user does not change while the process runs.
     public static let isRoot = geteuid() == 0
-    /// May this process change other users' files? Root without `CAP_FOWNER` (3) may not, as in a container.
+    /// Whether this process may change others' files. Root without `CAP_FOWNER` (3) may not, as in a container.
     static let changesOthers: Bool = {
         guard let word = try? HostProcess.field("CapEff:", of: HostProcess.id)?.last,
             let set = UInt64(word, radix: 16)

@@ -29,8 +29,8 @@ extension ObjectHandle {
     /// The modification time is last.
     ///
     /// Root without `CAP_FOWNER` may give objects away, but not change those of others. It becomes the owner for the
-    /// time of the change, and then gives the object back. Giving it back clears setuid and setgid of a file, so they
-    /// are not set.
+    /// time of the change, and then gives the object back. This clears setuid and setgid of a file, so they are not
+    /// set.
     ///
     /// - Parameters:
     ///   - status: the present state, without extended attributes.

@@ -1,7 +1,7 @@
 import Glibc
 
-/// The names in one directory, sorted by their bytes. They share one block of memory, so a listing of any size needs
-/// two allocations.
+/// The names in one directory, sorted by their bytes, in one block of memory. A listing of any size needs two
+/// allocations.
 public struct DirectoryListing: Sendable {
     private let names: [UInt8]
     private let spans: [NameSpan]

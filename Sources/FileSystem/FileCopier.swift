@@ -63,8 +63,7 @@ public struct FileCopier: ~Copyable {
                 (hasCloned, hasEverCloned) = (true, true)
                 return try target.status().size.rawCount
             } catch {
-                // If a clone has worked before, only this file cannot be cloned. That is also so with an active swap
-                // file.
+                // If a clone has worked before, only this file cannot be cloned. So it is with an active swap file.
                 canClone = hasEverCloned || error == .textBusy
             }
         }

@@ -5,8 +5,8 @@ public protocol FileWorker: SendableMetatype {
     associatedtype Item: Sendable
     associatedtype Value: Sendable
 
-    /// Opens the files of some items and announces them to the kernel. The next calls of `value` are for these items,
-    /// in the same order.
+    /// Opens the files of some items and announces them to the kernel. `value` is called for these next, in the same
+    /// order.
     mutating func announce(_ items: [Item])
 
     mutating func value(of item: Item) throws -> Value

@@ -22,8 +22,7 @@ extension FileStatus {
         public static let access: Differences = [.permissions, .owner, .group]
         /// The parts that a rename leaves unchanged.
         public static let state: Differences = [.content, .access]
-        /// Another object, at the same moment. The device is needed: an object and its copy in a snapshot agree in the
-        /// rest.
+        /// Another object, at the same moment. Without the device, an object would equal its copy in a snapshot.
         public static let object: Differences = [.inode, .device]
         /// Another object, at another moment. File systems use the inode of a deleted file again, and the number of a
         /// device may change at reboot.
@@ -45,8 +44,7 @@ extension FileStatus {
         return found
     }
 
-    /// Whether this is the same object without any change of content or metadata. Each change would move its change
-    /// time.
+    /// Whether this is the same object, without any change of content or metadata. A change would move the change time.
     public func isUnchanged(since other: FileStatus) -> Bool {
         equals(other, in: [.identity, .content, .changed])
     }

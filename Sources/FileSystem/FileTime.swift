@@ -18,7 +18,7 @@ import Glibc
             ? left.rawSeconds < right.rawSeconds : left.nanoseconds < right.nanoseconds
     }
 
-    /// The time that is this number of seconds later, or the last that exists. A negative number leads to an earlier
+    /// The time that is this many seconds later, or the last that exists. If the number is negative, it is an earlier
     /// time.
     public func advanced(bySeconds seconds: Int64) -> FileTime {
         FileTime(seconds: rawSeconds.saturatingAdd(seconds), nanoseconds: nanoseconds)

@@ -49,8 +49,7 @@ public enum HostProcess {
     /// Gives large buffers back to the kernel as soon as they are freed. A program needs this if its phases use
     /// different buffers.
     public static func returnLargeBuffers() {
-        // The size of a chunk of a packed list. It is also the size that malloc uses by default until the first chunk
-        // is freed.
+        // The size of a chunk of a packed list, which malloc also uses by default until it frees the first one.
         _ = map_large_buffers(127 << 10)
         _ = keep_small_buffers(1 << 20)
     }

@@ -21,7 +21,7 @@ extension Directory {
         return disks
     }
 
-    /// Counts how often a disk was attached since the boot (Linux 5.15). The directory of a partition is in that of its
+    /// Counts how often a disk was attached since the boot (Linux 5.15). A partition's directory is in that of its
     /// disk.
     private static func attachments(ofDevice device: String) -> String? {
         for path in ["/sys/dev/block/\(device)", "/sys/dev/block/\(device)/.."] {

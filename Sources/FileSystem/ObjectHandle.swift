@@ -1,7 +1,6 @@
 import Glibc
 
-/// A handle of an object. Attributes are read and set through it, so a rename or a new object at the name cannot
-/// redirect them.
+/// A handle of an object. Attributes are read and set through it, so a rename or a new object cannot redirect them.
 public struct ObjectHandle: ~Copyable, Sendable {
     public let descriptor: FileDescriptor
     /// The descriptor is path-only, which some calls refuse.

@@ -15,8 +15,8 @@ public struct OwnProgram: ~Copyable {
         file = FileDescriptor(owning: opened)
     }
 
-    /// Whether it needs libraries of its machine. It does if it is not an ELF file of 64 bits, or has a segment of type
-    /// `PT_INTERP` (3).
+    /// Whether it needs its machine's libraries: it has a segment of type `PT_INTERP` (3), or is not an ELF file of 64
+    /// bits.
     public func needsLibraries() throws(SystemError) -> Bool {
         let header = try bytes(at: 0, 64)
         guard header.starts(with: [0x7F, 0x45, 0x4C, 0x46, 2, 1]) else { return true }

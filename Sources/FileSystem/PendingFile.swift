@@ -1,5 +1,5 @@
-/// A file under a temporary name. It becomes durable and gets its final name in one step, or is removed. All temporary
-/// files are made here.
+/// A file under a temporary name. It becomes durable and gets its name in one step, or is removed. This makes all of
+/// them.
 public struct PendingFile: ~Copyable {
     private let directory: Directory
     private let temporaryName: FileName

@@ -1,12 +1,11 @@
 import CLinux
 import Glibc
 
-/// Finds whether the content that is read next can change later without a new time. If it cannot, the file is
-/// *settled*.
+/// Finds whether the content that is read next can change later without a new time. If not, the file is *settled*.
 ///
 /// The first store to a mapped page moves the times. Later stores move no time until the page is written back. The
 /// kernel grants a read lease only if nobody has the file open for writing, and no writable mapping is left
-/// (`fcntl(2)`). A store through a new mapping moves the times again. So the order is: clock, lease, status, content,
+/// (`fcntl(2)`). A store through a new mapping moves the times again. So the order is clock, lease, status, content,
 /// status.
 public struct SettlingProbe: Sendable {
     /// The reason why a file is not settled.
@@ -83,8 +82,7 @@ extension FileDescriptor {
         return fcntl(rawValue, F_SETLEASE, Int32(F_UNLCK)) == 0 ? nil : .unsupported
     }
 
-    /// Whether a lease proves something here. FUSE grants it although other machines write, overlayfs beside a writable
-    /// mapping.
+    /// Whether a lease is a proof. FUSE grants it although other machines write, overlayfs beside a writable mapping.
     fileprivate borrowing func takesLeases() throws(Errno) -> Bool {
         var raw = statfs()
         _ = try retrying { fstatfs(rawValue, &raw) }

@@ -10,8 +10,8 @@ extension Directory {
     }
 
     /// Makes a writable snapshot of this subvolume in another directory of the file system, atomically. It includes
-    /// data that is not on disk yet. Its objects have the inodes, birth times and change times of the originals. Only
-    /// the owner may do this.
+    /// data that is not on disk yet. Inodes, birth times and change times are those of the originals. Only the owner
+    /// may do this.
     ///
     /// `BTRFS_IOC_SNAP_CREATE_V2` takes a `struct btrfs_ioctl_vol_args_v2`.
     public func makeSnapshot(_ name: FileName, in holder: Directory) throws(SystemError) {

@@ -6,7 +6,7 @@ public struct ThreadTimes: Sendable {
     public var wall: Int64 = 0
     /// On a processor. The corresponding clock is `CLOCK_THREAD_CPUTIME_ID`.
     public var processor: Int64 = 0
-    /// Time ready to run, but without a processor: field 2 of `/proc/thread-self/schedstat`; 0 if the kernel does not
+    /// Time ready to run, without a processor: field 2 of `/proc/thread-self/schedstat`; 0 if the kernel does not
     /// report it.
     public var delayed: Int64 = 0
     /// The number of times that it gave up its processor to wait.

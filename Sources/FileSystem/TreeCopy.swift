@@ -60,8 +60,7 @@ public struct TreeCopy: ~Copyable {
         copied[before.inode] = before
     }
 
-    /// Whether an object is unchanged since its copy. If it has several names, a change of one moves the change time of
-    /// all.
+    /// Whether an object is unchanged since its copy. A change of one of several names moves the change time of all.
     public func isUnchanged(_ status: FileStatus) -> Bool {
         guard let known = copied[status.inode] else { return false }
         let parts: FileStatus.Differences = known.links > 1 ? .content : [.content, .changed]

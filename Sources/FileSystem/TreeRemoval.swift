@@ -2,8 +2,8 @@
 public enum TreeRemoval {
     /// Removes everything that can be removed, and throws the first error.
     ///
-    /// - Parameter isRemovable: asked for all objects except directories. A refused object is left, with the
-    ///   directories above it.
+    /// - Parameter isRemovable: asked for all except directories. A refused object is left, with the directories above
+    ///   it.
     public static func remove(
         _ name: FileName, in parent: Directory, where isRemovable: (FileStatus) -> Bool = { _ in true }
     ) throws(SystemError) {

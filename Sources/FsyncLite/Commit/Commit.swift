@@ -276,8 +276,7 @@ package final class Commit {
             let step = journal.attributes[Int(index)]
             let wanted = direction == .forward ? step.new : step.old
             try withObject(step.object) { handle, status in
-                // If neither side has a kind of attributes, it is left unchanged, because it may not have been
-                // mirrored.
+                // Kinds of attributes that neither side has are left unchanged: they may not have been mirrored.
                 let known = [step.old, step.new].flatMap { $0.extended?.attributes ?? [] }
                 let kinds = ExtendedAttributes.Selection(
                     plain: known.contains { !$0.isACL }, acls: known.contains(where: \.isACL),

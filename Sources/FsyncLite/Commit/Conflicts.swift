@@ -19,9 +19,8 @@ extension Directory {
 }
 
 extension Commit {
-    /// Moves late changes to the conflicts. They are entries that others have put into new directories since the
-    /// transaction began, and new files that others wrote to. In an undone commit they are in the stage, which will be
-    /// emptied.
+    /// Moves late changes to the conflicts: entries that others have put into new directories since the transaction
+    /// began, and new files that others wrote to. In an undone commit they are in the stage, which will be emptied.
     ///
     /// RACE: a file's time is the last tick of the kernel's clock. So an earlier change in the tick in which the
     /// transaction began is treated as late, too.

@@ -193,8 +193,7 @@ final class JournalObjects {
         return true
     }
 
-    /// The locations that have an object, or another name of its file. After a power cut, the slot is the most certain
-    /// one.
+    /// The locations that have an object, or another name of its file. After a power cut, the slot is the most certain.
     private func places(
         of object: Int, _ direction: Commit.Direction
     ) throws -> [(position: Position, location: OperationGraph.Location)] {
@@ -211,7 +210,7 @@ final class JournalObjects {
         }
     }
 
-    /// The objects that are names of the same file, by file. Directories are left out: one may be listed twice, at one
+    /// The objects that are names of one file, by file, without directories. A directory may be listed twice at one
     /// place.
     private func namesOfOneFile() -> [[Int]] {
         let directories = holders

@@ -1,8 +1,7 @@
 import FileStorage
 import FileSystem
 
-/// Ends an unfinished commit, forward or backward. It ends when the removal of the journal is durable. `Tidying`
-/// follows.
+/// Ends an unfinished commit, forward or backward, until the removal of its journal is durable. `Tidying` follows.
 struct Recovery {
     /// The target's root. For an exchange, the directory that contains it.
     let root: Directory

@@ -26,8 +26,8 @@ enum RetiredTree {
     /// Removes the names of objects in the old trees, before the objects leave the history. Otherwise these would be
     /// the last names, and would look like objects that others put there.
     ///
-    /// - Parameter transactions: those that are removed as a whole or in part. Only trees that are not older can
-    ///   contain their objects.
+    /// - Parameter transactions: those that are removed as a whole or in part. Younger trees have none of their
+    ///   objects.
     static func letGo(of transactions: Set<FileName>, in state: StateDirectory) throws {
         guard let last = transactions.max(), let trees = try state.trees(), let history = try state.history()
         else { return }

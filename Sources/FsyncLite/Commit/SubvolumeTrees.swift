@@ -1,9 +1,8 @@
 import FileStorage
 import FileSystem
 
-/// `.NAME.fsync-lite-trees` beside a target that is a subvolume. It contains snapshots that will get the target's name.
-/// For a grace period, it also contains the trees that had the name before. Each is named after the time of its
-/// snapshot.
+/// `.NAME.fsync-lite-trees` beside a target that is a subvolume: snapshots that will get the target's name and, for a
+/// grace period, trees that had it before. Each is named after the time of its snapshot.
 struct SubvolumeTrees {
     let directory: Directory
     private let target: Directory

@@ -149,7 +149,7 @@ package struct DocumentReader: ~Copyable {
         isAtEndOfFile = filled == rest
     }
 
-    /// Reads the start of an array with one element per line. It is on a line of its own, and a comma ends the line
+    /// Reads the start of an array with one element per line. It has a line of its own, and a comma ends the one
     /// before.
     package mutating func beginArray(_ name: StaticString) throws {
         guard try nextLine() else { throw error("the document ends early") }

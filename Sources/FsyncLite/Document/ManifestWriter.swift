@@ -10,8 +10,7 @@ import FileSystem
 ///     "summary":{"files":1,"directories":0,"symlinks":0,"others":0,"bytes":1},"checksum":"…"}
 package struct ManifestWriter: Sendable {
     package static let format: StaticString = "fsync-lite-manifest"
-    /// Version 2 added marks and the target's change times. Version 3 added the numbers of objects. Older versions can
-    /// be read.
+    /// Version 2 added marks and the target's change times, version 3 the numbers of objects. Both can still be read.
     package static let version = 3
 
     private var document: DocumentWriter

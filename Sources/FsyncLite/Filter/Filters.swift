@@ -1,7 +1,6 @@
 import FileSystem
 
-/// The filters decide which entries are mirrored: all that no filter excludes. Excluded entries are neither copied nor
-/// deleted.
+/// The entries that are mirrored: all that no filter excludes. Excluded entries are neither copied nor deleted.
 ///
 /// - The patterns of `--exclude`, `--include` and `--exclude-from` form one list in the order given. They are relative
 ///   to the root of the tree, and the last match decides. `--include P` is the pattern `!P`.

@@ -34,8 +34,7 @@ package struct ListLayer: Sendable {
         return content(of: parent).map { .newer($0.appending(name)) } ?? .entry(nil)
     }
 
-    /// The directory of the newer list with the content that the older list has in this directory; nil if there is
-    /// none.
+    /// The directory of the newer list that has the content of this directory of the older list; nil if there is none.
     func content(of directory: RelativePath) -> RelativePath? {
         guard !lines.isEmpty else { return directory }
         for above in sequence(first: directory, next: \.parent) {
@@ -116,8 +115,7 @@ package struct ListLayer: Sendable {
         return result
     }
 
-    /// The lines. `below` is changed to the directory with the same content in the list from which the newer layer
-    /// starts.
+    /// The lines. `below` becomes the directory with this content in the list from which the newer layer starts.
     private func lines(over newer: ListLayer) -> some Sequence<ListLine> {
         lines.values.lazy.map { line in
             var line = line
@@ -141,8 +139,7 @@ package struct ListLayer: Sendable {
 struct LayerWalk {
     private let lines: PackedList<ListLineCoding>
     private var next = 0
-    /// The lines at and above the present path. `stays` means that the older list has the entries below at the same
-    /// path.
+    /// The lines at and above the present path. `stays`: the older list has the entries below at the same path.
     private var above: [(path: RelativePath, stays: Bool)] = []
 
     init(_ layer: ListLayer) { lines = layer.lines.sorted }

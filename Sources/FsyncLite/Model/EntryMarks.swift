@@ -20,8 +20,7 @@ package struct EntryMarks: OptionSet, Hashable, Sendable {
 package enum Exclusion: Sendable {
     case none
     case byRule
-    /// By its size, or because it is a mounted file. The entry of the tree that has it decides; if both trees have it,
-    /// the source's.
+    /// By its size, or because it is a mounted file. The source's entry decides, or the target's if there is none.
     case byStatus
     /// In the tree of a target: another target, or its state. Entries below it are not looked at.
     case asTarget

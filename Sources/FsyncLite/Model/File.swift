@@ -60,8 +60,7 @@ public struct File: Hashable, Sendable, NamedFile {
         get { shared.value.rest?.value.digest }
         set { if newValue != digest { setRest { $0.digest = newValue } } }
     }
-    /// Another program wrote to it while it was copied. The mirror has its first part, which nothing proves to be
-    /// correct.
+    /// Another program wrote to it while it was copied. The mirror has its first part, which may be wrong.
     package var isGrowing: Bool {
         get { shared.value.isGrowing }
         set { if newValue != isGrowing { self = with { $0.isGrowing = newValue } } }

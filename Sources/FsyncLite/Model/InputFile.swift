@@ -6,8 +6,7 @@ extension LocalFile {
     /// Opens a file, or a pipe, `/dev/stdin` or a terminal that a shell passes instead. A pipe blocks until it has a
     /// writer, and can be read once.
     ///
-    /// - Throws: `inputMissing` if it does not exist; `invalidDocument` for a directory or another type without
-    ///   content.
+    /// - Throws: `inputMissing` if it does not exist; `invalidDocument` for a directory or a type without content.
     package func openInput() throws(SyncError) -> FileDescriptor {
         do throws(SyncError) {
             let file = try location().open(.read)

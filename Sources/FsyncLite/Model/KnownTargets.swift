@@ -77,8 +77,7 @@ public struct KnownTargets: Hashable, Sendable {
         try file.commit(durably: true)
     }
 
-    /// Whether a path no longer exists. It is asked only on the file system that was just written to, because that one
-    /// answers.
+    /// Whether a path no longer exists. This asks only the file system that was just written to, which answers.
     private static func isGone(_ path: [UInt8], of entry: Entry, beside new: Entry) -> Bool {
         guard entry.fileSystem == new.fileSystem, new.fileSystem.isLocal else { return false }
         // If a path cannot be looked at, it may still exist.

@@ -3,8 +3,7 @@ import FileSystem
 
 extension LocalFile {
     /// - Parameter title: the role of the directory for the user who named it, such as `the source`.
-    /// - Throws: `inputMissing` if the path leads to another type of object; an error with `isNotFound` if it does not
-    ///   exist.
+    /// - Throws: `inputMissing` if the path leads to another type; an error with `isNotFound` if it does not exist.
     package func directory(_ title: String) throws(SyncError) -> Directory {
         do {
             return try directory()

@@ -15,8 +15,7 @@ package struct Omissions: OptionSet, Hashable, Sendable {
     /// It is a separate file, because its object has the maximum number of names.
     package static let links = Omissions(rawValue: 32)
 
-    /// The source's extended attributes and ACLs could not be read. No manifest has this, because the next run tries
-    /// again.
+    /// The source's extended attributes and ACLs could not be read. No manifest has this: the next run tries again.
     package static let unread = Omissions(rawValue: 64)
 
     /// The content of an object in the history was removed on demand. Only lists have this.

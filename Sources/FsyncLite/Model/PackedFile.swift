@@ -29,8 +29,7 @@ struct PackedKind: Hashable, Sendable {
 }
 
 extension FileTime {
-    /// Seconds since 1970 in 34 bits, signed, and nanoseconds in 30 bits. It is nil outside the years 1697 to 2242,
-    /// which need more.
+    /// Seconds since 1970 in 34 bits, signed, and nanoseconds in 30 bits; nil outside the years 1697 to 2242.
     var packed: UInt64? {
         guard (-1 << 33..<1 << 33).contains(rawSeconds), (0..<1 << 30).contains(nanoseconds) else {
             return nil

@@ -1,5 +1,4 @@
-/// Integers that are read in the order in which they were added. A small one needs one byte. The chunks are never
-/// moved.
+/// Integers that are read in the order in which they were added. A small one needs one byte. No chunk is ever moved.
 struct PackedNumbers: Sendable {
     /// The header of the array and malloc's own bytes fit in the last page of a chunk.
     private static let capacity = 1 << 17 - 64

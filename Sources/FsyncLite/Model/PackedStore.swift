@@ -17,8 +17,7 @@ package struct PackedStore: Sendable {
         var chunks: [[UInt8]] = []
         var anchors = [Anchor](repeating: Anchor(), count: 2)
 
-        /// The times of the first status, and of the first one that is like another. Those of the other statuses are
-        /// usually near them.
+        /// The times of the first status, and of the first one that is like another. Other times are usually near them.
         var times: PackedTimes?
         var alikeTimes: PackedTimes?
         var kinds: [PackedKind] = []
@@ -50,8 +49,7 @@ package struct PackedStore: Sendable {
         var position = -1
     }
 
-    /// The two paths of a record: its own, and the other path of its object. Each is like the same path of its
-    /// neighbours.
+    /// The two paths of a record: its own, and the other path of its object. Each is like that of its neighbours.
     private enum PathKind: Int {
         case own, other
     }

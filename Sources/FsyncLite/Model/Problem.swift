@@ -13,8 +13,7 @@ public struct Problem: Hashable, Sendable {
         case unsupported
         /// The target has the entry, but not all of its attributes.
         case attribute
-        /// Somebody changed the target's entry after the last run. It is left unchanged, or its earlier content is
-        /// lost.
+        /// The target's entry was changed after the last run. It is left unchanged, or its earlier content is lost.
         case drift
         /// The entry is another target, or has the name of a state. It is left out.
         case reserved

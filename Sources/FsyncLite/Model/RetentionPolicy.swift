@@ -5,8 +5,7 @@ import FileSystem
 /// The present tree is always kept, and is the first snapshot of each calendar rule. The snapshot before it is kept
 /// too, so that the last run can be undone, unless `keepLast` is 0 and there is no other rule. `keepLast` counts the
 /// snapshots before the present one. Hours, days and months are those of the zone in which a snapshot's own run was
-/// planned. Weeks begin on Monday. If a calendar rule is not used up at the oldest snapshot with a time, it keeps that
-/// one too.
+/// planned. Weeks begin on Monday. A calendar rule that is not used up also keeps the oldest snapshot with a time.
 public struct RetentionPolicy: Hashable, Sendable {
     public var keepLast: Int?
     /// Keeps the newest snapshot of each of the last N hours, days and so on that have one.
@@ -66,8 +65,7 @@ public struct RetentionPolicy: Hashable, Sendable {
 }
 
 extension RetentionPolicy {
-    /// A rule: its key in settings and in a manifest's header, and the help of its option. The option has the same
-    /// name.
+    /// A rule: its key in settings and in a manifest's header, which its option has as well, and the option's help.
     package typealias Rule<Value> = (
         key: StaticString, path: WritableKeyPath<RetentionPolicy, Value?> & Sendable, help: String
     )

@@ -1,5 +1,4 @@
-/// The retention rules of a run, by origin. The first origin that has any rule wins. Rules of other origins are
-/// ignored.
+/// The retention rules of a run, by origin. The first origin that has any rule wins. The others are ignored.
 public struct RetentionOptions: Hashable, Sendable {
     /// From the command line or a job. They are stored with the target.
     public var given: RetentionPolicy?

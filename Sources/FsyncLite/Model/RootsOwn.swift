@@ -36,7 +36,7 @@ extension LocalFile {
 
     /// Refuses a symlink on the way if another user may have put it there: it can lead anywhere.
     ///
-    /// - Returns: the directory at the end of the path; nil for another type, for a missing file, and in a user
+    /// - Returns: the directory at the end of the path; nil for another type, if it is missing, and in a user
     ///   namespace.
     package func checkLinks() throws(SyncError) -> Directory? {
         let way = try reporting { () throws(SystemError) in

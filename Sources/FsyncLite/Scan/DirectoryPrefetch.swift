@@ -65,8 +65,7 @@ final class DirectoryPrefetch {
         private let makeReader: @Sendable () -> DirectoryReader
         /// Wakes the scan.
         let ready = Semaphore()
-        /// They wake helpers without work, and surplus helpers. One semaphore for both would wake the wrong ones most
-        /// of the time.
+        /// They wake helpers without work, and surplus helpers. One semaphore would often wake the wrong ones.
         private let (work, parked) = (Semaphore(), Semaphore())
         private let ended = Semaphore()
 

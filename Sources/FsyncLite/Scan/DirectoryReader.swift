@@ -90,8 +90,7 @@ final class DirectoryReader {
         }
     }
 
-    /// Whether the scan reads a directory. It skips excluded directories, mount points of a target, the state and
-    /// `lost+found`.
+    /// Whether the scan reads a directory, and not one that is excluded, a target's mount point, state or `lost+found`.
     private func isEntered(_ index: Int, _ status: FileStatus, of listed: ListedDirectory) -> Bool {
         if options.single != nil || listed.isTooLong(index, options) || listed.targets.entries.contains(index)
         {

@@ -1,7 +1,7 @@
 import FileSystem
 
-/// The entries of a tree that the target's file system can store. If that cannot store the mark of a state, entries
-/// with the name of a state are left out, because they would look like a state.
+/// The entries of a tree that the target's file system can store. If that cannot store the mark of a state, it leaves
+/// out entries with the name of a state, which would look like one.
 final class HeldEntries: AnyEntries {
     private let holder: FileSystemCapabilities?
     private let keepsMarks: Bool

@@ -39,8 +39,7 @@ public enum MirrorSource: Hashable, Sendable {
 
     /// Opens the directory, or joins several.
     ///
-    /// - Throws: `SyncError` with code `inputMissing` if a directory does not exist, or `usage` if it is on another
-    ///   machine.
+    /// - Throws: `SyncError` with code `inputMissing` if one does not exist, `usage` if it is on another machine.
     func open() throws -> Directory {
         switch self {
         case .directory(let path): return try MirrorSource.open(path, nil)

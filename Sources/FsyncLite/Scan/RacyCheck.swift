@@ -1,12 +1,10 @@
 import FileSystem
 
-/// Finds *racy* entries (as in git). They changed so shortly before a scan that a later change may not show in any
-/// time.
+/// Finds *racy* entries (as in git): they changed so shortly before a scan that a later change may show in no time.
 ///
 /// The first store to a mapped page moves the times. Later stores move no time until the page is written back. So a
-/// file is racy if it changed less than a window before the scan. It remains racy until a scan at least a window later
-/// finds the same change time and equal content. Reading it can also show that it is settled (`SettlingProbe`). Only
-/// files have mappings.
+/// file is racy if it changed less than a window before the scan. A scan at least a window later ends that, if it finds
+/// the same change time and equal content. So does a reading that finds it settled. Other types have no mapping.
 package struct RacyCheck: Sendable {
     /// The start of the scan, by the clock for time stamps of files.
     package var scanned: FileTime

@@ -52,7 +52,7 @@ struct TreeCursor {
         }
     }
 
-    /// The least number of entries of a directory in memory. An error among the first of them makes the directory
+    /// The least number of a directory's entries in memory. If one of the first has an error, the directory is
     /// unreadable.
     private static let windowSize = 4096
 
@@ -188,8 +188,7 @@ struct TreeCursor {
         return true
     }
 
-    /// Leaves the mirror's version of the present entry unchanged. This is a problem, unless the filters leave the
-    /// entry out.
+    /// Leaves the mirror's version of the present entry unchanged: a problem, unless the filters leave the entry out.
     private mutating func leave(_ sight: Sight, _ errno: Errno) {
         self.sight = sight
         guard filter?.isElsewhere(path, status.device) != true else { return }

@@ -8,8 +8,7 @@ package final class TreeScan: EntryStream {
     package struct Options: Sendable {
         /// Sockets have no data. In a source they are counted and left out, as in rsync and tar.
         package var omitsSockets = false
-        /// Makes unreadable directories, and entries that cannot be looked at, problems in the list. If false, they are
-        /// errors.
+        /// Makes unreadable directories and entries problems in the list. If false, each of them is an error.
         package var toleratesUnreadable = false
         /// Mount points are yielded and noted, but not entered.
         package var staysOnMount = false
@@ -28,8 +27,7 @@ package final class TreeScan: EntryStream {
         /// The kinds of extended attributes to read for each entry; nil for none.
         package var extended: ExtendedAttributes.Selection?
 
-        /// Whether the scan is of a directory inside a tree. There, an entry with the name of a state is an ordinary
-        /// entry.
+        /// The scan is of a directory inside a tree. There, an entry with the name of a state is an ordinary entry.
         var isInside = false
         /// Scans only this directory of a tree, without its subdirectories. Paths are those in the tree.
         var single: RelativePath?
@@ -109,8 +107,7 @@ package final class TreeScan: EntryStream {
 
     /// The results of a scan besides its entries.
     package struct Findings: Sendable {
-        /// Names that could not be looked at, directories that could not be listed, and symlinks that could not be
-        /// read.
+        /// Names that could not be looked at, and directories and symlinks that could not be read.
         package var problems: [Problem] = []
         /// Mount points, and directories of other file systems. Filled only with `staysOnMount`.
         package var mounts: [(path: RelativePath, isMountPoint: Bool)] = []

@@ -76,8 +76,7 @@ struct LocalTree: SourceTree, LocalContents {
 }
 
 extension Directory {
-    /// Checks that no source was removed or replaced since it was opened. Then its files would seem to vanish one by
-    /// one.
+    /// Checks that each source is still in place. If it was removed or replaced, its files would seem to vanish.
     ///
     /// - Throws: `SyncError` with code `inputMissing`.
     func checkIsInPlace() throws {

@@ -78,7 +78,8 @@ struct SourceFacts: Sendable {
         return check
     }
 
-    /// Adds the target's attributes that the source's user cannot read. On another machine, that user may not be root.
+    /// Adds the target's attributes that the source's user could not read: that user may not be root, even if this one
+    /// is.
     func completing(
         _ found: ExtendedAttributes, by target: @autoclosure () throws -> ExtendedAttributes
     ) rethrows -> ExtendedAttributes {

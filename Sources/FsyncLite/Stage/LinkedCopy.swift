@@ -17,8 +17,7 @@ final class LinkedCopy {
     private let hasDomains: Bool
     private let scanned: FileTime
     private let policy: ComparisonPolicy
-    /// The manifest of a target that was not scanned. It shows which objects were edited before links moved their
-    /// change times.
+    /// The manifest of a target that was not scanned. It shows edits before links moved the change times.
     private let recorded: ManifestReader?
     private var isRecordRead = false
     private var copier = FileCopier()
@@ -86,8 +85,8 @@ final class LinkedCopy {
         while let last = open.popLast() { try finish(last) }
     }
 
-    /// Whether the scanned object may have changed after it was compared. The first name may have no record, so each
-    /// name is checked.
+    /// Whether the scanned object may have changed after its comparison. Each name is asked: the first may have no
+    /// record.
     private func isEdited() throws -> Bool {
         var status = scan.status
         if let before = linked[status.inode] { status.changed = before }

@@ -76,8 +76,7 @@ final class MissingDigests {
                     [0, status.inode].contains(entry.targetInode),
                     status.changed < scanned
                 else { return (entry, "it is being changed in the target") }
-                // If nothing is deleted, a file may be only in the target. Then there is no source file that could
-                // differ.
+                // If nothing is deleted, a file may be only in the target. Then no source file can differ.
                 if let own = try source.digest(of: entry.file.path), own.digest != digest {
                     return (entry, "it differs from the source's; --checksum finds and repairs that")
                 }

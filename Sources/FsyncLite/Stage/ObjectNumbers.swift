@@ -28,8 +28,7 @@ package struct ObjectNumbers: Sendable {
 
     /// - Parameters:
     ///   - first: the first number that no object has yet.
-    ///   - isStep: if false, the lists do not change. An object with the size and time of its record is then the same
-    ///     object.
+    ///   - isStep: if false, the lists do not change: the same size and time then mean the same object.
     ///   - recorded: opens the present manifest, with uncovered entries; nil if there is none.
     package init(
         _ difference: Difference, from first: UInt64, isStep: Bool, recorded: () throws -> ManifestReader?

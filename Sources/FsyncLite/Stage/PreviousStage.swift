@@ -1,7 +1,6 @@
 import FileSystem
 
-/// The stages of interrupted runs. Files that are complete and durable are used again. So are the copied parts of
-/// others.
+/// The stages of interrupted runs. Complete and durable files are used again, and copied parts of others.
 final class PreviousStage {
     private let stages: Directory
     private var names: [FileName] = []
@@ -60,8 +59,7 @@ final class PreviousStage {
 
     /// Removes all other files, and makes the directories accessible, because some already have their final mode.
     ///
-    /// - Returns: the wanted files that were touched after the last line of the log, even if their size and time were
-    ///   restored.
+    /// - Returns: the wanted files that were touched after the log's last line, even if size and time were restored.
     private static func prune(
         _ stage: Directory, keeping kept: [RelativePath: RelativePath]
     ) throws -> [RelativePath] {

@@ -39,8 +39,7 @@ final class Stage {
         self.name = name
         directory = try stages.directory(name)
         hasDomains = try FileSystemInfo(of: directory).hasDomains
-        // The target's root may pass on default ACLs. Staged objects must not get them, because they have only the
-        // source's ACLs.
+        // Staged objects have only the source's ACLs. They must not get default ACLs of the target's root.
         let own = try ObjectHandle(of: directory)
         let inherited = try own.extendedAttributes(MirroredAttributes.acls.extended)
         if !inherited.isEmpty { _ = try own.setExtendedAttributes(ExtendedAttributes(), over: inherited) }

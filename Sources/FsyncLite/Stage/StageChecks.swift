@@ -2,8 +2,7 @@ import FileStorage
 import FileSystem
 
 extension Stage {
-    /// Reads the staged files again after the barrier. Compares them with the digests that were computed during the
-    /// copy.
+    /// Reads the staged files again after the barrier, and compares them with the digests from the copy.
     ///
     /// Cached pages are dropped first, so the data is from the device or the device's cache. On a file system in
     /// memory, only that memory is tested. `manifest verify` finds later damage.

@@ -75,8 +75,7 @@ final class StageWork: Sendable {
             announceRest()
         }
 
-        /// Announces the rest of the files if they will be read. The first copy of a thread shows whether files are
-        /// cloned instead.
+        /// Announces the rest of the files, once the first copy of a thread has shown that copies read the source.
         private func announceRest() {
             guard worker.readsContent, unannounced.count > 1 else { return }
             worker.announce(unannounced.map { work.stagedEntries.file(at: $0) })

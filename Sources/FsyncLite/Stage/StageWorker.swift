@@ -49,8 +49,7 @@ final class StageWorker {
 
     /// Announces entries to the source. Stage them next, in this order.
     func announce(_ files: [File]) {
-        // Attributes are first. Another machine answers in order, and it sends content only after all earlier answers
-        // were taken.
+        // First: another machine answers in order, and sends content only after earlier answers were taken.
         source.announce(attributesOf: files.filter { !$0.isFile }, extendedKinds)
         copier.announce(files)
     }

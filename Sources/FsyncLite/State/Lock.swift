@@ -3,7 +3,7 @@ import FileSystem
 
 extension TargetRoot {
     /// Whether a process has the lock on the target. This does not try to take the lock, because a run that starts at
-    /// this moment would fail.
+    /// this moment could fail.
     ///
     /// - Parameter process: only this process; nil for any.
     func isLocked(by process: Int32? = nil) throws -> Bool {
@@ -74,8 +74,7 @@ extension Directory {
             "a process of another user holds a lock on \(escapedText(path)); the lock on its state is what counts"
     }
 
-    /// The processes that have a lock on this directory, from the kernel's list. Those of another container may be
-    /// missing.
+    /// The processes that have a lock on this directory, in the kernel's list. It may lack those of other containers.
     fileprivate func lockHolders() throws -> [Int32] {
         let status = try trueStatus()
         let locks = try Directory.open(path: Array("/proc".utf8)).open(FileName("locks"), [.read])

@@ -95,8 +95,7 @@ struct LockFile: Hashable {
 
         deinit {
             guard let taken = taken.withLock({ $0 }) else { return }
-            // `recover --break-lock` may have removed it. If this call cannot remove it, the next run finds that the
-            // process has ended.
+            // `recover --break-lock` may have removed it. If it remains, the next run finds that the process has ended.
             if LockFile.found(in: taken.directory) == taken.content {
                 try? taken.directory.unlink(StateEntry.lock.name)
             }

@@ -14,8 +14,7 @@ struct PreparedMoves {
     private var taken: Set<OperationGraph.Location> = []
     private var hasArrived = false
 
-    /// - Throws: the result of `error` for an object that no prepared transaction contains, with its number and the
-    ///   reason.
+    /// - Throws: the result of `error` for an object that no prepared transaction contains: its number and the reason.
     init(
         _ objects: OperationGraph.ObjectList, _ transaction: FileName,
         error: (_ number: Int, _ reason: String) -> SyncError

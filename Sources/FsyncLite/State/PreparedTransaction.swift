@@ -71,8 +71,7 @@ package struct PreparedTransaction: Sendable {
             (self.object, self.path, self.status) = (object, path, status)
         }
 
-        /// - Parameter comparesTimes: whether change times are compared. If not, size and modification time show an
-        ///   edit.
+        /// - Parameter comparesTimes: compare change times. If false, size and modification time show an edit.
         func isAsSeen(_ status: FileStatus, _ comparesTimes: Bool) -> Bool {
             self.status.equals(status, in: [.identity, .modified]) && self.status.size == status.size
                 && (self.status.changed == status.changed || !comparesTimes)

@@ -6,8 +6,7 @@ public struct RecordedRun: Hashable, Sendable {
     /// The end of a run.
     public struct Outcome: Hashable, Sendable {
         public var exitCode: Int32
-        /// The reason why it did not mirror everything, by its name in JSON documents, such as `empty_source`; nil if
-        /// there is none.
+        /// The reason why it did not mirror everything, by its name in JSON documents (`empty_source`); nil if none.
         public var reason: String?
         /// The reason in words, with names of files; nil if there is none.
         public var message: String?
@@ -35,7 +34,7 @@ public struct RecordedRun: Hashable, Sendable {
     /// Whether a part of it could not be mirrored, or a command after it failed.
     public var isIncomplete: Bool { outcome?.exitCode == 3 }
 
-    /// Whether it ended in any other way.
+    /// Whether it ended and was not good.
     public var isBad: Bool { !isGood && (outcome != nil || isCutOff) }
 
     /// Whether its process ended without its end in the record: it was killed, or the machine lost its power.

@@ -154,8 +154,7 @@ package struct StateDirectory: Sendable {
         return CodableStorage(storage, keys: .snakeCase)
     }
 
-    /// - Throws: `SyncError` with code `invalidDocument` for a damaged document, or `refused` for one that others may
-    ///   write.
+    /// - Throws: `SyncError` with code `invalidDocument` for a damaged document, `refused` if others may write it.
     func document<Value: Decodable>(_ entry: StateEntry) throws(SyncError) -> Value {
         try documents.document(entry.name, in: directory)
     }
@@ -272,8 +271,7 @@ package struct StateDirectory: Sendable {
 }
 
 extension Directory {
-    /// - Returns: whether others may write to it. This is tolerated only if the file system shows no better
-    ///   permissions.
+    /// - Returns: whether others may write to it, which is allowed only if the file system shows all files so.
     @discardableResult
     fileprivate func checkOwner(_ status: FileStatus, _ path: [UInt8]) throws -> Bool {
         switch try ownership(of: status) {

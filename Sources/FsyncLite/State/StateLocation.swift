@@ -40,8 +40,7 @@ extension TargetRoot {
         }
     }
 
-    /// The reason why the state cannot be moved to its new location and back. It is nil if the state can be moved, or
-    /// need not be.
+    /// The reason why the state cannot be moved to its new location and back; nil if it can, or need not be.
     func stateRefusal(exchanges: Bool) throws -> Refusal? {
         let beside = exchanges && !isSubvolume
         guard let directory, let state, state.isBeside != beside,

@@ -124,8 +124,7 @@ struct TargetRoot {
                     .contains(error.errno)
             else { throw error }
             guard error.errno == .readOnlyFileSystem, var known = capabilities else { return }
-            // Attributes that it lacks would be in each plan, so the most limited set is assumed. No run uses it,
-            // because it is refused.
+            // Attributes that it lacks would be in each plan, so it is treated as having none. No run begins on it.
             known.held.subtract([.owners, .permissions, .acls, .xattrs])
             fileSystem?.take(known)
         }
