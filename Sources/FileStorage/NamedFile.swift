@@ -1,6 +1,6 @@
 /// A type with a file name.
 ///
-/// The extension begins at the last dot that has a character other than a dot before it, and any character after it. So
+/// The extension begins at the last dot that has any character after it, and before it one that is not a dot. So
 /// `nameWithoutExtension` plus `extension` is always the name.
 public protocol NamedFile {
     /// The last component of the path.

@@ -90,7 +90,7 @@ extension ObjectHandle {
         if let extended = wanted.extended {
             var held = ExtendedAttributes()
             if let selection { held = try extendedAttributes(selection) }
-            // Users other than root need write permission, even on their own objects.
+            // Ordinary users need write permission, even on their own objects.
             if held != extended, status.permissions & 0o200 == 0, status.type != .symlink,
                 !Account.isRoot, status.owner == Account.effectiveUser
             {
@@ -146,8 +146,8 @@ extension FileStatus {
     /// Setuid and setgid: the file runs with the rights of its owner or group.
     public static let identityBits: UInt16 = 0o6000
 
-    /// Lets another owner read the object. Else an object that only users other than its present owner can read would
-    /// be closed to everybody. Root needs no permission bits to read.
+    /// Lets another owner read the object. Its permissions may forbid that to any owner, so it would be closed to
+    /// everybody. Root needs no permission bits to read.
     ///
     /// - Returns: whether that changes anything.
     @discardableResult
@@ -166,7 +166,7 @@ extension FileStatus {
         open(to: other.owner)
         if type == .file {
             if owner != other.owner { permissions &= ~FileStatus.identityBits }
-            // If the group is not one of the user's, the kernel clears setgid for users other than root. The run
+            // If the group is not one of the user's, the kernel clears setgid for ordinary users. The run
             // reports that as omitted.
             if group != other.group, Account.isRoot { permissions &= ~0o2000 }
         }

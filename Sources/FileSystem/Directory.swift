@@ -372,8 +372,7 @@ public final class Directory: Sendable {
         }
     }
 
-    /// Takes the exclusive lock on this directory, and releases it with this object. Throws `wouldBlock` if another
-    /// process has it.
+    /// Locks this directory exclusively until this object ends. Throws `wouldBlock` if another process has the lock.
     public func lock() throws(SystemError) {
         try calling("flock", path) { () throws(Errno) in try descriptor.lock() }
         isLocked.store(true, ordering: .relaxed)

@@ -231,7 +231,7 @@ extension ExtendedAttributes {
         func growth(_ attribute: Attribute) -> Int {
             attribute.value.count - (present[attribute.name]?.count ?? 0)
         }
-        // An ACL may remove write permission, which users other than root need for the rest.
+        // An ACL may remove write permission, which ordinary users need for the rest.
         func rank(_ attribute: Attribute) -> (Int, Int) {
             (attribute.isACL && !Account.isRoot ? 1 : 0, growth(attribute))
         }

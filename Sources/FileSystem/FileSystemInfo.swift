@@ -11,7 +11,7 @@ public struct FileSystemInfo: Sendable, Equatable {
     public var blockSize: ByteCount
     /// Bytes that this user can still write.
     public var availableBytes: ByteCount
-    /// The bytes to free before users other than root can write any, because root has used the reserve of ext4. The
+    /// The bytes to free before ordinary users can write any, because root has used the reserve of ext4. The
     /// kernel does not report the size of the reserve. The default of mke2fs is assumed: a twentieth.
     public var missingReserve: ByteCount = 0
     /// The number of objects that can still be made; nil if there is no limit (btrfs).
@@ -95,8 +95,7 @@ extension FileSystemInfo {
         return tellsTransfers ? min(blockSize, 4096) : max(blockSize, 1)
     }
 
-    /// The space of an object beside its content and names, the space of a directory, and the shortest symlink that
-    /// needs a block.
+    /// The space of an object beside its content and names, that of a directory, and the shortest symlink with a block.
     private var costs: (object: ByteCount, directory: ByteCount, longSymlink: ByteCount) {
         switch name {
         case "ext4": (0, unit, 60)

@@ -46,8 +46,7 @@ public enum HostProcess {
         return true
     }
 
-    /// Gives large buffers back to the kernel as soon as they are freed. A program needs this if its phases use
-    /// different buffers.
+    /// Returns large buffers to the kernel as soon as they are freed. A program's phases may need different ones.
     public static func returnLargeBuffers() {
         // The size of a chunk of a packed list, which malloc also uses by default until it frees the first one.
         _ = map_large_buffers(127 << 10)

@@ -55,8 +55,8 @@ extension Directory {
 }
 
 extension FileStatus {
-    /// The status without the values that the file system invents. An invented inode number says nothing about the
-    /// object, and becomes 0.
+    /// The status without the values that the file system invents. An invented inode number says nothing, and becomes
+    /// 0.
     func seen(on fileSystem: TargetFileSystem?) -> FileStatus {
         guard let fileSystem else { return self }
         var status = self

@@ -16,8 +16,7 @@ public struct TreeCopy: ~Copyable {
         self.attributes = attributes
     }
 
-    /// Copies a directory to a name in another directory. A symlink is copied as a symlink. A file with several names
-    /// becomes several files.
+    /// Copies a directory to a name in another directory. Symlinks remain symlinks. Each name of a file becomes a file.
     ///
     /// - Throws: `stale` for a file that changed meanwhile; `invalid` for a device, a socket, or a directory that would
     ///   be copied into itself.

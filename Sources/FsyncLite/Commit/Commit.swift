@@ -199,8 +199,7 @@ package final class Commit {
 
     /// Checks that an object is still the same, right before it is moved.
     ///
-    /// RACE: if another object replaces it between this check and the rename, that one is moved to the history instead.
-    /// It is not lost.
+    /// RACE: if another object replaces it between check and rename, that one is moved to the history. It is not lost.
     private func expect(_ object: Int, at location: OperationGraph.Location, in directory: Directory) throws {
         guard let status = try directory.status(of: location.name), objects.isObject(object, status) else {
             throw SyncError(

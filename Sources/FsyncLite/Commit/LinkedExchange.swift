@@ -1,8 +1,7 @@
 import FileStorage
 import FileSystem
 
-/// Builds the complete new tree beside the target and swaps it in with one rename. So a reader always sees one whole
-/// tree.
+/// Builds the complete new tree beside the target and swaps it in with one rename. A reader always sees one whole tree.
 ///
 /// The new tree is a copy of the old one, made of links. The ordinary operations of a commit run on the copy, so old
 /// objects are in the stage's slots as usual. The transaction then has one operation on the target.

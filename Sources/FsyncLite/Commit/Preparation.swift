@@ -47,7 +47,7 @@ extension Commit {
         return journal
     }
 
-    /// Users other than root need write permission on a directory to move it. So its attributes become part of the
+    /// Ordinary users need write permission on a directory to move it. So its attributes become part of the
     /// transaction, which restores them at its end.
     private static func addMovedDirectories(to journal: inout Journal) {
         let known = Set(journal.attributes.map(\.object))

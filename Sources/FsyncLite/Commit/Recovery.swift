@@ -159,8 +159,7 @@ struct Recovery {
 }
 
 extension TargetRoot {
-    /// Ends the commit of an earlier run. Returns true if there was one. Another directory may have the target's name
-    /// then.
+    /// Ends the commit of an earlier run. True if there was one: then another directory may have the target's name.
     func recover() throws -> Bool {
         guard let directory, let state else { return false }
         return try Recovery(root: directory, state: state).run() != nil

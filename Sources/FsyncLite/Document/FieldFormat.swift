@@ -187,8 +187,7 @@ extension ExtendedAttributes.Attribute {
 }
 
 extension FieldFormat where Value: OptionSet & Sendable, Value.Element == Value {
-    /// A list of words, without duplicates and in the order of `names`. An empty list is omitted. A value without a
-    /// name is not recorded.
+    /// A list of words, without duplicates, in the order of `names`. Empty lists and unnamed values are omitted.
     static func words(_ names: [(Value, String)]) -> FieldFormat {
         FieldFormat(
             write: { text, key, set in

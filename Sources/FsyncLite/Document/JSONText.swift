@@ -149,8 +149,7 @@ package struct JSONText: Sendable {
         needsComma = true
     }
 
-    /// A byte string. If it is UTF-8, it is text under `key`, else base 64 under `base64Key`. So distinct names remain
-    /// distinct.
+    /// A byte string: text under `key` if it is UTF-8, else base 64 under `base64Key`. Distinct names remain distinct.
     package mutating func field(_ key: StaticString, _ base64Key: StaticString, _ value: ArraySlice<UInt8>) {
         value.withUnsafeBufferPointer { text in
             if isPlain(text) || String(validating: text, as: UTF8.self) != nil {

@@ -78,7 +78,7 @@ struct Wildcard: Hashable, Sendable {
     func matches(_ text: Span<UInt8>, from start: Int, steps: inout Int) -> Bool {
         let slash = UInt8(ascii: "/")
         let tokens = tokens.span
-        // Fast path: most texts end in a byte other than the pattern's.
+        // Fast path: most texts end in another byte than the pattern.
         if tokens.count > 0, case .byte(let last) = tokens[tokens.count - 1],
             start == text.count || text[text.count - 1] != last
         {

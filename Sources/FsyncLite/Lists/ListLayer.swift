@@ -1,7 +1,6 @@
 import FileSystem
 
-/// The difference of two neighbouring lists, from the newer one to the older one. At all paths without a line, the two
-/// lists are the same.
+/// The difference of two neighbouring lists, from the newer to the older one. Paths without a line are equal in both.
 package struct ListLayer: Sendable {
     package private(set) var lines = PackedMap<ListLineCoding>()
     /// The paths above those of the lines, and maybe more; nil until layers are joined.

@@ -1,8 +1,7 @@
 import FileSystem
 import Synchronization
 
-/// Reads the directories of a tree in the order of a scan. The scan itself reads, and other threads read ahead of it if
-/// that helps.
+/// Reads the directories of a tree in the order of a scan. If it helps, other threads read ahead of the scan itself.
 ///
 /// The unread parts are in one list in the order of the scan. A directory that was read is replaced by its
 /// subdirectories and later windows. So the first part that no thread has taken is the earliest one. The scan reads the

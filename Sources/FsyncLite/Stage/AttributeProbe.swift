@@ -1,8 +1,7 @@
 import FileSystem
 
 extension Stage {
-    /// Tries the attributes that a commit will set on a probe. So the manifest does not claim attributes that the
-    /// target cannot store.
+    /// Tries a commit's attributes on a probe, so that the manifest does not claim any that the target cannot store.
     func tryAttributes(of matches: some Sequence<Match>) throws -> [RelativePath: File] {
         var achieved: [RelativePath: File] = [:]
         let setsOwner = attributes.contains(.owner)

@@ -1,7 +1,6 @@
 import FileSystem
 
-/// The file `log` of a stage, for a later run. It has a header, and a line for each file that is staged completely
-/// *and* durably.
+/// The file `log` of a stage, for a later run: a header, and a line for each file that is staged *and* durable.
 ///
 /// Lines are appended every few seconds on a separate thread, and on request. An unreadable line, such as one torn by a
 /// power cut, ends the log. The files of all later lines are copied again.

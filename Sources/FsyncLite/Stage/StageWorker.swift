@@ -60,7 +60,7 @@ final class StageWorker {
     /// - Parameters:
     ///   - index: the index of the staged entry.
     ///   - location: its path below the stage.
-    ///   - staysOpen: adds the permissions that users other than root need to move a directory or add to it. The commit
+    ///   - staysOpen: adds the permissions that ordinary users need to move a directory or add to it. The commit
     ///     removes them at its end.
     /// - Throws: an error if it cannot be written. If the source cannot be read, this is an outcome.
     func stage(

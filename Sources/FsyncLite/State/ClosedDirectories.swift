@@ -1,7 +1,6 @@
 import FileSystem
 
-/// Directories of a target that the present user owns but may not read. They are made accessible for the run. The plan
-/// sets their final mode.
+/// Directories of a target that this user owns but may not read, made accessible. The plan sets their final mode.
 final class ClosedDirectories {
     private let root: Directory
     private var opened: [(path: RelativePath, permissions: UInt16)] = []

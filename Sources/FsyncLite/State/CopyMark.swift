@@ -1,7 +1,6 @@
 import FileSystem
 
-/// The document `copy` of a state. It is in a directory that becomes a copy of an earlier tree, and is removed when the
-/// copy is complete.
+/// The document `copy` of a state in a directory that becomes a copy of an earlier tree. A complete copy has none.
 extension StateDirectory {
     /// The earlier tree whose copy the directory becomes; nil for a target.
     func copy() throws -> [UInt8]? { try read(.copy, limit: 1 << 24) }

@@ -1,7 +1,6 @@
 import FileSystem
 
-/// Marks: empty files whose times are data. The modification time is the start of something, and the change time is its
-/// end.
+/// Marks: empty files whose times are data. The modification time is a beginning, and the change time is its end.
 extension StateDirectory {
     /// The spans in which commits and exchanges moved change times that the manifest lacks; empty without marks.
     package func commitSpans(_ header: ManifestHeader) throws -> CommitSpans {
