@@ -1,8 +1,8 @@
-// The kernel's FUSE protocol, as far as a read-only file system speaks it, and the calls around it.
+// The part of the kernel's FUSE protocol that a read-only file system needs, and the calls around it.
 //
-// Source: include/uapi/linux/fuse.h of Linux. Layouts are those of protocol 7.31, `backing_id`, `max_stack_depth` and
-// `fuse_backing` those of 7.40. All numbers are in the order of the machine, and each record of a listing begins at a
-// multiple of eight bytes.
+// Source: include/uapi/linux/fuse.h of Linux. The layouts are those of protocol 7.31; `backing_id`, `max_stack_depth`
+// and `fuse_backing` are those of 7.40. All numbers are in the machine's byte order. Each record of a listing begins at
+// a multiple of eight bytes.
 #ifndef FSYNC_LITE_FUSE_PROTOCOL_H
 #define FSYNC_LITE_FUSE_PROTOCOL_H
 
@@ -26,13 +26,13 @@ enum fuse_operation {
     FUSE_OP_RENAME2 = 45, FUSE_OP_COPY_FILE_RANGE = 47
 };
 
-/// What INIT agrees on.
+/// Flags of INIT.
 static const uint64_t FUSE_FLAG_ASYNC_READ = 1ull << 0, FUSE_FLAG_DO_READDIRPLUS = 1ull << 13,
     FUSE_FLAG_READDIRPLUS_AUTO = 1ull << 14, FUSE_FLAG_PARALLEL_DIROPS = 1ull << 18, FUSE_FLAG_POSIX_ACL = 1ull << 20,
     FUSE_FLAG_MAX_PAGES = 1ull << 22, FUSE_FLAG_CACHE_SYMLINKS = 1ull << 23, FUSE_FLAG_INIT_EXT = 1ull << 30,
     FUSE_FLAG_PASSTHROUGH = 1ull << 37;
 
-/// What OPEN and OPENDIR allow.
+/// Flags in the replies to OPEN and OPENDIR.
 static const uint32_t FUSE_OPEN_KEEP_CACHE = 1 << 1, FUSE_OPEN_CACHE_DIR = 1 << 3, FUSE_OPEN_PASSTHROUGH = 1 << 7;
 
 static const int32_t FUSE_NOTICE_INVAL_INODE = 2, FUSE_NOTICE_INVAL_ENTRY = 3;
@@ -65,7 +65,7 @@ struct fuse_read_request { uint64_t fh, offset; uint32_t size, read_flags; uint6
 struct fuse_release_request { uint64_t fh; uint32_t flags, release_flags; uint64_t lock_owner; };
 struct fuse_xattr_size { uint32_t size, unused; };
 struct fuse_interrupt_request { uint64_t unique; };
-/// Its name follows.
+/// The name follows.
 struct fuse_listed { uint64_t ino, off; uint32_t namelen, type; };
 struct fuse_statfs_reply {
     uint64_t blocks, bfree, bavail, files, ffree;
@@ -76,7 +76,7 @@ struct fuse_inval_inode { uint64_t ino; int64_t off, len; };
 struct fuse_inval_entry { uint64_t parent; uint32_t namelen, flags; };
 struct fuse_backing { int32_t fd; uint32_t flags; uint64_t unused; };
 
-/// An id with which the kernel reads a file by itself; below zero with an error.
+/// Gets an id with which the kernel reads a file by itself; below zero is an error.
 static inline int fuse_open_backing(int connection, int file) {
     struct fuse_backing backing = {file, 0, 0};
     return ioctl(connection, _IOW(229, 1, struct fuse_backing), &backing);
@@ -87,15 +87,15 @@ static inline int fuse_close_backing(int connection, int32_t id) {
     return ioctl(connection, _IOW(229, 2, uint32_t), &backing);
 }
 
-/// Mounts with MS_RDONLY, MS_NOSUID and MS_NODEV of linux/mount.h. Headers of glibc that have them clash with Swift's.
+/// Mounts with MS_RDONLY, MS_NOSUID and MS_NODEV of linux/mount.h. glibc's headers of them clash with Swift's.
 static inline long fuse_mount(const char *source, const char *place, const char *options) {
     return syscall(SYS_mount, source, place, "fuse.fsync-lite", 1ul | 2ul | 4ul, options);
 }
 
-/// The file system ends when its last file is closed: MNT_DETACH and UMOUNT_NOFOLLOW.
+/// Detaches the file system (MNT_DETACH, UMOUNT_NOFOLLOW). It ends when its last file is closed.
 static inline long fuse_unmount(const char *place) { return syscall(SYS_umount2, place, 2 | 8); }
 
-/// The descriptor that fusermount3 sends over a socket; below zero with an error.
+/// Receives the descriptor that fusermount3 sends over a socket; below zero is an error.
 static inline int fuse_receive_descriptor(int socket) {
     char byte;
     union { struct cmsghdr head; char bytes[CMSG_SPACE(sizeof(int))]; } control;

@@ -5,18 +5,18 @@ import Synchronization
 
 /// A value that is changed in memory and saved automatically: some time after a change, on request, and when it ends.
 ///
-/// Saves never overlap. A change during a save is not lost: it is saved after the next interval. A failed save is
-/// reported and tried again. An unchanged value is not saved.
+/// Saves never overlap. A change during a save is saved after the next interval. A failed save is reported and tried
+/// again. An unchanged value is not saved.
 ///
-/// `change` waits for no save. Pauses and automatic saves run on a thread of the buffer, which starts with the first change
-/// and ends with the buffer. A buffer that goes saves its last change before it is gone, on the thread that lets it go; end
-/// it with `close` where that must not wait, or must not fail unnoticed.
+/// `change` waits for no save. Pauses and automatic saves run on a thread of the buffer, which starts with the first
+/// change and ends with the buffer. The last change is saved when the buffer is deinitialized, on the thread that does
+/// so. Use `close` if that must not wait, or if its errors must be seen.
 ///
-/// `withObservationTracking` is told of a change of `value` and of `isDirty`, on the thread that makes it.
+/// `withObservationTracking` reports changes of `value` and `isDirty`, on the thread that makes them.
 public final class AutosavingBuffer<Value: Encodable & Sendable>: Sendable, Observable {
     private let name: String
     private let state: Mutex<State>
-    /// Held during a save.
+    /// Locked during a save.
     private let saving = Mutex(())
     private let store: @Sendable (Value) throws -> Void
     private let onFailure: @Sendable (StorageError) -> Void
@@ -31,20 +31,20 @@ public final class AutosavingBuffer<Value: Encodable & Sendable>: Sendable, Obse
         var changes = 0
         /// The number of changes that are stored.
         var stored = 0
-        /// A pause and a save are queued on the thread.
+        /// Whether a pause and a save are queued on the thread.
         var isScheduled = false
         var isClosed = false
         var isDiscarded = false
-        /// What observers are not told of yet.
+        /// The changes that observers have not been notified of.
         var untold: Set<Observed> = []
-        /// A thread tells observers.
+        /// Whether a thread is notifying observers.
         var isTelling = false
         /// The duration of the last save.
         var lastSave = Duration.zero
 
         var isDirty: Bool { changes != stored }
 
-        /// Empty, and the end of telling, where observers know all.
+        /// Returns the changes to notify of. If there are none, notifying ends.
         mutating func takeUntold() -> Set<Observed> {
             defer { untold = [] }
             isTelling = !untold.isEmpty
@@ -55,10 +55,10 @@ public final class AutosavingBuffer<Value: Encodable & Sendable>: Sendable, Obse
     private enum Observed { case value, isDirty }
 
     /// - Parameters:
-    ///   - initial: the first value, which counts as saved.
-    ///   - keys: how the document spells the names of properties.
-    ///   - interval: from a change to its save; at least ten times the duration of the last save.
-    ///   - onFailure: receives the errors of automatic saves, and of the last one.
+    ///   - initial: the first value, which is treated as saved.
+    ///   - keys: the spelling of the names of properties in the document.
+    ///   - interval: the time from a change to its save; at least ten times the duration of the last save.
+    ///   - onFailure: receives the errors of automatic saves, and of the last save.
     public convenience init(
         _ storage: any Storage, key: String, initial: Value, keys: JSONKeys = .asDeclared, interval: Duration,
         onFailure: @escaping @Sendable (StorageError) -> Void
@@ -70,8 +70,8 @@ public final class AutosavingBuffer<Value: Encodable & Sendable>: Sendable, Obse
     }
 
     /// - Parameters:
-    ///   - name: what is stored, for errors.
-    ///   - wait: pauses; true if the buffer was closed meanwhile. Tests supply their own.
+    ///   - name: the name of the stored value, for errors.
+    ///   - wait: pauses, and returns true if the buffer was closed meanwhile. Tests supply their own.
     package init(
         _ name: String, initial: Value, interval: Duration,
         onFailure: @escaping @Sendable (StorageError) -> Void, closing: Alarm = Alarm(),
@@ -93,7 +93,7 @@ public final class AutosavingBuffer<Value: Encodable & Sendable>: Sendable, Obse
         }
     }
 
-    /// The present value. Inside `change`, use what that passes: here the lock is taken a second time, which traps.
+    /// The present value. Inside `change`, use the value that it passes: a second lock would trap.
     public var value: Value {
         registrar.access(self, keyPath: \.value)
         return state.withLock { $0.value }
@@ -105,15 +105,15 @@ public final class AutosavingBuffer<Value: Encodable & Sendable>: Sendable, Obse
         return state.withLock { $0.isDirty }
     }
 
-    /// Changes the value and schedules a save; returns and throws what `body` does. Other calls wait for `body`, so it must
-    /// be short.
+    /// Changes the value and schedules a save. Returns and throws what `body` does. Other calls wait, so it must be
+    /// short.
     public func change<Outcome, Failure: Error>(
         _ body: (inout Value) throws(Failure) -> Outcome
     ) throws(Failure) -> Outcome {
         var result: Result<Outcome, Failure>?
         state.withLock { state in
             state.untold.formUnion(state.isDirty ? [.value] : [.value, .isDirty])
-            // What throws may have changed the value before.
+            // A body that throws may have changed the value before.
             state.changes += 1
             result = Result { () throws(Failure) in try body(&state.value) }
         }
@@ -125,7 +125,7 @@ public final class AutosavingBuffer<Value: Encodable & Sendable>: Sendable, Obse
 
     /// Saves unsaved changes now, on the calling thread.
     public func save() throws(StorageError) {
-        // RACE: if this save fails, the thread may have found the value clean meanwhile and ended its work.
+        // RACE: if this save fails, the thread may have found the value unchanged meanwhile, and ended its work.
         defer { schedule() }
         try storeUnsaved()
         tell()
@@ -136,7 +136,7 @@ public final class AutosavingBuffer<Value: Encodable & Sendable>: Sendable, Obse
         try await LocalFile.perform { [self] () throws(StorageError) in try save() }
     }
 
-    /// Ends automatic saves, and saves what is unsaved.
+    /// Ends automatic saves, and saves unsaved changes.
     public func close() throws(StorageError) {
         state.withLock { $0.isClosed = true }
         closing.ring()
@@ -148,7 +148,7 @@ public final class AutosavingBuffer<Value: Encodable & Sendable>: Sendable, Obse
         try await LocalFile.perform { [self] () throws(StorageError) in try close() }
     }
 
-    /// Ends the buffer without saving, and waits for a save that is running. `save` still saves when it is called.
+    /// Ends the buffer without saving, and waits for a running save. A call of `save` still saves.
     public func discard() {
         state.withLock { ($0.isClosed, $0.isDiscarded) = (true, true) }
         closing.ring()
@@ -168,7 +168,7 @@ public final class AutosavingBuffer<Value: Encodable & Sendable>: Sendable, Obse
                 self?.saveByItself()
             }
         } catch {
-            // The next change queues it again.
+            // The next change queues a save again.
             state.withLock { $0.isScheduled = false }
             onFailure(.cannotWrite(name, cause: SyncError(error)))
         }
@@ -207,8 +207,8 @@ public final class AutosavingBuffer<Value: Encodable & Sendable>: Sendable, Obse
         }
     }
 
-    /// Tells observers, after the lock is released, since they may read the value and change it. What an observer changes is
-    /// told when it has returned: until then it is still registered, and would be told of its own change.
+    /// Notifies observers after the lock is released, because they may read the value and change it. An observer's own
+    /// change is reported after it returns. Until then it is still registered, and would be notified of that change.
     private func tell() {
         var next = state.withLock { $0.isTelling ? [] : $0.takeUntold() }
         while !next.isEmpty {
@@ -244,7 +244,7 @@ extension AutosavingBuffer where Value: Decodable {
 }
 
 extension AutosavingBuffer where Value == String {
-    /// The text of a file, loaded off Swift's pool; a missing file is empty text. Saved as text in UTF-8, atomically.
+    /// A file's text, loaded outside Swift's pool. A missing file is empty text. It is saved as UTF-8, atomically.
     public convenience init(
         text file: LocalFile, interval: Duration, onFailure: @escaping @Sendable (StorageError) -> Void
     ) async throws(SyncError) {

@@ -1,13 +1,13 @@
 import FileSystem
 import FoundationEssentials
 
-/// Stores Codable values as JSON in any storage. What was stored comes back, for every type.
+/// Stores Codable values as JSON in any storage. For every type, the stored value can be read again unchanged.
 public struct CodableStorage: Sendable {
-    /// The storage of the bytes; it lists and removes keys.
+    /// The storage of the bytes. It also lists and removes keys.
     public let base: any Storage
     private let keys: JSONKeys
 
-    /// - Parameter keys: how the documents spell the names of properties.
+    /// - Parameter keys: the spelling of the names of properties in the documents.
     public init(_ base: any Storage, keys: JSONKeys = .asDeclared) {
         (self.base, self.keys) = (base, keys)
     }
@@ -26,7 +26,7 @@ public struct CodableStorage: Sendable {
         }
     }
 
-    /// The value under a key; nil only if nothing is stored there.
+    /// The value under a key; nil only if there is none.
     public func valueIfPresent<Value: Decodable>(
         _ type: Value.Type = Value.self, for key: String
     ) throws(StorageError) -> Value? {
@@ -37,7 +37,7 @@ public struct CodableStorage: Sendable {
         }
     }
 
-    /// Each value with its key, in the order of the keys. A damaged one is a failure of its own.
+    /// Each value with its key, in the order of the keys. For a damaged value, the result is its error.
     public func all<Value: Decodable>(
         _ type: Value.Type = Value.self
     ) throws(StorageError) -> [(key: String, value: Result<Value, StorageError>)] {
@@ -55,7 +55,7 @@ public struct CodableStorage: Sendable {
 
     /// Stores a value under a key, replacing the old one.
     ///
-    /// - Throws: `cannotWrite` also for a value that would not come back.
+    /// - Throws: `cannotWrite`, also for a value that could not be read again unchanged.
     public func store(_ value: some Encodable, for key: String) throws(StorageError) {
         let data: Data
         do {

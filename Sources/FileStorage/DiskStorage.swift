@@ -1,22 +1,22 @@
 import FileSystem
 import FoundationEssentials
 
-/// Files in one directory, which stays open: a key is a file name.
+/// Files in one directory, which is open all the time. A key is a file name.
 ///
-/// Writes are atomic and durable. Only regular files count: a symlink, a directory or a FIFO under a key is
-/// `cannotRead`, and is never followed, entered or waited for. Names that are not UTF-8 are not in the storage.
+/// Writes are atomic and durable. Only regular files are values. A symlink, a directory or a FIFO under a key is
+/// `cannotRead`, and is never followed, entered or waited for. Names that are not UTF-8 are ignored.
 public struct DiskStorage: Storage {
     private let directory: Directory
     /// The maximum size of a value that can be read, in bytes.
     private let sizeLimit: Int
     private let isDurable: Bool
     private let check: @Sendable (FileStatus, FileName) throws -> Void
-    /// One per storage: its `async` calls run in the order of submission.
+    /// Each storage has one: its `async` calls run in the order of submission.
     private let worker = WorkerThread()
 
     /// - Parameters:
     ///   - isDurable: if false, a power cut may leave an old or an empty value.
-    ///   - check: refuses to read a file.
+    ///   - check: throws if a file must not be read.
     package init(
         _ directory: Directory, sizeLimit: Int = .max, isDurable: Bool = true,
         check: @escaping @Sendable (FileStatus, FileName) throws -> Void = { _, _ in }
@@ -25,13 +25,14 @@ public struct DiskStorage: Storage {
         self.check = check
     }
 
-    /// Stores in a directory, which is made if missing. What killed programs have left half written in it is removed.
+    /// Stores in a directory, which is made if missing. Half-written files of killed programs are removed from it.
     ///
-    /// - Parameter isDurable: if false, nothing is synced, which is faster: a power cut may leave an old or an empty value.
+    /// - Parameter isDurable: if false, nothing is synced: this is faster, but a power cut may leave an old or empty
+    ///   value.
     public init(in directory: LocalFile, isDurable: Bool = true) throws(SyncError) {
         try directory.makeDirectory(parents: true)
         self.init(try directory.directory(), isDurable: isDurable)
-        // Who may only read there can still do that.
+        // A user who may only read the directory can still do that.
         try? PendingFile.removeAbandoned(in: self.directory)
     }
 
@@ -44,7 +45,7 @@ public struct DiskStorage: Storage {
         }
     }
 
-    /// Where the directory itself is gone, what is stored is unknown.
+    /// If the directory itself was removed, it is unknown whether the key exists.
     private func reading(_ key: String, _ error: SyncError) -> StorageError {
         guard error.isNotFound else { return .cannotRead(key, cause: error) }
         do throws(SystemError) {

@@ -1,21 +1,21 @@
 import FileSystem
 import FoundationEssentials
 
-/// A type with a file of its own. Everything has a default.
+/// A type with a file of its own. All members have defaults.
 public protocol FileBacked {
-    /// A single component; by default the name of the type with `.txt`, or `.json` for a Codable type.
+    /// A single component. By default, it is the name of the type with `.txt`, or with `.json` for a Codable type.
     static var fileName: String { get }
     /// The text encoding of the file; UTF-8 by default.
     static var encoding: String.Encoding { get }
-    /// By default the program's own subdirectory of ``LocalFile/dataDirectory``, named like the executable.
+    /// By default, the program's own subdirectory of ``LocalFile/dataDirectory``, which has the name of the executable.
     static var directory: LocalFile { get throws(SyncError) }
-    /// What the file is: text, to which more can be appended, or JSON for an `Encodable` type. It follows from the type.
+    /// The form of the file: text that can be appended to, or JSON for an `Encodable` type. It follows from the type.
     associatedtype FileForm = TextForm
 }
 
-/// Of a file of text.
+/// The form of a file of text.
 public enum TextForm {}
-/// Of a file with one value of JSON, which cannot be read with something behind it.
+/// The form of a file with one value of JSON. It could not be read with another value behind it.
 public enum JSONForm {}
 
 extension FileBacked where Self: Encodable {
@@ -40,7 +40,7 @@ extension FileBacked {
 
     /// The file of this type in a directory.
     ///
-    /// - Parameter directory: nil for that of the type.
+    /// - Parameter directory: nil means the directory of the type.
     /// - Throws: `usage` unless the name is a single component.
     public static func file(
         _ name: String = fileName, in directory: LocalFile?
@@ -51,7 +51,7 @@ extension FileBacked {
     }
 }
 
-/// A type whose file is read as text. Nothing has to be implemented.
+/// A type whose file is read as text. No member must be implemented.
 public protocol FileReadable: FileBacked {}
 
 /// A type that is read from and written to a file.
@@ -64,11 +64,11 @@ extension FileReadable {
     public func read() throws(SyncError) -> String { try file.text(encoding: Self.encoding) }
 }
 
-/// A type whose values are read from files. `Decodable` types need nothing else and are JSON.
+/// A type whose values are read from files. `Decodable` types need no further code, and are JSON.
 public protocol FileDecodable: FileReadable {
     /// Reads the value from the whole text of a file.
     ///
-    /// - Throws: what is wrong with the text; the caller adds the path.
+    /// - Throws: the fault of the text. The caller adds the path.
     init(fileText: String) throws
 }
 
@@ -81,7 +81,7 @@ extension FileDecodable where Self: Decodable {
 extension FileDecodable {
     /// Reads the value in the file of this type.
     ///
-    /// - Parameter directory: nil for that of the type.
+    /// - Parameter directory: nil means the directory of the type.
     /// - Throws: `invalidDocument` for invalid text; an error with `isNotFound` if there is no file.
     public static func read(
         _ name: String = fileName, in directory: LocalFile? = nil
@@ -102,7 +102,7 @@ extension FileDecodable {
     }
 }
 
-/// A `Decodable` type that is only ``FileReadable`` has the same calls. Where it is also ``FileDecodable``, those count.
+/// The same calls for a `Decodable` type that is only ``FileReadable``. ``FileDecodable`` types use their own calls.
 extension FileReadable where Self: Decodable {
     @_disfavoredOverload public static func read(
         _ name: String = fileName, in directory: LocalFile? = nil

@@ -1,22 +1,22 @@
 import FoundationEssentials
 
-/// A type whose file is written as text. Nothing has to be implemented.
+/// A type whose file is written as text. No member must be implemented.
 public protocol FileWritable: FileBacked {}
 
 extension FileWritable where FileForm == TextForm {
     /// Appends a text to the file of this type; creates it and its directories if missing.
     ///
-    /// - Throws: if the encoding cannot represent the text; then nothing is written.
+    /// - Throws: an error if the encoding cannot represent the text. Then nothing is written.
     public func write(_ text: String) throws(SyncError) {
         try file.append(text, encoding: Self.encoding)
     }
 }
 
-/// A type whose values are written to files. `Encodable` types need nothing else and are JSON.
+/// A type whose values are written to files. `Encodable` types need no further code, and are JSON.
 public protocol FileEncodable: FileWritable {
-    /// The text of the value: the content of a file, or what is appended to one.
+    /// The text of the value. It is the content of a file, or is appended to a file.
     ///
-    /// - Throws: why there is none; the caller adds the path.
+    /// - Throws: the reason why there is no text. The caller adds the path.
     func fileText() throws -> String
 }
 
@@ -44,7 +44,7 @@ extension FileEncodable {
 extension FileEncodable where FileForm == TextForm {
     /// Appends this value to the file of this type in a directory; creates both if missing.
     ///
-    /// - Throws: if the encoding cannot represent the text; then nothing is written.
+    /// - Throws: an error if the encoding cannot represent the text. Then nothing is written.
     public func append(to name: String = Self.fileName, in directory: LocalFile) throws(SyncError) {
         try append(to: Self.file(name, in: directory))
     }
@@ -55,7 +55,7 @@ extension FileEncodable where FileForm == TextForm {
     }
 }
 
-/// An `Encodable` type that is only ``FileWritable`` has the same calls. Where it is also ``FileEncodable``, those count.
+/// The same calls for an `Encodable` type that is only ``FileWritable``. ``FileEncodable`` types use their own calls.
 extension FileWritable where Self: Encodable {
     @_disfavoredOverload public func write() throws(SyncError) { try write(to: file) }
 

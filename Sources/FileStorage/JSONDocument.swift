@@ -2,14 +2,14 @@ import FileSystem
 import FoundationEssentials
 import Synchronization
 
-/// How a document spells a property's name: as the type declares it, or in snake_case.
+/// The spelling of a property's name in a document: as the type declares it, or in snake_case.
 public enum JSONKeys: Sendable { case asDeclared, snakeCase }
 
-/// JSON through Codable, always with the same layout: sorted keys, indented, with a trailing line feed, dates as ISO 8601.
+/// JSON through Codable, always with the same layout: sorted keys, indented, a line feed at the end, dates as ISO 8601.
 ///
-/// What was encoded can be decoded, for every type; what could not is refused. In snake_case no other spelling is accepted:
-/// `keep_last` is `keepLast`, `keepLast` is unknown, and a type whose keys are `made_at` or `_id` is refused. The keys of
-/// dictionaries stay unchanged.
+/// Every document that was written can be read. A value that could not be read again is refused. In snake_case, no
+/// other spelling is accepted: `keep_last` is `keepLast`, and `keepLast` is unknown. A type whose keys are `made_at` or
+/// `_id` is refused. The keys of dictionaries are left unchanged.
 package enum JSONDocument {
     package static func encode(
         _ value: some Encodable, keys: JSONKeys = .snakeCase
@@ -55,7 +55,7 @@ package enum JSONDocument {
         try SourceMap(json: Array(encode(value, keys: keys)))
     }
 
-    /// - Parameter lines: the places of the keys for messages, if not those in `data`.
+    /// - Parameter lines: the places of the keys for messages, if they differ from the places in `data`.
     package static func decode<Value: Decodable>(
         _ type: Value.Type = Value.self, from data: Data, keys: JSONKeys = .snakeCase, lines: SourceMap? = nil
     ) throws(SyncError) -> Value {
@@ -75,7 +75,7 @@ package enum JSONDocument {
         }
         decoder.dateDecodingStrategy = .custom { decoder in
             let container = try decoder.singleValueContainer()
-            // A number is one that no text of ISO 8601 stands for.
+            // A date that ISO 8601 cannot express is stored as a number.
             if let seconds = try? container.decode(Double.self) {
                 return Date(timeIntervalSinceReferenceDate: seconds)
             }
@@ -86,14 +86,14 @@ package enum JSONDocument {
         return decoder
     }
 
-    /// The error for a number that its type cannot hold, with its place: Foundation tells only that of a text there.
+    /// The error, with its place, for a number that its type cannot represent. Foundation reports no place for it.
     private static func placed<Value: Decodable>(
         _ error: any Error, _ type: Value.Type, _ map: SourceMap, _ keys: JSONKeys
     ) -> any Error {
         guard case DecodingError.dataCorrupted(let context) = error, context.codingPath.isEmpty else {
             return error
         }
-        // Each number is tried. No person writes more.
+        // Each number is tried, up to a count that no person writes.
         let numbers = map.paths.filter { "-0123456789".utf8.contains(map.value($0).first ?? 0) }
         for path in numbers.prefix(1000) {
             do {
@@ -109,13 +109,13 @@ package enum JSONDocument {
                 return DecodingError.dataCorrupted(
                     .init(codingPath: there.codingPath, debugDescription: message))
             } catch {
-                // It is not the one.
+                // Another number is at fault.
             }
         }
         return error
     }
 
-    /// Prefix of a document's key that is not the spelling of any property.
+    /// The prefix of a document's key that is not the spelling of any property.
     private static let foreign: Character = "="
 
     private static func snakeCase(_ name: String) -> String {
@@ -138,7 +138,7 @@ package enum JSONDocument {
         return snakeCase(name) == key ? name : "\(foreign)\(key)"
     }
 
-    /// What a value of another type should have been; nil for a type that no document has.
+    /// The type that is needed in place of another value, in words; nil for a type that no document has.
     private static func wanted(_ type: any Any.Type) -> String? {
         let names = [
             "Dictionary": "An object", "Array": "A list", "String": "A text", "Bool": "true or false",
@@ -147,7 +147,7 @@ package enum JSONDocument {
         return names[String("\(type)".prefix { $0.isLetter })].map { "\($0) is needed" }
     }
 
-    /// The keys of a path as a document spells them. Those of dictionaries are not property names.
+    /// The keys of a path in the spelling of a document. Keys of dictionaries are not property names.
     static func spelling(_ path: [any CodingKey], _ keys: JSONKeys, _ map: SourceMap) -> [String] {
         path.reduce(into: []) { spelled, key in
             let name = key.intValue.map { "[\($0)]" } ?? key.stringValue
@@ -157,7 +157,7 @@ package enum JSONDocument {
 
     /// The fault on one line, with its position and key.
     ///
-    /// - Parameter map: knows which keys are those of dictionaries.
+    /// - Parameter map: shows which keys are those of dictionaries.
     static func describe(
         _ error: any Error, _ keys: JSONKeys, _ map: SourceMap = SourceMap(), at lines: SourceMap? = nil
     ) -> String {
@@ -181,13 +181,13 @@ package enum JSONDocument {
     }
 }
 
-/// Dates as text of ISO 8601, with as many digits of the second as it takes to get the same date again.
+/// Dates as text of ISO 8601, with as many digits of the second as are needed to read the same date again.
 enum ISODate {
     private static let style = Date.ISO8601FormatStyle()
     /// From the year 1 to the year 9999, in seconds since 2001.
     private static let years = -63_114_076_800.0..<252_423_993_600.0
 
-    /// nil for a date that has no such text.
+    /// nil for a date that no text can express.
     static func text(of date: Date) -> String? {
         let seconds = date.timeIntervalSinceReferenceDate
         guard years.contains(seconds) else { return nil }
@@ -203,7 +203,7 @@ enum ISODate {
     }
 
     static func date(of text: String) -> Date? {
-        // The parser tells no more than the caller.
+        // The parser's error says no more than the caller's.
         try? style.parse(text.replacing(",", with: "."))
     }
 }

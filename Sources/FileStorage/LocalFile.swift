@@ -3,11 +3,11 @@ import FoundationEssentials
 
 /// A file or directory by its path.
 ///
-/// It is a path, not an open file, and the file need not exist. The path is kept as bytes. Each call opens the parent
-/// directory once and works on the name in it. Reading and appending follow a symlink; replacing, moving and deleting
+/// It is a path, not an open file, and the file need not exist. The path is stored as bytes. Each call opens the parent
+/// directory once and works on the name in it. Reading and appending follow a symlink. Replacing, moving and deleting
 /// act on the name itself.
 ///
-/// Calls block, and throw `SyncError` with the path and the kernel's error number. `perform` runs them for `async` code.
+/// Calls block, and throw `SyncError` with the path and the kernel's error number. `async` code runs them by `perform`.
 public struct LocalFile: NamedFile, Sendable, CustomStringConvertible, ExpressibleByStringLiteral {
     /// The path as it was given.
     public let bytes: [UInt8]
@@ -53,15 +53,15 @@ public struct LocalFile: NamedFile, Sendable, CustomStringConvertible, Expressib
     /// The directory of the name: `.` for a single name, `/` for a name at the root.
     public var parent: LocalFile { LocalFile(bytes: split.parent) }
 
-    /// The absolute path, independent of the working directory; `.` and `..` are kept.
+    /// The absolute path, independent of the working directory. It can contain `.` and `..`.
     package func absolute() throws(SyncError) -> [UInt8] {
         isAbsolute ? bytes : try (LocalFile.currentDirectory + bytes).bytes
     }
 
-    /// A `file` URL with the path percent-encoded; a relative path is resolved against the working directory.
+    /// A `file` URL with the path percent-encoded. A relative path is resolved against the working directory.
     public var url: URL {
         let unreserved = Set("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~/".utf8)
-        // Without a working directory, the path is all that is known.
+        // Without a working directory, only the path is known.
         let absolute = (try? absolute()) ?? bytes
         return URL(string: "file://" + percentEncoded(absolute, keeping: unreserved.contains))
             ?? URL(filePath: path)
@@ -70,7 +70,7 @@ public struct LocalFile: NamedFile, Sendable, CustomStringConvertible, Expressib
     /// The path with control characters and invalid UTF-8 escaped.
     public var description: String { escapedText(bytes) }
 
-    /// Without slashes at the end and side by side.
+    /// The components, without the slashes at the end and side by side.
     private var components: [ArraySlice<UInt8>] { bytes.split(separator: LocalFile.slash) }
 
     private func joining(_ components: ArraySlice<ArraySlice<UInt8>>) -> [UInt8] {
@@ -103,7 +103,7 @@ public struct LocalFile: NamedFile, Sendable, CustomStringConvertible, Expressib
 
         /// The content of a regular file.
         ///
-        /// - Parameter check: refuses to read it.
+        /// - Parameter check: throws if the file must not be read.
         func content(
             _ flags: FileDescriptor.Flags, limit: Int,
             check: (FileStatus, FileName) throws -> Void = { _, _ in }
@@ -120,10 +120,10 @@ public struct LocalFile: NamedFile, Sendable, CustomStringConvertible, Expressib
         }
     }
 
-    /// The directory is open path-only, which needs no permission to list it.
+    /// The parent directory is opened path-only, which needs no permission to list it.
     package func location() throws(SyncError) -> Location {
         let (parent, last) = split
-        // A NUL would end the path early for the kernel, and name another file than the message.
+        // The kernel would end the path at a NUL, and open another file than the message names.
         guard !parent.contains(0), let name = FileName(last) else {
             throw SyncError(.usage, path: bytes, "is no path of a file", errno: Errno.invalid.rawValue)
         }
@@ -173,7 +173,7 @@ public struct LocalFile: NamedFile, Sendable, CustomStringConvertible, Expressib
         }
     }
 
-    /// Runs blocking calls for an `async` caller, on a thread outside Swift's pool. Those of a cancelled task are carried out.
+    /// Runs blocking calls for an `async` caller outside Swift's pool. The calls of a cancelled task are completed.
     public static func perform<Value: Sendable, Failure: Error>(
         _ calls: @Sendable @escaping () throws(Failure) -> Value
     ) async throws(Failure) -> Value {
@@ -181,8 +181,8 @@ public struct LocalFile: NamedFile, Sendable, CustomStringConvertible, Expressib
     }
 }
 
-/// Paths are equal by their components, as in `FilePath`: slashes at the end or side by side do not count. The order is that
-/// of the bytes.
+/// Paths are equal by their components, as in `FilePath`: slashes at the end or side by side are ignored. They are
+/// ordered by bytes.
 extension LocalFile: Hashable, Comparable {
     private var normalized: [UInt8] { joining(components[...]) }
 

@@ -4,8 +4,8 @@ import FoundationEssentials
 extension LocalFile {
     /// The whole content.
     ///
-    /// - Parameter limit: in bytes; a larger file is an error (`EFBIG`) and is not read to its end.
-    /// - Throws: also if it is not a regular file; an error with `isNotFound` if it does not exist.
+    /// - Parameter limit: in bytes. A larger file is an error (`EFBIG`) and is not read to its end.
+    /// - Throws: an error with `isNotFound` if the file does not exist; another one if it is not a regular file.
     public func data(limit: Int = .max) throws(SyncError) -> Data {
         Data(try location().content([.read, .nonBlocking], limit: limit))
     }
@@ -13,8 +13,8 @@ extension LocalFile {
     /// The whole content as text.
     ///
     /// - Parameters:
-    ///   - encoding: bytes that are invalid in it are an `invalidDocument`. Encodings beyond Unicode, ASCII and Latin 1 need a
-    ///     program that imports Foundation; without it the error blames the text.
+    ///   - encoding: invalid bytes in it are an `invalidDocument`. Encodings beyond Unicode, ASCII and Latin 1 need a
+    ///     program that imports Foundation. Without it, the error blames the text.
     ///   - limit: in bytes, see ``data(limit:)``.
     public func text(encoding: String.Encoding = .utf8, limit: Int = .max) throws(SyncError) -> String {
         guard let text = String(data: try data(limit: limit), encoding: encoding) else {
@@ -23,10 +23,10 @@ extension LocalFile {
         return text
     }
 
-    /// The value that the file holds as JSON.
+    /// The value that the file has as JSON.
     ///
     /// - Parameters:
-    ///   - keys: how it spells the names of properties.
+    ///   - keys: the spelling of the names of properties.
     ///   - limit: in bytes, see ``data(limit:)``.
     /// - Throws: `invalidDocument` with the key that does not fit, and the errors of reading.
     public func json<Value: Decodable>(
@@ -37,7 +37,7 @@ extension LocalFile {
     }
 
     /// Appends to the file in one write, so that the output of several processes does not mix. Creates the file and its
-    /// directories if missing. Nothing is synced: a power cut may lose the end. If the disk is full, nothing is appended.
+    /// directories if missing. Nothing is synced, so a power cut may lose the end. A full disk appends nothing.
     ///
     /// - Parameter permissions: the permission bits of a new file, before the umask.
     public func append(_ data: Data, permissions: UInt16 = 0o644) throws(SyncError) {
@@ -66,10 +66,10 @@ extension LocalFile {
         }
     }
 
-    /// Replaces the whole content atomically and durably: a reader sees the old file or the new one, also after a power
+    /// Replaces the whole content atomically and durably. A reader sees the old file or the new one, also after a power
     /// cut. A symlink is replaced, not followed. Missing directories are made.
     ///
-    /// - Parameter permissions: nil keeps those of the old file, or uses 0644 before the umask.
+    /// - Parameter permissions: nil means those of the old file, or 0644 before the umask.
     public func replace(with data: Data, permissions: UInt16? = nil) throws(SyncError) {
         try write(data, .replace, permissions: permissions)
     }
@@ -91,7 +91,7 @@ extension LocalFile {
         }
     }
 
-    /// Runs `body`, once more with the directory made if that is missing.
+    /// Runs `body`. If the directory is missing, makes it and runs `body` once more.
     package func makingParent<Value>(
         _ body: @autoclosure () throws(SyncError) -> Value
     ) throws(SyncError) -> Value {

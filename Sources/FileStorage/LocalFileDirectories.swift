@@ -5,7 +5,7 @@ extension LocalFile {
     /// Creates the directory.
     ///
     /// - Parameters:
-    ///   - parents: creates missing parents too, and accepts an existing directory. Otherwise an existing name is
+    ///   - parents: creates missing parents too, and accepts an existing directory. If false, an existing name is
     ///     `refused`.
     ///   - permissions: the permission bits before the umask.
     public func makeDirectory(parents: Bool = false, permissions: UInt16 = 0o755) throws(SyncError) {
@@ -22,9 +22,9 @@ extension LocalFile {
         }
     }
 
-    /// Deletes this name; a symlink itself, never its destination.
+    /// Deletes this name. A symlink itself is deleted, never its destination.
     ///
-    /// - Parameter recursive: deletes a directory with its content; a mount point inside is an error. Otherwise a
+    /// - Parameter recursive: deletes a directory with its content. A mount point inside is an error. If false, a
     ///   directory that is not empty is `refused`.
     public func delete(recursive: Bool = false) throws(SyncError) {
         let location = try location()
@@ -37,7 +37,7 @@ extension LocalFile {
         }
     }
 
-    /// Deletes the content of this directory; follows no symlink. A mount point inside is an error.
+    /// Deletes the content of this directory, and follows no symlink. A mount point inside is an error.
     public func deleteChildren() throws(SyncError) {
         let directory = try FileName(split.name) == nil ? directory() : location().opened
         try reporting { () throws(SystemError) in

@@ -1,9 +1,9 @@
 import FileSystem
 import FoundationEssentials
 
-/// What a file is. Symlinks are followed, but by `exists` and `isSymlink`.
+/// The properties of a file. Symlinks are followed, except by `exists` and `isSymlink`.
 extension LocalFile {
-    /// Whether the name exists, also as a dangling symlink. `false` is certain; every obstacle is thrown.
+    /// Whether the name exists, even as a dangling symlink. `false` is certain: every obstacle is thrown.
     public var exists: Bool { get throws(SyncError) { try nameStatus() != nil } }
 
     /// Whether this path leads to a directory; `false` if it does not exist.

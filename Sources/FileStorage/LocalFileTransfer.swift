@@ -2,11 +2,11 @@ import FileSystem
 
 /// Copying, moving, renaming.
 ///
-/// `force: false` refuses a name that exists, checked atomically; `force: true` replaces atomically. The old file is
-/// never deleted first. A directory replaces an empty one only.
+/// `force: false` refuses a name that exists, with an atomic check. `force: true` replaces atomically. The old file is
+/// never deleted first. A directory can replace only an empty one.
 extension LocalFile {
-    /// Copies a regular file, or a directory with its content: what is in it, and permission bits. Symlinks in a directory
-    /// stay symlinks. The copy is complete and durable, or does not exist.
+    /// Copies a regular file, or a directory with its content, and the permission bits. Symlinks in a directory are
+    /// copied as symlinks. The copy is complete and durable, or does not exist.
     ///
     /// - Throws: `refused` if the name exists; `stale` if the source changed meanwhile.
     public func copy(to destination: LocalFile, force: Bool = false) throws(SyncError) {
@@ -15,10 +15,11 @@ extension LocalFile {
         try self.copy(isDirectory ? directory() : nil, [.read, .nonBlocking], with: &copy, to: target, force)
     }
 
-    /// Moves to another path, atomically within a file system. To another file system, a regular file or a directory is
-    /// copied, with owner, permissions and modification date, and deleted only when the copy is durable.
+    /// Moves to another path, atomically within a file system. On another file system, a regular file or a directory is
+    /// copied, with owner, permissions and modification date. The old one is deleted only when the copy is durable.
     ///
-    /// - Throws: `refused` if the name exists; `stale` if the source changed while it was copied; then what changed stays.
+    /// - Throws: `refused` if the name exists; `stale` if the source changed while it was copied. The changed files are
+    ///   then left.
     public func move(to destination: LocalFile, force: Bool = false) throws(SyncError) {
         let (source, target) = (try location(), try destination.location())
         do {
@@ -30,8 +31,7 @@ extension LocalFile {
             try self.copy(
                 isDirectory ? source.opened : nil, [.read, .nonBlocking, .noFollow], with: &copy, to: target,
                 force)
-            // RACE: a write between the check and the deletion is lost with the old file. A file that was replaced by
-            // another stays.
+            // RACE: a write between the check and the deletion is lost with the old file. A replaced file is left.
             try reporting { () throws(SystemError) in
                 try TreeRemoval.remove(source.name, in: source.directory) { copy.isUnchanged($0) }
             }
@@ -42,12 +42,12 @@ extension LocalFile {
         }
     }
 
-    /// Copies a directory, or the file at this path where there is none.
+    /// Copies a directory, or, if it is nil, the file at this path.
     private func copy(
         _ tree: Directory?, _ flags: FileDescriptor.Flags, with copy: inout TreeCopy, to target: Location,
         _ force: Bool
     ) throws(SyncError) {
-        // The commit decides; this check only avoids a useless copy.
+        // The commit decides. This check only avoids a useless copy.
         if !force, try target.status() != nil { throw SyncError(.refused, path: target.path, .exists) }
         let mode: Directory.RenameMode = force ? .replace : .noReplace
         if let tree {
@@ -80,7 +80,7 @@ extension LocalFile {
             let before = force ? try source.directory.status(of: source.name) : nil
             try source.directory.rename(source.name, to: directory, name, force ? .replace : .noReplace)
             // For two names of one file, `rename` does nothing and reports success. The old name still leads to that
-            // file, which keeps the new one.
+            // file, which has the new name, too.
             if let before, before.links > 1, before.type != .directory,
                 let left = try source.directory.status(of: source.name), left.inode == before.inode,
                 case let isSame = try source.directory.isSame(as: directory), !isSame || source.name != name
@@ -92,7 +92,7 @@ extension LocalFile {
         }
     }
 
-    /// Runs `body` and tells why a name is not taken. The name that exists is the new one.
+    /// Runs `body`. If the new name exists, throws an error that names it.
     static func taking(
         _ target: Location, _ body: (FileName, Directory) throws(SystemError) -> Void
     ) throws(SyncError) {

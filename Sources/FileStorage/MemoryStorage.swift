@@ -2,9 +2,9 @@ import FileSystem
 import FoundationEssentials
 import Synchronization
 
-/// Keeps values in memory for the lifetime of the object: for tests and dry runs.
+/// Stores values in memory for the lifetime of the object, for tests and dry runs.
 public final class MemoryStorage: Storage {
-    /// By the same names as on a disk, where two spellings of one character are two.
+    /// The names are those of a disk, on which two spellings of one character are two names.
     private let content = Mutex<[FileName: Data]>([:])
 
     public init() {}

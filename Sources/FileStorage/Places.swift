@@ -1,6 +1,6 @@
 import FileSystem
 
-/// Where a user's files are. A value of the environment that is no absolute path is ignored.
+/// The places of a user's files. An environment variable that is not an absolute path is ignored.
 extension LocalFile {
     /// `HOME`, or the home of the password database.
     public static var homeDirectory: LocalFile {

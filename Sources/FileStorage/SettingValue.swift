@@ -1,6 +1,6 @@
 import FoundationEssentials
 
-/// A setting whose type is checked later, by the program. Dates and data of a property list are text, as in JSON.
+/// A setting whose type the program checks later. Dates and data of a property list are text, as in JSON.
 public enum SettingValue: Hashable, Sendable, Codable {
     case bool(Bool)
     case int(Int)
@@ -14,7 +14,7 @@ public enum SettingValue: Hashable, Sendable, Codable {
     public init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
         func read<Value: Decodable>(_ make: (Value) -> SettingValue) -> SettingValue? {
-            // Another type is tried next.
+            // If it fails, another type is tried.
             (try? container.decode(Value.self)).map(make)
         }
         let scalar =

@@ -1,9 +1,9 @@
 import FileSystem
 import FoundationEssentials
 
-/// Settings written by a user, as JSON or as a property list with the same keys in snake_case, with the line of each key.
+/// Settings that a user writes, as JSON or as a property list, with keys in snake_case and the line of each key.
 ///
-/// A file is a property list if its name ends in `.plist`, in XML or binary; its dates may be text, and a binary one has no
+/// A file is a property list, in XML or binary, if its name ends in `.plist`. Dates may be text. A binary one has no
 /// lines.
 public struct SettingsFile<Content: Codable & Sendable>: Sendable {
     public let file: LocalFile
@@ -11,7 +11,7 @@ public struct SettingsFile<Content: Codable & Sendable>: Sendable {
     private var isBinary = false
     private var lines = SourceMap()
 
-    /// In bytes; settings are far smaller.
+    /// The largest file in bytes. Settings are far smaller.
     package static var sizeLimit: Int { 1 << 20 }
 
     /// The default file names.
@@ -20,10 +20,10 @@ public struct SettingsFile<Content: Codable & Sendable>: Sendable {
 
 extension SettingsFile {
     /// - Parameter defaults: the values of missing keys.
-    /// - Throws: `SyncError` with code `invalidDocument` and file, line and key for an unknown or duplicate key or a
-    ///   wrong type.
+    /// - Throws: `SyncError` with code `invalidDocument` and with file, line and key, for an unknown or duplicate key
+    ///   or a wrong type.
     package init(_ bytes: [UInt8], of file: LocalFile, defaults: Content? = nil) throws(SyncError) {
-        // Editors of other systems write one.
+        // Editors of other systems write a byte order mark.
         let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
         let bytes = bytes.starts(with: mark) ? Array(bytes.dropFirst(mark.count)) : bytes
         let isList = SettingsFile.isPropertyList(file)
@@ -49,7 +49,7 @@ extension SettingsFile {
         file.bytes.suffix(6).elementsEqual(".plist".utf8)
     }
 
-    /// A property list, by way of JSON: a date is text there, data is base64.
+    /// A property list as JSON. A date becomes text, data becomes base64.
     private static func map(of propertyList: [UInt8], _ lines: SourceMap) throws(SyncError) -> SourceMap {
         do {
             let value = try PropertyListDecoder().decode(SettingValue.self, from: Data(propertyList))
@@ -59,7 +59,7 @@ extension SettingsFile {
         }
     }
 
-    /// - Throws: if a property list cannot hold a value, such as null.
+    /// - Throws: an error if a property list cannot contain a value, such as null.
     private static func data(of json: Data, isBinary: Bool) throws(SyncError) -> Data {
         let encoder = PropertyListEncoder()
         encoder.outputFormat = isBinary ? .binary : .xml
@@ -74,7 +74,7 @@ extension SettingsFile {
     private static func decode(
         _ map: SourceMap, over defaults: SourceMap, _ lines: SourceMap
     ) throws(SyncError) -> Content {
-        // A value of an enumeration is an object with a single key, and must not be joined with another.
+        // A value of an enumeration is an object with a single key, so it must not be joined with another one.
         var whole: Set<[String]> = []
         while true {
             let joined = map.joined(with: defaults, whole: whole)
@@ -85,20 +85,20 @@ extension SettingsFile {
             {
                 continue
             } catch {
-                // The same error, with its line.
+                // Decodes once more, for the same error with its line.
                 return try JSONDocument.decode(from: joined, lines: lines)
             }
         }
     }
 
-    /// Whether no program reads a key: what is read does not have it, and every other value would do as well.
+    /// Whether no program reads a key: the value that was read lacks it, and every other value of it is accepted.
     private static func isUnknown(
         _ path: [String], _ map: SourceMap, over defaults: SourceMap
     ) -> Bool {
-        // Null is what an optional property writes for none.
+        // An optional property without a value is written as null.
         guard map.value(path).first != UInt8(ascii: "n") else { return false }
         return ["true", "\"\"", "[]", "{}"].allSatisfy { other in
-            // That it fails is the answer.
+            // If it fails, a program reads the key.
             let changed = try? SourceMap(json: map.replacing(path, by: other))
             return (try? changed.map { try decode($0, over: defaults, $0) }) != nil
         }
@@ -111,8 +111,8 @@ extension SettingsFile {
         try self.init(Array(file.data(limit: SettingsFile.sizeLimit)), of: file)
     }
 
-    /// Reads the settings in a directory. Missing keys have the values of `defaults`; without a file all have, and `write`
-    /// makes `settings.json`.
+    /// Reads the settings in a directory. Missing keys get the values of `defaults`. If there is no file, all keys get
+    /// them, and `write` makes `settings.json`.
     public static func read(in directory: LocalFile, defaults: Content) throws(SyncError) -> SettingsFile {
         try readIfPresent(in: directory, defaults: defaults)
             ?? SettingsFile(file: directory + names[0], content: defaults)
@@ -132,7 +132,7 @@ extension SettingsFile {
         return try only(found)
     }
 
-    /// Two files would be ambiguous.
+    /// If there are two files, it is unclear which one to use.
     package static func only(_ found: [SettingsFile]) throws(SyncError) -> SettingsFile? {
         guard found.count < 2 else {
             throw SyncError(
@@ -144,12 +144,12 @@ extension SettingsFile {
 
     /// Creates a settings file.
     ///
-    /// - Throws: `refused` if the name exists; then nothing is written.
+    /// - Throws: `refused` if the name exists. Then nothing is written.
     public static func create(_ content: Content, at file: LocalFile) throws(SyncError) {
         try file.create(with: SettingsFile(file: file, content: content).data())
     }
 
-    /// Writes the content to the file, atomically and durably, in the format that it has. Comments and spaces are lost.
+    /// Writes the content to the file, atomically and durably, in the file's format. Comments and spaces are lost.
     public func write() throws(SyncError) {
         try file.replace(with: data())
     }

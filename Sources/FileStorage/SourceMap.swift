@@ -1,8 +1,8 @@
 import FileSystem
 import FoundationEssentials
 
-/// A text of JSON with the place of each key, by key path. Foundation, which decodes the values, reports none and accepts
-/// duplicate keys. Of a property list, it has the places only.
+/// A text of JSON with the place of each key, by key path. Foundation decodes the values, but reports no places and
+/// accepts duplicate keys. For a property list, only the places are known.
 package struct SourceMap: Sendable {
     private var text: [UInt8] = []
     private var places: [[String]: Place] = [:]
@@ -13,15 +13,15 @@ package struct SourceMap: Sendable {
         var value: Range<Int>
     }
 
-    /// The depth that Foundation reads at most.
+    /// The greatest depth that Foundation reads.
     static let deepest = 512
     /// Far more than settings need.
     static let deepestSetting = 64
 
-    /// Without places.
+    /// A map without places.
     init() {}
 
-    /// Checks the structure only; the decoder checks numbers.
+    /// Checks only the structure. The decoder checks numbers.
     ///
     /// - Throws: `SyncError` for invalid JSON and for duplicate keys, with the position.
     package init(json text: [UInt8], deepest: Int = deepest) throws(SyncError) {
@@ -65,11 +65,11 @@ package struct SourceMap: Sendable {
         throw SyncError(.invalidDocument, describe(path, "The key is there twice, first on line \(line)."))
     }
 
-    /// - Throws: `SyncError` for what is no XML and for duplicate keys, with the position.
+    /// - Throws: `SyncError`, with the position, for text that is not XML and for duplicate keys.
     package init(propertyList text: [UInt8]) throws(SyncError) {
         var cursor = Cursor(text: text)
         self.text = cursor.text
-        /// The present key of each open dictionary, the present item of each open array.
+        /// The present key of each open dictionary, and the present item of each open array.
         var path: [String] = []
         /// The number of items of each open array so far; nil for a dictionary.
         var counts: [Int?] = []
@@ -104,10 +104,10 @@ package struct SourceMap: Sendable {
 
     func isItem(_ path: [String]) -> Bool { places[path].map { $0.start == $0.value.lowerBound } ?? false }
 
-    /// The path of each value, in the order of the text; each before those in it.
+    /// The path of each value, in the order of the text. Each is before the values inside it.
     var paths: [[String]] { places.sorted { $0.value.start < $1.value.start }.map(\.key) }
 
-    /// The text of a value; empty without one.
+    /// The text of a value; empty if there is none.
     func value(_ path: [String]) -> Data { Data(text[places[path]?.value ?? 0..<0]) }
 
     /// The text with another value at a path.
@@ -117,7 +117,7 @@ package struct SourceMap: Sendable {
         return changed
     }
 
-    /// The text with the members of another that it lacks: what both have as objects is joined.
+    /// This text, completed with the members of another. If both have an object at a path, the two are joined.
     ///
     /// - Parameter whole: paths of objects that are not joined.
     func joined(with other: SourceMap, whole: Set<[String]>) -> Data {
@@ -130,7 +130,7 @@ package struct SourceMap: Sendable {
                 other.text[place.start..<place.value.upperBound])
         }
         var joined = text
-        // From the end, so that all before stays in its place.
+        // From the end, so that earlier places remain valid.
         for (start, members) in missing.sorted(by: { $0.key > $1.key }) {
             let isEmpty = joined[start...].first { !Cursor.isSpace($0) } == UInt8(ascii: "}")
             let end = isEmpty ? [] : [UInt8(ascii: ",")]
@@ -165,20 +165,20 @@ struct Position: CustomStringConvertible {
         let end = UInt8(ascii: "\n")
         let start = text[..<index].lastIndex(of: end).map { $0 + 1 } ?? 0
         line = text[..<start].count { $0 == end } + 1
-        // Bytes after the first of a character in UTF-8 do not count.
+        // Continuation bytes of UTF-8 are not counted.
         column = text[start..<index].count { $0 & 0xC0 != 0x80 } + 1
     }
 
     var description: String { "line \(line), column \(column)" }
 }
 
-/// A text, and what of it is not read yet.
+/// A text and its unread rest.
 private struct Cursor {
     let text: [UInt8]
     private(set) var rest: ArraySlice<UInt8>
 
     init(text: [UInt8]) {
-        // The last line also ends in a line feed, so an unexpected end is reported after it.
+        // The last line also ends in a line feed, so that an unexpected end is reported after it.
         self.text = text.last == UInt8(ascii: "\n") ? text : text + [UInt8(ascii: "\n")]
         rest = self.text[...]
     }
@@ -189,7 +189,7 @@ private struct Cursor {
 
     static func isSpace(_ byte: UInt8) -> Bool { " \t\r\n".utf8.contains(byte) }
 
-    /// The next byte after white space, which is skipped; nil at the end.
+    /// The next byte after white space; nil at the end. The white space is skipped.
     var next: UInt8? {
         mutating get {
             rest = rest.drop(while: Cursor.isSpace)

@@ -7,9 +7,9 @@ import FoundationEssentials
 /// call has a blocking and an `async` form.
 public typealias Storage = ReadableStorage & WritableStorage
 
-/// A storage with `async` calls. What a cancelled task has asked for is carried out.
+/// A storage with `async` calls. The calls of a cancelled task are completed.
 public protocol AwaitableStorage: Sendable {
-    /// Runs blocking calls of this storage for an `async` caller: on a thread of the storage, never on Swift's
+    /// Runs blocking calls of this storage for an `async` caller. They run on a thread of the storage, never on Swift's
     /// cooperative pool.
     func perform<Value: Sendable>(
         _ calls: @Sendable @escaping () throws(StorageError) -> Value
@@ -17,7 +17,7 @@ public protocol AwaitableStorage: Sendable {
 }
 
 extension AwaitableStorage {
-    /// On a thread of its own.
+    /// Runs them on a new thread.
     public func perform<Value: Sendable>(
         _ calls: @Sendable @escaping () throws(StorageError) -> Value
     ) async throws(StorageError) -> Value {

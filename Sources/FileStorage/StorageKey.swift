@@ -2,15 +2,15 @@ import FileSystem
 
 /// Keys of a storage for any text. A plain name is its own key.
 public enum StorageKey {
-    /// The key of a text: what no key may have, and `%`, becomes `%HH`.
+    /// The key of a text: `%`, and bytes that a key must not have, become `%HH`.
     public static func escaped(_ text: String) -> String {
         let key = percentEncoded(text.utf8) { ![0, UInt8(ascii: "/"), UInt8(ascii: "%")].contains($0) }
         guard (try? FileName(storageKey: key)) == nil else { return key }
-        // What is still no key begins with a dot.
+        // A text that is still not a valid key begins with a dot, or is empty.
         return key.isEmpty ? "%" : "%2E" + key.dropFirst()
     }
 
-    /// The text of a key; nil for a key that `escaped` does not make.
+    /// The text of a key; nil if `escaped` does not make this key.
     public static func text(of key: String) -> String? {
         if key == "%" { return "" }
         guard let text = String(validating: percentDecoded(key.utf8), as: UTF8.self) else {

@@ -13,7 +13,7 @@ public struct SyncError: LocalizedError, Sendable, CustomStringConvertible {
 
         /// A failure; `errno` has the system's reason, if any.
         public static let failed = Code(rawValue: "failed")
-        /// A precondition is not met and nothing was written: a name exists, a guard refuses.
+        /// A precondition is not met, and nothing was written. Examples: a name exists, a guard refuses.
         public static let refused = Code(rawValue: "refused")
         /// The object has changed since it was inspected.
         public static let stale = Code(rawValue: "stale")
@@ -21,7 +21,7 @@ public struct SyncError: LocalizedError, Sendable, CustomStringConvertible {
         public static let usage = Code(rawValue: "usage")
         /// A document is damaged or of the wrong type.
         public static let invalidDocument = Code(rawValue: "invalid_document")
-        /// An input that was named does not exist.
+        /// A named input does not exist.
         public static let inputMissing = Code(rawValue: "input_missing")
     }
 
@@ -32,15 +32,15 @@ public struct SyncError: LocalizedError, Sendable, CustomStringConvertible {
     public let message: String
     /// The kernel's error number, if a system call failed.
     public let errno: Int32?
-    /// What a program adds for itself.
+    /// Values that a program adds for its own use.
     package var details: (any Sendable)?
 
     public init(_ code: Code, path: [UInt8]? = nil, _ message: String, errno: Int32? = nil) {
         (self.code, self.path, self.message, self.errno) = (code, path, message, errno)
     }
 
-    /// From a failed system call. Only the caller can choose the code: a missing file is a missing input only if it was
-    /// an input.
+    /// Converts the error of a system call. Only the caller can choose the code: a missing file is a missing input only
+    /// if it was an input.
     package init(_ error: SystemError, code: Code = .failed) {
         self.init(code, path: error.path, "\(error.errno) (\(error.call))", errno: error.errno.rawValue)
     }
@@ -82,7 +82,7 @@ package func reporting<Value: ~Copyable>(
     }
 }
 
-/// nil where there is no file.
+/// nil if there is no file.
 package func ifPresent<Value>(_ read: @autoclosure () throws(SyncError) -> Value) throws(SyncError) -> Value?
 {
     do {

@@ -1,22 +1,22 @@
 import Glibc
 
-/// The user that this process acts as.
+/// The user with whose rights this process runs.
 public enum Account {
     public static var effectiveUser: UInt32 { geteuid() }
     /// The effective user does not change while the process runs.
     public static let isRoot = geteuid() == 0
-    /// Root without `CAP_FOWNER` (3) may not, as in a container.
+    /// Whether this process may change others' files. Root without `CAP_FOWNER` (3) may not, as in a container.
     static let changesOthers: Bool = {
         guard let word = try? HostProcess.field("CapEff:", of: HostProcess.id)?.last,
             let set = UInt64(word, radix: 16)
         else { return true }
         return set & (1 << 3) != 0
     }()
-    /// The kernel shows it in place of an owner that the user namespace lacks: the default of
-    /// `/proc/sys/kernel/overflowuid`. A user may have this number, too.
+    /// The owner that the kernel shows if the user namespace lacks the real one: the default of
+    /// `/proc/sys/kernel/overflowuid`. A real user may have this number, too.
     public static let unmappedUser: UInt32 = 65534
 
-    /// The home directory that the password database has for the user; nil if it has none.
+    /// The user's home directory in the password database; nil if it has none.
     public static var home: [UInt8]? {
         var (entry, found) = (passwd(), nil as UnsafeMutablePointer<passwd>?)
         return withUnsafeTemporaryAllocation(of: CChar.self, capacity: 1 << 14) { buffer in

@@ -1,4 +1,4 @@
-/// Lets one thread end the pauses of another that works at intervals.
+/// Lets one thread end the pauses of another thread that works at intervals.
 public final class Alarm: Sendable {
     private let semaphore = Semaphore()
 

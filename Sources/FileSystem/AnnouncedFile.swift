@@ -1,6 +1,6 @@
 import Glibc
 
-/// A file that was opened for reading, mostly ahead of its use.
+/// A file that was opened for reading, usually before it is needed.
 public final class AnnouncedFile: Sendable {
     public let descriptor: FileDescriptor
 
@@ -8,11 +8,11 @@ public final class AnnouncedFile: Sendable {
         self.descriptor = descriptor
     }
 
-    /// The bytes that the kernel reads ahead on an announcement; it reads on by itself.
+    /// The bytes that the kernel reads ahead on an announcement. It reads the rest ahead by itself.
     private static let length = 1 << 20
 
-    /// Lets the kernel begin to read the file. The corresponding C function is `posix_fadvise` with
-    /// `POSIX_FADV_WILLNEED`; a failure costs only time.
+    /// Makes the kernel begin to read the file. The corresponding C function is `posix_fadvise` with
+    /// `POSIX_FADV_WILLNEED`. A failure costs only time.
     public func announce() {
         _ = posix_fadvise(descriptor.rawValue, 0, AnnouncedFile.length, POSIX_FADV_WILLNEED)
     }

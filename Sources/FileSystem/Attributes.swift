@@ -24,13 +24,13 @@ public struct Attributes: Hashable, Sendable {
 }
 
 extension ObjectHandle {
-    /// Sets what differs from the present state. The order matters: a change of owner clears setuid, setgid and
-    /// capabilities, so it comes first; extended attributes come next, because an ACL sets permissions; the
-    /// modification time is last.
+    /// Sets the attributes that differ from the present state. The order matters. The owner comes first, because its
+    /// change clears setuid, setgid and capabilities. Extended attributes are next, because an ACL sets permissions.
+    /// The modification time is last.
     ///
-    /// Who may give objects away, but not change those of others (root without `CAP_FOWNER`), takes one that belongs to
-    /// another meanwhile, and gives it back. That clears setuid and setgid of a file, which are never set while it is
-    /// taken.
+    /// Root without `CAP_FOWNER` may give objects away, but not change those of others. It becomes the owner for the
+    /// time of the change, and then gives the object back. This clears setuid and setgid of a file, so they are not
+    /// set.
     ///
     /// - Parameters:
     ///   - status: the present state, without extended attributes.
@@ -48,7 +48,7 @@ extension ObjectHandle {
         if status.owner != own { try setOwner(own, group: status.group) }
         var (taken, given) = (wanted, setsOwner ? (wanted.owner, wanted.group) : (status.owner, status.group))
         if given.0 != own, status.type != .directory { taken.permissions &= ~FileStatus.identityBits }
-        // A change of owner clears it as well, and it needs another privilege.
+        // A change of owner also clears the capability, and setting one needs another privilege.
         let isCapability = { (attribute: ExtendedAttributes.Attribute) in
             attribute.name.elementsEqual("security.capability".utf8)
         }
@@ -90,7 +90,7 @@ extension ObjectHandle {
         if let extended = wanted.extended {
             var held = ExtendedAttributes()
             if let selection { held = try extendedAttributes(selection) }
-            // Other users than root need write permission, also for what belongs to them.
+            // Ordinary users need write permission, even on their own objects.
             if held != extended, status.permissions & 0o200 == 0, status.type != .symlink,
                 !Account.isRoot, status.owner == Account.effectiveUser
             {
@@ -109,7 +109,7 @@ extension ObjectHandle {
 }
 
 extension ObjectHandle {
-    /// A target's file system that holds no permissions may refuse all, or some.
+    /// Sets permissions. A target's file system that has no permissions may refuse all changes, or some.
     private func setPermissions(tolerating permissions: UInt16) throws(SystemError) {
         do throws(SystemError) {
             try setPermissions(permissions)
@@ -120,7 +120,7 @@ extension ObjectHandle {
         }
     }
 
-    /// Runs `body` with write permission on this directory, which its owner may have removed from themselves.
+    /// Runs `body` with write permission on this directory, even if its owner has removed that permission.
     public func whileWritable<Value>(_ body: () throws -> Value) throws -> Value {
         let permissions = try status().permissions
         guard !Account.isRoot, permissions & 0o300 != 0o300 else { return try body() }
@@ -133,7 +133,7 @@ extension ObjectHandle {
 
 /// Attributes that an object does not accept.
 public struct RefusedAttributes {
-    /// Why owner and group were refused.
+    /// The error that owner and group were refused with.
     public var owner: SystemError?
     public var extended = ExtendedAttributes()
 
@@ -146,8 +146,8 @@ extension FileStatus {
     /// Setuid and setgid: the file runs with the rights of its owner or group.
     public static let identityBits: UInt16 = 0o6000
 
-    /// Lets another owner read what only others than its present one may: it would be closed to everybody. Root needs no
-    /// bits for that.
+    /// Lets another owner read the object. Its permissions may forbid that to any owner, so it would be closed to
+    /// everybody. Root needs no permission bits to read.
     ///
     /// - Returns: whether that changes anything.
     @discardableResult
@@ -160,14 +160,14 @@ extension FileStatus {
         return true
     }
 
-    /// For an object that keeps its owner: clears the bits that would grant the rights of a different owner or group, and
-    /// lets its owner read it.
+    /// For an object that keeps its owner. Clears the bits that would grant the rights of a different owner or group,
+    /// and lets its owner read it.
     public mutating func keepOwner(of other: FileStatus) {
         open(to: other.owner)
         if type == .file {
             if owner != other.owner { permissions &= ~FileStatus.identityBits }
-            // For users other than root, the kernel clears setgid when the group is not theirs; that is reported as
-            // omitted.
+            // If the group is not one of the user's, the kernel clears setgid for ordinary users. The run
+            // reports that as omitted.
             if group != other.group, Account.isRoot { permissions &= ~0o2000 }
         }
         (owner, group) = (other.owner, other.group)

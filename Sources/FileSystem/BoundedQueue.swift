@@ -12,7 +12,7 @@ public final class BoundedQueue<Element: Sendable>: Sendable {
         room = Semaphore(capacity)
     }
 
-    /// Waits for room. Returns false after `close`.
+    /// Waits until there is space. Returns false after `close`.
     public func push(_ element: Element) -> Bool {
         room.wait()
         guard !isClosed.load(ordering: .acquiring) else { return false }
@@ -28,7 +28,7 @@ public final class BoundedQueue<Element: Sendable>: Sendable {
         return element
     }
 
-    /// Refuses further values and wakes a producer that waits for room.
+    /// Refuses further values, and wakes a producer that waits for space.
     public func close() {
         isClosed.store(true, ordering: .releasing)
         room.signal()

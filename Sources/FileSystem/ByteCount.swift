@@ -1,9 +1,9 @@
-/// A number of bytes, as of a file's content: never below zero, and a sum stops at `Int64.max`.
+/// A number of bytes, for example of a file's content. It is never below zero, and a sum stops at `Int64.max`.
 ///
-/// Sizes come from file systems, documents and other machines, and a file of no block may have 8 EiB. So no arithmetic
-/// on them wraps or traps.
+/// Sizes come from file systems, documents and other machines, and a file without any block may have 8 EiB. So no
+/// arithmetic on them wraps or traps.
 @frozen public struct ByteCount: Hashable, Sendable {
-    /// For codecs, system calls and printing. Arithmetic is that of the type.
+    /// The number for codecs, system calls and printing. For arithmetic, use the operators of this type.
     public let rawCount: Int64
 
     /// The nearest number of bytes.
@@ -17,12 +17,12 @@
         rawCount = count
     }
 
-    /// What a document says of a sum. Below zero it was written by a version whose sums wrapped.
+    /// A sum in a document. A version whose sums wrapped wrote the negative ones.
     public init(sum count: Int64) { rawCount = count < 0 ? .max : count }
 
     public static var max: ByteCount { ByteCount(clamping: Int64.max) }
 
-    /// A rate, from seconds above zero.
+    /// The rate: this number of bytes divided by a number of seconds above zero.
     public func per(_ seconds: Double) -> ByteCount {
         ByteCount(clamping: Int64(Swift.min(Double(rawCount) / seconds, 0x1p62)))
     }
@@ -31,7 +31,7 @@
         ByteCount(clamping: left.rawCount.saturatingAdd(right.rawCount))
     }
     @inlinable public static func += (left: inout ByteCount, right: ByteCount) { left = left + right }
-    /// Not below zero.
+    /// The difference, or zero if it is negative.
     @inlinable public static func - (left: ByteCount, right: ByteCount) -> ByteCount {
         ByteCount(clamping: left.rawCount &- right.rawCount)
     }
@@ -45,7 +45,7 @@ extension ByteCount: Comparable, ExpressibleByIntegerLiteral, CustomStringConver
     @inlinable public init(integerLiteral count: Int64) { self.init(clamping: count) }
     public var description: String { "\(rawCount)" }
 
-    /// Documents have sums only.
+    /// Documents contain sums only.
     public init(from decoder: any Decoder) throws { self.init(sum: try Int64(from: decoder)) }
     public func encode(to encoder: any Encoder) throws { try rawCount.encode(to: encoder) }
 }
@@ -54,7 +54,7 @@ extension Sequence<ByteCount> {
     public func sum() -> ByteCount { reduce(0, +) }
 }
 
-/// Arithmetic on numbers from outside: the nearest number that the type has.
+/// Arithmetic on numbers from outside. A result that the type lacks becomes the nearest number that it has.
 extension FixedWidthInteger {
     @inlinable public func saturatingAdd(_ other: Self) -> Self {
         let (sum, overflow) = addingReportingOverflow(other)

@@ -1,6 +1,6 @@
 import Glibc
 
-/// The offset of the first occurrence of a byte, by `memchr`.
+/// The address of the first occurrence of a byte, by `memchr`; nil if there is none.
 public func firstByte(
     _ byte: UInt8, _ start: UnsafeRawPointer, _ count: Int
 ) -> UnsafeRawPointer? {
@@ -13,8 +13,8 @@ public func areEqual(_ left: UnsafeRawBufferPointer, _ right: UnsafeRawBufferPoi
     return memcmp(start, other, left.count) == 0
 }
 
-/// The offset of the first difference between two buffers; `count`, which neither may be shorter than, if there is
-/// none. Compares eight bytes at a time.
+/// The offset of the first difference between two buffers, or `count` if there is none. Neither buffer may be shorter
+/// than `count`. Compares eight bytes at a time.
 public func firstDifference(
     _ left: UnsafeRawBufferPointer, _ right: UnsafeRawBufferPointer, _ count: Int
 ) -> Int {

@@ -1,6 +1,6 @@
 import Glibc
 
-/// An external command, run to its end.
+/// An external command that runs to its end.
 public struct ChildProcess: Sendable {
     /// The command, looked up in PATH unless it contains a slash, and its arguments.
     private let words: [String]
@@ -11,15 +11,15 @@ public struct ChildProcess: Sendable {
 
     public static var searchPath: String { HostProcess.environment("PATH") ?? "/bin:/usr/bin" }
 
-    /// Runs the command. Its standard output goes to our standard error, because ours may carry a document.
+    /// Runs the command. Its standard output is sent to our standard error, because ours may carry a document.
     ///
     /// - Parameters:
     ///   - input: the content of its standard input.
-    ///   - variables: of its environment, beside those of this process.
+    ///   - variables: added to its environment, which is that of this process.
     /// - Returns: the exit code; 128 plus the signal's number if a signal ended it, as in shells.
     /// - Throws: `noSuchFile` if the command does not exist.
     public func run(input: [UInt8], variables: [String: String] = [:]) throws(Errno) -> Int32 {
-        // A file instead of a pipe: a child that does not read its input cannot block us.
+        // A file instead of a pipe: a child that does not read its input must not block us.
         let file = try FileDescriptor.inMemory(input)
         var actions = posix_spawn_file_actions_t()
         posix_spawn_file_actions_init(&actions)
@@ -45,8 +45,8 @@ public struct ChildProcess: Sendable {
     ///
     /// - Parameters:
     ///   - words: the command, looked up in PATH unless it contains a slash, and its arguments.
-    ///   - variables: of its environment, beside those of this process.
-    ///   - blocked: the only signals that are blocked in it; none: those that are blocked here.
+    ///   - variables: added to its environment, which is that of this process.
+    ///   - blocked: the only signals that are blocked in it. If empty, the signals that are blocked here.
     /// - Throws: `noSuchFile` if the command does not exist.
     static func spawn(
         _ words: [[UInt8]], _ actions: inout posix_spawn_file_actions_t, variables: [String: String] = [:],
@@ -66,9 +66,9 @@ public struct ChildProcess: Sendable {
         var attributes = posix_spawnattr_t()
         posix_spawnattr_init(&attributes)
         defer { posix_spawnattr_destroy(&attributes) }
-        // Where a parent ignored it, the kernel keeps no exit code for `waitpid`.
+        // If a parent ignored SIGCHLD, the kernel keeps no exit code for `waitpid`.
         signal(SIGCHLD, SIG_DFL)
-        // A child inherits ignored signals, and the mask.
+        // A child inherits the ignored signals and the mask.
         var (defaults, mask) = (sigset_t(), sigset_t())
         sigemptyset(&defaults)
         for number in TerminationSignal.ignored { sigaddset(&defaults, number) }

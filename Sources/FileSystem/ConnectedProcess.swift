@@ -3,14 +3,14 @@ import Synchronization
 
 /// A child process whose standard streams are pipes to this process.
 ///
-/// It runs with INT and QUIT blocked: a Ctrl-C at the terminal is for this process, which ends the child.
+/// It runs with INT and QUIT blocked. A Ctrl-C at the terminal is for this process, which ends the child.
 public final class ConnectedProcess: Sendable {
     private let id: pid_t
-    /// The exit code, once it has ended and was waited for.
+    /// The exit code, once `waitpid` has reported it.
     private let ended = Mutex<Int32?>(nil)
     public let output: FileDescriptor
     public let errors: FileDescriptor
-    /// Its standard input; nil once that was closed.
+    /// Its standard input; nil once it is closed.
     private let input: Mutex<Int32?>
 
     /// - Parameter words: the command, looked up in PATH unless it contains a slash, and its arguments.
@@ -42,7 +42,7 @@ public final class ConnectedProcess: Sendable {
         var write: End
     }
 
-    /// An end of a pipe, closed unless it is released.
+    /// An end of a pipe. It is closed unless it is released.
     private struct End: ~Copyable {
         let rawValue: Int32
 
@@ -65,8 +65,8 @@ public final class ConnectedProcess: Sendable {
         return Pipe(read: End(rawValue: ends.0), write: End(rawValue: ends.1))
     }
 
-    /// Writes all bytes to its standard input. For one thread, other than the main one: a broken pipe is an error and no
-    /// signal there.
+    /// Writes all bytes to its standard input. Only one thread may call it, and not the main thread. In other threads,
+    /// a broken pipe is an error and no signal.
     public func write(_ bytes: [UInt8]) throws(Errno) {
         var written = 0
         while written < bytes.count {
@@ -81,7 +81,7 @@ public final class ConnectedProcess: Sendable {
         }
     }
 
-    /// Its standard input ends.
+    /// Closes its standard input.
     public func closeInput() {
         input.withLock { input in
             if let input { _ = Glibc.close(input) }
@@ -89,7 +89,7 @@ public final class ConnectedProcess: Sendable {
         }
     }
 
-    /// Waits for its end, a while.
+    /// Waits for its end, for at most `pause`.
     ///
     /// - Returns: the exit code, or 128 plus the number of the signal that ended it; nil if it still runs.
     public func wait(atMost pause: Duration) -> Int32? {
@@ -113,7 +113,7 @@ public final class ConnectedProcess: Sendable {
         }
     }
 
-    /// Ends it: asks, and insists after a second.
+    /// Ends it with TERM, and after a second with KILL.
     public func end() {
         guard poll() == nil else { return }
         kill(id, SIGTERM)
@@ -125,15 +125,15 @@ public final class ConnectedProcess: Sendable {
 }
 
 extension FileDescriptor {
-    /// Waits until there is something to read, or the end; false on timeout.
+    /// Waits until there is input or the end of the input; false on timeout.
     public func waitForInput(milliseconds: Int32) throws(Errno) -> Bool {
         var request = pollfd(fd: rawValue, events: Int16(POLLIN), revents: 0)
         return try retrying { poll(&request, 1, milliseconds) } > 0
     }
 
-    /// This process's own standard input, as another descriptor.
+    /// A copy of this process's standard input, with a descriptor of its own.
     public static func standardInput() throws(Errno) -> FileDescriptor { try copy(of: STDIN_FILENO) }
-    /// Its own standard output.
+    /// A copy of its standard output.
     public static func standardOutput() throws(Errno) -> FileDescriptor { try copy(of: STDOUT_FILENO) }
 
     private static func copy(of descriptor: Int32) throws(Errno) -> FileDescriptor {
@@ -142,12 +142,12 @@ extension FileDescriptor {
 }
 
 extension HostProcess {
-    /// A write to a pipe without a reader fails with `EPIPE`; the signal is ignored.
+    /// Ignores the signal: a write to a pipe without a reader fails with `EPIPE` instead.
     public static func ignoreBrokenPipes() {
         signal(SIGPIPE, SIG_IGN)
     }
 
-    /// Text that is the same on this machine for good, for hashing; nil if there is none.
+    /// The permanent id of this machine as text, for hashing; nil if there is none.
     public static func machineID() -> [UInt8]? {
         guard let folder = try? Directory.open(path: Array("/etc".utf8)),
             let file = try? folder.open(FileName("machine-id"), [.read]),

@@ -1,24 +1,25 @@
-/// The SHA-256 of a file's content as it passes, from its beginning.
+/// The SHA-256 of a file's content, computed piece by piece from the beginning.
 public struct ContentHash: Sendable {
     public enum Form: Sendable {
-        /// Of all bytes, as `sha256sum` has it. Holes are hashed as zeros.
+        /// The hash of all bytes, as `sha256sum` computes it. Holes are hashed as zeros.
         case plain
-        /// Of the bytes without the zeros that end a block, and of where they are. A hole costs nothing, and zeros count
-        /// as a hole: so the layout of the file does not matter.
+        /// The hash of the bytes and of their places, without the zeros at the end of each block. A hole costs nothing,
+        /// and zeros are treated as a hole. So the layout of the file on disk does not matter.
         case sparse
     }
 
-    /// A plain digest of a file with larger holes is made only where all are asked for: these take 7 seconds.
+    /// The most bytes of holes in a file that gets a plain digest; hashing them takes 7 seconds. A file with more gets
+    /// one only if all plain digests are asked for.
     public static let mostHoles: Int64 = 16 << 30
 
     public let form: Form
-    /// Where the bytes so far end.
+    /// The end of the bytes so far.
     public private(set) var position: Int64 = 0
     private var hash = SHA256()
-    /// Where the stretches of hashed bytes begin and end, and where the last one ends.
+    /// Hashes the beginning and end of each hashed stretch. `end` is that of the last one.
     private var layout = SHA256()
     private var end: Int64 = 0
-    /// A block of which only a part has come.
+    /// A block that is not complete yet.
     private var part: [UInt8] = []
     private var partStart: Int64 = 0
 
@@ -28,7 +29,7 @@ public struct ContentHash: Sendable {
         self.form = form
     }
 
-    /// - Parameter isCancelled: then the value means nothing.
+    /// - Parameter isCancelled: once it returns true, the value has no meaning.
     public mutating func add(
         _ data: UnsafeRawBufferPointer, at offset: Int64, _ isCancelled: () -> Bool
     ) {
@@ -74,7 +75,7 @@ public struct ContentHash: Sendable {
         end = offset + Int64(count)
     }
 
-    /// Of a file of this size, which ends with a hole if it is more than came.
+    /// The hash of a file of this size. If more bytes are missing up to `size`, they are a hole.
     public func value(upTo size: Int64, _ isCancelled: () -> Bool) -> SHA256.Value {
         var copy = self
         if form == .plain {
@@ -125,7 +126,7 @@ extension FileDescriptor {
     /// - Parameters:
     ///   - limit: the number of bytes to read from the start.
     ///   - mostHoles: throws `overflow` for a file that has more bytes of holes.
-    ///   - isCancelled: asked between reads; true ends it with `cancelled`.
+    ///   - isCancelled: asked between reads; true ends the call with `cancelled`.
     public func digest(
         as form: ContentHash.Form = .plain, upTo limit: Int64 = .max, mostHoles: Int64 = .max,
         isCancelled: () -> Bool = { false }
@@ -148,7 +149,7 @@ extension FileDescriptor {
             hash.add(UnsafeRawBufferPointer(rebasing: buffer[..<count]), at: data.lowerBound, isCancelled)
             data = data.lowerBound + Int64(count)..<data.upperBound
         }
-        // Before the end, the file was made shorter.
+        // If the file ended too early, somebody made it shorter.
         let value = hash.value(upTo: hasHoles && data.isEmpty ? end : hash.position, isCancelled)
         if isCancelled() { throw .cancelled }
         return value

@@ -1,11 +1,11 @@
 import Glibc
 
-/// How the descriptors that the process may open are shared out.
+/// The share of each use in the descriptors that the process may open.
 public enum DescriptorBudget {
     /// For reading ahead: a quarter, at most 256.
     public static let ahead = min(limit / 4, 256)
 
-    /// The most threads of a `FilePipeline`: each may need a score, where it works in deep directories.
+    /// The most threads of a `FilePipeline`. Each may need twenty descriptors if it works in deep directories.
     static let threads = max(limit / 20, 1)
 
     /// The innermost directories that a `DirectoryChain` keeps open.

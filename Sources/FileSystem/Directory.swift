@@ -2,16 +2,16 @@ import CLinux
 import Glibc
 import Synchronization
 
-/// An open directory, and every call on the names in it.
+/// An open directory, with all calls on the names in it.
 ///
-/// Each call takes a single validated name and follows no symlink, so changes to the path between two calls cannot lead
-/// outside. Metadata is set through a descriptor of the object itself. `path` is for messages only.
+/// Each call takes a single validated name and follows no symlink. So a change of the path between two calls cannot
+/// lead outside. Metadata is set through a descriptor of the object itself. `path` is for messages only.
 public final class Directory: Sendable {
     public let path: [UInt8]
     private let descriptor: FileDescriptor
-    /// The directories that a joined one consists of, by name; empty for every other.
+    /// The parts of a joined directory by name; empty for every other directory.
     public let parts: [FileName: Directory]
-    /// Of a target whose file system is not complete; nil for every other.
+    /// The target's file system if it is not complete; else nil.
     public let fileSystem: TargetFileSystem?
     /// The first error of a file system sync.
     private let syncFailure = Mutex<SystemError?>(nil)
@@ -28,26 +28,26 @@ public final class Directory: Sendable {
     }
 
     deinit {
-        // RACE: a child that another thread starts has this descriptor, too, until it executes its program, and the lock
-        // would last as long.
+        // RACE: a child that another thread starts has this descriptor, too, until it executes its program. Without
+        // this call, the lock would last as long.
         if isLocked.load(ordering: .relaxed) { descriptor.unlock() }
     }
 
-    /// A directory of other directories, each under a name, for reading only. The kernel does not know it: calls about
-    /// the directory itself, but for its names, fail.
+    /// A read-only directory that consists of other directories, each under a name. The kernel does not know it, so
+    /// calls about the directory itself fail, except for its names.
     public static func joining(_ parts: [FileName: Directory]) -> Directory {
         Directory(path: [UInt8(ascii: ".")], descriptor: FileDescriptor(owning: -1), parts: parts)
     }
 
     public var isJoined: Bool { !parts.isEmpty }
 
-    /// The directories that the kernel knows: the parts, in the order of their names, or this one.
+    /// The directories that the kernel knows: the parts in the order of their names, or this directory.
     public var roots: [Directory] {
         isJoined ? parts.sorted { $0.key < $1.key }.map(\.value) : [self]
     }
 
-    /// Calls the kernel with the location of a name. That of a part is the part's own; another name of a joined
-    /// directory does not exist, which the kernel says of the empty name.
+    /// Calls the kernel with the location of a name. A part is located in the part's own directory. In a joined
+    /// directory, any other name does not exist; the kernel says so of the empty name.
     private func locating<Result>(
         _ name: UnsafePointer<CChar>, _ body: (Int32, UnsafePointer<CChar>) throws(Errno) -> Result
     ) throws(Errno) -> Result {
@@ -59,7 +59,7 @@ public final class Directory: Sendable {
         return try body(part.descriptor.rawValue, ".")
     }
 
-    /// Opens a directory by a path that a user gave. No other call follows symlinks.
+    /// Opens a directory by a path that a user gave. Only this call follows symlinks.
     public static func open(
         path: [UInt8], _ flags: FileDescriptor.Flags = .read
     ) throws(SystemError) -> Directory {
@@ -95,8 +95,8 @@ public final class Directory: Sendable {
             on: fileSystem)
     }
 
-    /// The parent directory and the name of this one in it, with symlinks resolved; nil if there is none: the root of
-    /// the file system, or a removed directory.
+    /// The parent directory, and the name of this directory in it, with symlinks resolved. Nil for the root of the file
+    /// system and for a removed directory.
     public func location(
         _ flags: FileDescriptor.Flags = .pathOnly
     ) throws(SystemError) -> (parent: Directory, name: FileName)? {
@@ -110,7 +110,7 @@ public final class Directory: Sendable {
         return found.isSameObject(as: try trueStatus()) ? (parent, name) : nil
     }
 
-    /// Whether both are one directory now. Their paths do not matter.
+    /// Whether both handles are of the same directory now. Their paths do not matter.
     public func isSame(as other: Directory) throws(SystemError) -> Bool {
         try trueStatus().isSameObject(as: other.trueStatus())
     }
@@ -128,7 +128,7 @@ public final class Directory: Sendable {
 
     // MARK: Inspecting
 
-    /// The status of the directory itself; of a joined one only that it is a directory.
+    /// The status of the directory itself. For a joined directory, only the type is real.
     public func status() throws(SystemError) -> FileStatus {
         guard !isJoined else {
             return FileStatus(type: .directory, modified: FileTime(seconds: 0, nanoseconds: 0))
@@ -136,7 +136,7 @@ public final class Directory: Sendable {
         return try trueStatus().seen(on: fileSystem)
     }
 
-    /// The status with the inode number that the kernel shows now, whether it lasts or not.
+    /// The status with the inode number that the kernel shows now, even if it does not last.
     public func trueStatus() throws(SystemError) -> FileStatus {
         guard !isJoined else { return try status() }
         return try calling("statx", path) { () throws(Errno) in try descriptor.status() }
@@ -147,7 +147,7 @@ public final class Directory: Sendable {
         try trueStatus(of: name)?.seen(on: fileSystem)
     }
 
-    /// The same with the inode number that the kernel shows now, whether it lasts or not.
+    /// The status with the inode number that the kernel shows now, even if it does not last.
     public func trueStatus(of name: FileName) throws(SystemError) -> FileStatus? {
         do throws(Errno) {
             return try name.withCString { (pointer) throws(Errno) -> FileStatus in
@@ -170,11 +170,11 @@ public final class Directory: Sendable {
         }
     }
 
-    /// What is known of a name that cannot be looked at: its type, where the directory tells it, and its file system.
+    /// The known facts of a name whose status cannot be read: its type if the directory shows it, and its file system.
     ///
-    /// - Returns: nil where the error is not the name's own: the directory cannot be looked at either.
+    /// - Returns: nil if the directory cannot be looked at either, or if the process lacks memory or descriptors.
     func unseenStatus(of name: FileName, _ errno: Errno, type: FileType?) -> FileStatus? {
-        // Any error of this says the same.
+        // An error of this call means the same as any other error of it.
         let own = try? FileSystem.withCString(terminated: [UInt8(ascii: "."), 0]) { (dot) throws(Errno) in
             try trueStatus(of: dot)
         }
@@ -189,7 +189,7 @@ public final class Directory: Sendable {
         name.withCString { listxattrat_size(descriptor.rawValue, $0, AT_SYMLINK_NOFOLLOW) == 0 }
     }
 
-    /// Opens a name in this directory. Sources are opened `nonBlocking` and `noFollow`, and their type is checked
+    /// Opens a name in this directory. Sources are opened with `nonBlocking` and `noFollow`, and their type is checked
     /// afterwards.
     public func open(
         _ name: FileName, _ flags: FileDescriptor.Flags, permissions: UInt16 = 0
@@ -237,7 +237,7 @@ public final class Directory: Sendable {
         try change("mkfifoat", name) { mkfifoat($0, $1, 0o600) }
     }
 
-    /// Makes a device node, which needs the privilege for it.
+    /// Makes a device node. This needs a privilege.
     public func makeDevice(_ name: FileName, type: FileType, _ number: DeviceNumber) throws(SystemError) {
         let kind = type == .blockDevice ? S_IFBLK : S_IFCHR
         let device = gnu_dev_makedev(number.major, number.minor)
@@ -265,8 +265,8 @@ public final class Directory: Sendable {
 
     /// The corresponding C function is `renameat2`.
     ///
-    /// RACE: where the file system of a target knows no `noReplace`, the new name is looked up first. What gets it
-    /// between this and the rename is replaced, and lost.
+    /// RACE: if a target's file system does not support `noReplace`, this looks the new name up first. A file that gets
+    /// the name between the lookup and the rename is replaced, and lost.
     public func rename(
         _ name: FileName, to other: Directory, _ newName: FileName, _ mode: RenameMode
     ) throws(SystemError) {
@@ -306,7 +306,7 @@ public final class Directory: Sendable {
         try change("unlinkat", name) { unlinkat($0, $1, AT_REMOVEDIR) }
     }
 
-    /// A new descriptor of this directory, or of the one above it.
+    /// A new descriptor of this directory, or of its parent.
     func opened(_ name: String, _ flags: FileDescriptor.Flags) throws(SystemError) -> FileDescriptor {
         let opened = try calling("openat", path) { () throws(Errno) -> Int32 in
             try FileDescriptor.open(descriptor.rawValue, name, flags)
@@ -314,8 +314,8 @@ public final class Directory: Sendable {
         return FileDescriptor(owning: opened)
     }
 
-    /// Whether names are compared without regard to case or Unicode form: ext4, f2fs and tmpfs mark directories so
-    /// (`FS_CASEFOLD_FL` of `linux/fs.h`), xfs the whole file system (`XFS_FSOP_GEOM_FLAGS_DIRV2CI` of `xfs_fs.h`).
+    /// Whether names are compared without regard to case or Unicode form. On ext4, f2fs and tmpfs, a directory has a
+    /// flag for that (`FS_CASEFOLD_FL` of `linux/fs.h`); on xfs, the file system has (`XFS_FSOP_GEOM_FLAGS_DIRV2CI`).
     public func foldsNames() -> Bool {
         let (getFlags, foldsCase): (UInt, CLong) = (0x8008_6601, 0x4000_0000)
         var flags: CLong = 0
@@ -324,7 +324,7 @@ public final class Directory: Sendable {
         return xfsFeatures & (1 << 12) != 0
     }
 
-    /// The flags of `XFS_IOC_FSGEOMETRY_V1`; 0 where this is no xfs.
+    /// The flags of `XFS_IOC_FSGEOMETRY_V1`; 0 if this is not xfs.
     var xfsFeatures: UInt32 {
         // `struct xfs_fsop_geom_v1`, of 112 bytes with `flags` at 92.
         withUnsafeTemporaryAllocation(byteCount: 112, alignment: 8) { geometry in
@@ -336,8 +336,8 @@ public final class Directory: Sendable {
 
     // MARK: Durability and locking
 
-    /// Makes the names in this directory durable. An error is final. One that is open path-only is opened for it, unless
-    /// the permissions forbid that.
+    /// Makes the names in this directory durable. An error is final. A path-only handle is opened again for this, and
+    /// nothing is synced if the permissions forbid that.
     public func sync() throws(SystemError) {
         do throws(SystemError) {
             try calling("fsync", path) { () throws(Errno) in try descriptor.sync() }
@@ -350,14 +350,14 @@ public final class Directory: Sendable {
                 guard error == .accessDenied else { throw SystemError("fsync", path, error) }
             }
         } catch {
-            // Some file systems of a target sync no directories, and the run says so.
+            // Some file systems of targets cannot sync a directory. The run reports that.
             guard error.errno == fileSystem?.capabilities.directorySyncFailure else { throw error }
         }
     }
 
     /// Makes all data on this file system durable that was written since the directory was opened, or throws.
     ///
-    /// An error is final: the kernel reports it once and then success, so this handle keeps it.
+    /// An error is final. The kernel reports it once and success ever after, so this handle remembers it.
     public func syncFileSystem() throws(SystemError) {
         try syncFailure.withLock { (failure) throws(SystemError) in
             if let failure { throw failure }
@@ -372,14 +372,13 @@ public final class Directory: Sendable {
         }
     }
 
-    /// Takes the exclusive lock on this directory, which is released with this object; throws `wouldBlock` if it is
-    /// held.
+    /// Locks this directory exclusively until this object ends. Throws `wouldBlock` if another process has the lock.
     public func lock() throws(SystemError) {
         try calling("flock", path) { () throws(Errno) in try descriptor.lock() }
         isLocked.store(true, ordering: .relaxed)
     }
 
-    /// Where this directory is now, from `/` and without symlinks, as the kernel tells it.
+    /// The present path of this directory from `/`, without symlinks, as the kernel reports it.
     public func presentPath() throws(SystemError) -> [UInt8] {
         let descriptors = try Directory.open(path: Array("/proc/self/fd".utf8))
         return try descriptors.destination(of: FileName(number: Int(descriptor.rawValue)))

@@ -3,8 +3,8 @@ import Glibc
 import Synchronization
 
 extension Directory {
-    /// Opens a directory below this one by a path; no component of it, and no symlink, leads outside. The corresponding
-    /// C function is `openat2` with `RESOLVE_BENEATH`.
+    /// Opens a directory below this one by a path. Neither a component of it nor a symlink may lead outside. The
+    /// corresponding C function is `openat2` with `RESOLVE_BENEATH`.
     public func directory(
         beneath path: [UInt8], followingSymlinks follows: Bool = true
     ) throws(SystemError) -> Directory {
@@ -26,8 +26,8 @@ extension Directory {
 
     private static let isConfined = Atomic(false)
 
-    /// From now on every path that a user gives is relative to this directory; no component of it leads outside, and none
-    /// is a symlink. For the whole process, and for good. The corresponding C function is `fchdir`.
+    /// Makes every path that a user gives relative to this directory from now on. No component of it may lead outside
+    /// or be a symlink. This is for the whole process, and final. The corresponding C function is `fchdir`.
     public func confine() throws(SystemError) {
         try calling("fchdir", path) { () throws(Errno) in
             try withRawDescriptor { (descriptor) throws(Errno) in _ = try retrying { fchdir(descriptor) } }
@@ -49,7 +49,7 @@ extension Directory {
         return Directory(path: path, descriptor: FileDescriptor(owning: opened))
     }
 
-    /// Only this user gets in, or nothing in it is run with another user's rights or is a device.
+    /// Whether only this user has access, or nothing in it can be a device or run with another user's rights.
     public func keepsOthersOut() throws(SystemError) -> Bool {
         let status = try status()
         if status.owner == Account.effectiveUser, status.permissions & 0o077 == 0 { return true }

@@ -1,7 +1,7 @@
 /// The open directories on the way from a root to a directory below it.
 ///
-/// Few handles are open at a time: most handles of deep directories are closed and opened again by name, each checked
-/// to be the same directory. So neither depth nor path length is limited.
+/// Few handles are open at a time. Most handles of deep directories are closed, and opened again by name when they are
+/// needed. Each is then checked to be the same directory. So neither depth nor path length is limited.
 public struct DirectoryChain: Sendable {
     private struct Link: Sendable {
         let name: FileName
@@ -13,9 +13,9 @@ public struct DirectoryChain: Sendable {
     public let root: Directory
     private var links: [Link] = []
 
-    /// The number of innermost handles that stay open; at most as many again are open above them.
+    /// The number of innermost handles that remain open. At most as many again are open above them.
     private static let openLinks = DescriptorBudget.chain
-    /// Of the other handles, every `stride`-th stays open, so that reopening a closed one takes at most that many
+    /// Of the other handles, every `stride`-th is left open. So a closed one is opened again in at most that many
     /// steps.
     private var stride = 1
 
@@ -31,7 +31,7 @@ public struct DirectoryChain: Sendable {
 
     /// Enters a child of the present directory.
     ///
-    /// - Parameter directory: its handle; nil if it is to be opened when it is needed.
+    /// - Parameter directory: its handle; nil if it is opened only when it is needed.
     public mutating func push(_ directory: Directory?, _ name: FileName, inode: UInt64) {
         links.append(Link(name: name, directory: directory, inode: inode))
         let others = links.count - DirectoryChain.openLinks
@@ -68,7 +68,7 @@ public struct DirectoryChain: Sendable {
             guard try directory.status().inode == link.inode else {
                 throw SystemError("openat", directory.path, .stale)
             }
-            // The lower half stays open: the walk will return to it.
+            // The lower half is left open, because the walk will return to it.
             if links.count - level <= DirectoryChain.openLinks / 2 { links[level].directory = directory }
             level += 1
         }

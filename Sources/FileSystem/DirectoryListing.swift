@@ -1,7 +1,7 @@
 import Glibc
 
-/// The names in one directory, sorted by their bytes. They share one block of memory: a listing costs two allocations for
-/// any number of entries.
+/// The names in one directory, sorted by their bytes, in one block of memory. A listing of any size needs two
+/// allocations.
 public struct DirectoryListing: Sendable {
     private let names: [UInt8]
     private let spans: [NameSpan]
@@ -12,7 +12,7 @@ public struct DirectoryListing: Sendable {
         let length: UInt16
         /// `d_type`, which some file systems leave unknown.
         let kind: UInt8
-        /// The first eight bytes as a number, NUL after the end: the order of most names.
+        /// The first eight bytes as a number, with NULs after the end. It decides the order of most names.
         let beginning: UInt64
     }
 
@@ -48,7 +48,7 @@ public struct DirectoryListing: Sendable {
         }
     }
 
-    /// The type of an entry as the directory tells it; nil where it does not.
+    /// The type of an entry if the directory shows it; else nil.
     public func type(at index: Int) -> FileType? {
         switch Int(spans[index].kind) {
         case DT_REG: .file
@@ -62,11 +62,11 @@ public struct DirectoryListing: Sendable {
         }
     }
 
-    /// Looks at some entries: 150 bytes each.
+    /// Reads the statuses of some entries: 150 bytes each.
     ///
-    /// - Returns: the statuses, nil for a name that has vanished since the names were read, and the errors of those that
-    ///   cannot be looked at. The status of such a name has a type and a file system only, as far as these are known.
-    /// - Throws: what prevents a look at every name: the directory itself cannot be looked at.
+    /// - Returns: the statuses, and the errors of the names that cannot be looked at. The status of such a name has
+    ///   only a type and a file system, if these are known. It is nil for a name that has vanished.
+    /// - Throws: an error that concerns every name, because the directory itself cannot be looked at.
     public func statuses(
         _ range: Range<Int>, in directory: Directory
     ) throws(SystemError) -> (statuses: [FileStatus?], unseen: [Int: SystemError]) {
@@ -107,13 +107,13 @@ public struct DirectoryListing: Sendable {
 
     /// Reads the names in a directory.
     ///
-    /// - Parameter isFresh: the directory was just opened for this, so its own read position can be used.
+    /// - Parameter isFresh: the directory was just opened for this listing, so its own read position can be used.
     public init(of directory: Directory, isFresh: Bool = false) throws(SystemError) {
         var names: [UInt8] = []
         var spans: [NameSpan] = []
         try DirectoryListing.forEachName(in: directory, isFresh: isFresh) { name, kind in
             guard let start = name.baseAddress else { return }
-            // The buffer has room for eight bytes after the last entry.
+            // The buffer has space for eight bytes after the last entry.
             var beginning = UInt64(bigEndian: start.loadUnaligned(as: UInt64.self))
             if name.count < 8 { beginning &= ~0 << (64 - 8 * UInt64(name.count)) }
             spans.append(
@@ -160,7 +160,7 @@ public struct DirectoryListing: Sendable {
     /// of one.
     private static let nameOffset = 19
 
-    /// The directory itself, or the one above it.
+    /// Whether this is `.` or `..`.
     private static func isDot(_ name: UnsafeRawPointer, _ length: Int) -> Bool {
         let dot = UInt8(ascii: ".")
         guard length <= 2, name.load(as: UInt8.self) == dot else { return false }

@@ -1,8 +1,8 @@
 import CLinux
 import Glibc
 
-/// The project and the encryption policy of an object. A directory may be exclusive to its own: an object of another
-/// domain can be neither renamed nor linked into it (`EXDEV`). Moving objects out is always allowed.
+/// The project and the encryption policy of an object. A directory may accept only objects of its own domain: renaming
+/// or linking another object into it fails (`EXDEV`). Moving objects out is always allowed.
 public struct Domain: Hashable, Sendable {
     /// nil if the kernel does not report it; it always does for a directory.
     public var project: UInt32? = 0
@@ -17,7 +17,7 @@ public struct Domain: Hashable, Sendable {
     public var isExclusive: Bool { handsDownProject || isEncrypted }
     public var isEncrypted: Bool { policy.map { !$0.isEmpty } ?? false }
 
-    /// Whether an object can be renamed or linked into this directory; nil if only an attempt can tell.
+    /// Whether an object can be renamed or linked into this directory; nil if only an attempt can show it.
     public func admits(_ other: Domain) -> Bool? {
         if isEncrypted, other.policy != nil, policy != other.policy { return false }
         guard handsDownProject else { return true }
@@ -37,8 +37,8 @@ extension Directory {
         }
     }
 
-    /// The domain of a name, without following a symlink. For objects that cannot be opened, only Linux 6.17 reports
-    /// the project, and only on some file systems.
+    /// The domain of a name, without following a symlink. For objects that cannot be opened, the kernel reports the
+    /// project only since Linux 6.17, and only on some file systems.
     ///
     /// - Parameter own: the domain of this directory.
     public func domain(of name: FileName, in own: Domain) throws(SystemError) -> Domain {
@@ -54,11 +54,11 @@ extension Directory {
             return try calling("ioctl", path(of: name)) { () throws(Errno) in try Domain(descriptor.rawValue)
             }
         case .symlink:
-            // The policy cannot be read; in an encrypted directory it is the directory's.
+            // The policy cannot be read. In an encrypted directory, it is the directory's.
             if status.isEncrypted { domain.policy = own.isEncrypted ? own.policy : [0] }
         case .fifo, .socket, .characterDevice, .blockDevice:
             domain.policy = nil
-            // XFS accepts these everywhere, since its tools give them no project.
+            // XFS accepts these everywhere, because its tools give them no project.
             if domain.project == 0 { domain.project = nil }
         }
         return domain

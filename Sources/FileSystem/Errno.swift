@@ -51,7 +51,7 @@ public struct Errno: RawRepresentable, Error, Hashable, Sendable, CustomStringCo
     /// Errors of opening a name that is not a directory; `tooManyLinks` is a symlink opened with `noFollow`.
     public static let noDirectory: Set<Errno> = [.noSuchFile, .notDirectory, .tooManyLinks]
 
-    /// What the process, or the system, has too little of; it says nothing of the object.
+    /// The process or the system lacks a resource. These errors say nothing about the object.
     public static let exhausted: Set<Errno> = [.noMemory, .manyOpenFiles, .manyOpenFilesInAll]
 
     /// The system's text for the number, such as "No such file or directory".

@@ -1,7 +1,7 @@
 import Glibc
 
 extension Errno {
-    /// The names of errors that reading a tree can end with: the numbers are not the same on every machine.
+    /// The names of the errors that reading a tree can end with. The numbers differ between machines.
     private static let names: [(Int32, String)] = [
         (EPERM, "EPERM"), (ENOENT, "ENOENT"), (EIO, "EIO"), (ENXIO, "ENXIO"), (EBADF, "EBADF"),
         (ENOMEM, "ENOMEM"), (EACCES, "EACCES"), (EBUSY, "EBUSY"), (ENODEV, "ENODEV"),
@@ -12,10 +12,10 @@ extension Errno {
         (ENOKEY, "ENOKEY"), (EBADMSG, "EBADMSG"), (EREMOTEIO, "EREMOTEIO"),
     ]
 
-    /// Its name, such as `ENOENT`.
+    /// The name of the error, such as `ENOENT`.
     public var name: String { Errno.names.first { $0.0 == rawValue }?.1 ?? "EREMOTEIO" }
 
-    /// An unknown name is an error of another machine.
+    /// An unknown name becomes `EREMOTEIO`, an error of another machine.
     public init(name: String) {
         self.init(rawValue: Errno.names.first { $0.1 == name }?.0 ?? EREMOTEIO)
     }

@@ -1,10 +1,10 @@
-/// Bytes as reversible text on one line that has no effect on a terminal.
+/// Writes bytes as reversible text on one line that has no effect on a terminal.
 ///
 /// Printable UTF-8 is unchanged. A backslash is doubled, a line feed becomes `\n`, a tab `\t`. Each byte of other
 /// control characters, line and paragraph separators, marks that change the direction of text, and invalid UTF-8
 /// becomes `\xHH`.
 ///
-/// - Parameter doublingBackslash: false for our own text: the parts that needed escaping are already escaped.
+/// - Parameter doublingBackslash: false for our own text, in which file names are already escaped.
 public func escapedText(_ bytes: some Collection<UInt8>, doublingBackslash: Bool = true) -> String {
     let backslash = UInt8(ascii: "\\")
     if bytes.allSatisfy({ $0 >= 0x20 && $0 < 0x7F && ($0 != backslash || !doublingBackslash) }) {
@@ -37,7 +37,7 @@ public func escapedText(_ bytes: some Collection<UInt8>, doublingBackslash: Bool
     }
 }
 
-/// The inverse of `escapedText`; nil for text that it cannot have made.
+/// The inverse of `escapedText`; nil if `escapedText` cannot have made this text.
 public func unescaped(_ text: some Sequence<UInt8>) -> [UInt8]? {
     func digit(_ byte: UInt8) -> Int? { Character(Unicode.Scalar(byte)).hexDigitValue }
     var bytes: [UInt8] = []
@@ -62,7 +62,8 @@ public func unescaped(_ text: some Sequence<UInt8>) -> [UInt8]? {
     return bytes
 }
 
-/// What was typed, or what it shows if it is `escapedText` of bytes that need `\xHH`: names come back as they were listed.
+/// The bytes that a user means. If the text can be `escapedText` of bytes that need `\xHH`, it is decoded: names can be
+/// copied from a list. Else it is used as it is.
 public func readAsShown(_ typed: [UInt8]) -> [UInt8] {
     guard
         zip(typed, typed.dropFirst()).contains(where: { $0 == UInt8(ascii: "\\") && $1 == UInt8(ascii: "x") }
@@ -72,12 +73,12 @@ public func readAsShown(_ typed: [UInt8]) -> [UInt8] {
     return bytes
 }
 
-/// Puts our own text on one line. Backslashes stay: the parts that needed escaping are already escaped.
+/// Puts our own text on one line. Backslashes are left unchanged, because file names in it are already escaped.
 public func singleLine(_ text: String) -> String {
     escapedText(text.utf8, doublingBackslash: false)
 }
 
-/// Each byte that is not kept becomes `%HH`.
+/// Replaces by `%HH` each byte for which `isKept` is false.
 public func percentEncoded(
     _ bytes: some Sequence<UInt8>, keeping isKept: (UInt8) -> Bool
 ) -> String {
@@ -88,7 +89,7 @@ public func percentEncoded(
     return String(decoding: encoded, as: UTF8.self)
 }
 
-/// The inverse of `percentEncoded`; what is not `%HH` stays.
+/// The inverse of `percentEncoded`. Other text than `%HH` is left unchanged.
 public func percentDecoded(_ text: some Sequence<UInt8>) -> [UInt8] {
     var bytes: [UInt8] = []
     var rest = Array(text)[...]

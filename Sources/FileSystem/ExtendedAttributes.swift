@@ -1,11 +1,11 @@
 import CLinux
 import Glibc
 
-/// The extended attributes of one object that a mirror carries: names and values as bytes, sorted by name.
+/// The extended attributes of one object that a mirror copies: names and values as bytes, sorted by name.
 ///
-/// POSIX ACLs are two of them, in the kernel's format. The owner of a file can set `user` attributes and ACLs; only
-/// root can read and set `trusted` and `security`, which includes file capabilities. Attributes that a file system
-/// keeps for itself (`btrfs.compression`, `system.nfs4_acl`) and `derived` are left out. FileSystems.md lists the names.
+/// POSIX ACLs are two of them, in the kernel's format. The owner of a file can set `user` attributes and ACLs. Only
+/// root can read and set `trusted` and `security`, which include file capabilities. Attributes that belong to the file
+/// system (`btrfs.compression`, `system.nfs4_acl`) and `derived` are left out. FileSystems.md lists the names.
 public struct ExtendedAttributes: Hashable, Sendable {
     public struct Attribute: Hashable, Sendable {
         public var name: [UInt8]
@@ -19,14 +19,14 @@ public struct ExtendedAttributes: Hashable, Sendable {
         public var isACL: Bool { name.starts(with: ExtendedAttributes.acl) }
     }
 
-    /// The kinds of attributes that are wanted.
+    /// The wanted kinds of attributes.
     public struct Selection: Hashable, Sendable {
         public var plain: Bool
         public var acls: Bool
         /// `trusted` and `security`.
         public var privileged: Bool
 
-        /// All that this process can read.
+        /// All kinds that this process can read.
         public static var readable: Selection {
             Selection(plain: true, acls: true, privileged: Account.isRoot)
         }
@@ -48,11 +48,11 @@ public struct ExtendedAttributes: Hashable, Sendable {
     }
 
     fileprivate static let acl = Array("system.posix_acl_".utf8)
-    /// As a list of the kernel's.
+    /// The names of the two ACLs, as in a list of the kernel.
     private static let namesOfACLs = Array("system.posix_acl_access\0system.posix_acl_default\0".utf8)
 
-    /// Names under which a file system or the kernel exposes other metadata. XFS shows ACLs under these two: removing
-    /// one removes the ACL. `security.evm` is computed over the object's inode number.
+    /// Names under which a file system or the kernel shows other metadata. XFS shows ACLs under the first two: removing
+    /// one of them removes the ACL. `security.evm` is computed from the object's inode number.
     public static let derived = Set(
         ["trusted.SGI_ACL_FILE", "trusted.SGI_ACL_DEFAULT", "security.evm"].map { Array($0.utf8) })
 
@@ -70,17 +70,17 @@ public struct ExtendedAttributes: Hashable, Sendable {
         ExtendedAttributes(attributes.filter(isIncluded))
     }
 
-    /// With the attributes of `other`, which have other names.
+    /// These attributes and those of `other`, which must have other names.
     public func merging(_ other: ExtendedAttributes) -> ExtendedAttributes {
         other.isEmpty ? self : ExtendedAttributes(attributes + other.attributes)
     }
 
-    /// With the owner's rights of these permissions in the access ACL: the kernel keeps the two the same.
+    /// Puts the owner's rights of these permissions into the access ACL, because the kernel makes the two equal.
     public func givingOwner(_ permissions: UInt16) -> ExtendedAttributes {
         var attributes = attributes
         for index in attributes.indices where attributes[index].name == ExtendedAttributes.acl + "access".utf8
         {
-            // After a version of four bytes, eight for each entry: tag, rights, and a user or group.
+            // After a version of four bytes, each entry has eight: tag, rights, and a user or group.
             for entry in stride(from: 4, to: attributes[index].value.count - 7, by: 8)
             where attributes[index].value[entry] == 1 && attributes[index].value[entry + 1] == 0 {
                 attributes[index].value[entry + 2] = UInt8(permissions >> 6 & 7)
@@ -125,8 +125,8 @@ extension Directory {
 }
 
 extension ObjectHandle {
-    /// A path-only descriptor is refused by the calls that take one, so this uses its link under `/proc`, which leads
-    /// to the object itself, also for a symlink.
+    /// The calls on descriptors refuse a path-only one. So this uses its link under `/proc`, which leads to the object
+    /// itself, even if that is a symlink.
     public func extendedAttributes(
         _ wanted: ExtendedAttributes.Selection
     ) throws(SystemError) -> ExtendedAttributes {
@@ -160,9 +160,9 @@ extension ObjectHandle {
 }
 
 extension ExtendedAttributes {
-    /// Errors that mean "no attributes": a file system or a type of object without them.
+    /// Errors that mean "no attributes", because the file system or the type of object has none.
     private static let none: Set<Errno> = [.notSupported, .notImplemented]
-    /// Errors of attributes that the target does not accept and an apply can omit.
+    /// Errors of attributes that the target does not accept, and that a run can omit.
     private static let refused: Set<Errno> = [
         .notSupported, .notImplemented, .notPermitted, .accessDenied, .noSpace, .quotaExceeded, .invalid,
         Errno(rawValue: E2BIG), Errno(rawValue: ERANGE), Errno(rawValue: EILSEQ),
@@ -176,7 +176,7 @@ extension ExtendedAttributes {
         guard !wanted.isEmpty else { return }
         var names = ExtendedAttributes.namesOfACLs
         do throws(Errno) {
-            // There may be more names than the kernel lists, and those of the ACLs are known.
+            // The kernel may not list all names. Those of the ACLs are known.
             if wanted.plain {
                 names = try ExtendedAttributes.read(startingWith: 256) { (buffer, size) in
                     list(buffer?.assumingMemoryBound(to: CChar.self), size)
@@ -192,7 +192,7 @@ extension ExtendedAttributes {
                 }
                 attributes.append(Attribute(name: Array(name), value: value))
             } catch  where error == .noData || !wanted.plain && ExtendedAttributes.none.contains(error) {
-                // It was removed between the two calls, or never was.
+                // It was removed between the two calls, or never existed.
             }
         }
         attributes.sort { $0.name.lexicographicallyPrecedes($1.name) }
@@ -227,11 +227,11 @@ extension ExtendedAttributes {
             }
         }
         var refused: [Attribute] = []
-        // Attributes that shrink come first: the space for all of them may be one block.
+        // Attributes that shrink are first: the space for all of them may be one block.
         func growth(_ attribute: Attribute) -> Int {
             attribute.value.count - (present[attribute.name]?.count ?? 0)
         }
-        // An ACL may take write permission away, which others than root need for the rest.
+        // An ACL may remove write permission, which ordinary users need for the rest.
         func rank(_ attribute: Attribute) -> (Int, Int) {
             (attribute.isACL && !Account.isRoot ? 1 : 0, growth(attribute))
         }

@@ -1,6 +1,6 @@
 import Glibc
 
-/// Tells whether two open files hold the same bytes.
+/// Compares the bytes of two open files.
 public enum FileComparison {
     /// A file that could not be read.
     public struct Failure: Error, Sendable {
@@ -16,7 +16,7 @@ public enum FileComparison {
 
     private static let half = 256 * 1024
 
-    /// Compares two files. Holes are not read: they count as zeros.
+    /// Compares two files. Holes are not read, and are treated as zeros.
     ///
     /// - Parameters:
     ///   - limit: the number of bytes to compare from the start.
@@ -33,7 +33,7 @@ public enum FileComparison {
         guard min(size, limit) == min(otherSize, limit) else { return false }
         let (isSparse, otherIsSparse) = (ours.allocated < ours.size, other.allocated < other.size)
         let end = isSparse || otherIsSparse ? min(size, limit) : limit
-        /// The next stretches of data of both.
+        /// The next stretch of data of each file.
         var (data, otherData) = (0..<(isSparse ? 0 : end), 0..<(otherIsSparse ? 0 : end))
         var offset: Int64 = 0
         while true {
@@ -50,7 +50,7 @@ public enum FileComparison {
             }
             offset = max(offset, min(data.lowerBound, otherData.lowerBound))
             if offset >= end { return true }
-            // Up to where one of them has something else than here.
+            // Reads up to the offset at which one of the files begins or ends a hole.
             let stop =
                 [data, otherData].map { $0.lowerBound > offset ? $0.lowerBound : $0.upperBound }.min() ?? end
             let room = Int(min(Int64(half), stop - offset))
@@ -77,7 +77,7 @@ public enum FileComparison {
         return buffer.count
     }
 
-    /// Runs `body`, and adds to its error which file it is of.
+    /// Runs `body`, and adds the side to its error.
     public static func on<Value: ~Copyable>(
         _ side: Failure.Side, _ body: () throws(Errno) -> Value
     ) throws(Failure) -> Value {
@@ -88,7 +88,7 @@ public enum FileComparison {
         }
     }
 
-    /// Fills the buffer from an offset up to the end of the file, also when single reads return less.
+    /// Fills the buffer from an offset up to the end of the file, even if single reads return less.
     private static func fill(
         _ buffer: UnsafeMutableRawBufferPointer, _ file: borrowing FileDescriptor, _ offset: Int64
     ) throws(Errno) -> Int {

@@ -1,9 +1,9 @@
 import Glibc
 
-/// Copies one open file into another: by cloning if the file system shares blocks, else by `copy_file_range`, else by
-/// reading and writing. Each method keeps holes.
+/// Copies one open file into another. It clones if the file system shares blocks, else uses `copy_file_range`, else
+/// reads and writes. Each method preserves holes.
 ///
-/// Methods that the file systems lack are remembered, so one copier serves one pair of trees.
+/// It remembers the methods that the file systems lack. So use one copier for one pair of trees.
 public struct FileCopier: ~Copyable {
     /// False once a clone has failed.
     public private(set) var canClone = true
@@ -21,7 +21,7 @@ public struct FileCopier: ~Copyable {
         _ = try retrying { ioctl(target.rawValue, fileClone, source.rawValue) }
     }
 
-    /// The last copy was a clone: the content of the source at one instant.
+    /// Whether the last copy was a clone, which has the content of the source at one instant.
     public private(set) var hasCloned = false
 
     /// Bytes between two checks of `isCancelled`.
@@ -31,7 +31,7 @@ public struct FileCopier: ~Copyable {
     /// Called with the number of bytes of each piece that was copied.
     public var advanced: (Int) -> Void = { _ in }
 
-    /// - Parameter limit: the data rate. Clones do not count.
+    /// - Parameter limit: the data rate. Clones are not limited.
     public init(limit: RateLimit? = nil) {
         self.limit = limit
         stretch = limit?.stretch ?? 64 << 20
@@ -41,12 +41,12 @@ public struct FileCopier: ~Copyable {
         buffer.deallocate()
     }
 
-    /// Copies `size` bytes, or fewer if the source ends before. If the source changed meanwhile its status differs,
-    /// which the caller checks.
+    /// Copies `size` bytes, or fewer if the source ends before. The caller checks by the source's status whether it
+    /// changed meanwhile.
     ///
     /// - Parameters:
     ///   - target: empty, and positioned at its start.
-    ///   - allocated: bytes on disk; a file with fewer than `size` has holes.
+    ///   - allocated: the bytes on disk. If they are fewer than `size`, the file has holes.
     ///   - keepsHoles: if false, holes are written as zeros.
     ///   - isCancelled: asked between pieces; true ends the copy with `cancelled`.
     /// - Returns: the size of the copy; for a clone the size of the source at that instant.
@@ -63,7 +63,7 @@ public struct FileCopier: ~Copyable {
                 (hasCloned, hasEverCloned) = (true, true)
                 return try target.status().size.rawCount
             } catch {
-                // After a clone it is this file that cannot be cloned, and so it is with an active swap file.
+                // If a clone has worked before, only this file cannot be cloned. So it is with an active swap file.
                 canClone = hasEverCloned || error == .textBusy
             }
         }
@@ -86,7 +86,7 @@ public struct FileCopier: ~Copyable {
         _ isCancelled: () -> Bool
     ) throws(Errno) -> Int64 {
         var (readOffset, writeOffset) = (Int(start), Int(start))
-        // A piece that fits the buffer takes one read and one write, as few calls as any method.
+        // A piece that fits the buffer needs one read and one write, which is as few calls as any method.
         while canCopyRange, Int(end) - readOffset > buffer.count {
             if isCancelled() { throw .cancelled }
             let length = min(Int(end) - readOffset, stretch)
@@ -99,7 +99,7 @@ public struct FileCopier: ~Copyable {
                 advanced(count)
                 limit?.wait(for: count, isCancelled: isCancelled)
             } catch  where !FileCopier.writeErrors.contains(error) {
-                // Reading and writing tells whether it is an error of the file, such as an active swap file.
+                // An attempt to read and write will show whether the file has the error, such as an active swap file.
                 canCopyRange = !FileCopier.lacksCopyFileRange.contains(error)
                 break
             }
@@ -117,7 +117,7 @@ public struct FileCopier: ~Copyable {
         return Int64(readOffset)
     }
 
-    /// These would come again.
+    /// Reading and writing would fail with the same error.
     private static let writeErrors: Set<Errno> = [
         .noSpace, .quotaExceeded, .fileTooLarge, .readOnlyFileSystem, .inputOutput,
     ]

@@ -1,8 +1,8 @@
 import Glibc
 
-/// The only owner of an open descriptor: not copyable, closed exactly once.
+/// The only owner of an open descriptor. It is not copyable, and closed exactly once.
 ///
-/// Its calls throw the bare error number; the caller adds the path.
+/// Its calls throw only the error number. The caller adds the path.
 public struct FileDescriptor: ~Copyable, Sendable {
     public let rawValue: Int32
 
@@ -11,7 +11,7 @@ public struct FileDescriptor: ~Copyable, Sendable {
     }
 
     deinit {
-        // `close` reports nothing new: data is synced, and its errors seen, before a descriptor is closed.
+        // An error of `close` can be ignored: data is synced, and errors are seen, before a descriptor is closed.
         _ = Glibc.close(rawValue)
     }
 
@@ -25,28 +25,28 @@ public struct FileDescriptor: ~Copyable, Sendable {
         public static let create = Flags(rawValue: O_CREAT)
         public static let exclusive = Flags(rawValue: O_EXCL)
         public static let directory = Flags(rawValue: O_DIRECTORY)
-        /// The call does not wait for a FIFO's writer or for a device.
+        /// The call waits neither for a FIFO's writer nor for a device.
         public static let nonBlocking = Flags(rawValue: O_NONBLOCK)
         public static let noFollow = Flags(rawValue: O_NOFOLLOW)
-        /// A reference to the object: needs no permission on it and cannot read its content.
+        /// A reference to the object. It needs no permission on the object and cannot read its content.
         public static let pathOnly = Flags(rawValue: O_PATH)
-        /// `O_NOATIME`, which glibc declares with `_GNU_SOURCE` only.
+        /// `O_NOATIME`, which glibc declares only with `_GNU_SOURCE`.
         static let ownedOnly = Flags(rawValue: 0o1000000)
     }
 
-    /// The corresponding C function is `openat`. The caller gives the result an owner.
+    /// The corresponding C function is `openat`. The caller must give the result an owner.
     static func open(
         _ directory: Int32, _ name: UnsafePointer<CChar>, _ flags: Flags, _ permissions: mode_t = 0
     ) throws(Errno) -> Int32 {
         try retrying { openat(directory, name, flags.rawValue | O_CLOEXEC, permissions) }
     }
 
-    /// The same file, opened once more at its beginning, also without a name.
+    /// The same file, opened once more at its beginning. This works even if it has no name.
     public func reopened() throws(Errno) -> FileDescriptor {
         FileDescriptor(owning: try FileDescriptor.open(AT_FDCWD, "/proc/self/fd/\(rawValue)", .read))
     }
 
-    /// A file in memory with this content, at its beginning. The corresponding C function is `memfd_create`.
+    /// A file in memory with this content, positioned at its beginning. The corresponding C function is `memfd_create`.
     public static func inMemory(_ content: [UInt8]) throws(Errno) -> FileDescriptor {
         let file = FileDescriptor(owning: try retrying { memfd_create("fsync-lite", UInt32(MFD_CLOEXEC)) })
         try content.withUnsafeBufferPointer { (bytes) throws(Errno) -> Void in
@@ -70,14 +70,14 @@ public struct FileDescriptor: ~Copyable, Sendable {
         try retrying { Glibc.pread(rawValue, buffer.baseAddress, buffer.count, Int(offset)) }
     }
 
-    /// The bytes of a range, as far as the file has them.
+    /// The bytes of a range, up to the end of the file.
     public func bytes(in range: Range<Int64>) throws(Errno) -> [UInt8] {
         try [UInt8](upTo: range.count) { (buffer) throws(Errno) in
             try read(into: buffer, at: range.lowerBound)
         }
     }
 
-    /// Whether there is a byte at an offset; the size in the status may be wrong.
+    /// Whether there is a byte at an offset. The size in the status may be wrong.
     public func isReadable(at offset: Int64) throws(Errno) -> Bool {
         var byte: UInt8 = 0
         return try retrying { pread(rawValue, &byte, 1, Int(offset)) } > 0
@@ -100,10 +100,10 @@ public struct FileDescriptor: ~Copyable, Sendable {
         }
     }
 
-    /// Appends in a single call, so that the output of several processes does not mix. What a full disk leaves of it is cut
-    /// off again.
+    /// Appends in a single call, so that the output of several processes does not mix. If the disk becomes full, the
+    /// part that was written is cut off again.
     ///
-    /// RACE: what another process appends between the failed call and the cut is cut off with it.
+    /// RACE: if another process appends between the failed call and the cut, its text is cut off, too.
     public func appendAtOnce(_ bytes: [UInt8]) throws(Errno) {
         try checkFits(try status().size.rawCount, adding: bytes.count)
         let written = try bytes.withUnsafeBufferPointer { (buffer) throws(Errno) -> Int in
@@ -113,7 +113,7 @@ public struct FileDescriptor: ~Copyable, Sendable {
         let end = try retrying { lseek(rawValue, 0, SEEK_CUR) }
         var reason = Errno.noSpace
         do throws(Errno) {
-            // Only the next call tells why this one stopped.
+            // Only a further call reports why this one stopped.
             try write(Array(bytes[written...]))
             return
         } catch {
@@ -124,7 +124,7 @@ public struct FileDescriptor: ~Copyable, Sendable {
         throw reason
     }
 
-    /// The limit of this process (`ulimit -f`). Beyond it, a write would end the process by `SIGXFSZ`.
+    /// The size limit of this process (`ulimit -f`). A write beyond it would end the process by `SIGXFSZ`.
     static var sizeLimit: UInt64 {
         var limit = rlimit()
         guard getrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &limit) == 0 else { return .max }
@@ -154,10 +154,10 @@ public struct FileDescriptor: ~Copyable, Sendable {
         var content = [UInt8]()
         let expected = Int(clamping: try status().size.rawCount)
         guard expected <= limit else { throw Errno(rawValue: EFBIG) }
-        // An array for which there is no memory would end the process.
+        // If there is no memory for an array, Swift ends the process. So `malloc` is tried first.
         guard let memory = malloc(expected) else { throw Errno(rawValue: ENOMEM) }
         free(memory)
-        // A sparse file says any size.
+        // The size of a sparse file may be any number.
         content.reserveCapacity(min(expected, 16 << 20) + 1)
         while true {
             let room = max(content.capacity - content.count, 64 * 1024)
@@ -187,14 +187,14 @@ public struct FileDescriptor: ~Copyable, Sendable {
         _ = try retrying { fchmod(rawValue, mode_t(permissions)) }
     }
 
-    /// Sets the modification time; the access time stays, unless one is given. The corresponding C function is
-    /// `futimens`.
+    /// Sets the modification time. The access time is left unchanged unless one is given. The corresponding C function
+    /// is `futimens`.
     public func setModified(_ time: FileTime, accessed: FileTime? = nil) throws(Errno) {
         var times = [accessed?.raw ?? FileTime.omitted, time.raw]
         _ = try retrying { futimens(rawValue, &times) }
     }
 
-    /// Drops the clean cached pages of the file, so that the next read goes to the device. The corresponding C function
+    /// Drops the clean cached pages of the file, so that the next read is from the device. The corresponding C function
     /// is `posix_fadvise` with `POSIX_FADV_DONTNEED`.
     public func dropCache() throws(Errno) {
         let failure = posix_fadvise(rawValue, 0, 0, POSIX_FADV_DONTNEED)
@@ -231,16 +231,17 @@ public struct FileDescriptor: ~Copyable, Sendable {
         _ = try retrying { fallocate(rawValue, 0, 0, Int(size)) }
     }
 
-    /// Makes a hole, which reads as zeros; the size stays. The corresponding C function is `fallocate` with
+    /// Makes a hole, which reads as zeros. The size is left unchanged. The corresponding C function is `fallocate` with
     /// `FALLOC_FL_PUNCH_HOLE`.
     public func makeHole(_ range: Range<Int64>) throws(Errno) {
         let flags = FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE
         _ = try retrying { fallocate(rawValue, flags, Int(range.lowerBound), Int(range.count)) }
     }
 
-    /// Takes the exclusive lock on the open object, or throws `wouldBlock`. The corresponding C function is `flock`.
+    /// Takes the exclusive lock on the open object. Throws `wouldBlock` if another process has it. The corresponding C
+    /// function is `flock`.
     ///
-    /// - Parameter pause: how long another process may hold the lock.
+    /// - Parameter pause: the longest time to wait for another process's lock.
     public func lock(waiting pause: Duration = .zero) throws(Errno) {
         let end = ContinuousClock.now + pause
         while true {
@@ -256,7 +257,7 @@ public struct FileDescriptor: ~Copyable, Sendable {
 
     /// Releases the lock. The corresponding C function is `flock`.
     public func unlock() {
-        // It can fail only for a descriptor that is none.
+        // It can fail only for an invalid descriptor.
         _ = flock(rawValue, LOCK_UN)
     }
 }

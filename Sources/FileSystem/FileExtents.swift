@@ -14,7 +14,7 @@ extension FileDescriptor {
         static let shared = ExtentFlags(rawValue: 0x2000)
     }
 
-    /// Bytes on disk that deleting this file certainly frees: 0 if another file shares any of them.
+    /// The bytes on disk that deleting this file certainly frees; 0 if another file shares any of them.
     ///
     /// - Throws: `notSupported` if the file system does not report extents.
     public func exclusiveBytes() throws(Errno) -> ByteCount {

@@ -1,17 +1,17 @@
 import Glibc
 
-/// The name of one directory entry: bytes, not empty, not `.` or `..`, without `/` and NUL.
+/// The name of one directory entry: bytes without `/` and NUL, not empty, not `.` and not `..`.
 ///
-/// Stored with a trailing NUL, ready for the kernel.
+/// It is stored with a NUL at its end, ready for the kernel.
 public struct FileName: Hashable, Sendable {
     private let terminated: [UInt8]
 
-    /// nil if the bytes are no valid name.
+    /// nil if the bytes are not a valid name.
     public init?(_ bytes: some Collection<UInt8>) {
         self.init(bytes.withContiguousStorageIfAvailable(FileName.terminated) ?? Array(bytes) + [0])
     }
 
-    /// The same for a part of a path; a scan calls it for each directory.
+    /// The same for a part of a path. It is fast, because a scan calls it for each directory.
     public init?(_ bytes: ArraySlice<UInt8>) {
         self.init(bytes.withUnsafeBufferPointer(FileName.terminated))
     }
@@ -29,7 +29,7 @@ public struct FileName: Hashable, Sendable {
         return terminated
     }
 
-    /// A literal that is known to be valid.
+    /// A literal, which must be valid.
     public init(_ name: StaticString) {
         terminated = name.withUTF8Buffer(FileName.terminated)
         precondition(FileName.isValid(terminated.span.extracting(droppingLast: 1)))
@@ -75,7 +75,7 @@ public func withCString<Result, Failure: Error>(
     terminated: [UInt8], _ body: (UnsafePointer<CChar>) throws(Failure) -> Result
 ) throws(Failure) -> Result {
     try terminated.withUnsafeBufferPointer { (buffer) throws(Failure) -> Result in
-        // The array holds at least the NUL, so its buffer has an address.
+        // The array has at least the NUL, so its buffer has an address.
         guard let base = buffer.baseAddress else { preconditionFailure("a C string without its NUL") }
         return try base.withMemoryRebound(to: CChar.self, capacity: buffer.count) {
             (pointer) throws(Failure) -> Result in

@@ -5,8 +5,8 @@ public protocol FileWorker: SendableMetatype {
     associatedtype Item: Sendable
     associatedtype Value: Sendable
 
-    /// Opens the files of some items and announces them to the kernel. `value` is called for each of these next, in the
-    /// same order.
+    /// Opens the files of some items and announces them to the kernel. `value` is called for these next, in the same
+    /// order.
     mutating func announce(_ items: [Item])
 
     mutating func value(of item: Item) throws -> Value
@@ -14,9 +14,9 @@ public protocol FileWorker: SendableMetatype {
 
 /// Works on many files, several at a time, and yields the values in the order of the items.
 ///
-/// Each thread takes a piece of neighbouring items, announces all of its files, and works through them: so a disk always
-/// has requests to choose from, in the order of the tree. The thread that adds items takes part while it waits, so a
-/// pipeline also works where the system has no thread left.
+/// Each thread takes a piece of neighbouring items, announces all of its files, and works through them. So a disk
+/// always has several requests to choose from, in the order of the tree. The thread that adds items also works while it
+/// waits. So a pipeline works even if the system has no threads left.
 public final class FilePipeline<Worker: FileWorker> {
     private let shared: Shared
     private let threads: Int
@@ -26,19 +26,19 @@ public final class FilePipeline<Worker: FileWorker> {
     /// The items of the next piece, and their bytes.
     private var collected: [Worker.Item] = []
     private var bytes: ByteCount = 0
-    /// Values that were not yet taken, and the error that follows them.
+    /// Values that the caller has not taken, and the error that follows them.
     private var ready = Outcome()
     private var readyIndex = 0
     private var helpers = 0
 
-    /// Items and bytes of a piece, small enough that all threads end at about the same time.
+    /// The most items and bytes of a piece. They are small enough that all threads end at about the same time.
     private static var pieceLimits: (items: Int, bytes: ByteCount) { (32, 8_388_608) }
-    /// Items of which another machine sends the content: many are on their way in one turn of the line.
+    /// The items of a piece whose content another machine sends. One round trip then carries many of them.
     private static var sentItems: Int { 256 }
 
     /// - Parameters:
-    ///   - threads: the number that work at a time, the caller's among them.
-    ///   - filesPerItem: how many files `announce` opens for an item, on this machine; 0 where another one sends them.
+    ///   - threads: the number that work at the same time, the caller's included.
+    ///   - filesPerItem: the files that `announce` opens for an item on this machine; 0 if another machine sends them.
     ///   - makeWorker: called on each thread.
     public init(threads: Int, filesPerItem: Int = 1, _ makeWorker: @escaping @Sendable () -> Worker) {
         self.threads = max(min(threads, DescriptorBudget.threads), 1)
@@ -61,9 +61,9 @@ public final class FilePipeline<Worker: FileWorker> {
         helpers = 0
     }
 
-    /// Adds an item, and takes the values that are due: those that are further behind than the threads need.
+    /// Adds an item, and takes the values that are further behind than the threads need.
     ///
-    /// - Parameter bytes: how much `value` will read.
+    /// - Parameter bytes: the number of bytes that `value` will read.
     public func add(
         _ item: Worker.Item, bytes: ByteCount = 0, _ take: (Worker.Value) throws -> Void
     ) throws {
@@ -79,13 +79,13 @@ public final class FilePipeline<Worker: FileWorker> {
 
     // MARK: On the caller's thread
 
-    /// Enough pieces wait for each thread to find another.
+    /// Whether enough pieces wait for each thread to find another one.
     private var isFull: Bool {
-        // A key path of a generic type is made anew at each use, which takes longer than all else.
+        // Swift makes a key path of a generic type anew at each use, which takes longer than all the rest.
         shared.state.withLock { $0.pieces.count } > 2 * threads
     }
 
-    /// True if the item completes a piece.
+    /// Returns true if the item completes a piece.
     private func collect(_ item: Worker.Item, _ bytes: ByteCount) -> Bool {
         collected.append(item)
         self.bytes += bytes
@@ -122,7 +122,7 @@ public final class FilePipeline<Worker: FileWorker> {
             }
             helpers += 1
         } catch {
-            // The system has no thread left: the present ones do it.
+            // The system has no threads left, so the present threads do the work.
         }
     }
 
@@ -171,7 +171,7 @@ public final class FilePipeline<Worker: FileWorker> {
 
     private struct Outcome: Sendable {
         var values: [Worker.Value] = []
-        /// Of the item after the last value.
+        /// The error of the item after the last value.
         var failure: (any Error)?
     }
 
@@ -182,15 +182,15 @@ public final class FilePipeline<Worker: FileWorker> {
 
     private struct State: Sendable {
         var pieces: [Piece] = []
-        /// The numbers of the first piece, and of the first that no thread has taken.
+        /// The numbers of the first piece, and of the first piece that no thread has taken.
         var first = 0
         var untaken = 0
         var idle = 0
         var isAwaited = false
-        /// A later piece is of no use once one has failed.
+        /// After a failure, later pieces are useless.
         var hasFailed = false
 
-        /// The outcome of the first piece; nil until it is there.
+        /// The outcome of the first piece; nil if it is not ready.
         mutating func takeFinished() -> Outcome? {
             guard let outcome = pieces.first?.outcome else { return nil }
             pieces.removeFirst()
@@ -208,7 +208,7 @@ public final class FilePipeline<Worker: FileWorker> {
     private final class Shared: Sendable {
         let state = Mutex(State())
         let isClosed = Atomic(false)
-        /// Wakes a helper, and the caller.
+        /// They wake a helper, wake the caller, and count the helpers that have ended.
         let (work, ready, ended) = (Semaphore(), Semaphore(), Semaphore())
 
         func close() {

@@ -1,12 +1,12 @@
 extension FileStatus {
-    /// In what two statuses differ.
+    /// The parts in which two statuses differ.
     public struct Differences: OptionSet, Sendable {
         public let rawValue: UInt16
 
         public init(rawValue: UInt16) { self.rawValue = rawValue }
 
         public static let type = Differences(rawValue: 1)
-        /// Of files: that of a directory tells nothing.
+        /// Only of files. The size of a directory has no meaning.
         public static let size = Differences(rawValue: 2)
         public static let modified = Differences(rawValue: 4)
         public static let changed = Differences(rawValue: 8)
@@ -17,14 +17,14 @@ extension FileStatus {
         public static let device = Differences(rawValue: 256)
         public static let created = Differences(rawValue: 512)
 
-        /// What an edit of the content moves, also in a copy.
+        /// The parts that an edit of the content changes, also in a copy.
         public static let content: Differences = [.type, .size, .modified]
         public static let access: Differences = [.permissions, .owner, .group]
-        /// What a rename leaves as it is.
+        /// The parts that a rename leaves unchanged.
         public static let state: Differences = [.content, .access]
-        /// Another object, at one moment. The device counts: the rest cannot tell an object from its copy in a snapshot.
+        /// Another object, at the same moment. Without the device, an object would equal its copy in a snapshot.
         public static let object: Differences = [.inode, .device]
-        /// Another object, at another moment: file systems use the inode of a deleted file again, and the number of a
+        /// Another object, at another moment. File systems use the inode of a deleted file again, and the number of a
         /// device may change at reboot.
         public static let identity: Differences = [.inode, .created]
     }
@@ -44,12 +44,12 @@ extension FileStatus {
         return found
     }
 
-    /// The same object without any change of content or metadata, which would move its change time.
+    /// Whether this is the same object, without any change of content or metadata. A change would move the change time.
     public func isUnchanged(since other: FileStatus) -> Bool {
         equals(other, in: [.identity, .content, .changed])
     }
 
-    /// Both are the same in these.
+    /// Whether both agree in these parts.
     public func equals(_ other: FileStatus, in parts: Differences) -> Bool {
         differences(from: other).isDisjoint(with: parts)
     }

@@ -25,17 +25,17 @@ public struct FileStatus: Sendable, Hashable {
     public var group: UInt32 = 0
     public var links: UInt32 = 1
     public var inode: UInt64 = 0
-    /// The file system that holds the object.
+    /// The file system of the object.
     public var device = DeviceNumber(major: 0, minor: 0)
-    /// Bytes of content; for a symlink the length of its destination.
+    /// The bytes of content; for a symlink, the length of its destination.
     public var size: ByteCount = 0
     /// Bytes allocated on disk.
     public var allocated: ByteCount = 0
     public var modified: FileTime
     public var changed = FileTime(seconds: 0, nanoseconds: 0)
-    /// Birth time; nil if the file system does not report it or never set it (zero in some images).
+    /// The birth time; nil if the file system does not report it or never set it (zero in some images).
     public var created: FileTime?
-    /// The device that a device node stands for.
+    /// The device that a device node represents.
     public var represents = DeviceNumber(major: 0, minor: 0)
     public var isMountRoot = false
     public var isImmutable = false
@@ -49,7 +49,7 @@ public struct FileStatus: Sendable, Hashable {
 
     public func isSameObject(as other: FileStatus) -> Bool { equals(other, in: .object) }
 
-    /// It belongs to neither root nor the present user.
+    /// Whether the owner is neither root nor the present user.
     public var isForeign: Bool { ![0, Account.effectiveUser].contains(owner) }
 
     static let wanted = UInt32(STATX_BASIC_STATS) | UInt32(STATX_BTIME)
@@ -86,7 +86,7 @@ public struct FileStatus: Sendable, Hashable {
         isEncrypted = raw.stx_attributes & UInt64(STATX_ATTR_ENCRYPTED) != 0
     }
 
-    /// The corresponding C function is `statx`; an empty name with `AT_EMPTY_PATH` asks for the descriptor itself.
+    /// The corresponding C function is `statx`. An empty name with `AT_EMPTY_PATH` means the descriptor itself.
     static func of(_ descriptor: Int32, _ name: UnsafePointer<CChar>, _ flags: Int32) throws(Errno)
         -> FileStatus
     {
@@ -96,7 +96,7 @@ public struct FileStatus: Sendable, Hashable {
         return status
     }
 
-    /// The file system that holds a name, without asking that file system; nil if the name cannot be reached.
+    /// The file system of a name; nil if the name cannot be reached. The kernel does not ask that file system for it.
     static func device(of descriptor: Int32, _ name: UnsafePointer<CChar>) -> DeviceNumber? {
         var raw = statx()
         let flags = AT_SYMLINK_NOFOLLOW | AT_NO_AUTOMOUNT | Int32(AT_STATX_DONT_SYNC)

@@ -1,43 +1,43 @@
-/// What the file system of a target can do, and what it can hold.
+/// The abilities of a target's file system, and the limits of its content.
 ///
-/// By its kind, which says what no probe can find, until a probe has tried the rest. The initial values are those of a
-/// file system that keeps every promise of a commit.
+/// They follow from its kind, which shows what no probe can find. A probe tries the rest. The initial values are those
+/// of a file system that keeps every promise of a commit.
 public struct FileSystemCapabilities: Hashable, Sendable {
     /// `ext4`, `exfat`, `ntfs-3g`, `sshfs`, `nfs4` and so on.
     public var name: String
-    /// Renames, inode numbers and syncs keep the promise of all or nothing.
+    /// Whether renames, inode numbers and syncs keep the promise of all or nothing.
     public var isComplete = true
 
     // MARK: By kind
 
-    /// Inode numbers last over remounts, and names of one file share one.
+    /// Inode numbers last over remounts, and all names of a file have the same one.
     public var keepsInodes = true
-    /// The change time is not the modification time by another name.
+    /// The change time is a time of its own, and not the modification time.
     public var keepsChangeTimes = true
     /// One call makes everything durable that was written.
     public var syncsAsAWhole = true
     /// It may be mounted on several machines at a time.
     public var isShared = false
-    /// Owner and permissions that it shows are those of the mount.
+    /// The owner and permissions that it shows are those of the mount.
     public var showsMountOwner = false
-    /// The modification times that a disk can hold, in seconds. A server in user space may show others until it is
-    /// mounted again.
+    /// The modification times that a disk can store, in seconds. A server in user space may show other times until it
+    /// is mounted again.
     public var times = Int64.min...Int64.max
 
     // MARK: By probing
 
     /// Two names can be exchanged in one step.
     public var exchangesNames = true
-    /// A rename can refuse to replace what has the new name.
+    /// A rename can refuse to replace an object that has the new name.
     public var refusesToReplace = true
-    /// Why a directory cannot be synced; nil where it can.
+    /// The error of a sync of a directory; nil if it works.
     public var directorySyncFailure: Errno?
     public var held = Features.all
-    /// Nanoseconds between two modification times that can be told apart.
+    /// The smallest difference of two modification times, in nanoseconds.
     public var timeStep: Int64 = 1
     public var names = NameRules()
 
-    /// What entries can have, or be.
+    /// The properties and types that entries can have.
     public struct Features: OptionSet, Hashable, Sendable {
         public let rawValue: UInt16
         public init(rawValue: UInt16) { self.rawValue = rawValue }
@@ -51,17 +51,17 @@ public struct FileSystemCapabilities: Hashable, Sendable {
         public static let fifos = Features(rawValue: 64)
         public static let devices = Features(rawValue: 128)
 
-        /// Owner and time of a symlink itself, and not of what it leads to.
+        /// The owner and time of a symlink itself, and not of its destination.
         public static let symlinkAttributes = Features(rawValue: 256)
 
-        /// Symlinks whose destination is absolute or goes upward.
+        /// Symlinks with an absolute destination, or one that leads upward.
         public static let outwardSymlinks = Features(rawValue: 512)
-        /// Extended attributes of `trusted` and `security`, which only root sets.
+        /// Extended attributes of `trusted` and `security`, which only root can set.
         public static let privilegedXattrs = Features(rawValue: 1024)
 
         public static let all = Features(rawValue: 2047)
 
-        /// In words, and in the order of lists.
+        /// The features in words, in the order of lists.
         static let words: [(Features, String)] = [
             (.owners, "owners"), (.permissions, "permissions"), (.xattrs, "extended attributes"),
             (.privilegedXattrs, "extended attributes of root"), (.acls, "ACLs"), (.hardLinks, "hard links"),
@@ -79,20 +79,20 @@ public struct FileSystemCapabilities: Hashable, Sendable {
         }
     }
 
-    /// The names that a directory takes.
+    /// The names that a directory accepts.
     public struct NameRules: Hashable, Sendable {
         /// Bytes that no name may have.
         public var forbidden: Set<UInt8> = []
         /// Bytes that no name may end with.
         public var forbiddenAtEnd: Set<UInt8> = []
         public var mustBeUTF8 = false
-        /// `CON`, `NUL` and other names of devices are taken.
+        /// `CON`, `NUL` and other names of devices are reserved.
         public var reservesDeviceNames = false
-        /// In bytes.
+        /// The longest name in bytes.
         public var longest = 255
-        /// Two names that differ in case alone are one.
+        /// Two names that differ only in case are the same name.
         public var foldsCase = false
-        /// Two Unicode forms of a name are one.
+        /// Two Unicode forms of a name are the same name.
         public var foldsForms = false
 
         public init() {}
@@ -105,7 +105,7 @@ extension FileSystemCapabilities.NameRules {
     private static let deviceNames = Set(
         ["CON", "PRN", "AUX", "NUL"] + (1...9).flatMap { ["COM\($0)", "LPT\($0)"] })
 
-    /// Why an entry cannot have this name; nil if it can.
+    /// The reason why an entry cannot have this name; nil if it can.
     public func fault(of name: some Collection<UInt8>) -> String? {
         if name.count > longest { return "takes no name of more than \(longest) bytes" }
         if !forbidden.isEmpty, let byte = name.first(where: forbidden.contains) {
@@ -126,7 +126,7 @@ extension FileSystemCapabilities.NameRules {
 }
 
 extension FileSystemCapabilities {
-    /// The missing features that a commit needs, in words; empty for a complete file system.
+    /// In words: the features that a commit needs and this file system lacks. Empty for a complete file system.
     public var lacks: [String] {
         guard !isComplete else { return [] }
         let parts: [(Bool, String)] = [
@@ -139,15 +139,15 @@ extension FileSystemCapabilities {
         return parts.filter { !$0.0 }.map(\.1)
     }
 
-    /// File systems whose renames, inode numbers and syncs keep the commit's promises; the last three if the probe
-    /// before the stage agrees.
+    /// File systems whose renames, inode numbers and syncs keep the commit's promises. For the last three, the probe
+    /// before the stage must agree.
     private static let complete: Set = ["ext4", "xfs", "btrfs", "tmpfs", "zfs", "f2fs", "bcachefs"]
     /// Incomplete kinds whose inode numbers survive a remount.
     private static let withInodes: Set = [
         "overlay", "nfs", "nfs4", "ceph", "lustre", "ntfs-3g", "ntfs", "ntfs3",
     ]
     private static let withChangeTimes: Set = ["overlay", "nfs", "nfs4", "ceph"]
-    /// Kinds of the kernel itself on a block device, where `syncfs` reaches the disk.
+    /// File systems in the kernel on a block device, for which `syncfs` reaches the disk.
     private static let withSync: Set = ["overlay", "vfat", "msdos", "exfat", "ntfs", "ntfs3"]
     private static let withOneMachine: Set = [
         "overlay", "exfat", "vfat", "msdos", "ntfs-3g", "ntfs", "ntfs3", "fuseblk",
@@ -158,17 +158,17 @@ extension FileSystemCapabilities {
 
     private static let ofNTFS: Set = ["ntfs-3g", "ntfs", "ntfs3"]
     private static let ofDOS: Set = ["exfat", "vfat", "msdos"]
-    /// From 1980 to 2107, in local time: a day less at each end.
+    /// From 1980 to 2107 in local time, with a day less at each end.
     private static let timesOfDOS: ClosedRange<Int64> = 315_619_200...4_354_732_800
 
-    /// The nearest time that a disk can hold.
+    /// The nearest time that a disk can store.
     func held(_ time: FileTime) -> FileTime {
         times.contains(time.rawSeconds)
             ? time
             : FileTime(seconds: min(max(time.rawSeconds, times.lowerBound), times.upperBound), nanoseconds: 0)
     }
 
-    /// What is known of a directory's file system without a probe.
+    /// The known properties of a directory's file system, without a probe.
     public init(of directory: Directory) throws(SystemError) {
         let magic = try FileSystemInfo(of: directory).name
         self.init(name: magic)
@@ -186,12 +186,12 @@ extension FileSystemCapabilities {
         refusesToReplace = ["overlay", "cifs", "smb3"].contains(kind) || (syncsAsAWhole && !isInFUSE)
         if !keepsInodes { held.remove(.hardLinks) }
         if FileSystemCapabilities.ofDOS.contains(kind) {
-            // Also what a probe finds: none can be made of a disk that is read-only.
+            // Includes the properties that a probe would find, because a read-only disk cannot be probed.
             (times, held, timeStep) = (FileSystemCapabilities.timesOfDOS, [], 2_000_000_000)
         }
         if FileSystemCapabilities.ofNTFS.contains(kind) { timeStep = 100 }
         if kind == "sshfs" {
-            // Its protocol follows symlinks, and has whole seconds.
+            // Its protocol follows symlinks and has whole seconds.
             held.subtract([.symlinkAttributes, .outwardSymlinks])
             timeStep = 1_000_000_000
         }
@@ -199,8 +199,8 @@ extension FileSystemCapabilities {
 }
 
 extension Directory {
-    /// The kind of the file system, as `mount(8)` names it; of one in user space, by what is in it: `exfat`, `ntfs-3g`,
-    /// `sshfs`.
+    /// The kind of the file system, as `mount(8)` names it. For one in user space, this is the kind of its content:
+    /// `exfat`, `ntfs-3g`, `sshfs`.
     func mountKind() throws(SystemError) -> String {
         guard let mount = try mountEntry() else { return try FileSystemInfo(of: self).name }
         if mount.type == "fuseblk" {
@@ -211,8 +211,8 @@ extension Directory {
         return mount.type.hasPrefix("fuse.") ? String(mount.type.dropFirst(5)) : mount.type
     }
 
-    /// Names the file system that is mounted here, the same after each boot; nil where nothing is that a person mounts. A
-    /// device's name may be another next time, so it is no part of the name.
+    /// A name for the file system that is mounted here, the same after each boot. Nil if no person mounts this kind.
+    /// The name of a device is not used, because it may differ next time.
     public func lastingFileSystem() throws(SystemError) -> String? {
         let name = try FileSystemInfo(of: self).name
         // A tmpfs gets a new number with each mount.
@@ -221,7 +221,7 @@ extension Directory {
         return mount.source.hasPrefix("/dev/") ? mount.type : "\(mount.type) \(mount.source)"
     }
 
-    /// What the kernel and other programs mount and unmount as they go.
+    /// File systems that the kernel and other programs mount and unmount by themselves.
     private static let passing: Set = [
         "autofs", "binfmt_misc", "bpf", "cgroup", "cgroup2", "configfs", "debugfs", "devpts", "devtmpfs",
         "efivarfs", "fusectl", "fuse.gvfsd-fuse", "fuse.portal", "hugetlbfs", "mqueue", "nsfs", "overlay",
@@ -229,10 +229,10 @@ extension Directory {
         "pstore", "ramfs", "securityfs", "squashfs", "sysfs", "tracefs",
     ]
 
-    /// Where this directory's mount is mounted, as the kernel's list has it; nil where that tells nothing.
+    /// The mount point of this directory's mount, from the kernel's list; nil if it is not in the list.
     public func mountPoint() throws(SystemError) -> String? { try mountEntry()?.point }
 
-    /// What the kernel's list says of this directory's mount.
+    /// The entry of this directory's mount in the kernel's list.
     private func mountEntry() throws(SystemError) -> (type: String, source: String, point: String)? {
         let number = "\(try mountNumber())"
         for fields in try Directory.mountList() {
@@ -244,8 +244,8 @@ extension Directory {
         return nil
     }
 
-    /// What udev has found on this directory's device, which only root may read: a line `E:ID_FS_TYPE=ntfs`; nil without
-    /// udev.
+    /// The kind that udev found on this directory's device, in a line like `E:ID_FS_TYPE=ntfs`; nil without udev. Only
+    /// root may read the device itself.
     private func recordedKind() throws(SystemError) -> String? {
         let device = try trueStatus().device
         guard let name = FileName("b\(device.major):\(device.minor)".utf8),
@@ -257,7 +257,7 @@ extension Directory {
         return line.map { $0.dropFirst(key.count) }.map { $0 == "ntfs" ? "ntfs-3g" : String($0) }
     }
 
-    /// What a device holds, by its first block; nil where it may not be read, or holds something else.
+    /// The kind of file system on a device, from its first block; nil if it cannot be read, or if the kind is unknown.
     private static func kind(ofDevice path: String) -> String? {
         guard let slash = path.lastIndex(of: "/"),
             let name = FileName(path[path.index(after: slash)...].utf8),

@@ -1,20 +1,20 @@
 import CLinux
 import Glibc
 
-/// What the kernel reports about one mounted file system.
+/// The kernel's report about one mounted file system.
 public struct FileSystemInfo: Sendable, Equatable {
     /// `ext4`, `xfs` and so on, or the magic number in hexadecimal.
     public var name: String
-    /// The file system's number in hexadecimal: derived from its UUID on ext4 and btrfs, new at each mount on some
-    /// others.
+    /// The file system's number in hexadecimal. On ext4 and btrfs it is derived from the UUID; on some others it is new
+    /// at each mount.
     public var identifier: String
     public var blockSize: ByteCount
     /// Bytes that this user can still write.
     public var availableBytes: ByteCount
-    /// Bytes to be freed before others than root can write any, because root has used the reserve of ext4. The kernel
-    /// does not report the size of the reserve; the default of mke2fs is assumed, a twentieth.
+    /// The bytes to free before ordinary users can write any, because root has used the reserve of ext4. The
+    /// kernel does not report the size of the reserve. The default of mke2fs is assumed: a twentieth.
     public var missingReserve: ByteCount = 0
-    /// Objects that can still be made; nil if there is no limit (btrfs).
+    /// The number of objects that can still be made; nil if there is no limit (btrfs).
     public var availableInodes: Int64?
     public var isReadOnly: Bool
 
@@ -26,11 +26,11 @@ public struct FileSystemInfo: Sendable, Equatable {
         0x00C3_6400: "ceph", 0x0102_1997: "9p", 0x5346_544E: "ntfs", 0xCA45_1A4E: "bcachefs",
     ]
 
-    /// The maximum number of names of a file, if trees reach it in practice (`EXT4_LINK_MAX`). Other limits are far
-    /// higher (xfs) or depend on the length of the names (btrfs).
+    /// The most names of a file, if trees reach that number in practice (`EXT4_LINK_MAX`). Other limits are far higher
+    /// (xfs) or depend on the length of the names (btrfs).
     public var linkLimit: UInt32? { name == "ext4" ? 65_000 : nil }
 
-    /// The largest file that this process can write here, as far as that is known.
+    /// The largest file that this process can write here, if that is known.
     public var largestFile: ByteCount {
         let own = ByteCount(clamping: FileDescriptor.sizeLimit)
         return switch name {
@@ -42,12 +42,12 @@ public struct FileSystemInfo: Sendable, Equatable {
 
     /// Change times come from this kernel's clock.
     public var sharesClock: Bool { FileSystemInfo.local.contains(name) }
-    /// Change times and inodes are kept, and reveal an edit that restores size and modification time. Elsewhere the
-    /// change time may be the modification time, and inodes may change at a remount (sshfs, exfat-fuse).
+    /// Change times and inodes last, and reveal an edit that restores size and modification time. On other file
+    /// systems, the change time may be the modification time, and inodes may change at a remount (sshfs, exfat-fuse).
     public var keepsIdentity: Bool { sharesClock || FileSystemInfo.remote.contains(name) }
 
-    /// A change of an entry always moves its change time, and inodes with equal birth times are one object: then a digest
-    /// of all of them stands for a directory.
+    /// A change of an entry always moves its change time, and inodes with equal birth times are one object. So one
+    /// digest of all entries can represent a directory.
     public var tellsChanges: Bool { FileSystemInfo.tellingChanges.contains(name) }
 
     static let tellingChanges: Set = ["ext4", "xfs", "btrfs", "tmpfs"]
@@ -74,7 +74,8 @@ public struct FileSystemInfo: Sendable, Equatable {
         blockSize = ByteCount(clamping: raw.f_frsize == 0 ? raw.f_bsize : raw.f_frsize)
         availableBytes = blockSize * raw.f_bavail
         if name == "ext4", Account.isRoot {
-            // The reserve is root's, but for what ext4 keeps for its own metadata (`ext4_calculate_resv_clusters`).
+            // The reserve is root's, except for the part that ext4 uses for its own metadata
+            // (`ext4_calculate_resv_clusters`).
             let own = min(raw.f_blocks / 50, 4096)
             availableBytes = max(availableBytes, blockSize * raw.f_bfree - blockSize * own)
         } else if name == "ext4", raw.f_bavail == 0 {
@@ -88,14 +89,13 @@ public struct FileSystemInfo: Sendable, Equatable {
 // MARK: What objects take
 
 extension FileSystemInfo {
-    /// The smallest part that a file gets. Those that reach over a line tell the size of a transfer instead.
+    /// The smallest unit of space for a file. File systems of other machines report the size of a transfer instead.
     private var unit: ByteCount {
         let tellsTransfers = ["nfs", "cifs", "smb2", "ceph", "9p", "fuse"].contains(name)
         return tellsTransfers ? min(blockSize, 4096) : max(blockSize, 1)
     }
 
-    /// What an object takes beside content and names, what a directory takes, and from which length on a symlink takes a
-    /// block.
+    /// The space of an object beside its content and names, that of a directory, and the shortest symlink with a block.
     private var costs: (object: ByteCount, directory: ByteCount, longSymlink: ByteCount) {
         switch name {
         case "ext4": (0, unit, 60)
@@ -107,14 +107,14 @@ extension FileSystemInfo {
         }
     }
 
-    /// The content of a file that btrfs keeps in its trees, twice.
+    /// The largest content that btrfs stores in its trees. It is stored there twice.
     private static let mostInline: ByteCount = 2048
 
-    /// The bytes that a new object takes here.
+    /// The bytes of space that a new object needs here.
     ///
     /// - Parameters:
-    ///   - allocated: what the content takes where it is; with fewer bytes than it has, there are holes in it.
-    ///   - keepsHoles: else they are written as zeros.
+    ///   - allocated: the bytes that the content uses now. If they are fewer than `size`, it has holes.
+    ///   - keepsHoles: if false, holes are written as zeros.
     public func room(
         for type: FileType, size: ByteCount, allocated: ByteCount, keepsHoles: Bool
     ) -> ByteCount {
@@ -125,7 +125,7 @@ extension FileSystemInfo {
         case .fifo, .characterDevice, .blockDevice, .socket: return costs.object
         }
         if name == "btrfs", size <= FileSystemInfo.mostInline { return costs.object + size * 2 }
-        // Some file systems keep the content of small files in inodes, and say that nothing is allocated.
+        // Some file systems store the content of small files in inodes, and report 0 allocated bytes.
         let content = keepsHoles && allocated < size ? max(allocated, min(size, unit)) : size
         return costs.object + rounded(content)
     }
@@ -138,8 +138,8 @@ extension FileSystemInfo {
 }
 
 extension Directory {
-    /// Whether files of this directory's device are cloned when they are copied to another directory: both are of one
-    /// mount, and its file system lets files share blocks (`XFS_FSOP_GEOM_FLAGS_REFLINK`). Found without writing.
+    /// Whether files on this directory's device are cloned when they are copied to another directory. Both must be of
+    /// one mount, and its file system must let files share blocks (`XFS_FSOP_GEOM_FLAGS_REFLINK`). Nothing is written.
     public func clonesFiles(to other: Directory) throws(SystemError) -> Bool {
         switch try FileSystemInfo(of: other).name {
         case "btrfs", "bcachefs": break

@@ -1,4 +1,4 @@
-/// Tries what a file system can do, in a directory of its own.
+/// Tries the abilities of a file system in a directory of its own.
 struct FileSystemProbe {
     private let directory: Directory
     private var found: FileSystemCapabilities
@@ -8,8 +8,8 @@ struct FileSystemProbe {
     }
 
     /// - Parameters:
-    ///   - known: what the kind of the file system says.
-    ///   - directory: a new and empty one; its entries are not removed.
+    ///   - known: the capabilities that follow from the kind of the file system.
+    ///   - directory: new and empty. Its entries are not removed.
     static func run(_ known: FileSystemCapabilities, in directory: Directory) throws
         -> FileSystemCapabilities
     {
@@ -42,7 +42,7 @@ struct FileSystemProbe {
     private mutating func tryRenames() throws {
         let (first, second) = (FileName("a"), FileName("b"))
         try make(first)
-        // To a free name: one that is taken is refused also where the mode is not known.
+        // The new name must be free. If it is taken, a file system that does not know the mode refuses as well.
         found.refusesToReplace = try works {
             try directory.renameAtOnce(first, to: directory, second, .noReplace)
         }
@@ -62,7 +62,7 @@ struct FileSystemProbe {
     private mutating func tryFile() throws {
         let name = FileName("b")
         let file = try ObjectHandle(opening: name, in: directory, [.readWrite, .noFollow])
-        // An odd second, and nine decimals without a zero, show the step of times.
+        // An odd second, and nine decimals without a zero, reveal the step of times.
         let wanted = FileTime(seconds: 1_000_000_001, nanoseconds: 987_654_321)
         if try works({ try file.setModified(wanted) }) {
             found.timeStep = FileSystemProbe.step(from: wanted, to: try file.status().modified)
@@ -92,13 +92,13 @@ struct FileSystemProbe {
             let isSet = try works {
                 refused = try file.setExtendedAttributes(wanted, over: ExtendedAttributes())
             }
-            // Some file systems accept an attribute and drop it.
+            // Some file systems accept an attribute and then drop it.
             let isKept = try file.extendedAttributes(.readable)[Array(name.utf8)] == value
             if !isSet || !refused.isEmpty || !isKept { found.held.remove(feature) }
         }
     }
 
-    /// The step of times, by what became of one.
+    /// The step of times, found by comparing a wanted time with the stored one.
     private static func step(from wanted: FileTime, to held: FileTime) -> Int64 {
         let difference = wanted.nanoseconds(since: held).magnitude
         let steps: [Int64] = [
@@ -126,7 +126,7 @@ struct FileSystemProbe {
         {
             found.held.subtract([.symlinks, .symlinkAttributes, .outwardSymlinks])
         } else if try !works({
-            // It leads nowhere: what follows it fails.
+            // Its destination does not exist, so a call that follows it fails.
             try ObjectHandle(symlink, in: directory).setModified(FileTime(seconds: 1, nanoseconds: 0))
         }) || directory.status(of: symlink)?.modified.rawSeconds != 1 {
             found.held.remove(.symlinkAttributes)
@@ -145,7 +145,7 @@ struct FileSystemProbe {
         {
             found.held.remove(.fifos)
         }
-        // Elsewhere they are a problem of each, as only root makes any.
+        // For other users, each device node is a problem by itself, because only root can make one.
         guard Account.isRoot else { return }
         let null = DeviceNumber(major: 1, minor: 3)
         if try !works({
@@ -164,7 +164,7 @@ struct FileSystemProbe {
             for byte in special where try !takes([UInt8(ascii: "n"), byte, UInt8(ascii: "n")]) {
                 rules.forbidden.insert(byte)
             }
-            // Control character 1 is tried for all 31.
+            // The test of control character 1 is valid for all 31.
             if rules.forbidden.contains(1) { rules.forbidden.formUnion(1..<32) }
         }
         for byte in [UInt8(ascii: "."), UInt8(ascii: " ")] where try !takes([UInt8(ascii: "n"), byte]) {
@@ -182,7 +182,7 @@ struct FileSystemProbe {
         found.names = rules
     }
 
-    /// Whether a file can have this name, and is listed by it.
+    /// Whether a file can have this name, and appears under it in the listing.
     private func takes(_ bytes: [UInt8]) throws -> Bool {
         guard let name = FileName(bytes), try works({ try make(name) }) else {
             return false
@@ -200,20 +200,20 @@ struct FileSystemProbe {
 }
 
 extension Directory {
-    /// This directory as the root of a target: with what is known of its file system, where that is not complete.
+    /// This directory as the root of a target. If its file system is not complete, its capabilities are attached.
     public func asTarget() throws(SystemError) -> Directory {
         guard fileSystem == nil else { return self }
         let capabilities = try FileSystemCapabilities(of: self)
         return capabilities.isComplete ? self : try reopened(on: TargetFileSystem(capabilities))
     }
 
-    /// The same directory, with what is known already; nil for a complete file system.
+    /// This directory with known capabilities; nil means a complete file system.
     public func asTarget(on fileSystem: TargetFileSystem?) throws(SystemError) -> Directory {
         try fileSystem.map { (known) throws(SystemError) in try reopened(on: known) } ?? self
     }
 
-    /// Finds out what the file system of this target can do: makes a directory with entries, and removes it. The
-    /// modification time of this directory stays.
+    /// Finds out the abilities of this target's file system. It makes a directory with entries, and removes it. The
+    /// modification time of this directory is restored.
     public func probe() throws {
         guard let fileSystem else { return }
         let name = PendingFile.temporaryName

@@ -1,12 +1,12 @@
 extension Directory {
-    /// Names this directory's file system: the same after each mount, under any device, and for each subvolume; nil
-    /// where the kernel tells nothing that lasts.
+    /// A name for this directory's file system: the same after each mount, for any device name and each subvolume. Nil
+    /// if the kernel reports nothing that lasts.
     public func fileSystemUUID() throws(SystemError) -> String? {
         let info = try FileSystemInfo(of: self)
         // Numbers and offsets are those of `linux/btrfs.h` and `xfs_fs.h`.
         let (number, size, offset): (UInt, Int, Int)
         switch info.name {
-        // The number that `statfs(2)` reports is made from the UUID.
+        // `statfs(2)` reports a number that is made from the UUID.
         case "ext4", "zfs", "bcachefs", "tmpfs": return info.identifier
         // `BTRFS_IOC_FS_INFO`: statfs reports another number for each subvolume.
         case "btrfs": (number, size, offset) = (0x8400_941F, 1024, 16)
@@ -18,7 +18,7 @@ extension Directory {
         do {
             information = try request(number, path: path, size: size) { _ in }
         } catch {
-            // A sandbox allows no such call.
+            // A sandbox may forbid the call.
             guard [.notPermitted, .notTerminal, .notImplemented].contains(error.errno) else { throw error }
             return nil
         }

@@ -4,7 +4,7 @@ import Synchronization
 
 /// Properties of this process.
 public enum HostProcess {
-    /// The arguments as bytes, without the command's name: a path need not be UTF-8, and `CommandLine.arguments`
+    /// The arguments as bytes, without the command's name. A path need not be UTF-8, and `CommandLine.arguments`
     /// replaces invalid bytes.
     public static var arguments: [[UInt8]] {
         (1..<max(1, Int(CommandLine.argc))).compactMap { index in
@@ -25,7 +25,7 @@ public enum HostProcess {
         getenv(name).map { String(cString: $0) }
     }
 
-    /// An empty file without a name, in TMPDIR or `/var/tmp`, which has more room than memory.
+    /// An empty file without a name, in TMPDIR or `/var/tmp`. A disk has more space than the memory.
     public static func temporaryFile() throws(SystemError) -> FileDescriptor {
         let directory = environment("TMPDIR").flatMap { $0.isEmpty ? nil : $0 } ?? "/var/tmp"
         var template = Array("\(directory)/fsync-lite-XXXXXX".utf8CString)
@@ -38,7 +38,7 @@ public enum HostProcess {
         }
     }
 
-    /// The user may be asked for a password: the process has a controlling terminal.
+    /// Whether the user can be asked for a password, because the process has a controlling terminal.
     public static var hasTerminal: Bool {
         let descriptor = Glibc.open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY)
         guard descriptor >= 0 else { return false }
@@ -46,10 +46,9 @@ public enum HostProcess {
         return true
     }
 
-    /// Gives large buffers back to the kernel as soon as they are freed, for a program of which the phases need different
-    /// ones.
+    /// Returns large buffers to the kernel as soon as they are freed. A program's phases may need different ones.
     public static func returnLargeBuffers() {
-        // A chunk of a packed list, and what malloc uses by default until it frees the first.
+        // The size of a chunk of a packed list, which malloc also uses by default until it frees the first one.
         _ = map_large_buffers(127 << 10)
         _ = keep_small_buffers(1 << 20)
     }
@@ -68,7 +67,7 @@ public enum HostProcess {
 
     public static var id: Int32 { getpid() }
 
-    /// The machine: its name, and the number that an installation has.
+    /// Identifies the machine, by its name and the number of its installation.
     public static func machine() throws(SystemError) -> String {
         let names = try Directory.open(path: Array("/proc/sys/kernel".utf8))
         var words = [try text(FileName("hostname"), in: names)]
@@ -76,20 +75,20 @@ public enum HostProcess {
         return words.joined(separator: " ")
     }
 
-    /// The name space of process IDs.
+    /// The namespace of process IDs.
     public static func processNamespace() throws(SystemError) -> String {
         let directory = try Directory.open(path: Array("/proc/self/ns".utf8))
         return String(decoding: try directory.destination(of: FileName("pid")), as: UTF8.self)
     }
 
-    /// When a process began, in ticks since boot; nil if there is none. See `proc_pid_stat(5)`.
+    /// The start of a process, in ticks since boot; nil if it does not exist. See `proc_pid_stat(5)`.
     public static func start(of process: Int32) throws(SystemError) -> UInt64? {
         do throws(SystemError) {
             let directory = try Directory.open(path: Array("/proc/\(process)".utf8))
             let line = try text(FileName("stat"), in: directory)
-            // The command is in parentheses, and may have spaces.
+            // The command is in parentheses, and may contain spaces.
             let fields = line[(line.lastIndex(of: ")") ?? line.startIndex)...].split(separator: " ")
-            // One that has ended and that its parent has not asked about is none.
+            // A zombie is treated as ended.
             guard fields.count > 20, !["Z", "X"].contains(fields[1]) else { return nil }
             return UInt64(fields[20])
         } catch {
@@ -98,13 +97,13 @@ public enum HostProcess {
         }
     }
 
-    /// The user whose rights a process has; nil if it does not show. The owner of its directory is another where it may
-    /// not be dumped. See `proc_pid_status(5)`.
+    /// The user with whose rights a process runs; nil if the kernel does not show it. The owner of its directory
+    /// differs if the process must not be dumped. See `proc_pid_status(5)`.
     public static func effectiveUser(of process: Int32) throws(SystemError) -> UInt32? {
         try field("Uid:", of: process).flatMap { $0.count > 2 ? UInt32($0[2]) : nil }
     }
 
-    /// The words of a line of `/proc/PID/status`; nil for a process that has ended.
+    /// The words of a line of `/proc/PID/status`; nil if the process has ended.
     static func field(_ name: String, of process: Int32) throws(SystemError) -> [Substring]? {
         do throws(SystemError) {
             let directory = try Directory.open(path: Array("/proc/\(process)".utf8))
@@ -118,13 +117,13 @@ public enum HostProcess {
         }
     }
 
-    /// Root is not that of the machine, whose files may have no owner here.
+    /// Whether root is not the machine's root. Then some files may have no owner here.
     public static func isInUserNamespace() throws(SystemError) -> Bool {
         let map = try text(FileName("uid_map"), in: .open(path: Array("/proc/self".utf8)))
         return !map.split(separator: " ").elementsEqual(["0", "0", "4294967295"])
     }
 
-    /// Processes of this user with the same command line, this one among them.
+    /// The number of this user's processes with the same command line, this one included.
     public static func countOfSame() throws(SystemError) -> Int {
         let commandLine = FileName("cmdline")
         let own = try bytes(commandLine, in: Directory.open(path: Array("/proc/self".utf8)))
@@ -143,14 +142,14 @@ public enum HostProcess {
         return count
     }
 
-    /// Bytes of memory that this process has for itself. See `proc_pid_statm(5)`.
+    /// The bytes of memory that only this process uses. See `proc_pid_statm(5)`.
     public static func ownMemory() throws(SystemError) -> Int64 {
         let pages = try text(FileName("statm"), in: Directory.open(path: Array("/proc/self".utf8)))
             .split(separator: " ").compactMap { Int64($0) }
         return pages.count > 2 ? (pages[1] - pages[2]) * Int64(max(sysconf(Int32(_SC_PAGESIZE)), 4096)) : 0
     }
 
-    /// Has at most so many files open from now on. To call before anything else is opened.
+    /// Limits the number of open files from now on. Call it before anything else is opened.
     public static func limitOpenFiles(to count: Int) {
         var limit = rlimit()
         guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return }
@@ -171,11 +170,11 @@ public enum HostProcess {
             .split(separator: "\n").first.map(String.init) ?? ""
     }
 
-    /// Opens `/dev/null` in place of each standard stream that is closed: what is opened later, such as a pipe to another
-    /// process, would get its number, and with it what this process prints. To call before anything else.
+    /// Opens `/dev/null` in place of each standard stream that is closed. Else a later descriptor, such as a pipe to
+    /// another process, would get its number, and the output of this process. Call it before anything else.
     public static func openStandardStreams() throws(SystemError) {
         for descriptor in STDIN_FILENO...STDERR_FILENO where fcntl(descriptor, F_GETFD) < 0 {
-            // The lowest free number, which is this one. Children inherit it.
+            // It gets the lowest free number, which is this one. Children inherit it.
             try calling("open", Array("/dev/null".utf8)) { () throws(Errno) in
                 _ = try retrying { Glibc.open("/dev/null", O_RDWR) }
             }
@@ -189,14 +188,14 @@ public enum HostProcess {
     /// Sends a signal to this process.
     public static func interrupt(_ signal: Int32) { kill(getpid(), signal) }
 
-    /// Takes what closes new objects to their owner out of the umask.
+    /// Removes from the umask the bits that would close new objects to their owner.
     public static func keepAccessToNewFiles() { umask(umask(0o077) & 0o077) }
 
-    /// A terminal that goes away does not end this process.
+    /// Lets this process go on when its terminal is closed.
     public static func ignoreHangUps() { signal(SIGHUP, SIG_IGN) }
 }
 
-/// What is written to the standard streams goes there instead: to another machine.
+/// Receives the output to the standard streams, and sends it to another machine.
 public protocol StandardStreamRelay: Sendable {
     func write(_ bytes: [UInt8], to stream: StandardStream)
     func isTerminal(_ stream: StandardStream) -> Bool
@@ -210,7 +209,7 @@ public struct StandardStream: Equatable, Sendable {
 
     private static let shared = Mutex<(any StandardStreamRelay)?>(nil)
 
-    /// nil for the streams of this process.
+    /// nil if the streams of this process are used.
     public static var relay: (any StandardStreamRelay)? {
         get { shared.withLock(\.self) }
         set { shared.withLock { $0 = newValue } }
@@ -235,7 +234,7 @@ public struct StandardStream: Equatable, Sendable {
         return Int(size.ws_col)
     }
 
-    /// Writes all bytes. A full disk behind standard output is an error.
+    /// Writes all bytes. If a disk behind standard output is full, this is an error.
     public func write(_ bytes: [UInt8]) throws(SystemError) {
         if let relay = StandardStream.relay { return relay.write(bytes, to: self) }
         let name = descriptor == STDOUT_FILENO ? "standard output" : "standard error"

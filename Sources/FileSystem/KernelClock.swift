@@ -1,17 +1,17 @@
 import Glibc
 
-/// A moment on the clock that cannot be set: time since boot, suspend included.
+/// A moment on the clock that cannot be set: the time since boot, including suspended time.
 public struct KernelClock: Hashable, Sendable {
-    /// The ID of the boot that it counts from.
+    /// The ID of the boot at which the clock began.
     public var boot: String
-    /// Milliseconds since boot, for codecs. Arithmetic is that of the type.
+    /// Milliseconds since boot, for codecs. For arithmetic, use the functions of this type.
     public var rawUptime: Int64
 
     public init(boot: String, uptime: Int64) {
         (self.boot, rawUptime) = (boot, uptime)
     }
 
-    /// Milliseconds since another moment, the nearest number of `Int64`; nil if that was before the boot.
+    /// Milliseconds since another moment, the nearest number of `Int64`; nil if that moment was before the boot.
     public func milliseconds(since other: KernelClock) -> Int64? {
         boot == other.boot ? rawUptime.saturatingSubtract(other.rawUptime) : nil
     }
@@ -29,10 +29,10 @@ public struct KernelClock: Hashable, Sendable {
         String(try setting("boot_id", in: "/proc/sys/kernel/random").prefix(36))
     }
 
-    /// Twice the seconds after which a store to a mapped file has changed its change time: a page that stays writable
-    /// takes further stores without any change of time until it is written back.
+    /// Twice the seconds after which each store to a mapped file has moved the file's change time. While a page is
+    /// writable, further stores do not move any time. That ends when the page is written back.
     ///
-    /// From the kernel's settings, in hundredths of a second; see `Documentation/admin-guide/sysctl/vm.rst`.
+    /// Source: the kernel's settings, in hundredths of a second; see `Documentation/admin-guide/sysctl/vm.rst`.
     public static func writebackDelay() throws(SystemError) -> Int64 {
         var hundredths: Int64 = 0
         for name in ["dirty_expire_centisecs", "dirty_writeback_centisecs"] {

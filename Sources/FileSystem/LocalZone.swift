@@ -2,7 +2,7 @@ import Glibc
 
 /// The time zone of this process: that of `TZ`, else the machine's.
 ///
-/// FoundationEssentials has no zone but UTC. The rest of Foundation has them, but brings 40 MB of ICU, and does not
+/// FoundationEssentials knows only UTC. The rest of Foundation knows the zones, but brings 40 MB of ICU, and does not
 /// read the rules that POSIX allows in `TZ`.
 public enum LocalZone {
     /// The corresponding C function is `tzset`; `localtime_r` alone need not read `TZ`.

@@ -1,7 +1,7 @@
 import Glibc
 
 extension Directory {
-    /// Names the disks that are mounted here and beneath, so that one that was pulled out and put back has another name.
+    /// Names the disks that are mounted here and beneath. A disk that was pulled out and put back has another name.
     public func disksBeneath() throws(SystemError) -> [String] {
         let own = try presentPath()
         let beneath = own == [UInt8(ascii: "/")] ? own : own + "/".utf8
@@ -10,7 +10,7 @@ extension Directory {
         for line in try Directory.mountList() where line.count > 4 {
             guard line[0] == number || Directory.unescaped(line[4]).starts(with: beneath) else { continue }
             var device = String(line[2])
-            // A btrfs has a number of its own.
+            // A btrfs has a number of its own, which is not the disk's.
             if device.hasPrefix("0:"), let dash = line.firstIndex(of: "-"), dash + 2 < line.endIndex,
                 let disk = try? FileStatus.of(AT_FDCWD, String(line[dash + 2]), 0).represents
             {
@@ -21,7 +21,8 @@ extension Directory {
         return disks
     }
 
-    /// Counts how often a disk was attached since the boot (Linux 5.15). A partition is a directory in that of its disk.
+    /// Counts how often a disk was attached since the boot (Linux 5.15). A partition's directory is in that of its
+    /// disk.
     private static func attachments(ofDevice device: String) -> String? {
         for path in ["/sys/dev/block/\(device)", "/sys/dev/block/\(device)/.."] {
             guard let directory = try? Directory.open(path: Array(path.utf8)),
@@ -43,7 +44,7 @@ extension Directory {
         return String(decoding: list, as: UTF8.self).split(separator: "\n").map { $0.split(separator: " ") }
     }
 
-    /// Spaces and the like are there as three octal digits.
+    /// Decodes a field, in which spaces and similar bytes are three octal digits.
     static func unescaped(_ text: Substring) -> [UInt8] {
         let parts = text.split(separator: "\\", omittingEmptySubsequences: false)
         return parts.dropFirst().reduce(into: Array(parts[0].utf8)) { bytes, part in
@@ -52,16 +53,16 @@ extension Directory {
         }
     }
 
-    /// Names the mount through which this directory was opened, unique over time.
+    /// Names the mount through which this directory was opened. The name is unique over time.
     ///
     /// `STATX_MNT_ID_UNIQUE` (Linux 6.8) numbers mounts anew at each boot, so the boot ID is part of the name. Older
-    /// kernels reuse the number of a mount that is gone, so two mounts may have the same name there.
+    /// kernels reuse the number of an old mount, so two mounts may have the same name there.
     public func mount() throws(SystemError) -> String {
         let (identifier, uniqueIdentifier): (UInt32, UInt32) = (0x1000, 0x4000)
         return "\(try KernelClock.boot()) \(try mountNumber(identifier | uniqueIdentifier))"
     }
 
-    /// The number of the mount, as the kernel's list of mounts has it.
+    /// The number of the mount in the kernel's list of mounts.
     func mountNumber(_ wanted: UInt32 = 0x1000) throws(SystemError) -> UInt64 {
         var raw = statx()
         try calling("statx", path) { () throws(Errno) in

@@ -1,6 +1,6 @@
 import Glibc
 
-/// A handle of an object. Attributes are read and set through it, so renaming or replacing names cannot redirect them.
+/// A handle of an object. Attributes are read and set through it, so a rename or a new object cannot redirect them.
 public struct ObjectHandle: ~Copyable, Sendable {
     public let descriptor: FileDescriptor
     /// The descriptor is path-only, which some calls refuse.
@@ -9,8 +9,8 @@ public struct ObjectHandle: ~Copyable, Sendable {
     /// nil for the directory itself.
     private let name: FileName?
 
-    /// The failing initializers delegate to this one, so that no failure leaves a partly initialized value: Swift 6.3
-    /// then closes a descriptor of an arbitrary number where a closure reads a property before all are set.
+    /// The failing initializers delegate to this one, so that no failure leaves a partly initialized value. If a
+    /// closure reads a property before all are set, Swift 6.3 closes a descriptor of an arbitrary number.
     private init(
         _ descriptor: consuming FileDescriptor, isPathOnly: Bool, _ name: FileName?, in directory: Directory
     ) {
@@ -64,7 +64,7 @@ public struct ObjectHandle: ~Copyable, Sendable {
 
     /// Not for symlinks, which have no permissions on Linux.
     ///
-    /// `fchmod` refuses a path-only descriptor, and `fchmodat2` is newer than the oldest supported kernel, so the call
+    /// `fchmod` refuses a path-only descriptor, and `fchmodat2` is newer than the oldest supported kernel. So the call
     /// uses the descriptor's link under `/proc`, which leads to the object itself.
     public func setPermissions(_ permissions: UInt16) throws(SystemError) {
         guard isPathOnly else {
@@ -84,8 +84,8 @@ public struct ObjectHandle: ~Copyable, Sendable {
         return try calling(call, path) { () throws(Errno) in try withCString(terminated: link, body) }
     }
 
-    /// Whether the user may set the attributes of this file or directory, as its owner or as root of a user namespace
-    /// that has the owner. The kernel asks the same before it opens with `O_NOATIME`.
+    /// Whether the user may set the attributes of this file or directory. The user must be its owner, or root of a user
+    /// namespace that has the owner. The kernel checks the same before it opens with `O_NOATIME`.
     public var isOwned: Bool {
         get throws(SystemError) {
             guard [.file, .directory].contains(try status().type) else { return true }
@@ -102,10 +102,10 @@ public struct ObjectHandle: ~Copyable, Sendable {
         }
     }
 
-    /// Sets the modification time; the access time stays where the file system can set one without the other: some in
-    /// user space do nothing otherwise.
+    /// Sets the modification time, and leaves the access time unchanged. Some file systems in user space do nothing
+    /// unless both are set, so on incomplete ones the access time becomes the present time.
     ///
-    /// A time that the file system of a target cannot hold becomes the nearest that it can.
+    /// A time that a target's file system cannot store becomes the nearest time that it can store.
     public func setModified(_ time: FileTime) throws(SystemError) {
         let time = directory.fileSystem?.capabilities.held(time) ?? time
         let accessed = isOnIncompleteFileSystem ? FileTime.now : nil

@@ -15,7 +15,8 @@ public struct OwnProgram: ~Copyable {
         file = FileDescriptor(owning: opened)
     }
 
-    /// It does not run without libraries of its machine: an ELF file of 64 bits with a segment of type `PT_INTERP` (3), or no such file.
+    /// Whether it needs its machine's libraries: it has a segment of type `PT_INTERP` (3), or is not an ELF file of 64
+    /// bits.
     public func needsLibraries() throws(SystemError) -> Bool {
         let header = try bytes(at: 0, 64)
         guard header.starts(with: [0x7F, 0x45, 0x4C, 0x46, 2, 1]) else { return true }
@@ -31,7 +32,7 @@ public struct OwnProgram: ~Copyable {
         return false
     }
 
-    /// Calls `body` with each piece, in order.
+    /// Calls `body` with each piece of the program, in order.
     public func forEachPiece(_ body: ([UInt8]) throws -> Void) throws {
         var offset: Int64 = 0
         while true {
@@ -56,7 +57,7 @@ public struct OwnProgram: ~Copyable {
 }
 
 extension HostProcess {
-    /// The kernel and the processor, as `uname -sm` tells them.
+    /// The kernel and the processor, as `uname -sm` prints them.
     public static var platform: String {
         var names = utsname()
         guard uname(&names) == 0 else { return "" }

@@ -1,5 +1,5 @@
-/// A file under a temporary name, which becomes durable and takes its final name in one step, or is removed. All
-/// temporary files are made here.
+/// A file under a temporary name. It becomes durable and gets its name in one step, or is removed. This makes all of
+/// them.
 public struct PendingFile: ~Copyable {
     private let directory: Directory
     private let temporaryName: FileName
@@ -15,7 +15,7 @@ public struct PendingFile: ~Copyable {
     /// Whether a name is one of a temporary file.
     public static func isTemporary(_ name: FileName) -> Bool { name.bytes.starts(with: prefix.utf8) }
 
-    /// A new one, which contains no other name: that may be near the length limit.
+    /// A new temporary name. It does not contain the final name, which may be near the length limit.
     static var temporaryName: FileName {
         FileName(PendingFile.prefix.utf8 + Array(RandomID.hexadecimal(bytes: 8).utf8))
             ?? FileName(".fsync-lite-pending-")
@@ -28,7 +28,7 @@ public struct PendingFile: ~Copyable {
             let file = try ObjectHandle(
                 opening: temporaryName, in: directory, [.readWrite, .create, .exclusive, .noFollow],
                 permissions: permissions)
-            // RACE: `removeAbandoned` may see it before it is locked, and then another is made.
+            // RACE: `removeAbandoned` may remove the file before it is locked. Then another one is made.
             guard PendingFile.lock(file.descriptor), try directory.status(of: temporaryName) != nil else {
                 continue
             }
@@ -37,11 +37,11 @@ public struct PendingFile: ~Copyable {
         }
     }
 
-    /// Begins a file with the permission bits of the old one, unless that is another user's.
+    /// Begins a file with the permission bits of the old one, unless the old one is another user's.
     ///
     /// - Parameters:
-    ///   - permissions: in place of those.
-    ///   - new: the permission bits of a new file, before the umask.
+    ///   - permissions: used in place of the old ones.
+    ///   - new: the permission bits if there is no old file, before the umask.
     public static func replacing(
         _ name: FileName, in directory: Directory, _ permissions: UInt16? = nil, new: UInt16
     ) throws(SystemError) -> PendingFile {
@@ -49,24 +49,24 @@ public struct PendingFile: ~Copyable {
         if wanted == nil, let old = try directory.status(of: name), old.type == .file, !old.isForeign {
             wanted = old.permissions & 0o777
         }
-        // No other user may open it before it has its permissions.
+        // No other user may open it before its permissions are set.
         let file = try PendingFile(name, in: directory, permissions: wanted == nil ? new : 0o600)
         if let wanted { try file.setPermissions(wanted) }
         return file
     }
 
-    /// Its lock tells that a process writes it. False if another process holds that.
+    /// Locks a file, which shows that a process writes it. False if another process has the lock.
     private static func lock(_ file: borrowing FileDescriptor) -> Bool {
         do throws(Errno) {
             try file.lock()
             return true
         } catch {
-            // Where the file system has no locks, no other process can take it either.
+            // If the file system has no locks, no other process can lock it either.
             return error != .wouldBlock
         }
     }
 
-    /// Removes the temporary files of this user that killed processes have left.
+    /// Removes the temporary files of this user that were left by killed processes.
     public static func removeAbandoned(in directory: Directory) throws(SystemError) {
         for name in try DirectoryListing.names(in: directory) where isTemporary(name) {
             guard let seen = try directory.status(of: name), seen.type == .file,
@@ -77,7 +77,7 @@ public struct PendingFile: ~Copyable {
                 try calling("flock", directory.path(of: name)) { () throws(Errno) in try file.lock() }
                 try directory.unlink(name)
             } catch {
-                // It has just been renamed or removed, or is being written.
+                // It has just been renamed or removed, or another process writes it.
                 guard [.noSuchFile, .wouldBlock].contains(error.errno) else { throw error }
             }
         }
@@ -92,7 +92,7 @@ public struct PendingFile: ~Copyable {
         self.file = file
     }
 
-    /// Writes to an existing FIFO, device or other object that is not replaced: nothing is pending.
+    /// Writes to an existing FIFO, device or other object that is not replaced. Then there is no temporary file.
     public init(through name: FileName, in directory: Directory) throws(SystemError) {
         let opened = try ObjectHandle(opening: name, in: directory, [.write])
         self.directory = directory
@@ -103,7 +103,7 @@ public struct PendingFile: ~Copyable {
     }
 
     deinit {
-        // If this fails too, a hidden file stays behind and nothing is lost.
+        // If this fails too, a hidden file is left, and no data is lost.
         if isPending { try? directory.unlink(temporaryName) }
     }
 
@@ -122,7 +122,7 @@ public struct PendingFile: ~Copyable {
         }
     }
 
-    /// Of what was copied.
+    /// The digest of the written content.
     public func digest() throws(SystemError) -> SHA256.Value {
         try calling("read", file.path) { () throws(Errno) in try file.descriptor.digest() }
     }
@@ -163,7 +163,7 @@ public struct PendingFile: ~Copyable {
     ) throws(SystemError) {
         try flush()
         guard isPending else { return }
-        // The sync of the file system that a commit relies on may do nothing.
+        // The commit syncs the file system, which may do nothing here. So each file is synced.
         if durably || directory.fileSystem?.capabilities.syncsAsAWhole == false {
             try calling("fsync", file.path) { () throws(Errno) in
                 try file.descriptor.sync()

@@ -1,10 +1,10 @@
 import Glibc
 import Synchronization
 
-/// A token bucket: fills at a rate in bytes per second and holds a tenth of a second's worth.
+/// A token bucket. It fills at a rate in bytes per second, and contains at most the bytes of a tenth of a second.
 public struct TokenBucket: Sendable {
     private let rate: Double
-    /// The time at which all bytes taken so far are paid for.
+    /// The time at which all bytes taken so far are paid.
     private var due = Duration.zero
 
     private static let depth = Duration.milliseconds(100)
@@ -14,7 +14,7 @@ public struct TokenBucket: Sendable {
         self.rate = Double(rate)
     }
 
-    /// Takes bytes, also more than the bucket holds.
+    /// Takes bytes, even if they are more than the bucket contains.
     ///
     /// - Parameter now: on a monotonic clock.
     /// - Returns: the time to wait before the next call.
@@ -28,7 +28,7 @@ public struct TokenBucket: Sendable {
 public final class RateLimit: Sendable {
     private let bucket: Mutex<TokenBucket>
     private let start = ContinuousClock.now
-    /// The most bytes to copy between two calls of `wait`: a tenth of a second's.
+    /// The most bytes to copy between two calls of `wait`: those of a tenth of a second.
     public let stretch: Int
 
     /// - Parameter bytesPerSecond: more than zero.

@@ -20,8 +20,8 @@ public final class Semaphore: Sendable {
     }
 
     public func wait() {
-        // Only a signal can interrupt it (`EINTR`). Any other error is a bug; to continue without having waited would
-        // be worse than to end.
+        // Only a signal can interrupt it (`EINTR`). Any other error is a bug, and it is better to end than to continue
+        // without having waited.
         while sem_wait(raw) != 0 {
             precondition(Errno.current == .interrupted, "sem_wait: \(Errno.current)")
         }

@@ -3,26 +3,26 @@ import Glibc
 
 /// Finds whether the content that is read next can change later without a new time. If not, the file is *settled*.
 ///
-/// A store to a mapped page moves the times at the first fault only, and later stores do not until the page is written
-/// back. A read lease is granted only while no one has the file open for writing and no writable mapping of it is left
-/// (`fcntl(2)`); a store through a new mapping moves the times again. So the order is: the clock, the lease, a status,
-/// the content, a status again.
+/// The first store to a mapped page moves the times. Later stores move no time until the page is written back. The
+/// kernel grants a read lease only if nobody has the file open for writing, and no writable mapping is left
+/// (`fcntl(2)`). A store through a new mapping moves the times again. So the order is clock, lease, status, content,
+/// status.
 public struct SettlingProbe: Sendable {
-    /// Why a file does not count as settled.
+    /// The reason why a file is not settled.
     public enum Refusal: UInt8, Sendable {
-        /// A program has it open for writing, or mapped.
+        /// A program has it open for writing, or has mapped it.
         case writer = 1
         /// It belongs to another user.
         case owner
-        /// Its file system, or the kernel, has no such leases.
+        /// Its file system or the kernel has no reliable leases.
         case unsupported
-        /// It changed at the very moment of the probe, or its time is in the future.
+        /// It changed at the moment of the probe, or its time is in the future.
         case moment
     }
 
-    /// Taken after the lease.
+    /// The status after the lease.
     public let status: FileStatus
-    /// nil where the file is settled if its status is the same after reading.
+    /// The reason why the file is not settled. If nil, it is settled if its status is the same after reading.
     public let refusal: Refusal?
 
     /// - Parameter file: open for reading only.
@@ -51,26 +51,26 @@ public struct SettlingProbe: Sendable {
 
     /// Whether the file is settled.
     ///
-    /// - Parameter later: the status after its content was read.
+    /// - Parameter later: the status after the content was read.
     public func settles(_ later: FileStatus) -> Bool {
         refusal == nil && later.isUnchanged(since: status)
     }
 }
 
 extension FileTime {
-    /// Whether a change after a moment has another change time than this one. Times without a fraction may be of a file
-    /// system that keeps whole seconds.
+    /// Whether a change after a moment would have another change time than this one. If a time has no fraction, its
+    /// file system may store whole seconds only.
     public func isOlder(than moment: FileTime) -> Bool {
         nanoseconds == 0 ? advanced(bySeconds: 2) <= moment : self < moment
     }
 }
 
 extension FileDescriptor {
-    /// Takes a read lease and gives it back at once: a program that opens the file for writing waits that long at most.
+    /// Takes a read lease and releases it at once. A program that opens the file for writing waits only so long.
     ///
-    /// - Returns: why there is none; nil if there was one.
+    /// - Returns: why the kernel granted no lease; nil if it did.
     fileprivate borrowing func leaseRefusal() -> SettlingProbe.Refusal? {
-        // A lease that is broken sends SIGIO, which ends a process by default; SIGURG does not.
+        // A broken lease sends SIGIO, which ends a process by default. SIGURG does not.
         guard fcntl(rawValue, F_SETSIG, SIGURG) == 0 else { return .unsupported }
         guard fcntl(rawValue, F_SETLEASE, Int32(F_RDLCK)) == 0 else {
             return switch Errno.current {
@@ -82,7 +82,7 @@ extension FileDescriptor {
         return fcntl(rawValue, F_SETLEASE, Int32(F_UNLCK)) == 0 ? nil : .unsupported
     }
 
-    /// Elsewhere a lease proves nothing: FUSE grants it beside other machines, overlayfs beside a writable mapping.
+    /// Whether a lease is a proof. FUSE grants it although other machines write, overlayfs beside a writable mapping.
     fileprivate borrowing func takesLeases() throws(Errno) -> Bool {
         var raw = statfs()
         _ = try retrying { fstatfs(rawValue, &raw) }

@@ -1,14 +1,14 @@
 import CLinux
 import Glibc
 
-/// What the reserved extended attribute of a directory says: whether it is the state of a target.
+/// The value of the reserved extended attribute, which shows whether a directory is the state of a target.
 ///
-/// A name is no proof of that, and neither are owner and mode, which a mirror sets. A mirror never copies the attribute.
-/// It gives `mirrored` to each directory that it makes under a reserved name.
+/// A name is no proof of that. Nor are owner and mode, because a mirror sets them. A mirror never copies the attribute.
+/// It sets `mirrored` on each directory that it makes under a reserved name.
 public enum StateMark: Sendable {
     /// It was made to be a state, or its owner has said so.
     case state
-    /// A mirror made it: it is content.
+    /// A mirror made it, so it is content.
     case mirrored
     case missing
     /// The file system has no such attributes.
@@ -18,7 +18,7 @@ public enum StateMark: Sendable {
 }
 
 extension ExtendedAttributes {
-    /// The names that no mirror reads or sets.
+    /// Whether a name is one that no mirror reads or sets.
     public static func isReserved(_ name: some Collection<UInt8>) -> Bool {
         name.starts(with: "user.fsync-lite.".utf8)
     }
@@ -27,7 +27,7 @@ extension ExtendedAttributes {
 }
 
 extension Directory {
-    /// The mark of this directory. One that cannot be read is missing.
+    /// The mark of this directory. A mark that cannot be read is treated as missing.
     public func stateMark() throws(SystemError) -> StateMark {
         do throws(SystemError) {
             let value = try calling("fgetxattr", path) { () throws(Errno) in
@@ -46,18 +46,18 @@ extension Directory {
             switch error.errno {
             case .notSupported, .notImplemented: return .unsupported
             case .noData, .accessDenied: return .missing
-            // A value of another length is none that says "state".
+            // A value of another length does not mean "state".
             case Errno(rawValue: ERANGE): return .mirrored
             default: throw error
             }
         }
     }
 
-    /// Marks this directory as a state, where the file system has such attributes.
+    /// Marks this directory as a state, if the file system has extended attributes.
     public func markAsState() throws { try ObjectHandle(of: self).setMark(.state, replacing: true) }
 
-    /// Marks a directory that a mirror brings here. Other objects need no mark, and a state that comes back from a history
-    /// keeps its own.
+    /// Marks a directory that a mirror makes here. Other objects need no mark. A state that is restored from a history
+    /// keeps its own mark.
     public func markAsMirrored(_ name: FileName) throws {
         let handle = try ObjectHandle(name, in: self)
         guard try handle.status().type == .directory else { return }

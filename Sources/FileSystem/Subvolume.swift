@@ -9,9 +9,9 @@ extension Directory {
         return try FileSystemInfo(of: self).name == "btrfs"
     }
 
-    /// Makes a writable snapshot of this subvolume in another directory of the file system, atomically, including data
-    /// that is not on disk yet. Its objects have the inodes, birth times and change times of the originals. Needs the
-    /// owner.
+    /// Makes a writable snapshot of this subvolume in another directory of the file system, atomically. It includes
+    /// data that is not on disk yet. Inodes, birth times and change times are those of the originals. Only the owner
+    /// may do this.
     ///
     /// `BTRFS_IOC_SNAP_CREATE_V2` takes a `struct btrfs_ioctl_vol_args_v2`.
     public func makeSnapshot(_ name: FileName, in holder: Directory) throws(SystemError) {
@@ -33,7 +33,7 @@ extension Directory {
     /// The UUID of a subvolume, never reused.
     public typealias SubvolumeID = [UInt8]
 
-    /// The UUIDs of this subvolume and of the one that it is a snapshot of; all zeros for none.
+    /// The UUIDs of this subvolume and of its original if it is a snapshot; all zeros if there is none.
     ///
     /// `BTRFS_IOC_GET_SUBVOL_INFO` fills a `struct btrfs_ioctl_get_subvol_info_args`.
     public func subvolumeID() throws(SystemError) -> (own: SubvolumeID, origin: SubvolumeID) {

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// The file system of a target that is not complete, shared by all directories opened below the target's root.
+/// The file system of a target that is not complete. All directories that are opened below the target's root share it.
 public final class TargetFileSystem: Sendable {
     private let value: Mutex<FileSystemCapabilities>
     let keepsInodes: Bool
@@ -13,8 +13,8 @@ public final class TargetFileSystem: Sendable {
         value = Mutex(capabilities)
     }
 
-    /// How a new object shows that this user makes in a directory: a mount may show an owner and permissions of its own,
-    /// whatever its kind. It is tried once.
+    /// The status of a new object of this user in a directory. Any kind of mount may show an owner and permissions of
+    /// its own. It is tried once.
     fileprivate func new(in directory: Directory) throws(SystemError) -> FileStatus {
         if let known = shown.withLock({ $0 }) { return known }
         let name = PendingFile.temporaryName
@@ -26,23 +26,23 @@ public final class TargetFileSystem: Sendable {
         return found
     }
 
-    /// Takes what a probe has found.
+    /// Stores the findings of a probe.
     public func take(_ capabilities: FileSystemCapabilities) {
         value.withLock { $0 = capabilities }
     }
 }
 
-/// Whose an object is, as far as its file system shows that.
+/// The owner of an object, if its file system shows the owner.
 public enum Ownership: Sendable {
     case own
-    /// It is shown as all that this user makes there, and others may write to it.
+    /// It looks like all objects that this user makes there, and others may write to it.
     case sharedByMount
     case other
     case writableForOthers
 }
 
 extension Directory {
-    /// Whose an object on this directory's file system is.
+    /// The owner of an object on this directory's file system.
     public func ownership(of status: FileStatus) throws(SystemError) -> Ownership {
         let isOwn = status.owner == Account.effectiveUser
         let isOpen = status.permissions & 0o022 != 0
@@ -55,8 +55,8 @@ extension Directory {
 }
 
 extension FileStatus {
-    /// The status without what the file system makes up: such an inode number says nothing of the object, and is 0 for
-    /// all.
+    /// The status without the values that the file system invents. An invented inode number says nothing, and becomes
+    /// 0.
     func seen(on fileSystem: TargetFileSystem?) -> FileStatus {
         guard let fileSystem else { return self }
         var status = self

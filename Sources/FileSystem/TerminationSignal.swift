@@ -1,10 +1,10 @@
 import Glibc
 import Synchronization
 
-/// Handles INT and TERM: the first one sets a flag that the run checks where it can stop.
+/// Handles INT and TERM. The first signal sets a flag. The run checks it whenever it can stop.
 ///
-/// The second one ends the process, which may hang in a read of the source; but not a commit. What the main thread does
-/// not take, as it hangs itself, another one does.
+/// The second signal ends the process, which may hang in a read of the source. It does not end a commit. If the main
+/// thread hangs and does not receive the signal, another thread does.
 public enum TerminationSignal {
     /// The signal's number; 0 for none.
     private static let received = Atomic<Int32>(0)
@@ -12,18 +12,18 @@ public enum TerminationSignal {
 
     public static let terminate = SIGTERM
     public static let all = [SIGINT, SIGTERM]
-    /// If the reader of our output goes away, the run still finishes; a file over its limit is an error of the write.
+    /// If the reader of our output exits, the run still finishes. A file over its size limit is an error of the write.
     static let ignored = [SIGPIPE, SIGXFSZ]
 
     public static func watch() { watching }
 
-    /// From now on, or no longer, a second signal has no effect.
+    /// Makes a second signal have no effect, or have it again.
     public static func finishes(_ isCommitting: Bool) {
         mustFinish.store(isCommitting, ordering: .sequentiallyConsistent)
     }
 
     private static let watching: Void = {
-        // Initializes the statics now: their first use takes a lock, which a handler must not.
+        // Initializes the statics now. Their first use takes a lock, which a signal handler must not.
         _ = (signal, mustFinish.load(ordering: .relaxed))
         var action = sigaction()
         action.__sigaction_handler.sa_handler = { TerminationSignal.take($0) }
@@ -38,7 +38,7 @@ public enum TerminationSignal {
         pthread_sigmask(SIG_UNBLOCK, &wanted, nil)
         for number in ignored { Glibc.signal(number, SIG_IGN) }
         let set = wanted
-        // Without threads left, the main one is alone with them.
+        // If the system has no threads left, only the main thread receives them.
         try? WorkerThread().start {
             while true {
                 var (pause, none, set) = (timespec(tv_sec: 0, tv_nsec: 200_000_000), timespec(), set)
@@ -57,7 +57,7 @@ public enum TerminationSignal {
         let text: StaticString =
             "fsync-lite: a second signal: ended before a commit; the target is unchanged\n"
         write(2, text.utf8Start, text.utf8CodeUnitCount)
-        // Ends all threads, whatever they wait for.
+        // Ends all threads, even those that wait.
         _exit(128 + number)
     }
 

@@ -1,17 +1,18 @@
 import Glibc
 
-/// What the calling thread has spent its time with so far. Times are in nanoseconds.
+/// The times of the calling thread so far, in nanoseconds.
 public struct ThreadTimes: Sendable {
     /// By the monotonic clock.
     public var wall: Int64 = 0
     /// On a processor. The corresponding clock is `CLOCK_THREAD_CPUTIME_ID`.
     public var processor: Int64 = 0
-    /// Ready to run, without a processor: field 2 of `/proc/thread-self/schedstat`; 0 where the kernel does not tell.
+    /// Time ready to run, without a processor: field 2 of `/proc/thread-self/schedstat`; 0 if the kernel does not
+    /// report it.
     public var delayed: Int64 = 0
-    /// How often it gave its processor up to wait for something.
+    /// The number of times that it gave up its processor to wait.
     public var waits = 0
 
-    /// Neither on a processor nor ready to run.
+    /// The time neither on a processor nor ready to run.
     public var blocked: Int64 { max(wall - processor - delayed, 0) }
 
     public init(wall: Int64, processor: Int64, delayed: Int64, waits: Int) {
@@ -25,14 +26,14 @@ public struct ThreadTimes: Sendable {
     }
 }
 
-/// Measures one thread, the one that asks first.
+/// Measures one thread: the first one that asks.
 public struct ThreadMeter: ~Copyable {
     private var statistics: FileDescriptor?
     private var isOpened = false
 
     public init() {}
 
-    /// The times so far. To measure work, the difference of a call before, with `isBefore`, and one after.
+    /// The times so far. To measure work, subtract a call before it, with `isBefore`, from a call after it.
     public mutating func now(isBefore: Bool = false) -> ThreadTimes {
         if !isOpened {
             let name = "/proc/thread-self/schedstat"
@@ -41,7 +42,7 @@ public struct ThreadMeter: ~Copyable {
             }
             isOpened = true
         }
-        // The clocks are read next to the work.
+        // The clocks are read as close to the work as possible.
         if isBefore {
             let (delayed, waits) = (delay(), waits())
             return ThreadTimes(
@@ -64,7 +65,7 @@ public struct ThreadMeter: ~Copyable {
         return usage.ru_nvcsw
     }
 
-    /// 0 where the kernel does not tell.
+    /// 0 if the kernel does not report it.
     private func delay() -> Int64 {
         withUnsafeTemporaryAllocation(byteCount: 80, alignment: 1) { buffer in
             guard let count = try? statistics?.read(into: buffer, at: 0) else { return 0 }

@@ -1,6 +1,6 @@
-/// Copies of directory trees: complete and durable, or not there.
+/// Copies directory trees. A copy is complete and durable, or does not exist.
 public struct TreeCopy: ~Copyable {
-    /// The source as it was copied, by inode number.
+    /// The statuses of the copied objects of the source, by inode number.
     private var copied: [UInt64: FileStatus] = [:]
     private var copier = FileCopier()
     private let attributes: CopiedAttributes
@@ -16,10 +16,9 @@ public struct TreeCopy: ~Copyable {
         self.attributes = attributes
     }
 
-    /// Copies a directory to a name in another directory. Symlinks stay symlinks; several names of a file become several
-    /// files.
+    /// Copies a directory to a name in another directory. Symlinks remain symlinks. Each name of a file becomes a file.
     ///
-    /// - Throws: `stale` for a file that changed meanwhile, `invalid` for a device or socket, and for a directory that is to
+    /// - Throws: `stale` for a file that changed meanwhile; `invalid` for a device, a socket, or a directory that would
     ///   be copied into itself.
     public mutating func copy(
         _ top: Directory, to name: FileName, in target: Directory, _ mode: Directory.RenameMode
@@ -32,7 +31,7 @@ public struct TreeCopy: ~Copyable {
             try made.syncFileSystem()
             try target.rename(temporary, to: target, name, mode)
         } catch {
-            // The first error counts. What cannot be removed stays under the hidden name.
+            // The first error is reported. Objects that cannot be removed are left under the hidden name.
             try? TreeRemoval.remove(temporary, in: target)
             throw error
         }
@@ -42,7 +41,7 @@ public struct TreeCopy: ~Copyable {
     /// Copies an open regular file to a name in a directory.
     ///
     /// - Parameter path: for messages.
-    /// - Throws: `stale` if it changed meanwhile.
+    /// - Throws: `stale` if the file changed meanwhile.
     public mutating func copy(
         _ file: borrowing FileDescriptor, at path: [UInt8], to name: FileName, in target: Directory,
         _ mode: Directory.RenameMode
@@ -60,14 +59,14 @@ public struct TreeCopy: ~Copyable {
         copied[before.inode] = before
     }
 
-    /// Whether an object is as it was when it was copied. The change time of one of several names changes with the others.
+    /// Whether an object is unchanged since its copy. A change of one of several names moves the change time of all.
     public func isUnchanged(_ status: FileStatus) -> Bool {
         guard let known = copied[status.inode] else { return false }
         let parts: FileStatus.Differences = known.links > 1 ? .content : [.content, .changed]
         return known.equals(status, in: parts.union(.object))
     }
 
-    /// Few directories are open at a time, however deep the tree is.
+    /// Copies the content of a directory. Few directories are open at a time, even in a deep tree.
     private mutating func copy(_ top: Directory, to made: Directory) throws(SystemError) {
         var (from, to) = (DirectoryChain(root: top), DirectoryChain(root: made))
         let root = try made.status()

@@ -1,8 +1,9 @@
 /// Removes a directory tree on one mount. A mount point or a subvolume inside is an error.
 public enum TreeRemoval {
-    /// Removes all that can be removed, and throws the first error.
+    /// Removes everything that can be removed, and throws the first error.
     ///
-    /// - Parameter isRemovable: asked for all but directories; a refused object stays, with the directories above it.
+    /// - Parameter isRemovable: asked for all except directories. A refused object is left, with the directories above
+    ///   it.
     public static func remove(
         _ name: FileName, in parent: Directory, where isRemovable: (FileStatus) -> Bool = { _ in true }
     ) throws(SystemError) {
@@ -56,7 +57,7 @@ public enum TreeRemoval {
             throw SystemError("unlinkat", parent.path(of: name), .busy)
         }
         if status.permissions & 0o700 != 0o700 {
-            // Without these permissions only root can remove entries.
+            // Without these permissions, only root can remove entries.
             try ObjectHandle(name, in: parent).setPermissions(0o700)
         }
         let directory = try parent.directory(name)

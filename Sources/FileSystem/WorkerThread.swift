@@ -1,10 +1,10 @@
 import Glibc
 import Synchronization
 
-/// A thread for blocking calls, which would starve Swift's pool of one thread per core.
+/// A thread for blocking calls. On Swift's pool, which has one thread per core, they would starve other tasks.
 ///
 /// Work runs in the order of submission. The thread starts with the first piece of work. When this object is
-/// deinitialized, the thread finishes the work it has and ends in the background.
+/// deinitialized, the thread finishes its work and ends in the background.
 public final class WorkerThread: Sendable {
     private let queue = WorkQueue()
     private let hasBegun = Mutex(false)
@@ -77,7 +77,7 @@ private final class Outcome: Sendable {
     let result = Mutex(Result<Void, any Error>.success(()))
 }
 
-/// State shared by the thread and its owner, since the thread may outlive the owner.
+/// The state that the thread shares with its owner, because the thread may live longer.
 private final class WorkQueue: Sendable {
     private struct State {
         var work: [@Sendable () -> Void] = []
@@ -85,7 +85,7 @@ private final class WorkQueue: Sendable {
     }
 
     private let state = Mutex(State())
-    /// Counts additions, and the closing.
+    /// Counts the added pieces of work, and the closing.
     private let semaphore = Semaphore()
 
     func add(_ work: @escaping @Sendable () -> Void) {
@@ -102,7 +102,7 @@ private final class WorkQueue: Sendable {
         var everySignal = sigset_t()
         var previous = sigset_t()
         sigfillset(&everySignal)
-        // A thread inherits its creator's signal mask; signals are for the main thread.
+        // A thread inherits the signal mask of its creator. Signals are for the main thread.
         pthread_sigmask(SIG_BLOCK, &everySignal, &previous)
         defer { pthread_sigmask(SIG_SETMASK, &previous, nil) }
         var thread = pthread_t()
@@ -130,7 +130,7 @@ private final class WorkQueue: Sendable {
                 return (state.work, state.isClosed)
             }
             for piece in work { piece() }
-            // The owner is gone, so nothing was added after the closing.
+            // The owner no longer exists, so nothing was added after the closing.
             if isClosed { return }
         }
     }

@@ -1,11 +1,11 @@
 import FileStorage
 import FileSystem
 
-/// Carries out a transaction, or reverts it: the same code for the first run, for recovery after a crash, and for
+/// Carries out a transaction, or reverts it. The same code is for the first run, for recovery after a crash, and for
 /// undoing.
 ///
-/// No order on disk is assumed: after a power cut, each rename may be durable or not, independently. So each operation
-/// finds its object first and does only what is left; all operations are idempotent.
+/// No order on disk is assumed. After a power cut, each rename may be durable or not, independently. So each operation
+/// first finds its object, and then does the rest of its work. All operations are idempotent.
 package final class Commit {
     package typealias Direction = Journal.Direction
 
@@ -14,13 +14,13 @@ package final class Commit {
     private let objects: JournalObjects
     private let isRecovery: Bool
     private var direction = Direction.forward
-    /// Foreign objects are moved out of the way instead of being a conflict.
+    /// Moves foreign objects out of the way. If false, each is a conflict.
     private let displacesConflicts: Bool
     /// The objects that were moved out of the way, for the report.
     package private(set) var conflicts: [SyncError] = []
     package let lost: [SyncError]
 
-    /// A transaction whose objects are where the plan and the stage have them.
+    /// A transaction whose objects are at the places of the plan and the stage.
     package init(_ journal: Journal, root: Directory, state: StateDirectory) {
         self.journal = journal
         self.state = state
@@ -30,10 +30,10 @@ package final class Commit {
         lost = []
     }
 
-    /// An interrupted transaction: finds every object first.
+    /// An interrupted transaction. Finds every object first.
     ///
-    /// - Throws: `SyncError` with code `pending` if one is at none of its locations and conflicts are not to be
-    ///   displaced. Nothing has been changed then.
+    /// - Throws: `SyncError` with code `pending` if an object is at none of its locations and `displacesConflicts` is
+    ///   false. Nothing has been changed then.
     package init(
         recovering journal: Journal, _ direction: Direction, root: Directory, state: StateDirectory,
         displacingConflicts: Bool
@@ -56,7 +56,7 @@ package final class Commit {
 
     // MARK: Running
 
-    /// Does what is left of the transaction in one direction. The tree is then complete, but not yet durable.
+    /// Does the rest of the transaction in one direction. The tree is then complete, but not yet durable.
     package func run(_ direction: Direction) throws {
         self.direction = direction
         try unlockDirectories()
@@ -86,14 +86,14 @@ package final class Commit {
         try setAttributes(.forward)
     }
 
-    /// Locks the tree of an exchange that is not at the target's name now but may be before this ends.
+    /// Locks the tree of an exchange that does not have the target's name now, but may get it before this ends.
     func lockOtherTree() throws {
         for tree in [OperationGraph.newTree, OperationGraph.oldTree] where objects[tree] == .slot {
             try objects.handle(tree).lockRoot(of: objects.root.path)
         }
     }
 
-    /// Begins phase 2 of a weak commit: from here on an object that is not in its slot has arrived.
+    /// Begins phase 2 of a weak commit. From here on, an object that is not in its slot has arrived.
     private func noteDeparture() throws {
         guard journal.isWeak, !objects.hasLeft else { return }
         try syncNames()
@@ -101,7 +101,7 @@ package final class Commit {
         objects.hasLeft = true
     }
 
-    /// The same backward, once everything that had arrived is in its slot again.
+    /// Ends phase 2 backward, when every arrived object is in its slot again.
     private func takeBackDeparture() throws {
         guard journal.isWeak, objects.hasLeft else { return }
         try syncNames()
@@ -154,7 +154,7 @@ package final class Commit {
     ) throws {
         guard objects[object] == from else { return }
         guard objects[other] == otherFrom else {
-            // Its partner is missing: the name is free, or has a foreign object, which is displaced.
+            // Its partner is missing. The name is free, or has a foreign object, which is moved away.
             return try move(object, from: from, to: to)
         }
         guard let location = objects.location(of: object, at: from),
@@ -184,7 +184,7 @@ package final class Commit {
         try withRoom { try holder.link(location.name, to: directory, link.location.name) }
     }
 
-    /// Removes a name that `link` made. An object that others put there since stays.
+    /// Removes a name that `link` made. If others have put an object there since, it is left unchanged.
     private func unlink(_ link: OperationGraph.Link) throws {
         guard objects.isFound(link.location.parent), let location = objects.location(of: link.object),
             location != link.location
@@ -197,10 +197,9 @@ package final class Commit {
         try directory.unlink(link.location.name)
     }
 
-    /// Checks, right before an object is moved, that it is still the same.
+    /// Checks that an object is still the same, right before it is moved.
     ///
-    /// RACE: an object that replaces it between this check and the rename is moved to the history instead; it is not
-    /// lost.
+    /// RACE: if another object replaces it between check and rename, that one is moved to the history. It is not lost.
     private func expect(_ object: Int, at location: OperationGraph.Location, in directory: Directory) throws {
         guard let status = try directory.status(of: location.name), objects.isObject(object, status) else {
             throw SyncError(
@@ -208,7 +207,7 @@ package final class Commit {
         }
     }
 
-    /// Names also need disk space. If it runs out, the reserved space is released and the call repeated once.
+    /// Names also need disk space. If there is none left, the reserved space is released and the call is repeated once.
     private func withRoom(_ call: () throws -> Void) throws {
         do {
             try call()
@@ -221,8 +220,8 @@ package final class Commit {
         }
     }
 
-    /// The directory into which something is moved. If others have removed it, or moved it away, and conflicts are to be
-    /// displaced, it is made anew where the transaction has it, with those above it.
+    /// The directory for an object that is moved in. If others have removed or moved the directory, it is made again at
+    /// its place in the transaction, with its ancestors. This needs `displacesConflicts`.
     private func directory(_ object: Int) throws -> Directory {
         let positions: [JournalObjects.Position] = direction == .forward ? [.new, .old] : [.old, .new]
         var missing: [(Int, JournalObjects.Position, OperationGraph.Location)] = []
@@ -258,7 +257,7 @@ package final class Commit {
         _ = try transaction.takeConflict(name, from: directory)
     }
 
-    /// Makes what was done so far durable; where the sync of the file system does nothing, by each directory's own.
+    /// Makes all changes so far durable. If the sync of the file system does nothing, each directory is synced.
     func syncNames() throws {
         if objects.root.fileSystem?.capabilities.syncsAsAWhole == false {
             for directory in objects.directories { try directory().sync() }
@@ -269,20 +268,20 @@ package final class Commit {
     // MARK: Attributes
 
     private func setAttributes(_ direction: Direction) throws {
-        // Deepest first, by present locations: a directory without permissions hides what is below it.
+        // Deepest first, by present locations: a directory without permissions hides the entries below it.
         let depths = journal.attributes.map { UInt32(clamping: objects.depth(of: $0.object)) }
         let order = depths.indices.map { UInt32($0) }.sorted { depths[Int($0)] > depths[Int($1)] }
         for index in order {
             let step = journal.attributes[Int(index)]
             let wanted = direction == .forward ? step.new : step.old
             try withObject(step.object) { handle, status in
-                // Kinds of attributes that neither side has stay: they may not have been mirrored.
+                // Kinds of attributes that neither side has are left unchanged: they may not have been mirrored.
                 let known = [step.old, step.new].flatMap { $0.extended?.attributes ?? [] }
                 let kinds = ExtendedAttributes.Selection(
                     plain: known.contains { !$0.isACL }, acls: known.contains(where: \.isACL),
                     privileged: Account.isRoot)
                 let refused = try handle.set(wanted, over: status, setsOwner: Account.isRoot, kinds)
-                // The stage has tried these attributes, so this object differs from the probe, such as by a full
+                // The stage has tried these attributes. So this object differs from the probe, for example by a full
                 // attribute block.
                 if let error = refused.owner { throw error }
                 if let first = refused.extended.attributes.first {
@@ -294,8 +293,8 @@ package final class Commit {
         }
     }
 
-    /// Only root can change names in a directory without write permission, or move one. Other users add the permission;
-    /// the attributes that are set last remove it.
+    /// Only root can change names in a directory without write permission, or move it. Other users add the permission.
+    /// The attributes that are set last remove it.
     private func unlockDirectories() throws {
         guard !Account.isRoot else { return }
         for step in journal.attributes.reversed() {

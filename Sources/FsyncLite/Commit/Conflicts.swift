@@ -1,7 +1,7 @@
 import FileSystem
 
 extension Directory {
-    /// Moves a foreign object, which is in the way of a commit, into this directory of a transaction.
+    /// Moves a foreign object that is in the way of a commit into this directory of a transaction.
     ///
     /// - Returns: its new path.
     func takeConflict(_ name: FileName, from other: Directory) throws -> [UInt8] {
@@ -10,7 +10,7 @@ extension Directory {
         if isNew { try makeDirectory(holder) }
         let conflicts = try directory(holder)
         if isNew, try FileSystemInfo(of: conflicts).hasDomains { try conflicts.openToAll() }
-        // An interrupted recovery may have put some there already.
+        // An interrupted recovery may have put some objects there already.
         var number = 1
         while try conflicts.status(of: FileName(number: number)) != nil { number += 1 }
         try other.rename(name, to: conflicts, FileName(number: number), .noReplace)
@@ -19,11 +19,11 @@ extension Directory {
 }
 
 extension Commit {
-    /// Moves late changes to the conflicts: what others have put into new directories since the transaction began, and
-    /// new files that they wrote to. In an undone commit these lie in the stage, which will be emptied.
+    /// Moves late changes to the conflicts: entries that others have put into new directories since the transaction
+    /// began, and new files that others wrote to. In an undone commit they are in the stage, which will be emptied.
     ///
-    /// RACE: a file's time is that of the last tick of the kernel's clock, so what came in the same tick in which the
-    /// transaction began counts as part of it.
+    /// RACE: a file's time is the last tick of the kernel's clock. So an earlier change in the tick in which the
+    /// transaction began is treated as late, too.
     func keepLateChanges(in stage: Directory) throws {
         let own = Set(journal.objects.indices.compactMap { journal.objects.identity(of: $0) })
         func isLate(_ status: FileStatus) -> Bool {

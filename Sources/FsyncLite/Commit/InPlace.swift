@@ -1,6 +1,6 @@
 import FileSystem
 
-/// Carries out the operations on the target itself. Meanwhile a reader sees parts of the old tree and of the new one.
+/// Carries out the operations on the target itself. Meanwhile, a reader sees parts of the old tree and of the new one.
 struct InPlace: CommitStrategy {
     private let staged: StagedCommit
 
@@ -15,8 +15,8 @@ struct InPlace: CommitStrategy {
 
     /// - Parameters:
     ///   - tree: the target, or a snapshot with its objects.
-    ///   - state: that tree's.
-    ///   - stage: in that state.
+    ///   - state: the state of that tree.
+    ///   - stage: a stage in that state.
     static func commit(
         _ staged: StagedCommit, on tree: Directory, _ state: StateDirectory, _ stage: Directory
     ) throws {

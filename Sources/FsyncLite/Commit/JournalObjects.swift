@@ -13,18 +13,18 @@ final class JournalObjects {
     let journal: Journal
     private let state: StateDirectory
     private var positions: [Position]
-    /// The identities of directories that were made in the place of missing ones.
+    /// The identities of directories that were made in place of missing ones.
     private var replacements: [Int: FileIdentity] = [:]
-    /// Handles of directories, which stay valid when the directory moves.
+    /// Handles of directories. They remain valid when the directory moves.
     private var handles: [Int: Directory] = [:]
     private var handleOrder: [Int] = []
-    /// Phase 2 of a weak commit: every object that leaves its location is in its slot, or beyond.
+    /// Whether a weak commit is in phase 2: every object that leaves its location is in its slot, or further on.
     var hasLeft = false
-    /// Of a weak commit: the modification times before and after it, by object.
+    /// For a weak commit, the modification times of each object before and after it.
     private var times: [Int: Set<FileTime>] = [:]
     private static let openHandles = 128
 
-    /// The objects are where the plan and the stage have them.
+    /// Assumes that the objects are at the places of the plan and the stage.
     init(_ journal: Journal, root: Directory, state: StateDirectory) {
         (self.journal, self.root, self.state) = (journal, root, state)
         let objects = journal.objects
@@ -57,28 +57,28 @@ final class JournalObjects {
         return (replacements[object] ?? journal.objects.identity(of: object)) == status.identity
     }
 
-    /// The same by what shows of it, where identity does not last: a guard against objects of others, and no proof.
+    /// The same by visible properties, if identity does not last. This protects others' objects, but is no proof.
     private func isAlike(
         _ object: Int, _ features: FileStatus, _ status: FileStatus
     ) -> Bool {
         guard features.type == status.type else { return false }
         guard features.type == .file || features.type == .symlink else { return true }
         guard features.size == status.size else { return false }
-        // Some file systems round times once more when they are mounted anew.
+        // Some file systems round times once more at a remount.
         let step = max(root.fileSystem?.capabilities.timeStep ?? 1, 2_000_000_000)
         return ([features.modified] + (times[object] ?? [])).contains {
             status.modified.isNear($0, within: step)
         }
     }
 
-    /// Takes the directory at a location for an object that is missing.
+    /// Uses the directory at a location in place of a missing object.
     func replace(_ object: Int, at position: Position) throws {
         guard let location = location(of: object, at: position) else { return }
         replacements[object] = try handle(location.parent).directory(location.name).status().identity
         positions[object] = position
     }
 
-    /// The objects that others are in, at one of their locations.
+    /// The objects that contain other objects, at one of their locations.
     private var holders: Set<Int> {
         var holders: Set<Int> = []
         for object in journal.objects.indices {
@@ -88,7 +88,7 @@ final class JournalObjects {
         return holders
     }
 
-    /// The directories in which names have come or gone, and those that attributes were set of.
+    /// The directories whose names have changed, and those whose attributes were set.
     var directories: [() throws -> Directory] {
         var found: Set<Int> = [OperationGraph.root, OperationGraph.state]
         found.formUnion(holders)
@@ -98,7 +98,7 @@ final class JournalObjects {
         return found.sorted().filter(isFound).map { object in { try self.handle(object) } }
     }
 
-    /// The number of objects above one, at present.
+    /// The present number of ancestors of an object.
     func depth(of object: Int) -> Int {
         var depth = 0
         var current = object
@@ -121,7 +121,7 @@ final class JournalObjects {
 
     /// The handle of a directory at its present location.
     func handle(_ object: Int) throws -> Directory {
-        // Up to the nearest open handle, then down again. Not recursive, because trees can be deep.
+        // Walks up to the nearest open handle, then down again. It is not recursive, because trees can be deep.
         var missing: [(object: Int, location: OperationGraph.Location)] = []
         var current = object
         var found = try openHandle(current)
@@ -155,7 +155,7 @@ final class JournalObjects {
     }
 
     private func keep(_ directory: Directory, _ object: Int) {
-        // A directory that is open cannot be moved everywhere, nor does its handle always follow it.
+        // Some file systems cannot move an open directory, or its handle does not follow it.
         guard !journal.isWeak else { return }
         if handleOrder.count >= JournalObjects.openHandles {
             handles[handleOrder.removeFirst()] = nil
@@ -164,8 +164,8 @@ final class JournalObjects {
         handleOrder.append(object)
     }
 
-    /// Finds every object at one of its locations. A location can be checked once its parent is found, so this repeats
-    /// until a round finds nothing more.
+    /// Finds every object at one of its locations. A location can be checked only after its parent is found, so this
+    /// repeats until a round finds no more objects.
     ///
     /// - Returns: the objects that are at none of their locations.
     func locateAll(_ direction: Commit.Direction) throws -> [Int] {
@@ -181,7 +181,7 @@ final class JournalObjects {
             missing = try missing.filter { try !locate($0, direction) }
             foundSome = missing.count < count
         }
-        // No directory is among them, so that their parents are found by now.
+        // None of them is a directory, so their parents have been found by now.
         for group in groups { missing += try locate(group, direction) }
         return missing.sorted()
     }
@@ -193,7 +193,7 @@ final class JournalObjects {
         return true
     }
 
-    /// The locations that have an object, or another name of its file. After a power cut the slot is the most certain.
+    /// The locations that have an object, or another name of its file. After a power cut, the slot is the most certain.
     private func places(
         of object: Int, _ direction: Commit.Direction
     ) throws -> [(position: Position, location: OperationGraph.Location)] {
@@ -202,7 +202,7 @@ final class JournalObjects {
             guard let location = location(of: object, at: position), isFound(location.parent),
                 let status = try handle(location.parent).status(of: location.name)
             else { return nil }
-            // Only our directories in the state have no identity in the journal.
+            // In the journal, only our directories in the state have no identity.
             let isThere =
                 journal.objects.identity(of: object) == nil
                 ? status.type == .directory : isObject(object, status)
@@ -210,7 +210,8 @@ final class JournalObjects {
         }
     }
 
-    /// The objects that are names of one file, file by file. A directory may stand there twice, at one place.
+    /// The objects that are names of one file, by file, without directories. A directory may be listed twice at one
+    /// place.
     private func namesOfOneFile() -> [[Int]] {
         let directories = holders
         var first: [FileIdentity: Int] = [:]
@@ -226,8 +227,8 @@ final class JournalObjects {
         return Array(groups.values)
     }
 
-    /// Gives each name of a file to one of its objects: where one arrives, another may not have left yet. What can be
-    /// at one place only goes first.
+    /// Gives each name of a file to one of its objects. At one location, one object may arrive before another has left.
+    /// Objects with only one possible place are handled first.
     ///
     /// - Returns: the objects that are at none of their locations.
     private func locate(_ group: [Int], _ direction: Commit.Direction) throws -> [Int] {
@@ -251,8 +252,8 @@ final class JournalObjects {
         return group.filter { !isFound($0) }
     }
 
-    /// Where identity does not last, the slot decides. An object in its slot has left its old location, or has not
-    /// arrived at its new one. Any other object is at its old location in phase 1, at its new one in phase 2.
+    /// If identity does not last, the slot decides. An object in its slot has left its old location, or has not arrived
+    /// at its new one. Any other object is at its old location in phase 1, and at its new one in phase 2.
     private func locateByPhase(_ object: Int) throws -> Bool {
         let order: [Position] = hasLeft || !journal.objects.hasOld(object) ? [.slot, .new] : [.slot, .old]
         let known = object == OperationGraph.transaction ? [Position.new, .old] : order
@@ -262,7 +263,7 @@ final class JournalObjects {
             else { continue }
             guard isObject(object, status) else { return false }
             positions[object] = position
-            // In phase 1 the replaced object is still at the new object's location.
+            // In phase 1, the replaced object is still at the new object's location.
             if position == .slot, let other = order.last, hasLeft || other == .old {
                 try checkIsAlone(object, alsoAt: other)
             }
@@ -271,7 +272,7 @@ final class JournalObjects {
         return false
     }
 
-    /// After a power cut a rename may be durable at one of its ends only.
+    /// After a power cut, a rename may be durable at one of its two ends only.
     private func checkIsAlone(_ object: Int, alsoAt position: Position) throws {
         guard let location = location(of: object, at: position), isFound(location.parent),
             journal.features?[object]?.type == .file
@@ -308,7 +309,7 @@ final class JournalObjects {
         return try ObjectHandle(location.name, in: handle(location.parent)).isOwned
     }
 
-    /// The path of an object that may be at none of its locations, for messages.
+    /// The path of an object for messages. It may be at none of its locations.
     func describe(_ object: Int) -> [UInt8] {
         let item = journal.objects[object]
         guard let location = item.new ?? item.old ?? item.slot else { return root.path }

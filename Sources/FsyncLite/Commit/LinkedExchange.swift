@@ -1,25 +1,24 @@
 import FileStorage
 import FileSystem
 
-/// Builds the complete new tree beside the target and swaps it in with one rename, so that a reader always sees one
-/// whole tree.
+/// Builds the complete new tree beside the target and swaps it in with one rename. A reader always sees one whole tree.
 ///
-/// The new tree is a copy of the old one, made of links. The ordinary operations of a commit run on the copy, so
-/// displaced objects are in the stage's slots as usual. The transaction then has one operation on the target.
+/// The new tree is a copy of the old one, made of links. The ordinary operations of a commit run on the copy, so old
+/// objects are in the stage's slots as usual. The transaction then has one operation on the target.
 struct LinkedExchange: CommitStrategy {
     private let staged: StagedCommit
     private let location: (parent: Directory, name: FileName)
     /// The new tree, locked.
     private let tree: Directory
     private let copy: LinkedCopy
-    /// When the first file was linked. Later changes of the old tree would be lost.
+    /// The time when the first file was linked. Later changes of the old tree would be lost.
     private let began: FileTime
 
     /// Copies the target into the stage, and applies the operations to the copy.
     init(_ staged: StagedCommit, at location: (parent: Directory, name: FileName)) throws {
         (self.staged, self.location) = (staged, location)
         let (stage, options) = (staged.stage.directory, staged.options)
-        // Syncs now, so that the last barrier is quick and the time between copy and swap is short.
+        // Syncs now, so that the last barrier is fast and the time between copy and swap is short.
         try staged.target.syncFileSystem()
         if options.verifiesCopies { try staged.stage.reread() }
         try stage.makeDirectory(TransactionEntry.tree)
@@ -36,7 +35,7 @@ struct LinkedExchange: CommitStrategy {
         try renumber()
     }
 
-    /// The inodes of uncovered entries, by the staged manifest.
+    /// The inodes of uncovered entries in the staged manifest.
     private static func resting(in stage: Directory) throws -> Set<UInt64> {
         let staged = try stagedManifest(in: stage)
         var inodes: Set<UInt64> = []
@@ -58,15 +57,15 @@ struct LinkedExchange: CommitStrategy {
                 staged.graph, id: staged.id, root: tree, state: staged.state, isCopy: true)
             try Commit(journal, root: tree, state: staged.state).runOnCopy()
         } catch let error as SyncError where error.code == .pending {
-            // The error comes from the copy; the commit of the target has not begun.
+            // The error is from the copy. The commit of the target has not begun.
             throw SyncError(.failed, path: error.path, error.message)
         }
     }
 
     var hasReread: Bool { true }
 
-    /// Writes the staged manifest again with the inodes of the new tree. An uncovered entry may be another object than
-    /// the recorded one; it is identified as the copy of that.
+    /// Writes the staged manifest again with the inodes of the new tree. An uncovered entry may differ from its
+    /// recorded object. It is identified as the copy of that object.
     private func renumber() throws {
         let manifest = try LinkedExchange.stagedManifest(in: staged.stage.directory)
         var header = staged.header
@@ -116,8 +115,8 @@ struct LinkedExchange: CommitStrategy {
         return state
     }
 
-    /// RACE: what is added to the old tree between this check and the swap is missing from the new one; it is found in
-    /// the old one later and kept in the history. See `RetiredTree`.
+    /// RACE: an entry that is added to the old tree between this check and the swap is missing from the new one. It is
+    /// found later in the old tree, and moved into the history. See `RetiredTree`.
     static func checkUnchanged(
         _ root: Directory, since began: FileTime, comparesFiles: Bool, _ monitor: any Monitor
     ) throws {

@@ -2,11 +2,11 @@ import FileStorage
 import FileSystem
 
 extension Commit {
-    /// Creates the journal of an operation graph. Right before the commit, each object is checked once more to be as
-    /// the plan saw it, and its identity is recorded.
+    /// Creates the journal of an operation graph. Right before the commit, it checks that each object is still in the
+    /// state that the plan saw, and records its identity.
     ///
-    /// - Parameter isCopy: the root is that of a copy of the target, and only its tree is to be changed.
-    /// - Throws: `SyncError` if the target was changed meanwhile. Nothing has been changed by the run then.
+    /// - Parameter isCopy: the root is that of a copy of the target, and only its tree is changed.
+    /// - Throws: `SyncError` if the target was changed meanwhile. The run has changed nothing then.
     package static func prepare(
         _ graph: OperationGraph, id: String, root: Directory, state: StateDirectory, isCopy: Bool = false
     ) throws -> Journal {
@@ -39,7 +39,7 @@ extension Commit {
             }
             let old = change.old ?? Attributes(current)
             var new = change.new ?? old
-            // A new directory has the owner that could be set.
+            // The stage has set the owner of a new directory, as far as it could.
             if change.old == nil { (new.owner, new.group) = (old.owner, old.group) }
             journal.attributes.append(.init(object: change.object, old: old, new: new))
         }
@@ -47,7 +47,7 @@ extension Commit {
         return journal
     }
 
-    /// Users other than root need write permission on a directory to move it. Its attributes then become part of the
+    /// Ordinary users need write permission on a directory to move it. So its attributes become part of the
     /// transaction, which restores them at its end.
     private static func addMovedDirectories(to journal: inout Journal) {
         let known = Set(journal.attributes.map(\.object))

@@ -4,7 +4,7 @@ import FileSystem
 extension PreparedTransaction {
     // MARK: Preparing
 
-    /// Writes the file that makes a stage a prepared transaction. Everything else of the stage must be durable.
+    /// Writes the file that makes a stage a prepared transaction. The rest of the stage must be durable.
     ///
     /// - Throws: `SyncError` if the target was changed since the scan.
     func write(
@@ -17,7 +17,7 @@ extension PreparedTransaction {
         var file = try PendingFile(TransactionEntry.prepared, in: stage)
         func object(_ number: Int) throws -> OperationGraph.Object {
             var object = journal.objects[number]
-            // Other directories only hold what takes part.
+            // Other directories only contain objects that take part.
             let takesPart = object.seen != nil || object.old == nil && object.slot != nil
             object.seen = takesPart ? try objects.look(number).status : nil
             return object
@@ -49,7 +49,7 @@ extension PreparedTransaction {
 
     // MARK: Comparing
 
-    /// What takes part in the commit and is no longer as it was. What takes no part is left to the next apply.
+    /// The objects that take part in the commit and have changed. Changes of other objects are left to the next run.
     func drift(
         in target: Directory, _ state: StateDirectory, _ monitor: any Monitor
     ) throws -> [Refusal] {
@@ -62,7 +62,7 @@ extension PreparedTransaction {
         }
         let status = try target.status()
         if status.identity != root { drift.append(.changedSincePrepared("the target is another directory")) }
-        // Its times are those of the entries that take no part, too.
+        // Its times are not compared, because entries that take no part move them too.
         let known = attributes.first { $0.object == OperationGraph.root }?.old
         if let known,
             (known.permissions, known.owner, known.group) != (status.permissions, status.owner, status.group)
@@ -102,7 +102,7 @@ extension PreparedTransaction {
         return drift
     }
 
-    /// nil if something on the way was removed or replaced.
+    /// nil if an object on the way was removed or replaced.
     private static func unlessGone<Value>(_ body: () throws -> Value) throws -> Value? {
         do {
             return try body()
@@ -113,7 +113,7 @@ extension PreparedTransaction {
         }
     }
 
-    /// Names that something arrives at, and that were free.
+    /// The names at which an object will arrive, and which were free but are taken now.
     private func taken(_ found: JournalObjects) throws -> [RelativePath] {
         var (leaving, arriving): (Set<OperationGraph.Location>, [OperationGraph.Location]) = ([], [])
         for operation in operations {
@@ -161,7 +161,7 @@ extension PreparedTransaction {
         return drift
     }
 
-    /// Where an object is before the commit.
+    /// The path of an object before the commit.
     private func path(of object: Int) -> RelativePath {
         var names: [FileName] = []
         var next = object

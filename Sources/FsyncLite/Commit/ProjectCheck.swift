@@ -30,7 +30,7 @@ extension JournalObjects {
         for case .link(let link) in journal.operations { try check(link.object, into: [link.location]) }
     }
 
-    /// Asks the kernel, by linking an object of that project.
+    /// Asks the kernel by linking an object of that project.
     private func admits(_ demand: Domain, _ location: OperationGraph.Location) throws -> Bool {
         let (stage, name) = (try handle(OperationGraph.transaction), FileName("probe-project"))
         try stage.makeDirectory(name)

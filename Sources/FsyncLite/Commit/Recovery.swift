@@ -3,7 +3,7 @@ import FileSystem
 
 /// Ends an unfinished commit, forward or backward, until the removal of its journal is durable. `Tidying` follows.
 struct Recovery {
-    /// The target's root; of an exchange, the directory that holds it.
+    /// The target's root. For an exchange, the directory that contains it.
     let root: Directory
     let state: StateDirectory
     private var isExchange = false
@@ -13,13 +13,13 @@ struct Recovery {
         self.state = state
     }
 
-    /// Finishes or undoes a commit after a crash; does nothing without a journal.
+    /// Finishes or undoes a commit after a crash. Without a journal it does nothing.
     ///
     /// - Parameters:
-    ///   - undo: undo the transaction instead of finishing it.
-    ///   - displacingConflicts: move foreign objects out of the way, to the history.
-    ///   - trustingState: follow also a journal that any user may have written.
-    /// - Returns: the direction, and the commit; nil without a journal.
+    ///   - undo: undoes the transaction instead of finishing it.
+    ///   - displacingConflicts: moves foreign objects out of the way, into the history.
+    ///   - trustingState: follows even a journal that any user may have written.
+    /// - Returns: the direction, and the commit; nil if there is no journal.
     /// - Throws: `SyncError` with code `pending` if foreign objects are in the way.
     func run(
         undo: Bool = false, displacingConflicts: Bool = false, trustingState: Bool = false
@@ -68,8 +68,8 @@ struct Recovery {
         return (direction, commit)
     }
 
-    /// Objects that this or an interrupted recovery moved out of the way are in the stage, and so are changes by others
-    /// to new objects; backward, the stage will be emptied.
+    /// Saves objects in the stage, which will be emptied after an undo. They are objects that this or an interrupted
+    /// recovery moved out of the way, and changes by others to new objects.
     private func keepConflicts(of commit: Commit) throws {
         let conflicts = TransactionEntry.conflicts
         guard let name = FileName(commit.journal.id.utf8) else { return }
@@ -90,25 +90,25 @@ struct Recovery {
         try stage.rename(conflicts, to: kept, free, .noReplace)
     }
 
-    /// Barrier 2, then the journal is removed. If the sync fails the journal stays, because the tree may not be
-    /// durable.
+    /// Barrier 2, then the journal is removed. If the sync fails, the journal is left in place, because the tree may
+    /// not be durable.
     private func finish(_ direction: Commit.Direction, _ commit: Commit) throws {
         try commit.syncNames()
-        // The commit has moved the change times that a prepared one compares.
+        // The commit has moved change times, which a prepared commit would compare.
         if direction == .backward { try state.endPrepared() }
         try state.removeJournal(direction)
     }
 
     /// Commits a transaction that has no journal yet.
     ///
-    /// - Throws: `SyncError` with code `failed` if it was undone and the old tree is back, with code `pending` if the
-    ///   undo failed too.
+    /// - Throws: `SyncError` with code `failed` if it was undone and the old tree is back, or with code `pending` if
+    ///   the undo failed too.
     func commit(_ journal: Journal) throws {
         let commit = Commit(journal, root: root, state: state)
         do {
             try journal.write(to: state)
         } catch {
-            // What counts is whether the journal has its name, not whether its directory could be synced.
+            // If the journal has its name, the commit is pending, even if the sync of its directory failed.
             guard try state.has(.journal) else { throw error }
             throw pending(error)
         }
@@ -159,14 +159,13 @@ struct Recovery {
 }
 
 extension TargetRoot {
-    /// Ends the commit of an earlier run. True if there was one: another directory may have the target's name
-    /// afterwards.
+    /// Ends the commit of an earlier run. True if there was one: then another directory may have the target's name.
     func recover() throws -> Bool {
         guard let directory, let state else { return false }
         return try Recovery(root: directory, state: state).run() != nil
     }
 
-    /// Removes what this run created before its commit: the old target is unchanged.
+    /// Removes the files that this run created before its commit. The old target is unchanged.
     mutating func withdraw() throws {
         guard let directory else { return }
         try state?.endPrepared()

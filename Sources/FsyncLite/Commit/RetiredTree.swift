@@ -1,13 +1,13 @@
 import FileSystem
 
-/// The old tree after an exchange, `trees/TX` in the state. It stays complete for a grace period, for processes that
-/// still read it. All its objects have other names, in the new tree or in the slots of the history, except what others
-/// put there at the last moment.
+/// The old tree after an exchange, `trees/TX` in the state. It remains complete for a grace period, for processes that
+/// still read it. All its objects have another name, in the new tree or in the slots of the history. Only objects that
+/// others put there at the last moment have none.
 enum RetiredTree {
     /// The grace period, in seconds.
     static let gracePeriod: Int64 = 60
 
-    /// Moves the old trees out of the history, which then looks as after any other commit.
+    /// Moves the old trees out of the history, which then looks the same as after any other commit.
     static func collect(in state: StateDirectory) throws {
         for name in try state.transactions() {
             guard let history = try state.history(), try history.status(of: name)?.type == .directory else {
@@ -23,10 +23,11 @@ enum RetiredTree {
         }
     }
 
-    /// Before objects leave the history: their names in the old trees go first. Otherwise these would be the last names, and
-    /// count as put there by others.
+    /// Removes the names of objects in the old trees, before the objects leave the history. Otherwise these would be
+    /// the last names, and would look like objects that others put there.
     ///
-    /// - Parameter transactions: those that are removed, or of which a part is. Only younger trees are without their objects.
+    /// - Parameter transactions: those that are removed as a whole or in part. Younger trees have none of their
+    ///   objects.
     static func letGo(of transactions: Set<FileName>, in state: StateDirectory) throws {
         guard let last = transactions.max(), let trees = try state.trees(), let history = try state.history()
         else { return }
@@ -46,8 +47,8 @@ enum RetiredTree {
     /// Removes the trees whose grace period is over.
     ///
     /// - Parameters:
-    ///   - displaced: only trees displaced before this.
-    ///   - looked: when this run began to examine the whole target; nil if it did not.
+    ///   - displaced: only trees that were replaced before this time.
+    ///   - looked: the time when this run began to examine the whole target; nil if it did not.
     /// - Returns: the new paths of objects that have no other name.
     static func reduce(
         in state: StateDirectory, displaced: FileTime, looked: FileTime?
@@ -72,13 +73,13 @@ enum RetiredTree {
             }
         }
         try state.markLinked(began: began)
-        // Files changed by others lose their name only after the mark, so the next run finds a change time that no
-        // exchange accounts for, and compares them.
+        // The names of files that others changed are removed only after the mark. So the next run finds a change time
+        // that does not belong to an exchange, and compares these files.
         return try names.compactMap { try removeRest($0, in: trees, state) }
     }
 
-    /// An object with one name is the original of a copy, or was added after everything was linked: it may be the only
-    /// one.
+    /// Removes the rest of a tree. An object with one name is the original of a copy, or was added after the links were
+    /// made. It may be the only one, so it is saved.
     private static func removeRest(
         _ name: FileName, in trees: Directory, _ state: StateDirectory
     ) throws -> [UInt8]? {
@@ -90,7 +91,7 @@ enum RetiredTree {
         return try keep(name, from: trees, in: state)
     }
 
-    /// Moves a tree, reduced to late additions, into the history.
+    /// Moves a tree that has only late additions left into the history.
     static func keep(_ name: FileName, from holder: Directory, in state: StateDirectory) throws -> [UInt8] {
         let history = try state.makeHistory()
         if try history.status(of: name) == nil { try history.makeDirectory(name) }

@@ -4,11 +4,11 @@ import FileSystem
 struct StagedCommit {
     let id: String
     let stage: Stage
-    /// The target's state, which holds the stage.
+    /// The state of the target, which contains the stage.
     let state: StateDirectory
     let target: Directory
-    /// The parent directory of the target, opened before anything was staged, and the target's name in it; nil if the
-    /// commit changes the target in place.
+    /// The target's name and its parent directory, which was opened before anything was staged. It is nil if the commit
+    /// changes the target in place.
     let location: (parent: Directory, name: FileName)?
     @Boxed private(set) var plan: Plan
     let graph: OperationGraph
@@ -17,16 +17,16 @@ struct StagedCommit {
     /// The header of the staged manifest.
     let header: ManifestHeader
     let replacesManifest: Bool
-    /// When the scan began.
+    /// The start of the scan.
     let scanned: FileTime
     @Boxed private(set) var options: SyncOptions
     let monitor: any Monitor
 
     /// Carries out the commit.
     ///
-    /// - Parameter root: becomes the directory that has the target's name afterwards.
-    /// - Returns: the state of the directory that has the target's name afterwards.
-    /// - Throws: `SyncError` with code `pending` if a commit was begun and not ended; after any other error the old
+    /// - Parameter root: becomes the directory that has the target's name in the end.
+    /// - Returns: the state of the directory that has the target's name in the end.
+    /// - Throws: `SyncError` with code `pending` if a commit was begun and not ended. After any other error, the old
     ///   tree is in place.
     func run(in root: inout TargetRoot) throws -> StateDirectory {
         let strategy = try strategy(for: root)
@@ -56,12 +56,12 @@ struct StagedCommit {
     }
 }
 
-/// How a stage becomes the target. What a strategy needs in addition is created before the value, and synced with the
-/// stage.
+/// The way in which a stage becomes the target. Objects that a strategy needs in addition are made by its initializer,
+/// and synced with the stage.
 protocol CommitStrategy {
     /// Whether the stage was already synced and read again.
     var hasReread: Bool { get }
-    /// Writes the journal and carries it out, once everything that it names is durable.
+    /// Writes the journal and carries it out. Everything that it names must be durable.
     func commit(in root: inout TargetRoot) throws -> StateDirectory
 }
 

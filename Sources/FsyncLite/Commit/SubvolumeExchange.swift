@@ -4,7 +4,7 @@ import FileSystem
 /// Builds the complete new tree as a snapshot of a target that is a subvolume, and swaps it in with one rename.
 ///
 /// A snapshot has the target's objects and state with the same inodes. So the ordinary commit runs in it, with its own
-/// journal, and the swap needs none: before it the target is the old tree, after it the new one.
+/// journal. The swap needs no journal: before it the target is the old tree, and after it the new one.
 struct SubvolumeExchange: CommitStrategy {
     private let staged: StagedCommit
     private let location: (parent: Directory, name: FileName)
@@ -13,12 +13,12 @@ struct SubvolumeExchange: CommitStrategy {
         (self.staged, self.location) = (staged, location)
     }
 
-    /// Takes the snapshot with the stage, commits in it, and swaps the two.
+    /// Makes the snapshot with the stage, commits in it, and swaps the two.
     func commit(in root: inout TargetRoot) throws -> StateDirectory {
         let target = staged.target
         if !Account.isRoot { try SubvolumeExchange.checkOwners(target) }
         let trees = try SubvolumeTrees(for: target, at: location)
-        // Taken before the snapshot: later changes of the old tree would be lost.
+        // Measured before the snapshot is made: later changes of the old tree would be lost.
         let touched = try ObjectHandle(of: trees.directory)
         let began = try trees.directory.passTick {
             try touched.setModified(.now)
@@ -39,7 +39,7 @@ struct SubvolumeExchange: CommitStrategy {
         return state
     }
 
-    /// Only root can empty directories of other users, which a snapshot includes.
+    /// Only root can empty directories of other users, and a snapshot includes such directories.
     private static func checkOwners(_ root: Directory) throws {
         let scan = try TreeScan(root, .target)
         while try scan.advance() {
@@ -59,19 +59,19 @@ struct SubvolumeExchange: CommitStrategy {
                 staged, on: tree, state,
                 state.makeStage().directory(staged.stage.name))
         } catch let error as SyncError where error.code == .pending {
-            // The error comes from the snapshot; the commit of the target has not begun.
+            // The error is from the snapshot. The commit of the target has not begun.
             throw SyncError(.failed, path: error.path, error.message)
         }
     }
 
     /// Gives the snapshot the target's name, durably.
     ///
-    /// RACE: what is added to the old tree between the last check and the swap is found there later. See
+    /// RACE: an entry that is added to the old tree between the last check and the swap is found there later. See
     /// `SubvolumeTrees`.
     private func swap(_ name: FileName, in trees: Directory, _ began: FileTime) throws {
         let (target, parent) = (staged.target, location.parent)
         try LinkedExchange.checkUnchanged(target, since: began, comparesFiles: true, staged.monitor)
-        // Users edit settings in the old tree's state.
+        // Users edit the settings in the old tree's state.
         if let path = try staged.state.settingsChanged(since: began) {
             throw SyncError(.failed, path: path, "it was changed meanwhile; run again")
         }

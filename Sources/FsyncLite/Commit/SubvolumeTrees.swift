@@ -1,8 +1,8 @@
 import FileStorage
 import FileSystem
 
-/// `.NAME.fsync-lite-trees` beside a target that is a subvolume: snapshots that will get its name and, for a grace
-/// period, the trees that had it before. Each is named after the time of its snapshot.
+/// `.NAME.fsync-lite-trees` beside a target that is a subvolume: snapshots that will get the target's name and, for a
+/// grace period, trees that had it before. Each is named after the time of its snapshot.
 struct SubvolumeTrees {
     let directory: Directory
     private let target: Directory
@@ -12,7 +12,7 @@ struct SubvolumeTrees {
     init?(of target: Directory) throws {
         guard try target.isSubvolume(), let (parent, name) = try target.location(),
             let own = StateDirectory.treesName(beside: name),
-            // The same rules as for a state: ours, not mirrored, and not writable for others.
+            // The same rules as for a state: it is this user's, was not mirrored, and is not writable for others.
             let found = try StateDirectory(beside: own, in: parent)
         else { return nil }
         directory = found.directory
@@ -35,7 +35,7 @@ struct SubvolumeTrees {
         self = made
     }
 
-    /// Removes the snapshots of the present target: only interrupted runs have worked on them.
+    /// Removes the snapshots of the present target. Only interrupted runs have worked on them.
     func removeUnfinished() throws {
         let own = try target.subvolumeID().own
         for name in try DirectoryListing.names(in: directory) {
@@ -47,8 +47,8 @@ struct SubvolumeTrees {
 
     /// Removes the trees whose grace period is over.
     ///
-    /// - Parameter displaced: only trees whose snapshots were taken before this.
-    /// - Returns: the new paths of objects added to a tree after its snapshot was taken.
+    /// - Parameter displaced: only trees whose snapshots were made before this time.
+    /// - Returns: the new paths of objects that were added to a tree after its snapshot was made.
     func reduce(in state: StateDirectory, displaced: FileTime) throws -> [[UInt8]] {
         try removeUnfinished()
         var kept: [[UInt8]] = []
@@ -77,7 +77,7 @@ struct SubvolumeTrees {
             "this is a mount or a subvolume in an old tree; unmount it or move it away")
     }
 
-    /// Copies a tree into the history; no rename crosses the subvolume's boundary.
+    /// Copies a tree into the history, because no rename crosses the boundary of a subvolume.
     private func keep(_ name: FileName, _ tree: Directory, in state: StateDirectory) throws -> [UInt8] {
         let trash = try state.makeTrash()
         try TreeRemoval.remove(name, in: trash)
@@ -101,7 +101,7 @@ struct SubvolumeTrees {
             try directory.removeSubvolume(name)
         } catch {
             guard [.notPermitted, .accessDenied].contains(error.errno) else { throw error }
-            // The owner of a subvolume may empty it, if not remove it.
+            // The owner of a subvolume may empty it, even if only root may remove it.
             try TreeRemoval.remove(name, in: directory)
         }
     }

@@ -1,6 +1,6 @@
 import FileSystem
 
-/// A stream of any type. What is made for it is compiled once, and each value takes one more call.
+/// A stream of any type. Generic code for it is compiled only once. In return, each value costs one more call.
 class AnyEntries: EntryStream {
     let base: any EntryStream
 

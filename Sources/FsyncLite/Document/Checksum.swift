@@ -1,8 +1,8 @@
-/// Incremental XXH64, with seed 0 the checksum of the documents, which detects truncation and bit rot at several GB/s.
-/// It does not detect deliberate changes.
+/// Incremental XXH64. With seed 0 it is the checksum of the documents, which detects truncation and bit rot at several
+/// GB/s. It does not detect deliberate changes.
 ///
-/// The algorithm is Yann Collet's, `doc/xxhash_spec.md` of the xxHash project, so `head -c N FILE | xxhsum -H64` gives
-/// the same digits.
+/// The algorithm is Yann Collet's, from `doc/xxhash_spec.md` of the xxHash project. So `head -c N FILE | xxhsum -H64`
+/// prints the same digits.
 package struct Checksum: Sendable {
     private let seed: UInt64
     private var lanes: (UInt64, UInt64, UInt64, UInt64)

@@ -2,9 +2,9 @@
 ///
 /// See D. Lemire, "Quickly parsing eight digits" (2018).
 struct DecimalWord {
-    /// The values of the digits; zero for a separator in its expected position.
+    /// The values of the digits. For a separator in its expected position, the value is zero.
     private let digits: UInt64
-    /// The highest bit of each byte that is not as expected. Bits above the first such byte are undefined.
+    /// The highest bit of each unexpected byte. Bits above the first such byte are undefined.
     private let others: UInt64
 
     /// Eight digits, or fewer followed by other bytes.
@@ -13,13 +13,13 @@ struct DecimalWord {
         self.init(start, between: "00000000")
     }
 
-    /// Expects a digit where the pattern has a zero, and otherwise the pattern's byte.
+    /// Expects a digit at each zero of the pattern, and the pattern's own byte everywhere else.
     @inline(__always)
     init(_ start: UnsafePointer<UInt8>, between pattern: StaticString) {
         let expected = UInt64(eightBytesAt: pattern.utf8Start)
         let isSeparator =
             ((expected ^ UInt64(eightTimes: UInt8(ascii: "0"))) &+ UInt64(eightTimes: 0x7F)) & .highs
-        // The bias sets the highest bit of a digit's byte from ten on, of a separator's difference from one on.
+        // The bias sets the highest bit of a byte if the digit is ten or more, or if the separator differs.
         let bias = UInt64(eightTimes: 0x76) &+ (isSeparator >> 7) &* 9
         digits = UInt64(eightBytesAt: start) ^ expected
         others = ((digits &+ bias) | digits) & .highs
@@ -42,7 +42,7 @@ struct DecimalWord {
         Int64(truncatingIfNeeded: DecimalWord.pairs(digits) >> (8 &* UInt64(index)) & 0xFF)
     }
 
-    /// In each byte, the number formed by its own digit and the next.
+    /// Each byte is the number formed by its own digit and the next one.
     @inline(__always)
     private static func pairs(_ digits: UInt64) -> UInt64 { digits &* 10 &+ digits >> 8 }
 

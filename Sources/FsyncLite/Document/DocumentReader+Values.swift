@@ -1,9 +1,9 @@
 import FileSystem
 import FoundationEssentials
 
-/// JSON tokens; none spans lines.
+/// Reads JSON tokens. No token spans lines.
 extension DocumentReader {
-    /// Reads an array within a line; `body` reads one element.
+    /// Reads an array within a line. `body` reads one element.
     package mutating func array(_ body: (inout DocumentReader) throws -> Void) throws {
         try expect("[")
         if take("]") { return }
@@ -24,7 +24,7 @@ extension DocumentReader {
         key.count == name.utf8CodeUnitCount && name.withUTF8Buffer { $0.elementsEqual(key) }
     }
 
-    /// Our own keys have no escapes.
+    /// Reads a key without unescaping, because our own keys have no escapes.
     package mutating func rawKey() throws -> ArraySlice<UInt8> {
         try expect("\"")
         guard let end = buffer[position..<lineEnd].firstIndex(of: UInt8(ascii: "\"")) else {
@@ -43,7 +43,7 @@ extension DocumentReader {
         return try stringWithEscapes()
     }
 
-    /// An ASCII string without escapes, not copied; nil for any other, with the cursor after its opening quote.
+    /// An ASCII string without escapes, not copied. For any other string, nil, with the cursor after its opening quote.
     private mutating func plainString() throws -> ArraySlice<UInt8>? {
         try expect("\"")
         var end = position
@@ -58,7 +58,7 @@ extension DocumentReader {
         byte >= 0x20 && byte < 0x80 && byte != UInt8(ascii: "\"") && byte != UInt8(ascii: "\\")
     }
 
-    /// One of a fixed set of words, which need no escapes.
+    /// A word of a fixed set, which needs no escapes.
     package mutating func word() throws -> ArraySlice<UInt8> {
         guard let text = try plainString() else { throw error("an unknown word") }
         return text
@@ -102,7 +102,7 @@ extension DocumentReader {
     private func unicodeEscape(_ index: inout Int) throws -> Unicode.Scalar {
         let first = try hexadecimal(&index)
         if let scalar = Unicode.Scalar(first) { return scalar }
-        // A high surrogate: the low one must follow.
+        // After a high surrogate, the low one must follow.
         guard first < 0xDC00, index + 1 < lineEnd, buffer[index] == UInt8(ascii: "\\"),
             buffer[index + 1] == UInt8(ascii: "u")
         else { throw error("half a surrogate pair in a string") }
@@ -133,7 +133,7 @@ extension DocumentReader {
         return Array(data)
     }
 
-    /// An integer that fits the type: no fraction, no exponent, no leading zero.
+    /// An integer that fits the type, without a fraction, exponent or leading zero.
     package mutating func integer<Number: FixedWidthInteger>() throws -> Number {
         var index = position
         let isNegative = index < lineEnd && buffer[index] == UInt8(ascii: "-")
@@ -193,7 +193,7 @@ extension DocumentReader {
         guard take(character) else { throw error("expected \(character)") }
     }
 
-    /// The value of a flag, which is written only if true.
+    /// The value of a flag. It is written only if it is true.
     package mutating func flag() throws {
         for character in "true".unicodeScalars { try expect(character) }
     }

@@ -2,19 +2,19 @@ import FileStorage
 import FileSystem
 import FoundationEssentials
 
-/// Reads a document line by line, strictly: what `DocumentWriter` would not write is an error with file and line.
-/// Memory holds one line.
+/// Reads a document line by line, strictly. Text that `DocumentWriter` would not write is an error with file and line.
+/// Only one line is in memory.
 package struct DocumentReader: ~Copyable {
     /// nil if the whole text is in memory.
     private let descriptor: FileDescriptor?
     /// nil if the caller adds the path to errors.
     private let path: [UInt8]?
-    /// Unparsed bytes are in `position..<filled`; the line ends at `lineEnd`.
+    /// The bytes in `position..<filled` are not parsed. The line ends at `lineEnd`.
     private(set) var buffer: [UInt8] = []
     private var filled = 0
     var position = 0
     private(set) var lineEnd = 0
-    /// The number of bytes of the present line, just before `position`, that `takeLine` has consumed.
+    /// The number of bytes of the present line that `takeLine` has consumed, just before `position`.
     private var taken = 0
     /// Covers all bytes before `buffer[hashed]`.
     private var checksum = Checksum()
@@ -23,7 +23,7 @@ package struct DocumentReader: ~Copyable {
     /// The number of the current line, from 1.
     package private(set) var line = 0
 
-    /// Far longer than any line with a path, and a limit on the memory that a hostile document can take.
+    /// Far longer than any line with a path. It limits the memory that a hostile document can use.
     private static let longestLine = 64 << 20
     private static let chunk = 256 * 1024
 
@@ -46,7 +46,7 @@ package struct DocumentReader: ~Copyable {
         try begin(format, newestVersion)
     }
 
-    /// The same with a document that is in memory.
+    /// The same, with a document in memory.
     init(text: [UInt8], format: StaticString, newestVersion: Int) throws {
         self.init(holding: text)
         try begin(format, newestVersion)
@@ -115,7 +115,7 @@ package struct DocumentReader: ~Copyable {
         }
     }
 
-    /// Passes the rest of the line to `body`, which returns the number of bytes it has read, nil for none.
+    /// Passes the rest of the line to `body`, which returns the number of bytes that it has read, or nil.
     package mutating func takeLine(_ body: (UnsafeBufferPointer<UInt8>) -> Int?) -> Bool {
         let count = buffer.withUnsafeBufferPointer { bytes in
             body(UnsafeBufferPointer(rebasing: bytes[position..<lineEnd]))
@@ -125,7 +125,7 @@ package struct DocumentReader: ~Copyable {
         return count != nil
     }
 
-    /// The bytes that `takeLine` has consumed of the present line; not called if there are none.
+    /// Passes the bytes that `takeLine` has consumed of the present line. If there are none, `body` is not called.
     package func withTaken(_ body: (UnsafeBufferPointer<UInt8>) -> Void) {
         guard taken > 0 else { return }
         buffer.withUnsafeBufferPointer { bytes in
@@ -133,7 +133,7 @@ package struct DocumentReader: ~Copyable {
         }
     }
 
-    /// Reads more, over the parsed bytes. The buffer grows with the document, up to a limit, and with its longest line.
+    /// Reads more, over the parsed bytes. The buffer grows with the document up to a limit, and with its longest line.
     private mutating func fill() throws {
         let (parsed, rest) = (position, filled - position)
         (position, hashed, filled) = (0, 0, rest)
@@ -149,14 +149,15 @@ package struct DocumentReader: ~Copyable {
         isAtEndOfFile = filled == rest
     }
 
-    /// Reads the start of an array with one element per line, on a line of its own. The line before ends in a comma.
+    /// Reads the start of an array with one element per line. It has a line of its own, and a comma ends the one
+    /// before.
     package mutating func beginArray(_ name: StaticString) throws {
         guard try nextLine() else { throw error("the document ends early") }
         guard try key(name) else { throw error("\"\(name)\" is missing") }
         try expect("[")
     }
 
-    /// Reads an array with one element per line, and the comma after it; `body` reads one element.
+    /// Reads an array with one element per line, and the comma after it. `body` reads one element.
     mutating func elements(_ name: StaticString, _ body: (inout DocumentReader) throws -> Void) throws {
         try beginArray(name)
         var isFirst = true
@@ -166,7 +167,7 @@ package struct DocumentReader: ~Copyable {
         }
     }
 
-    /// True with the cursor on the next element; false after the array and its comma.
+    /// Returns true with the cursor on the next element, or false after the array and its comma.
     package mutating func nextElement(isFirst: Bool) throws -> Bool {
         if !isFirst {
             let more = take(",")

@@ -21,22 +21,22 @@ extension [UInt8]: ByteSink {
     }
 }
 
-/// Writes a document: one JSON value whose arrays have one element per line.
+/// Writes a document: one JSON value, whose arrays have one element per line.
 ///
 ///     document = "{" format "," version *("," field) "," LF *(array "," LF) field *("," field) "}" LF
 ///     array    = DQUOTE name DQUOTE ":[" [ LF line *("," LF line) LF ] "]"
 ///     line     = one JSON object without line breaks
 ///
-/// With `checksum` the last field is the checksum of all bytes before it.
+/// With `checksum`, the last field is the checksum of all bytes before it.
 package struct DocumentWriter: Sendable {
-    /// Bytes that are not written out yet.
+    /// The bytes that are not written out yet.
     package var text = JSONText()
-    /// Covers all bytes that are written out, and the first bytes of those that are not.
+    /// The checksum of all written bytes, and of the first `hashed` bytes of `text`.
     private var checksum = Checksum()
     private var hashed = 0
     private var isFirstElement = true
 
-    /// Starts the document; the header's fields follow through `text.field`.
+    /// Starts the document. `text.field` writes the other fields of the header.
     package init(format: String, version: Int = 1) {
         text.beginObject()
         text.field("format", format)
@@ -69,7 +69,7 @@ package struct DocumentWriter: Sendable {
         text.append(element)
     }
 
-    /// Ends an array; another array or the closing fields follow.
+    /// Ends an array. Another array or the closing fields must follow.
     package mutating func endArray() {
         text.raw(isFirstElement ? "]" : "\n]")
     }

@@ -1,7 +1,7 @@
-/// Eight bytes of text as one word, the first of them lowest.
+/// Eight bytes of text as one word, with the first byte lowest.
 ///
-/// Matches are the highest bits of the bytes. See S. E. Anderson, Bit Twiddling Hacks, "Determine if a word has a zero
-/// byte": a borrow out of a matching byte can only falsify the bytes above it.
+/// The highest bits of bytes mark matches. See S. E. Anderson, Bit Twiddling Hacks, "Determine if a word has a zero
+/// byte". A borrow out of a matching byte can falsify only the bytes above it.
 extension UInt64 {
     @inline(__always)
     init(eightBytesAt start: UnsafeRawPointer) {
@@ -17,7 +17,7 @@ extension UInt64 {
     /// The highest bits of the bytes.
     static let highs = UInt64(eightTimes: 0x80)
 
-    /// Marks the first occurrence of a byte; the bits above it are undefined.
+    /// Marks the first occurrence of a byte. The bits above it are undefined.
     @inline(__always)
     func finding(_ byte: UInt8) -> UInt64 {
         let zeros = self ^ UInt64(eightTimes: byte)
@@ -29,18 +29,18 @@ extension UInt64 {
     func count(_ byte: UInt8) -> Int {
         let zeros = self ^ UInt64(eightTimes: byte)
         let others = ((zeros & ~.highs) &+ UInt64(eightTimes: 0x7F)) | zeros
-        // One for each differing byte, summed in the highest byte.
+        // Adds one for each different byte. The sum is in the highest byte.
         return 8 - Int(((others & .highs) >> 7 &* UInt64(eightTimes: 1)) >> 56)
     }
 
-    /// Marks the first byte below another, which is ASCII; the bits above it are undefined.
+    /// Marks the first byte that is less than `limit`, which is ASCII. The bits above it are undefined.
     @inline(__always)
     func finding(below limit: UInt8) -> UInt64 {
         (self &- UInt64(eightTimes: limit)) & ~self & .highs
     }
 }
 
-/// The index of the first of two bytes, from an index on; the count if neither occurs.
+/// The index of the first of two bytes from an index on, or the count if neither occurs.
 func firstByte(_ byte: UInt8, or other: UInt8, in text: UnsafeRawBufferPointer, from start: Int) -> Int {
     guard let base = text.baseAddress else { return text.count }
     var index = start

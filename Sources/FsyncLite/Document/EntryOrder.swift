@@ -1,14 +1,14 @@
 import FileSystem
 
 /// The order of a manifest's entries: sorted, without duplicates, and each after its directory. Reader and writer share
-/// this check, so that no unreadable manifest is committed.
+/// this check, so no unreadable manifest is committed.
 enum EntryOrder {
     /// The fault of a path; nil if it is valid.
     ///
-    /// The part that it shares with the previous path was checked with that one.
+    /// The part that it shares with the previous path was checked before.
     ///
     /// - Parameters:
-    ///   - previous: the path before it, `.root` before the first.
+    ///   - previous: the path before it; `.root` before the first.
     ///   - previousType: the type of that entry.
     static func fault(
         _ path: RelativePath, after previous: RelativePath, _ previousType: FileType
@@ -24,7 +24,7 @@ enum EntryOrder {
             return path.bytes.elementsEqual(FileName.state.bytes)
                 ? "\"\(path)\" is reserved at the root" : nil
         }
-        // The directory of an entry is the previous entry, or one of that entry's ancestors, which were checked before.
+        // The directory of an entry is the previous entry or one of that entry's ancestors. Those were checked before.
         let isThere =
             shared >= slash
             && (previous.bytes.count == slash

@@ -1,21 +1,21 @@
 import FileSystem
 
-/// One entry of a manifest, as parsed from its line.
+/// One entry of a manifest, parsed from its line.
 struct EntryRecord {
     var path: [UInt8] = []
     var status: FileStatus
     var destination: [UInt8] = []
     var extended = ExtendedAttributes()
     var omitted: Omissions = []
-    /// The inode in the tree that the manifest belongs to, if the entry describes another object.
+    /// The inode in the tree of the manifest, if the entry describes another object.
     var targetInode: UInt64?
     /// The change time of that object, if known.
     var targetChanged: FileTime?
     var marks: EntryMarks = []
     var digest: Digest?
-    /// The number of its object; 0 for none.
+    /// The number of its object; 0 if it has none.
     var object: UInt64 = 0
-    /// The dates read last, of modification and of all other times: most entries repeat them.
+    /// The last dates that were read, of modification and of other times. Most entries repeat them.
     var modifiedDate = RecentDate()
     var otherDate = RecentDate()
 
@@ -23,8 +23,8 @@ struct EntryRecord {
         status = FileStatus(type: .file, modified: FileTime(seconds: 0, nanoseconds: 0))
     }
 
-    /// The fields of an entry, for reading; earlier versions wrote them in another order. `JSONText.entry` writes them
-    /// without this table, with which writing a manifest took 2.5 times as long.
+    /// The fields of an entry, for reading, because earlier versions wrote them in another order. `JSONText.entry`
+    /// writes them without this table, with which writing a manifest took 2.5 times as long.
     static let fields: [Field<EntryRecord>] = [
         Field("path", base64: "path_base64", .bytes, \.path),
         Field("type", .entryType, \.status.type),
@@ -83,7 +83,7 @@ struct EntryRecord {
 
     private var hasOtherNames: Bool { status.type != .directory && status.links > 1 }
 
-    /// Resets the record, to be read into again.
+    /// Resets the record for the next entry.
     fileprivate mutating func clear() {
         (status.created, status.links, status.size) = (nil, 1, 0)
         status.represents = DeviceNumber(major: 0, minor: 0)
@@ -139,7 +139,7 @@ extension JSONText {
         format.write(&self, FieldKey(text: key, base64: nil), value)
     }
 
-    /// A file as a JSON object, in the form of a manifest's entry.
+    /// Writes a file as a JSON object, in the form of a manifest's entry.
     package mutating func object(_ file: File) {
         beginObject()
         fields(of: file)
@@ -155,13 +155,13 @@ extension JSONText {
 }
 
 extension DocumentReader {
-    /// Reads an entry up to the end of its object, into a reused record.
+    /// Reads an entry up to the end of its object, into a record that is used again.
     mutating func entry(into record: inout EntryRecord) throws {
         try expect("{")
         try fields(of: &record)
     }
 
-    /// Reads the entry's fields after the object's other fields.
+    /// Reads the fields of an entry after other fields of the object.
     mutating func fields(of record: inout EntryRecord) throws {
         record.clear()
         try fields(EntryRecord.fields, into: &record)

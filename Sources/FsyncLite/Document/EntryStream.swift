@@ -1,64 +1,64 @@
 import FileSystem
 
-/// Paths in their order, one at a time.
+/// Paths in order, one at a time.
 package protocol PathStream {
-    /// Steps to the next path in the order of `RelativePath`; false when there is none.
+    /// Steps to the next path in the order of `RelativePath`. Returns false at the end.
     mutating func advance() throws -> Bool
 
     var path: RelativePath { get }
-    /// Passes the bytes of the path, for which no value needs to be made.
+    /// Passes the bytes of the path, without making a value.
     func withPathBytes<Result>(_ body: (UnsafeRawBufferPointer) -> Result) -> Result
 }
 
 extension PathStream {
-    /// Orders the present paths: negative, zero or positive.
+    /// The order of the present paths: negative, zero or positive.
     func order(comparedTo other: some PathStream) -> Int {
         withPathBytes { left in other.withPathBytes { RelativePath.order(left, $0) } }
     }
 }
 
-/// How much is known of an entry.
+/// The known part of an entry.
 package enum Sight: UInt8, Sendable {
     case whole
     /// A directory whose entries could not be listed.
     case unlisted
-    /// A name that could not be looked at: the status tells nothing, and the type may be another.
+    /// A name that could not be looked at. Its status has no meaning, and its type may be another one.
     case unseen
 }
 
-/// A tree as one ordered stream of entries: what a scan, a manifest and a list of files all are.
+/// A tree as one ordered stream of entries: a scan, a manifest, or a list of files.
 ///
-/// The properties tell of the present entry and change with the next `advance`; before the first and after
-/// the last they mean nothing. No value is made per entry: `file` makes one where it is wanted.
+/// The properties are those of the present entry, and change with the next `advance`. Before the first entry and after
+/// the last, they have no meaning. No value is made for an entry, except on request by `file`.
 package protocol EntryStream: AnyObject, PathStream {
-    /// An object steps without being changed as a value.
+    /// The same for an object, which is changed without `mutating`.
     func advance() throws -> Bool
 
     var status: FileStatus { get }
-    /// Where a symlink points; meaningless for everything else.
+    /// The destination of a symlink; undefined for other types.
     var destination: [UInt8] { get }
-    /// The extended attributes, as far as they are known.
+    /// The known extended attributes.
     var extended: ExtendedAttributes { get }
-    /// What the mirror could not hold, by the record.
+    /// The recorded attributes that the mirror could not store.
     var omitted: Omissions { get }
-    /// Why the entry is excluded, if it is. Nothing below it is yielded then.
+    /// The reason why the entry is excluded. If it is, no entry below it is yielded.
     var exclusion: Exclusion { get }
-    /// How much is known of it.
+    /// The known part of the entry.
     var sight: Sight { get }
-    /// Appends the present entry to a manifest just as it was read; false where it was not read from one.
+    /// Appends the present entry to a manifest just as it was read; false if it was not read from one.
     func append(to writer: inout ManifestWriter) -> Bool
-    /// The inode in the tree that was recorded, where that is another than the one the entry came from.
+    /// The recorded inode in the target's tree. It may differ from the inode of the entry's own tree.
     var targetInode: UInt64 { get }
-    /// The change time of that object when it was last found to be as recorded; nil where a commit has touched it since.
+    /// The change time of that object when it was last found unchanged; nil if a commit has touched it since.
     var targetChanged: FileTime? { get }
     var marks: EntryMarks { get }
-    /// Of a file's content, where it is known.
+    /// The digest of a file's content, if it is known.
     var digest: Digest? { get }
     /// The manifest that the entry comes from, if the entry itself was not looked at.
     var recorded: ManifestReader? { get }
-    /// The number of the object in the lists of a target; 0 where it has none.
+    /// The number of the object in the lists of a target; 0 if it has none.
     var object: UInt64 { get }
-    /// The present entry is one of the newest list, at its path there.
+    /// Whether the present entry is in the newest list, with the same path.
     var isPresent: Bool { get }
     /// The present entry as a value.
     var file: File { get }
@@ -66,7 +66,7 @@ package protocol EntryStream: AnyObject, PathStream {
 
 extension EntryStream {
     package var sight: Sight { .whole }
-    /// False where nothing is known of what lies below it.
+    /// False if the entries below it are unknown.
     package var isListed: Bool { sight == .whole }
     package var exclusion: Exclusion { .none }
     package var extended: ExtendedAttributes { ExtendedAttributes() }
@@ -88,7 +88,7 @@ extension EntryStream {
 
     /// The present entry as a value.
     ///
-    /// - Parameter path: its path, shared with another value.
+    /// - Parameter path: its path, if another value has it already.
     func file(at path: RelativePath) -> File {
         File(
             path: path, status: status, destination: destination, extended: extended, omitted: omitted,
@@ -105,7 +105,7 @@ package final class FileList: EntryStream {
         self.init(sorted: files.sorted())
     }
 
-    /// - Parameter files: in the order of their paths.
+    /// - Parameter files: sorted by path.
     init(sorted files: [File]) {
         self.files = files
     }

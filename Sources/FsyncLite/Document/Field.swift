@@ -1,9 +1,9 @@
 import FileSystem
 
-/// One field of a document or element: its key, and how its value is written and read.
+/// One field of a document or element, with its key, its writer and its reader.
 ///
-/// A list of fields in writing order is the grammar of an object. `JSONText.fields` writes it;
-/// `DocumentReader.leadingFields` reads a header, `DocumentReader.object` an element.
+/// A list of fields in writing order is the grammar of an object. `JSONText.fields` writes it.
+/// `DocumentReader.leadingFields` reads a header, and `DocumentReader.object` reads an element.
 package struct Field<Owner>: Sendable {
     typealias Rule = @Sendable (Owner) -> Bool
 
@@ -11,11 +11,11 @@ package struct Field<Owner>: Sendable {
     fileprivate private(set) var isRequired: Bool
     /// A field requires the nearest earlier field of smaller depth.
     fileprivate private(set) var depth = 0
-    /// The field is present if and only if this holds.
+    /// The field is present if this holds, and only then.
     fileprivate private(set) var condition: (rule: Rule, fault: StaticString)?
-    /// A condition on the owner if the field is present.
+    /// A condition that the owner must meet if the field is present.
     fileprivate private(set) var rule: (rule: Rule, fault: StaticString)?
-    /// Returns false, and writes nothing, if the owner has no value for the field.
+    /// Returns false and writes nothing if the owner has no value for the field.
     fileprivate let write: @Sendable (Owner, inout JSONText) -> Bool
     fileprivate let read: @Sendable (inout DocumentReader, inout Owner, _ isBase64: Bool) throws -> Void
 
@@ -66,14 +66,14 @@ package struct Field<Owner>: Sendable {
         (self.key, self.isRequired, self.write, self.read) = (key, isRequired, write, read)
     }
 
-    /// The same field, of a type that contains its owner.
+    /// The same field for a type that contains its owner.
     init<Part>(_ field: Field<Part>, of path: WritableKeyPath<Owner, Part> & Sendable) {
         self.init(
             key: field.key, isRequired: field.isRequired, write: { field.write($0[keyPath: path], &$1) },
             read: { try field.read(&$0, &$1[keyPath: path], $2) })
     }
 
-    /// The fields of an optional part, which is present if the first field is.
+    /// The fields of an optional part. The part is present if its first field is.
     ///
     /// - Parameter blank: the value that the fields are read into.
     static func part<Part: Sendable>(
@@ -92,21 +92,21 @@ package struct Field<Owner>: Sendable {
         return group(fields)
     }
 
-    /// Makes the field present if and only if a condition holds.
+    /// Makes the field present if a condition holds, and only then.
     func exactly(_ fault: StaticString, when rule: @escaping Rule) -> Field {
         var field = self
         field.condition = (rule, fault)
         return field
     }
 
-    /// Adds a condition on the owner if the field is present.
+    /// Adds a condition that the owner must meet if the field is present.
     func requiring(_ fault: StaticString, _ rule: @escaping Rule) -> Field {
         var field = self
         field.rule = (rule, fault)
         return field
     }
 
-    /// An optional group: the other fields are present only if the first is.
+    /// An optional group. The other fields are present only if the first one is.
     static func group(_ fields: [Field]) -> [Field] {
         var fields = fields
         for index in fields.indices.dropFirst() { fields[index].depth += 1 }
@@ -123,7 +123,7 @@ package struct Field<Owner>: Sendable {
     }
 }
 
-/// The keys of a field, of which exactly one is used.
+/// The keys of a field. Exactly one of them is used.
 struct FieldKey: Sendable {
     let text: StaticString
     let base64: StaticString?
@@ -141,7 +141,7 @@ extension JSONText {
 }
 
 extension DocumentReader {
-    /// Reads fields in order, each with its comma; another field or an array follows.
+    /// Reads fields in order, each with its comma. Another field or an array must follow.
     mutating func leadingFields<Owner>(_ fields: [Field<Owner>], into owner: inout Owner) throws {
         var depth = Int.max
         for field in fields where field.depth <= depth {
@@ -156,7 +156,7 @@ extension DocumentReader {
 
     /// Reads an object of these fields, each at most once, in any order.
     ///
-    /// - Parameter incomplete: the message for a missing required field; nil for one that names the field.
+    /// - Parameter incomplete: the message for a missing required field; nil for a message that names the field.
     /// - Returns: the number of fields read.
     @discardableResult
     mutating func object<Owner>(
@@ -203,7 +203,7 @@ extension DocumentReader {
 
     /// Reads a key.
     ///
-    /// - Parameter next: the field to try first: the one after the previous key's.
+    /// - Parameter next: the field to try first, which is the one after the previous key's.
     private mutating func takeKey<Owner>(
         of fields: [Field<Owner>], from next: Int
     ) throws -> (index: Int, isBase64: Bool) {

@@ -51,7 +51,7 @@ extension FieldFormat<UInt16> {
 }
 
 extension FieldFormat<Bool> {
-    /// A flag that is written only if true.
+    /// A flag. It is written only if it is true.
     static var flag: FieldFormat {
         FieldFormat(
             write: { text, key, _ in text.flag(key) },
@@ -106,7 +106,7 @@ extension FieldFormat<FileName> {
 }
 
 extension FieldFormat<RelativePath> {
-    /// A path in a tree; the root is `.`, as in `find`.
+    /// A path in a tree. The root is `.`, as in `find`.
     static var path: FieldFormat {
         FieldFormat(
             bytes: { $0.isRoot ? [UInt8(ascii: ".")] : $0.bytes[...] },
@@ -187,8 +187,7 @@ extension ExtendedAttributes.Attribute {
 }
 
 extension FieldFormat where Value: OptionSet & Sendable, Value.Element == Value {
-    /// A list of words, without duplicates and in the order of `names`; an empty list is omitted. What has no name is
-    /// not recorded.
+    /// A list of words, without duplicates, in the order of `names`. Empty lists and unnamed values are omitted.
     static func words(_ names: [(Value, String)]) -> FieldFormat {
         FieldFormat(
             write: { text, key, set in
@@ -236,8 +235,8 @@ extension FieldFormat where Value: Sendable {
     /// An array of objects.
     ///
     /// - Parameters:
-    ///   - blank: the value that the fields of each are read into.
-    ///   - fault: of one that was read, after the last one; nil if it is valid.
+    ///   - blank: the value that the fields of each object are read into.
+    ///   - fault: the fault of an object, given the one before it; nil if it is valid.
     static func objects<Element: Sendable>(
         _ fields: [Field<Element>], blank: Element, incomplete: StaticString? = nil,
         fault: @escaping @Sendable (Element, _ last: Element?) -> StaticString? = { _, _ in nil }

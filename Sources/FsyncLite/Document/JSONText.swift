@@ -12,7 +12,7 @@ package struct JSONText: Sendable {
         bytes.removeAll(keepingCapacity: true)
     }
 
-    /// Bytes that are already JSON, or the line structure around it.
+    /// Adds bytes that are already JSON, or the line structure around it.
     package mutating func raw(_ text: StaticString) {
         text.withUTF8Buffer { bytes.append(contentsOf: $0) }
         needsComma = false
@@ -42,7 +42,7 @@ package struct JSONText: Sendable {
 
     package mutating func key(_ key: StaticString) {
         let text = UnsafeBufferPointer(start: key.utf8Start, count: key.utf8CodeUnitCount)
-        // One append for the whole key: a manifest has twelve per entry.
+        // Appends the whole key at once, because a manifest has twelve keys per entry.
         withUnsafeTemporaryAllocation(of: UInt8.self, capacity: text.count + 4) { room in
             let start = needsComma ? 1 : 0
             if needsComma { room[0] = UInt8(ascii: ",") }
@@ -55,7 +55,7 @@ package struct JSONText: Sendable {
         needsComma = false
     }
 
-    /// The same for an element that is followed by a comma.
+    /// The same for an element, after which a comma follows.
     package mutating func append(_ json: UnsafeBufferPointer<UInt8>) {
         bytes.append(contentsOf: json)
         needsComma = true
@@ -82,7 +82,7 @@ package struct JSONText: Sendable {
         value(text)
     }
 
-    /// A flag that is written only if true.
+    /// A flag. It is written only if it is true.
     package mutating func flag(_ key: StaticString) {
         self.key(key)
         raw("true")
@@ -149,8 +149,7 @@ package struct JSONText: Sendable {
         needsComma = true
     }
 
-    /// A byte string: as text under `key` if it is UTF-8, else in base 64 under `base64Key`, so that distinct names
-    /// stay distinct.
+    /// A byte string: text under `key` if it is UTF-8, else base 64 under `base64Key`. Distinct names remain distinct.
     package mutating func field(_ key: StaticString, _ base64Key: StaticString, _ value: ArraySlice<UInt8>) {
         value.withUnsafeBufferPointer { text in
             if isPlain(text) || String(validating: text, as: UTF8.self) != nil {
@@ -163,7 +162,7 @@ package struct JSONText: Sendable {
         needsComma = true
     }
 
-    /// A path in a tree; the root is `.`, as in `find`.
+    /// A path in a tree. The root is `.`, as in `find`.
     package mutating func path(_ path: RelativePath) {
         field("path", "path_base64", path.isRoot ? [UInt8(ascii: ".")] : path.bytes[...])
     }

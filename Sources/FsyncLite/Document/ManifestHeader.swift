@@ -2,35 +2,35 @@ import FileSystem
 
 /// The header of a manifest.
 public struct ManifestHeader: Hashable, Sendable {
-    /// A unique name, also of the transaction that wrote the manifest.
+    /// A unique name, which the transaction that wrote the manifest also has.
     public var id: String
     /// The tree's root as the user gave it, for display.
     public var root: [UInt8]
-    /// When the scan behind the manifest began. Changes at or after this time may be missing.
+    /// The beginning of the scan for this manifest. Changes at or after this time may be missing.
     public var created: Timestamp
-    /// How often the manifest was rewritten for metadata such as change times; the tree is the same.
+    /// The number of times that the manifest was rewritten for metadata such as change times. The tree is the same.
     public var revision = 0
-    /// When the last scan began, on the clock that stamps files and on the kernel's.
+    /// The beginning of the last scan, on the clock for time stamps of files and on the kernel's clock.
     package var scanned: Scan?
-    /// The same on the clocks of the source's machine; nil where that is this one.
+    /// The same on the clocks of the source's machine; nil if that is this machine.
     package var sourceScanned: Scan?
-    /// The time spans of earlier commits, from which entries may lack a change time in the target.
+    /// The time spans of earlier commits. Entries of these commits may lack a change time in the target.
     package var commits: [Range<Timestamp>] = []
-    /// The directories that inodes and birth times belong to: the sources of a mirror, or the tree itself if it was only
-    /// scanned.
+    /// The directories to which inodes and birth times belong: the sources of a mirror, or the tree itself if it was
+    /// only scanned.
     public var sources: [Source] = []
     /// The mirrored attributes.
     public var attributes = MirroredAttributes.all
     /// The filters in force.
     public var filters = FilterSummary(lines: [])
-    /// The root's entry, as the run left it.
+    /// The root's entry after the run.
     package var rootEntry: File?
-    /// Attributes of the source's root that the target could not hold.
+    /// The attributes of the source's root that the target could not store.
     package var rootOmitted: Omissions = []
     /// The change time of the source's root at that time, if attributes were omitted.
     package var rootChanged: Timestamp?
 
-    /// Beyond this number, old commits are dropped: entries without a change time since then are compared.
+    /// If there are more commits, old ones are dropped. Entries that lack a change time since then are compared.
     static let mostCommits = 64
 
     package struct Scan: Hashable, Sendable {
@@ -45,27 +45,27 @@ public struct ManifestHeader: Hashable, Sendable {
     /// The identity of the mirror's root; nil in a manifest of an earlier version whose state is inside.
     package var rootIdentity: FileIdentity?
 
-    /// The UUID of the mirror's file system, where the kernel tells one.
+    /// The UUID of the mirror's file system, if the kernel reports one.
     package var targetFileSystem: String?
-    /// What was mounted in the source, in the order of the paths.
+    /// The mounts in the source, sorted by path.
     package var mounts: [SourceMount] = []
-    /// Another text where a disk of the source was pulled out since, or is another one; empty without a disk.
+    /// Identifies the disks of the source. It changes if a disk was pulled out, or is another one. Empty without disks.
     package var disks = ""
-    /// Names the state, for as long as it lasts and in a copy of it; nil in a manifest of an earlier version.
+    /// Names the state and its copies during its lifetime; nil in a manifest of an earlier version.
     package var stateID: String?
-    /// The last apply was an exchange; an undo and a restoration are one too.
+    /// Whether the last run was an exchange. Then an undo and a restoration are exchanges too.
     public var exchanged = false
 
-    /// The first number that no object of the target has had; nil in a manifest without numbers.
+    /// The first number that no object of the target has had; nil in a manifest without such numbers.
     package var nextObject: UInt64?
 
-    /// The retention rules last given to an apply.
+    /// The retention rules that were last given to a run.
     package var retention: RetentionPolicy?
 
-    /// The digests that runs record until another rule is given; nil for none.
+    /// The digests that runs record until another rule is given; nil if they record none.
     package var digests: DigestRule?
 
-    /// The source of a mirror that has no others.
+    /// The source of a mirror with a single source.
     public var source: Source? {
         get { sources.first { $0.name == nil } }
         set { sources = newValue.map { [$0] } ?? [] }
@@ -73,9 +73,9 @@ public struct ManifestHeader: Hashable, Sendable {
 
     /// A source of a mirror.
     public struct Source: Hashable, Sendable {
-        /// The directory of the target that is its mirror; nil if that is the target itself.
+        /// The directory of the target that is its mirror; nil if the target itself is.
         public var name: String?
-        /// The root as the user gave it, for display; that of another machine as `host:path`.
+        /// The root as the user gave it, for display. On another machine it is `host:path`.
         public var path: [UInt8]
         /// The identity of the root directory.
         public var identity: FileIdentity
@@ -89,10 +89,10 @@ public struct ManifestHeader: Hashable, Sendable {
             self.fileSystem = fileSystem
         }
 
-        /// It is on another machine: its path begins with the host.
+        /// Whether it is on another machine. Then its path begins with the host.
         public var isRemote: Bool { path.first != UInt8(ascii: "/") }
 
-        /// Whether both paths are the same, but for `.` and slashes.
+        /// Whether both paths are the same, except for `.` and slashes.
         func isSpelled(like other: Source) -> Bool {
             func names(_ path: [UInt8]) -> [ArraySlice<UInt8>] {
                 path.split(separator: UInt8(ascii: "/")).filter { !$0.elementsEqual(".".utf8) }
@@ -100,7 +100,7 @@ public struct ManifestHeader: Hashable, Sendable {
             return names(path) == names(other.path)
         }
 
-        /// The same directory of the same file system, in another moment.
+        /// Whether both are the same directory of the same file system, at two moments.
         func isSameDirectory(as other: Source) -> Bool {
             identity == other.identity && fileSystem == other.fileSystem
         }
@@ -136,7 +136,7 @@ extension ManifestHeader {
             .requiring("one source, or several with names") { $0.sources.allSatisfy { $0.name != nil } }
         ] + mirrorFields
 
-    /// One source without a name, or several in the order of their names.
+    /// Whether there is one source without a name, or several sorted by their names.
     static func isValid(_ sources: [Source]) -> Bool {
         if sources.count == 1, sources[0].name == nil { return true }
         let names = sources.map { Array(($0.name ?? "").utf8) }
@@ -144,7 +144,7 @@ extension ManifestHeader {
             && zip(names, names.dropFirst()).allSatisfy { $0.lexicographicallyPrecedes($1) }
     }
 
-    /// A mirror has a source; only a mirror has the fields that follow it.
+    /// Whether a mirror has a source, and only a mirror has the fields that follow it.
     var isWhole: Bool {
         var bare = ManifestHeader(id: id, root: root, created: created)
         bare.revision = revision
@@ -160,7 +160,7 @@ extension ManifestHeader {
             Field("source_file_system", .text, \.fileSystem),
         ])
 
-    /// The header fields of a mirror only.
+    /// The header fields that only a mirror has.
     private static let mirrorFields: [Field<ManifestHeader>] =
         [
             Field(
@@ -177,7 +177,7 @@ extension ManifestHeader {
             \.rootIdentity, blank: .unknown,
             [Field("root_inode", .integer, \.inode), Field("root_created", .time, \.created)])
         + [Field("target_file_system", .text, \.targetFileSystem), Field("state_id", .text, \.stateID)]
-        // Of version 1; ignored.
+        // A field of version 1, which is ignored.
         + [Field("target_seen", .time, get: { _ in nil }, set: { _, _ in })]
         + Field.part(
             \.scanned, blank: Scan(time: .unknown, clock: KernelClock(boot: "", uptime: 0)),
@@ -232,7 +232,7 @@ extension Timestamp {
 }
 
 extension Array {
-    /// nil if empty, since a document omits it.
+    /// nil if empty, because a document omits it.
     package var nonEmpty: [Element]? { isEmpty ? nil : self }
 }
 

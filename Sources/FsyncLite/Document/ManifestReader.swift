@@ -1,17 +1,17 @@
 import FileSystem
 
-/// Reads a manifest as a stream of entries, strictly: a duplicate, unsorted or invalid path, an entry without its
-/// directory, a wrong type or total, and any damage is an error with file and line.
+/// Reads a manifest as a stream of entries, strictly. Any damage is an error with file and line. So is a path that is
+/// invalid, repeated or not sorted, an entry without its directory, and a wrong type or total.
 ///
-/// An error can come as late as the last line, so a manifest must not be acted on before `advance` has returned false.
+/// The last line can still have an error. So do not act on a manifest before `advance` has returned false.
 package final class ManifestReader: EntryStream {
-    /// One thread uses it, and no access lasts while another begins, which would be checked for each entry.
+    /// Only one thread uses it, and its accesses never overlap. A check of that would cost time for each entry.
     @exclusivity(unchecked) private var cursor: ManifestCursor
     private let readsUncovered: Bool
 
     /// - Parameters:
-    ///   - path: the manifest's own, for messages.
-    ///   - withUncovered: also yields uncovered entries, which are in no total.
+    ///   - path: the path of the manifest, for messages.
+    ///   - withUncovered: also yields uncovered entries, which are not in the totals.
     package convenience init(
         _ descriptor: consuming FileDescriptor, path: [UInt8], withUncovered: Bool = false
     ) throws {
@@ -21,7 +21,7 @@ package final class ManifestReader: EntryStream {
             withUncovered: withUncovered)
     }
 
-    /// Reads an excerpt, with uncovered entries.
+    /// Reads an excerpt, including uncovered entries.
     convenience init(_ excerpt: ManifestExcerpt) throws {
         try self.init(
             DocumentReader(
@@ -48,9 +48,9 @@ package final class ManifestReader: EntryStream {
     }
 
     package var header: ManifestHeader { cursor.header }
-    /// The totals so far; after the end, those of the whole tree.
+    /// The totals so far. After the end, they are those of the whole tree.
     package var summary: ManifestSummary { cursor.summary }
-    /// The number of files so far that have a digest.
+    /// The number of files with a digest so far.
     package var digests: Int { cursor.digests }
     package var path: RelativePath { cursor.path }
     package var status: FileStatus { cursor.record.status }
@@ -62,17 +62,17 @@ package final class ManifestReader: EntryStream {
     package var marks: EntryMarks { cursor.record.marks }
     package var digest: Digest? { cursor.record.digest }
     package var object: UInt64 { cursor.object }
-    /// After the end: the first number that no entry has.
+    /// After the end, the first number that no entry has.
     package var nextObject: UInt64 { cursor.nextObject }
 
-    /// Appends the line unchanged, if it is in the plain form, which is also the shortest, and has what the manifest that
-    /// is written has.
+    /// Appends the line unchanged. It must be in the plain form, which is also the shortest. Both manifests must have
+    /// numbers of objects, or neither.
     package func append(to writer: inout ManifestWriter) -> Bool {
         writer.isNumbered == (header.nextObject != nil) && cursor.append(to: &writer)
     }
 }
 
-/// The state of reading a manifest. A noncopyable value inside `ManifestReader`, because one thread then uses it
+/// The state of reading a manifest. It is a noncopyable value inside `ManifestReader`, so that one thread can use it
 /// without an exclusivity check at each step.
 private struct ManifestCursor: ~Copyable {
     let header: ManifestHeader
@@ -80,8 +80,8 @@ private struct ManifestCursor: ~Copyable {
     private(set) var digests = 0
     private(set) var path = RelativePath.root
     private(set) var record = EntryRecord()
-    /// The number of the entry's object: the recorded one, or in a manifest of an earlier version that of the line, where
-    /// the names of one file have the number of the first.
+    /// The number of the entry's object. In a manifest of an earlier version, it is a number of the line. There, all
+    /// names of a file have the number of the first one.
     private(set) var object: UInt64 = 0
     private(set) var nextObject: UInt64
     private var numbers: [UInt64: UInt64] = [:]
@@ -101,7 +101,7 @@ private struct ManifestCursor: ~Copyable {
             return false
         }
         let previousType = record.status.type
-        // Swapped, so that no array is allocated per entry.
+        // Swapped, so that no array is allocated for each entry.
         swap(&path, &previous)
         if !document.takeLine({ PlainEntry.read($0, into: &record) }) { try document.entry(into: &record) }
         swap(&path.bytes, &record.path)
@@ -145,7 +145,7 @@ private struct ManifestCursor: ~Copyable {
         guard try document.key("summary") else { throw document.error("\"summary\" is missing") }
         var recorded = ManifestSummary()
         try document.object(ManifestSummary.fields, into: &recorded, incomplete: "a total is missing")
-        // Versions whose sums wrapped wrote any number for a sum that is beyond all.
+        // If the sum is too large, versions whose sums wrapped may have written any number.
         if summary.bytes == .max { recorded.bytes = .max }
         guard recorded == summary else {
             throw document.error("the summary does not fit the entries")

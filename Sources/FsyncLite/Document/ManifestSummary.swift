@@ -25,7 +25,7 @@ public struct ManifestSummary: Hashable, Sendable {
         }
     }
 
-    /// The totals in order; all are required.
+    /// The totals in order. All are required.
     static let fields: [Field<ManifestSummary>] = [
         Field("files", .integer, \.files), Field("directories", .integer, \.directories),
         Field("symlinks", .integer, \.symlinks), Field("others", .integer, \.others),

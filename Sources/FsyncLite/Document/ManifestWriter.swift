@@ -1,7 +1,7 @@
 import FileStorage
 import FileSystem
 
-/// Writes a manifest as a stream: header, one line per entry in scan order, totals and checksum.
+/// Writes a manifest as a stream: header, one line per entry in the order of a scan, totals and checksum.
 ///
 ///     {"format":"fsync-lite-manifest","version":3,"id":…,"root":…,"created":…,
 ///     "entries":[
@@ -10,18 +10,18 @@ import FileSystem
 ///     "summary":{"files":1,"directories":0,"symlinks":0,"others":0,"bytes":1},"checksum":"…"}
 package struct ManifestWriter: Sendable {
     package static let format: StaticString = "fsync-lite-manifest"
-    /// Version 2 added marks and the target's change times, version 3 the numbers of objects; both are still read.
+    /// Version 2 added marks and the target's change times, version 3 the numbers of objects. Both can still be read.
     package static let version = 3
 
     private var document: DocumentWriter
-    /// Each entry has the number of its object.
+    /// Whether each entry has the number of its object.
     let isNumbered: Bool
     package private(set) var summary = ManifestSummary()
     private var previous = RelativePath.root
     private var previousType = FileType.directory
-    /// The previous covered entry; nil if that is the previous entry.
+    /// The previous covered entry; nil if it is the previous entry.
     private var covered: (path: RelativePath, type: FileType)?
-    /// Why no reader would accept the document.
+    /// The reason why no reader would accept the document.
     private var fault: String?
 
     package init(_ header: ManifestHeader) {
@@ -32,9 +32,9 @@ package struct ManifestWriter: Sendable {
         document.beginArray("entries")
     }
 
-    /// Appends an entry. Entries out of order make `drain` throw.
+    /// Appends an entry. If entries are out of order, `drain` throws.
     ///
-    /// - Parameter targetInode: for a mirror, the inode in the tree that the manifest belongs to.
+    /// - Parameter targetInode: for a mirror, the inode in the tree of the manifest.
     package mutating func append(
         path: RelativePath, status: FileStatus, destination: [UInt8],
         extended: ExtendedAttributes = ExtendedAttributes(), omitted: Omissions = [], targetInode: UInt64?,
@@ -52,7 +52,7 @@ package struct ManifestWriter: Sendable {
 
     /// Appends the present entry of a stream.
     ///
-    /// - Parameter isMirror: otherwise the manifest tells nothing of a target.
+    /// - Parameter isMirror: if false, the manifest has no facts about a target.
     mutating func append(_ entry: some EntryStream, isMirror: Bool = true) {
         guard !entry.append(to: &self) else { return }
         append(
@@ -70,7 +70,7 @@ package struct ManifestWriter: Sendable {
         document.append(element: line)
     }
 
-    /// The covered entries must form a tree without the others.
+    /// Checks the order. The covered entries must form a tree by themselves, too.
     private mutating func check(_ path: RelativePath, _ type: FileType, isCovered: Bool = true) {
         if fault == nil { fault = EntryOrder.fault(path, after: previous, previousType) }
         if !isCovered, covered == nil { covered = (previous, previousType) }
@@ -83,7 +83,7 @@ package struct ManifestWriter: Sendable {
         previousType = type
     }
 
-    /// Ends the document; `drain` writes out the rest.
+    /// Ends the document. `drain` writes out the rest.
     package mutating func end() {
         document.endArray()
         document.beginTrailer()

@@ -1,9 +1,9 @@
 import FileSystem
 
-/// Reads an entry in the form that nearly all lines have: keys in order, plain ASCII text, no extended attributes. All
-/// other lines, valid or not, are left to the general reader, which reports errors.
+/// Reads an entry in the form of nearly all lines: keys in order, plain ASCII text, no extended attributes. The general
+/// reader reads all other lines, and reports errors.
 ///
-/// Reading a manifest spends most of its time here, therefore the pointers.
+/// It uses pointers, because reading a manifest spends most of its time here.
 struct PlainEntry {
     private var next: UnsafePointer<UInt8>
     private let end: UnsafePointer<UInt8>
@@ -21,7 +21,7 @@ struct PlainEntry {
         return entry.read(into: &record) ? entry.next - start : nil
     }
 
-    /// Also sets fields of the record when it fails; the general reader sets them all again.
+    /// If it fails, some fields of the record may be set. The general reader sets them all again.
     private mutating func read(into record: inout EntryRecord) -> Bool {
         guard take("{\"path\":\""), let path = text(), take(",\"type\":\"") else { return false }
         var destination: UnsafeBufferPointer<UInt8>?
@@ -100,7 +100,7 @@ struct PlainEntry {
 
     // MARK: Pieces
 
-    /// Eight bytes at a time, then the rest: the literals are constants, so this compiles without a loop.
+    /// Compares eight bytes at a time, then the rest. The literals are constants, so this compiles without a loop.
     @inline(__always)
     private mutating func take(_ literal: StaticString) -> Bool {
         let count = literal.utf8CodeUnitCount
@@ -129,7 +129,7 @@ struct PlainEntry {
         return true
     }
 
-    /// Text up to the next quote, which is consumed; nil for a backslash or anything but printable ASCII.
+    /// Text up to the next quote, which is consumed; nil for a backslash or bytes that are not printable ASCII.
     private mutating func text() -> UnsafeBufferPointer<UInt8>? {
         let (start, quote, backslash) = (next, UInt8(ascii: "\""), UInt8(ascii: "\\"))
         while end - next >= 8 {
@@ -206,12 +206,12 @@ struct PlainEntry {
     }
 }
 
-/// A date with a four-digit year, as it was read last: the same text need not be parsed again.
+/// The date that was read last, with a four-digit year. The same text need not be parsed again.
 struct RecentDate {
-    /// Bytes 0..<8 and 3..<11 of the text, which ends in `T`; at first, what no text has.
+    /// Bytes 0..<8 and 3..<11 of the text, which ends in `T`. The initial values match no text.
     private var beginning: UInt64 = 0
     private var ending: UInt64 = ~0
-    /// Since 1970.
+    /// Days since 1970.
     private(set) var days: Int64 = 0
 
     /// Parses the date of a time of at least eleven bytes; false if it is not in the plain form.

@@ -18,14 +18,14 @@ struct ByteSet: Hashable, Sendable {
         words[Int(byte >> 6)] &= ~(1 << UInt64(byte & 63))
     }
 
-    /// Parses a bracket expression; it never contains `/`.
+    /// Parses a bracket expression, which never matches `/`.
     ///
     ///     "[" ["!" | "^"] item+ "]"      item: byte | "\" byte | byte "-" byte | "[:" class ":]"
     ///
-    /// A `]` in first position is literal, and so is a `-` at either end and after a range or class.
+    /// A `]` in first position is literal. So is a `-` at either end, and after a range or class.
     ///
-    /// - Parameter index: after the opening bracket; on return after the closing one.
-    /// - Returns: nil if the bracket is not closed or names an unknown class: such a pattern matches nothing.
+    /// - Parameter index: first after the opening bracket, and on return after the closing one.
+    /// - Returns: nil if the bracket is not closed or names an unknown class. Such a pattern matches nothing.
     init?(_ pattern: ArraySlice<UInt8>, at index: inout Int) {
         func byte(_ index: Int) -> UInt8? { index < pattern.endIndex ? pattern[index] : nil }
         let isNegated = byte(index) == UInt8(ascii: "!") || byte(index) == UInt8(ascii: "^")
@@ -75,7 +75,7 @@ struct ByteSet: Hashable, Sendable {
         remove(UInt8(ascii: "/"))
     }
 
-    /// The ASCII characters of a POSIX class as in git: vertical tab and form feed are not space.
+    /// The ASCII characters of a POSIX class, as in git: vertical tab and form feed are not space.
     private static func ranges(ofClass name: ArraySlice<UInt8>) -> [ClosedRange<UInt8>]? {
         switch String(decoding: name, as: UTF8.self) {
         case "alnum": [0x30...0x39, 0x41...0x5A, 0x61...0x7A]

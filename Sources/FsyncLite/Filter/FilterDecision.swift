@@ -5,19 +5,19 @@ public struct FilterDecision: Hashable, Sendable {
     /// The cause of a decision.
     public enum Cause: Hashable, Sendable {
         case rule(FilterRule)
-        /// It is, or is in, what has the name of the state in a root.
+        /// It has the name of the state in a root, or is inside such an entry.
         case reservedName
         /// It is in a directory with a valid CACHEDIR.TAG.
         case cacheDirectory
-        /// It is in a directory where another file system is mounted.
+        /// It is below the mount point of another file system.
         case otherFileSystem
         case belowMinimumSize(ByteCount)
         case aboveMaximumSize(ByteCount)
     }
 
-    /// Neither copied nor deleted.
+    /// An excluded entry is neither copied nor deleted.
     public let isExcluded: Bool
-    /// nil if nothing matched; the entry is then included.
+    /// nil if nothing matched. Then the entry is included.
     public let cause: Cause?
     /// The excluded directory that contains the entry; nil if the decision is about the entry itself.
     public let directory: RelativePath?
@@ -30,9 +30,9 @@ public struct FilterDecision: Hashable, Sendable {
 
     static let includedByDefault = FilterDecision(isExcluded: false, cause: nil)
 
-    /// The decision about the name of the state in a root, and what is in it; nil for any other path.
+    /// The decision about an entry with the name of the state in a root, and about its content; nil for any other path.
     ///
-    /// - Parameter isJoined: the source is several directories, and each is a root, too.
+    /// - Parameter isJoined: the source consists of several directories, and each of them is a root, too.
     static func reserved(_ path: RelativePath, isJoined: Bool) -> FilterDecision? {
         let roots = path.components.prefix(isJoined ? 2 : 1)
         guard roots.contains(where: { $0.elementsEqual(FileName.state.bytes) }) else { return nil }

@@ -4,9 +4,9 @@ import FileSystem
 public struct FilterRule: Hashable, Sendable {
     /// The origin of a rule.
     public enum Source: Hashable, Sendable {
-        /// The number, from 1, of the option that gives patterns.
+        /// The number of the option that gives patterns, from 1.
         case argument(Int)
-        /// A line, from 1, of a file: the path as given, or below the source's root for an ignore file.
+        /// A line of a file, from 1. The path is as given; that of an ignore file is below the source's root.
         case file(path: [UInt8], line: Int)
     }
 
@@ -21,11 +21,11 @@ public struct FilterRule: Hashable, Sendable {
         pattern = IgnorePattern(text)
     }
 
-    /// Matches are included even if an earlier rule excludes them.
+    /// Whether matches are included even if an earlier rule excludes them.
     public var isInclude: Bool { pattern.isNegated }
     /// The pattern without a leading `!`.
     public var path: ArraySlice<UInt8> { isInclude ? text.dropFirst() : text[...] }
-    /// False for a pattern that cannot match, such as one with an open bracket, or `./name`: worth a warning.
+    /// False for a pattern that cannot match, such as one with an open bracket, or `./name`. The user should be warned.
     public var canMatch: Bool { pattern.canMatch }
 }
 

@@ -1,4 +1,4 @@
-/// Rules in order; the last match decides.
+/// Rules in order. The last match decides.
 package struct FilterRules: Hashable, Sendable {
     private(set) var rules: [FilterRule] = []
 
@@ -9,8 +9,8 @@ package struct FilterRules: Hashable, Sendable {
         rules.append(rule)
     }
 
-    /// Adds the rules of a file, parsed as in git: a leading byte order mark, carriage returns before line feeds,
-    /// trailing spaces without a backslash, empty lines and lines that begin with `#` are ignored, and a line ends at
+    /// Adds the rules of a file, parsed as in git. Ignored are a leading byte order mark, carriage returns before line
+    /// feeds, and trailing spaces without a backslash. So are empty lines and lines that begin with `#`. A line ends at
     /// its first NUL.
     mutating func append(contentsOf file: [UInt8], path: [UInt8]) {
         let mark: [UInt8] = [0xEF, 0xBB, 0xBF]

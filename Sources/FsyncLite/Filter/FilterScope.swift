@@ -1,10 +1,10 @@
-/// Filter data of a directory in the source, read once when the directory is entered.
+/// Data for the filters about a directory in the source. It is read once, when the directory is entered.
 package struct FilterDirectory: Sendable {
     /// The content of its ignore file; nil if there is none, or ignore files are off.
     package var ignoreFile: [UInt8]?
-    /// It has a valid `CacheTag`; read only with `Filters.excludesCaches`.
+    /// Whether it has a valid `CacheTag`. Read only with `Filters.excludesCaches`.
     package var isCache: Bool
-    /// It is a mount point; determined only with `Filters.staysOnFileSystem`.
+    /// Whether it is a mount point. Determined only with `Filters.staysOnFileSystem`.
     package var isOtherFileSystem: Bool
 
     package init(ignoreFile: [UInt8]? = nil, isCache: Bool = false, isOtherFileSystem: Bool = false) {
@@ -14,22 +14,23 @@ package struct FilterDirectory: Sendable {
     }
 }
 
-/// The rules in force in one directory. It follows a walk from directory to directory and decides about each entry.
+/// The rules in force in one directory. It follows a walk through the directories, and decides about each entry.
 ///
-/// A walk of the source calls `enter` and `leave`, asks `excludes` for each name, and does not enter excluded
+/// A walk of the source calls `enter` and `leave`. It asks `excludes` for each name, and does not enter excluded
 /// directories:
 ///
 ///     var scope = FilterScope(filters, root: …)
 ///     if scope.excludes(path, isDirectory: true) { … } else { scope.enter(path, FilterDirectory(ignoreFile: …)) }
 ///
-/// **Target and manifest.** The decision about a path is the same for source, target and manifest, and filter data
-/// comes from the *source*: an edited or deleted ignore file in the target has no effect, and a new one in the source
+/// **Target and manifest.** The decision about a path is the same for source, target and manifest. Filter data is
+/// always from the *source*. An edited or deleted ignore file in the target has no effect, and a new one in the source
 /// has effect at once. So a scan of the target enters each directory with the filter data of that path *in the source*.
-/// A stream that does not tell where directories end, such as a manifest's, calls `move(toParentOf:)` before each
-/// question, with a closure that reads the source. Paths in scan order cost one reading per directory. A path that is
-/// not a directory in the source has no filter data: `FilterDirectory()`. Only the type is the tree's own: if `x/` is
-/// excluded, and the source has a file x but the target a directory, the file is not excluded and the directory is.
-/// Then the change of type is refused, since it would delete excluded content.
+/// A manifest, for example, does not show the ends of directories. Such a stream calls `move(toParentOf:)` before each
+/// question, with a closure that reads the source. Paths in the order of a scan need one reading per directory. If a
+/// path is not a directory in the source, its filter data is `FilterDirectory()`.
+/// Only the type is that of the tree itself. Example: `x/` is excluded, and x is a file in the source but a directory
+/// in the target. Then the file is included and the directory is excluded. This change of type is refused, because it
+/// would delete excluded content.
 ///
 /// Sizes are not checked here; see `SizeLimits`. If `Filters.isEmpty`, no scope is needed.
 package struct FilterScope: Sendable {
@@ -40,14 +41,14 @@ package struct FilterScope: Sendable {
     private var parentLengths: [Int] = []
     /// The patterns of open directories that have any, shallowest first.
     private var layers: [Layer] = []
-    /// Why everything here and below is excluded, and since which depth.
+    /// The decision that excludes all entries here and below, and the depth at which it began.
     private var closing: (decision: FilterDecision, depth: Int)?
 
     private struct Layer {
         let rules: FilterRules
         /// The depth of its directory below the root.
         let depth: Int
-        /// The start of relative paths in a full path.
+        /// The offset in a full path at which relative paths start.
         let base: Int
     }
 
@@ -56,7 +57,7 @@ package struct FilterScope: Sendable {
         open(root)
     }
 
-    /// Enters a directory of the present one that is not excluded.
+    /// Enters a subdirectory of the present directory. It must not be excluded.
     package mutating func enter(_ path: RelativePath, _ contents: FilterDirectory) {
         assert(nameStart <= path.bytes.count && path.bytes.starts(with: directory))
         parentLengths.append(directory.count)
@@ -64,7 +65,7 @@ package struct FilterScope: Sendable {
         open(contents)
     }
 
-    /// Nothing here takes part, since it is on another file system.
+    /// Whether all entries here are left out because they are on another file system.
     var isOfOtherFileSystem: Bool { closing?.decision.cause == .otherFileSystem }
 
     package mutating func leave() {
@@ -76,8 +77,8 @@ package struct FilterScope: Sendable {
 
     /// Moves to the directory that contains a path, from any directory.
     ///
-    /// - Parameter reading: reads the filter data of a directory in the source; called for each directory that is
-    ///   entered, from the top, and not for excluded ones.
+    /// - Parameter reading: reads the filter data of a directory in the source. It is called for each directory that is
+    ///   entered, from the top. It is not called for excluded ones.
     package mutating func move<Failure: Error>(
         toParentOf path: RelativePath, reading: (RelativePath) throws(Failure) -> FilterDirectory
     ) throws(Failure) {
@@ -107,7 +108,7 @@ package struct FilterScope: Sendable {
         return !rules(of: layer).span[rule].isInclude
     }
 
-    /// The same, with the rule that decides.
+    /// The same decision, with its rule.
     package func decision(_ path: RelativePath, isDirectory: Bool) -> FilterDecision {
         if let closing, isClosed(for: path) { return closing.decision }
         guard let (layer, index) = lastMatch(path, isDirectory: isDirectory) else {
@@ -138,7 +139,7 @@ package struct FilterScope: Sendable {
         closing = (FilterDecision(isExcluded: true, cause: cause, directory: path), parentLengths.count)
     }
 
-    /// A cache directory's tag is included unless rules exclude it.
+    /// The tag of a cache directory is included, unless rules exclude it.
     private func isClosed(for path: RelativePath) -> Bool {
         guard let closing else { return false }
         return closing.decision.cause != .cacheDirectory || closing.depth != parentLengths.count
@@ -147,7 +148,7 @@ package struct FilterScope: Sendable {
 
     // MARK: Rules
 
-    /// The command line's rules act as the deepest layer.
+    /// The rules of the command line act as the deepest layer.
     private func lastMatch(_ path: RelativePath, isDirectory: Bool) -> (layer: Int, rule: Int)? {
         assert(nameStart < path.bytes.count && path.bytes.starts(with: directory))
         let (path, name) = (path.bytes.span, nameStart)

@@ -2,18 +2,18 @@ import FileSystem
 
 /// The entries that are mirrored: all that no filter excludes. Excluded entries are neither copied nor deleted.
 ///
-/// - The patterns of `--exclude`, `--include` and `--exclude-from` form one list in the order given, relative to the
-///   root of the tree; the last match decides. `--include P` is the pattern `!P`.
-/// - If none of the list matches, the directories' own ignore files are used, if their name is set: the deepest
-///   directory first, like git's `.gitignore` after its command line.
-/// - An excluded directory is not entered: nothing below it can be included again.
-/// - `excludesCaches` excludes the content of directories with a valid CACHEDIR.TAG, `staysOnFileSystem` that of mount
-///   points; the directory itself stays, and so does the tag, as in tar.
+/// - The patterns of `--exclude`, `--include` and `--exclude-from` form one list in the order given. They are relative
+///   to the root of the tree, and the last match decides. `--include P` is the pattern `!P`.
+/// - If no pattern of the list matches, the directories' own ignore files are used, if their name is set. The deepest
+///   directory is first, like git's `.gitignore` after its command line.
+/// - An excluded directory is not entered, so no entry below it can be included again.
+/// - `excludesCaches` excludes the content of directories with a valid CACHEDIR.TAG, except the tag, as in tar.
+/// - `staysOnFileSystem` excludes the content of mount points. In both cases, the directory itself is mirrored.
 /// - Size limits apply to regular files, and no rule overrides them.
 public struct Filters: Hashable, Sendable {
     /// The patterns of the command line.
     private(set) var list = FilterRules()
-    /// The name of the ignore files; nil for none.
+    /// The name of the ignore files; nil if there are none.
     package private(set) var ignoreFileName: FileName?
     public var excludesCaches = false
     public var staysOnFileSystem = false
@@ -30,15 +30,15 @@ public struct Filters: Hashable, Sendable {
         list.rules.isEmpty && ignoreFileName == nil && !excludesCaches && !staysOnFileSystem && sizes.isEmpty
     }
 
-    /// The decisions depend on what directories hold.
+    /// Whether the decisions depend on the content of directories.
     var readDirectories: Bool { ignoreFileName != nil || excludesCaches || staysOnFileSystem }
 
-    /// The filters depend on more than paths, so they may decide otherwise about the same path later.
+    /// Whether the filters depend on more than paths. Then they may decide differently about the same path later.
     var dependOnTree: Bool {
         readDirectories || !sizes.isEmpty
     }
 
-    /// Adds a pattern literally: `#` and trailing spaces have no special meaning, as on git's command line.
+    /// Adds a pattern literally. As on git's command line, `#` and trailing spaces have no special meaning.
     public mutating func exclude(_ pattern: some Collection<UInt8>) {
         argumentCount += 1
         list.append(FilterRule(Array(pattern), from: .argument(argumentCount)))
@@ -59,15 +59,15 @@ public struct Filters: Hashable, Sendable {
 
     /// Sets the name of the ignore files.
     ///
-    /// - Returns: false for an invalid file name; then nothing is changed.
+    /// - Returns: false for an invalid file name. Then nothing is changed.
     public mutating func setIgnoreFile(named name: some Collection<UInt8>) -> Bool {
         guard let name = FileName(name) else { return false }
         ignoreFileName = name
         return true
     }
 
-    /// Whether other filters leave out everything that these leave out: they have these patterns in this order, and between
-    /// them only patterns that exclude more.
+    /// Whether other filters exclude at least as much as these. The other ones must have these patterns in this order.
+    /// Between them, they may have only patterns that exclude more.
     func admit(_ other: Filters) -> Bool {
         let (own, all) = (rules.map(\.text), other.rules.map(\.text))
         let more = all.count - own.count
@@ -84,8 +84,8 @@ public struct Filters: Hashable, Sendable {
         }
     }
 
-    /// The filters without their origins: equal for filters with the same patterns in the same order and the same
-    /// limits, which decide alike.
+    /// The filters without their origins. Two summaries are equal if the filters have the same patterns in the same
+    /// order and the same limits. Such filters decide alike.
     public var summary: FilterSummary {
         var lines = rules.map { rule in
             rule.isInclude
@@ -101,8 +101,8 @@ public struct Filters: Hashable, Sendable {
 
     /// The decision for one path, which need not exist.
     ///
-    /// - Parameter reading: reads the filter data of a directory; called from the root down, and not below an excluded
-    ///   one.
+    /// - Parameter reading: reads the filter data of a directory. It is called from the root down, and not below an
+    ///   excluded directory.
     package func explain<Failure: Error>(
         _ path: RelativePath, type: FileType, size: ByteCount,
         reading: (RelativePath) throws(Failure) -> FilterDirectory
@@ -125,7 +125,7 @@ extension Filters {
         guard !dependOnTree else { return nil }
     }
 
-    /// The filters of a summary; nil for one that has something else.
+    /// The filters of a summary; nil if it has an unknown line.
     package init?(reading summary: FilterSummary) {
         self.init()
         for line in summary.lines {
@@ -146,7 +146,7 @@ extension Filters {
         }
     }
 
-    /// Decides by the path alone.
+    /// Decides only by the path.
     func excludes(_ path: RelativePath, _ type: FileType) -> Bool {
         explain(path, type: type, size: 0) { _ in FilterDirectory() }.isExcluded
     }

@@ -1,9 +1,9 @@
 /// One pattern with the exact semantics of gitignore, as in `git check-ignore`:
 ///
-/// - A leading `!`: matches are included.
-/// - A trailing `/`: matches only directories.
-/// - A `/` anywhere else: the pattern is relative to the directory of its file; without one, it matches a name at any
-///   depth.
+/// - A leading `!` means that matches are included.
+/// - A trailing `/` means that only directories match.
+/// - A `/` anywhere else means that the pattern is relative to the directory of its file. Without one, it matches a
+///   name at any depth.
 ///
 /// Patterns without wildcards, and `*.ext`, are compared without tokens.
 struct IgnorePattern: Hashable, Sendable {
@@ -34,12 +34,12 @@ struct IgnorePattern: Hashable, Sendable {
         if isDirectoryOnly { pattern.removeLast() }
         let hasSlash = pattern.contains(slash)
         if pattern.first == slash { pattern.removeFirst() }
-        // `**/name` is a name at any depth, which is faster to match.
+        // `**/name` is a name at any depth, and is faster to match as such.
         let below = pattern.starts(with: "**/".utf8) ? pattern.dropFirst(3) : []
         isAnchored = hasSlash && (below.isEmpty || below.contains(slash))
         if hasSlash, !isAnchored { pattern = below }
 
-        // No path has such a component. A bracket may hold a slash.
+        // A path never has such a component. A bracket may contain a slash.
         let isPath =
             pattern.contains(UInt8(ascii: "["))
             || pattern.split(separator: slash, omittingEmptySubsequences: false).allSatisfy {
@@ -61,7 +61,7 @@ struct IgnorePattern: Hashable, Sendable {
         }
     }
 
-    /// False for a pattern that matches nothing: empty, with an open bracket, with a trailing backslash, or with a
+    /// False for a pattern that matches nothing. It is empty, has an open bracket or a trailing backslash, or has a
     /// component that no path has, as in `./name`.
     var canMatch: Bool { shape != .unmatchable }
 
@@ -80,7 +80,7 @@ struct IgnorePattern: Hashable, Sendable {
         case .suffix:
             let end = path.count - suffix.count
             guard end >= rest, IgnorePattern.has(suffix.span, path, at: end) else { return false }
-            // A star matches no slash, and the last slash is right before the name.
+            // A star matches no slash, and the last slash is directly before the name.
             return rest >= name
         case .wildcard:
             return wildcard.matches(path, from: rest)

@@ -1,9 +1,9 @@
 import FileSystem
 
-/// Size limits of regular files; other types have none.
+/// Size limits of regular files. Other types have none.
 ///
-/// The size *in the source* counts: if that file is excluded, the target's file of the same name stays, regardless of
-/// its size. For a file that only the target has, its own size counts.
+/// The size *in the source* decides. If that file is excluded, the target's file of the same name is left unchanged,
+/// regardless of its size. For a file that only the target has, its own size decides.
 public struct SizeLimits: Hashable, Sendable {
     /// In bytes, inclusive.
     public var minimum: ByteCount?
@@ -17,7 +17,7 @@ public struct SizeLimits: Hashable, Sendable {
 
     public var isEmpty: Bool { minimum == nil && maximum == nil }
 
-    /// Why a file of this size is excluded; nil if it is not.
+    /// The reason why a file of this size is excluded; nil if it is included.
     package func exclusion(of type: FileType, size: ByteCount) -> FilterDecision.Cause? {
         guard type == .file else { return nil }
         if let minimum, size < minimum { return .belowMinimumSize(minimum) }
@@ -28,9 +28,9 @@ public struct SizeLimits: Hashable, Sendable {
 
 extension ByteCount {
     /// Parses a number of bytes as in rsync: digits and a case-insensitive unit. `K`, `M`, `G` and `T`, also `KiB` and
-    /// so on, are powers of 1024, `KB` and so on powers of 1000; `B` or nothing are bytes.
+    /// so on, are powers of 1024. `KB` and so on are powers of 1000. `B` or no unit means bytes.
     ///
-    /// nil for anything else, and on overflow.
+    /// nil for any other text, and on overflow.
     public init?(_ text: some StringProtocol) {
         let digits = text.utf8.prefix { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }
         var unit = text.utf8.dropFirst(digits.count).map { $0 | 0x20 }

@@ -6,9 +6,8 @@
 ///     **      after `/` or alone, at the end: everything
 ///     **      anywhere else: `*`
 ///
-/// Matching takes at most pattern × text × directories steps: only the last star within a directory's name, and only
-/// the last `**/`, is ever retried. That is enough, because the first match of a part leaves the most text to the parts
-/// after it.
+/// Matching takes at most pattern × text × directories steps. Only the last star within a directory's name and the last
+/// `**/` are ever tried again. That is enough, because the first match of a part leaves the most text to later parts.
 struct Wildcard: Hashable, Sendable {
     private enum Token: Hashable, Sendable {
         case byte(UInt8)
@@ -23,12 +22,12 @@ struct Wildcard: Hashable, Sendable {
     private var tokens: [Token] = []
     private var sets: [ByteSet] = []
 
-    /// Matches the empty text only.
+    /// Matches only the empty text.
     init() {}
 
-    /// nil if it cannot match: an open bracket, an unknown class, a trailing backslash.
+    /// nil if it cannot match, because of an open bracket, an unknown class or a trailing backslash.
     ///
-    /// - Parameter previous: the byte before, if this is the rest of a longer pattern.
+    /// - Parameter previous: the byte before the pattern, if this is the rest of a longer one.
     init?(_ pattern: ArraySlice<UInt8>, after previous: UInt8? = nil) {
         var index = pattern.startIndex
         func byte(_ index: Int) -> UInt8? { index < pattern.endIndex ? pattern[index] : nil }
@@ -57,7 +56,7 @@ struct Wildcard: Hashable, Sendable {
                     tokens.append(.directories)
                     index += 1
                 case (true, UInt8(ascii: "\\")) where byte(index + 1) == UInt8(ascii: "/"):
-                    // Git requires this slash: at least one directory.
+                    // Git requires this slash, so there is at least one directory.
                     tokens += [.star, .byte(UInt8(ascii: "/")), .directories]
                     index += 2
                 default:
@@ -75,7 +74,7 @@ struct Wildcard: Hashable, Sendable {
         return matches(text, from: start, steps: &steps)
     }
 
-    /// The same, counting steps.
+    /// The same, and counts the steps.
     func matches(_ text: Span<UInt8>, from start: Int, steps: inout Int) -> Bool {
         let slash = UInt8(ascii: "/")
         let tokens = tokens.span
@@ -87,7 +86,7 @@ struct Wildcard: Hashable, Sendable {
         }
         var token = 0
         var position = start
-        // Where to retry the last star and the last `**/`: the token after it, and the end of its match.
+        // The places to retry the last star and the last `**/`: the token after it, and the end of its match.
         var star = (token: -1, end: 0)
         var directories = (token: -1, end: 0)
         while true {
@@ -112,7 +111,7 @@ struct Wildcard: Hashable, Sendable {
                     continue
                 case .byte(slash):
                     fits = byte == slash
-                    // Past a slash, no other end of the star before it could help.
+                    // After a slash, no other end of the star before it could help.
                     if fits { star.token = -1 }
                 case .byte(let wanted):
                     fits = byte == wanted

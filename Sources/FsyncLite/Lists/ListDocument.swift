@@ -1,7 +1,7 @@
 import FileStorage
 import FileSystem
 
-/// The file of a step: the header of the list that it found, the two layers, and where it put what it displaced.
+/// The file of a snapshot. It has the header of the list before the run, the two layers, and the places of old objects.
 ///
 ///     {"format":"fsync-lite-list","version":1,"id":…,…,
 ///     "step":[
@@ -21,9 +21,9 @@ package struct ListDocument: Sendable {
     static let name = FileName("list.json")
 
     package var header: ManifestHeader
-    /// From the list that the step left to the one that it found.
+    /// From the list after the run to the list before it.
     package var step: ListLayer
-    /// From the list that the step found to the one that the step before left.
+    /// From the list before the run to the list after the run before. These are the changes by hand in the target.
     package var hand: ListLayer
     package var stored: [StoredObject]
 
@@ -35,10 +35,10 @@ package struct ListDocument: Sendable {
         try Self.write(header, step: step.lines.sorted, hand: hand.lines.sorted, stored: stored, to: &sink)
     }
 
-    /// Writes a document of which the lines are made as they are written.
+    /// Writes a document whose lines are made as they are written.
     ///
     /// - Parameters:
-    ///   - step: in the order of their paths, as `hand`.
+    ///   - step: sorted by path. So is `hand`.
     ///   - stored: at most one line for each object.
     static func write(
         _ header: ManifestHeader, step: some Sequence<ListLine>, hand: some Sequence<ListLine>,
@@ -53,7 +53,7 @@ package struct ListDocument: Sendable {
         try document.end(withChecksum: true, to: &sink)
     }
 
-    /// Reads the document, strictly: an error names file and line.
+    /// Reads the document, strictly. An error names file and line.
     package init(_ descriptor: consuming FileDescriptor, path: [UInt8]) throws {
         var document = try DocumentReader(
             descriptor, path: path, format: Self.format, newestVersion: Self.version)
@@ -121,7 +121,7 @@ extension DocumentReader {
         return try key("absent_base64") ? FieldFormat.pathBelowRoot.read(&self, true) : nil
     }
 
-    /// - Parameter record: reused.
+    /// - Parameter record: a record that is used again.
     fileprivate mutating func listLine(_ record: inout EntryRecord) throws -> ListLine {
         var head = LineHead()
         if !takeLine({ PlainEntry.read($0, into: &record) }) {
@@ -150,7 +150,7 @@ extension DocumentReader {
 
 extension StoredObject {
     private static let blankName = FileName("-")
-    /// In no object, which a document never says.
+    /// It is in no object. A document never says this.
     fileprivate static let blank = StoredObject(0, .inside(0, blankName))
 
     fileprivate static let fields: [Field<StoredObject>] =

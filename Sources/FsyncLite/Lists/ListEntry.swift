@@ -1,9 +1,9 @@
 import FileSystem
 
-/// An entry of a list: a file with the number of its object, which that keeps wherever it goes.
+/// An entry of a list: a file with the number of its object. The object has the same number at every path.
 package struct ListEntry: Hashable, Sendable {
     package var file: File
-    /// The filters of the list leave it out.
+    /// Whether the filters of the list leave it out.
     package var isUncovered: Bool
 
     package init(_ file: File, isUncovered: Bool = false) {
@@ -17,12 +17,12 @@ package struct ListEntry: Hashable, Sendable {
     }
 }
 
-/// What an older list has at a path, where a newer one has something else.
+/// A path at which an older list differs from the newer one, with the older entry.
 package struct ListLine: Hashable, Sendable {
     package let path: RelativePath
-    /// nil: nothing is there, and nothing below it.
+    /// nil if the older list has no entry at the path and below it.
     package var entry: ListEntry?
-    /// Of a directory: the path in the newer list that has what is below it; nil: nothing is below it.
+    /// For a directory, the path in the newer list of the directory with the entries below it; nil if there are none.
     package var below: RelativePath?
 
     package init(_ entry: ListEntry, below: RelativePath? = nil) {
@@ -38,7 +38,7 @@ package struct ListLine: Hashable, Sendable {
 }
 
 package enum ListLineCoding: PackedCoding {
-    /// What is read of an entry without the rest.
+    /// The beginning of an entry, which can be read without the rest.
     struct Beginning {
         let object: UInt64
         let isUncovered, isMultiplyLinked, isDirectory: Bool
@@ -58,7 +58,7 @@ package enum ListLineCoding: PackedCoding {
         store.put(entry.file)
     }
 
-    /// nil where nothing is there.
+    /// nil if there is no entry.
     static func beginning(_ cursor: inout PackedStore.Cursor) -> Beginning? {
         let byte = cursor.byte()
         guard byte != 0 else { return nil }

@@ -1,7 +1,6 @@
 import FileSystem
 
-/// The difference of two neighbouring lists, from the newer one to the older one. What no line names is as in the newer
-/// list.
+/// The difference of two neighbouring lists, from the newer to the older one. Paths without a line are equal in both.
 package struct ListLayer: Sendable {
     package private(set) var lines = PackedMap<ListLineCoding>()
     /// The paths above those of the lines, and maybe more; nil until layers are joined.
@@ -21,20 +20,20 @@ package struct ListLayer: Sendable {
     var isEmpty: Bool { lines.isEmpty }
 
     package enum Answer: Hashable {
-        /// What the older list has; nil for nothing.
+        /// An entry of the older list; nil if it has none.
         case entry(ListEntry?)
-        /// The older list has what the newer one has at this path.
+        /// The entry that the newer list has at this path.
         case newer(RelativePath)
     }
 
-    /// What the older list has at a path.
+    /// Finds the entry of the older list at a path.
     package func resolve(_ path: RelativePath) -> Answer {
         if let line = lines[path] { return .entry(line.entry) }
         guard let parent = path.parent, let name = path.fileName else { return .newer(path) }
         return content(of: parent).map { .newer($0.appending(name)) } ?? .entry(nil)
     }
 
-    /// The directory of the newer list that has what the older list has in this one; nil for none.
+    /// The directory of the newer list that has the content of this directory of the older list; nil if there is none.
     func content(of directory: RelativePath) -> RelativePath? {
         guard !lines.isEmpty else { return directory }
         for above in sequence(first: directory, next: \.parent) {
@@ -44,34 +43,34 @@ package struct ListLayer: Sendable {
         return directory
     }
 
-    /// The paths of the older list that have the content of a directory of the newer one, by its path there.
+    /// For each directory of the newer list, the paths in the older list that have its content.
     var directories: [RelativePath: [RelativePath]] {
         var found: [RelativePath: [RelativePath]] = [:]
         for (path, below) in lines.otherPaths { found[below, default: []].append(path) }
         return found
     }
 
-    /// The same without those that are at their path.
+    /// The same, only for directories that were moved.
     var movedDirectories: [RelativePath: [RelativePath]] {
         directories.filter { below, paths in paths.contains { $0 != below } }
     }
 
-    /// The lines with an entry, in order.
+    /// The lines with an entry, sorted.
     var entries: PackedList<ListLineCoding> {
         var entries = lines.sorted
         entries.removeElements { index, lines in lines.isAbsent(at: index) }
         return entries
     }
 
-    /// The numbers of the objects that the lines name.
+    /// The numbers of the objects in the lines.
     var objects: [UInt64] {
         let lines = lines.sorted
         return lines.indices.compactMap { lines.beginning(at: $0)?.object }
     }
 
-    /// The paths of the older list that have what the newer one has at a path.
+    /// The paths of the older list with the entry that the newer one has at a path.
     ///
-    /// - Parameter directories: those of this layer.
+    /// - Parameter directories: the `directories` of this layer.
     func olderPaths(
         of path: RelativePath, _ directories: [RelativePath: [RelativePath]]
     ) -> [RelativePath] {
@@ -87,8 +86,8 @@ package struct ListLayer: Sendable {
         }.map(\.element)
     }
 
-    /// This layer, of an older list, and the next newer one as one layer: `resolve` gives what both give one after the
-    /// other.
+    /// Joins this layer of an older list and the next newer layer. `resolve` of the result gives what both give one
+    /// after the other.
     package func joined(to newer: ListLayer) -> ListLayer {
         guard !newer.isEmpty else { return self }
         guard !isEmpty else { return newer }
@@ -96,7 +95,7 @@ package struct ListLayer: Sendable {
         return moves ? joined(moving: newer) : joined(in: newer)
     }
 
-    /// Where this layer moves no directory: the lines of the newer one stay, but for those that are hidden here.
+    /// Joins a layer that moves no directory. The lines of the newer layer remain, except those that are hidden here.
     private func joined(in newer: ListLayer) -> ListLayer {
         var (result, above) = (newer, newer.above ?? [])
         if newer.above == nil { for path in newer.lines.keys { above.formUnion(path.ancestors) } }
@@ -115,7 +114,7 @@ package struct ListLayer: Sendable {
         return result
     }
 
-    /// The lines, each with the directory that has its content in the list that the newer layer begins with.
+    /// The lines. `below` becomes the directory with this content in the list from which the newer layer starts.
     private func lines(over newer: ListLayer) -> some Sequence<ListLine> {
         lines.values.lazy.map { line in
             var line = line
@@ -135,16 +134,16 @@ package struct ListLayer: Sendable {
     }
 }
 
-/// Goes over paths of a newer list, in order. The directories above them need not be among these.
+/// Walks through sorted paths of a newer list. The directories above a path need not be among them.
 struct LayerWalk {
     private let lines: PackedList<ListLineCoding>
     private var next = 0
-    /// The lines at and above the present path, and whether the older list has there what is below it.
+    /// The lines at and above the present path. `stays`: the older list has the entries below at the same path.
     private var above: [(path: RelativePath, stays: Bool)] = []
 
     init(_ layer: ListLayer) { lines = layer.lines.sorted }
 
-    /// Whether the older list has another entry at the next path of the newer one, or none.
+    /// Whether the older list has no entry, or another one, at the next path of the newer list.
     mutating func isElsewhere(_ path: RelativePath) -> Bool {
         while let last = above.last, !path.isBelow(last.path) { above.removeLast() }
         while next < lines.count, lines.order(next, comparedTo: path) <= 0 {

@@ -1,7 +1,7 @@
 import FileSystem
 
-/// A list, read as a newer one with a layer laid over it: one pass, and another before it where directories moved.
-/// Memory holds the layer, and what moved directories hold.
+/// An older list, read as the newer one with a layer over it. This needs one pass, and one more before it if
+/// directories were moved. In memory are the layer and the content of moved directories.
 package final class ListStream<Base: EntryStream>: EntryStream {
     private let base: Base
     private let yieldsUncovered: Bool
@@ -9,17 +9,17 @@ package final class ListStream<Base: EntryStream>: EntryStream {
     private var walk: LayerWalk
     private var hasBase = false
 
-    /// The entries that do not stand in the newer list at their path.
+    /// The entries that are not in the newer list at their path.
     let own: PackedList<ListLineCoding>
     private var nextOwn = 0
-    /// The present one; nil where the present entry is one of the newer list.
+    /// The present entry of `own`; nil if the present entry is in the newer list.
     private var entry: ListEntry?
-    /// How many names the files had of which a line tells it, by number.
+    /// The number of names of each file with a line, by the number of its object.
     private let links: [UInt64: UInt32]
 
     /// - Parameters:
-    ///   - withUncovered: also yields what the filters of the older list leave out.
-    ///   - displaced: the places of what applies displaced. It is yielded also where filters leave it out.
+    ///   - withUncovered: also yields entries that the filters of the older list leave out.
+    ///   - displaced: the places of objects in the history. They are yielded even if the filters leave them out.
     ///   - newer: opens the newer list, with uncovered entries.
     package init(
         _ layer: ListLayer, withUncovered: Bool = true, displaced: Places = Places(),
@@ -45,7 +45,7 @@ package final class ListStream<Base: EntryStream>: EntryStream {
             guard let file = own[index].entry?.file else { continue }
             links[file.object] = max(links[file.object] ?? 0, file.linkCount)
         }
-        // What moved with a directory has the number of names of the newer list.
+        // An entry that moved with its directory has the number of names of the newer list. It is corrected here.
         for index in links.isEmpty ? 0..<0 : own.indices {
             guard let count = own.beginning(at: index).flatMap({ links[$0.object] }),
                 let entry = own[index].entry,
@@ -71,7 +71,7 @@ package final class ListStream<Base: EntryStream>: EntryStream {
         return true
     }
 
-    /// Steps to the next entry of the newer list that the older one has there.
+    /// Steps to the next entry of the newer list that the older one has at the same path.
     private func step() throws {
         repeat {
             hasBase = try base.advance()
@@ -112,7 +112,7 @@ extension EntryStream {
     var listEntry: ListEntry { ListEntry(file, isUncovered: marks.contains(.uncovered)) }
 }
 
-/// A part of a list that is in memory, in order.
+/// Entries of a part of a list, in memory and sorted.
 final class ListedEntries: EntryStream {
     private let lines: PackedList<ListLineCoding>
     private var index = -1

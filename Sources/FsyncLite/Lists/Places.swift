@@ -1,17 +1,17 @@
 import FileSystem
 
-/// Where a step put an object that it displaced.
+/// The place in the history to which a run moved an object.
 package struct StoredObject: Hashable, Sendable {
     package enum Place: Hashable, Sendable {
         /// In a slot of the history: `0/12`.
         case slot(RelativePath)
-        /// In another object, which is displaced too, under this name.
+        /// Under this name in another object, which was moved into the history too.
         case inside(UInt64, FileName)
     }
 
     package var object: UInt64
     package var place: Place
-    /// The transaction that displaced it; nil for that of the record.
+    /// The transaction that moved it there; nil for the record's own transaction.
     package var transaction: FileName?
 
     package init(_ object: UInt64, _ place: Place, transaction: FileName? = nil) {
@@ -48,7 +48,7 @@ package struct ObjectsByPlace: Sendable {
         }
     }
 
-    /// The object at a path below the history; nil for one that no list has.
+    /// The object at a path below the history; nil if no list has it.
     package func object(at path: RelativePath) -> UInt64? {
         if let object = slots[path] { return object }
         guard let parent = path.parent, !parent.isRoot, let name = path.fileName,
@@ -58,9 +58,9 @@ package struct ObjectsByPlace: Sendable {
     }
 }
 
-/// The places of objects by number. Of an object that is not in the present list, the newest line is right.
+/// The places of objects by number. For an object that is not in the present list, the newest line is right.
 package struct Places: Sendable {
-    /// What a line says, in sixteen bytes: where the name begins, or which of the slots it is.
+    /// The content of a line in sixteen bytes. `position` is the offset of the name, or the index of the slot.
     private struct Location {
         /// 0 for a slot.
         let directory: UInt64
@@ -69,15 +69,15 @@ package struct Places: Sendable {
 
     private var locations: [UInt64: Location] = [:]
     private var slots: [(transaction: FileName, path: RelativePath)] = []
-    /// The directories that hold an object.
+    /// The directories that contain an object.
     private var directories: Set<UInt64> = []
-    /// Each with a NUL behind it.
+    /// The names, each with a NUL after it.
     private var names: [UInt8] = []
 
     package init() {}
 
-    /// Adds the lines of a record; newer records come first. A newer line can give the same place to another object: the
-    /// older object came back with its directory, and a user replaced it there. Its line is left out.
+    /// Adds the lines of a record. Add newer records first. A newer line can give the same place to another object: the
+    /// older object came back with its directory, and a user replaced it there. Then the older line is left out.
     package mutating func add(_ lines: some Sequence<StoredObject>, of transaction: FileName) {
         let replaced = places(of: lines)
         for line in lines where locations[line.object] == nil {
@@ -97,7 +97,7 @@ package struct Places: Sendable {
         for case let inside? in lines.lazy.map(\.inside) { directories.insert(inside.object) }
     }
 
-    /// The places of new objects in these lines that known objects have already.
+    /// The places of new objects in these lines that known objects already have.
     private func places(of lines: some Sequence<StoredObject>) -> Set<Inside> {
         var asked: Set<Inside> = []
         for line in lines where !hasStored(line.object) {
@@ -110,7 +110,7 @@ package struct Places: Sendable {
         )
     }
 
-    /// The line of an object that a step displaced, with the transaction of a slot.
+    /// The line of an object in the history. For a slot, it has the transaction.
     private func line(_ object: UInt64) -> StoredObject? {
         guard let location = locations[object] else { return nil }
         guard location.directory > 0 else {
@@ -121,7 +121,7 @@ package struct Places: Sendable {
         return StoredObject(object, .inside(location.directory, name))
     }
 
-    /// The lines, as a record of this transaction has them.
+    /// The lines as the record of this transaction has them.
     package func lines(of transaction: FileName) -> [StoredObject] {
         locations.keys.sorted().compactMap { object in
             var line = line(object)
@@ -130,7 +130,7 @@ package struct Places: Sendable {
         }
     }
 
-    /// Whether a step displaced the object.
+    /// Whether a run moved the object into the history.
     func hasStored(_ object: UInt64) -> Bool { locations[object] != nil }
 
     package var objects: ObjectsByPlace { ObjectsByPlace(locations.keys.lazy.compactMap(line)) }
@@ -138,7 +138,7 @@ package struct Places: Sendable {
     package enum Place: Hashable, Sendable {
         /// Below the root of the tree.
         case tree(RelativePath)
-        /// Below the history: `TX/0/12`, or what is in that.
+        /// Below the history: `TX/0/12`, or a path inside it.
         case history(RelativePath)
 
         func appending(_ name: FileName) -> Place {
@@ -149,7 +149,7 @@ package struct Places: Sendable {
         }
     }
 
-    /// An object, and the displaced directories above it, one after the other. A chain of damaged lines may be a ring, which
+    /// An object and the directories of the history above it, one after the other. Damaged lines may form a ring, which
     /// Brent's algorithm finds (R. P. Brent, *An improved Monte Carlo factorization algorithm*, 1980).
     private struct Chain {
         private(set) var object: UInt64
@@ -158,7 +158,7 @@ package struct Places: Sendable {
 
         init(_ object: UInt64) { (self.object, mark) = (object, object) }
 
-        /// - Returns: false in a ring.
+        /// - Returns: false if the chain is a ring.
         mutating func move(to directory: UInt64) -> Bool {
             object = directory
             guard object != mark else { return false }
@@ -168,7 +168,7 @@ package struct Places: Sendable {
         }
     }
 
-    /// The displaced directories that an object was left in, from the inside.
+    /// The directories that were moved into the history with an object inside, from the innermost.
     package func directories(of object: UInt64) -> [UInt64] {
         var (directories, chain) = ([UInt64](), Chain(object))
         while let directory = locations[chain.object]?.directory, directory > 0, chain.move(to: directory) {
@@ -177,7 +177,7 @@ package struct Places: Sendable {
         return directories
     }
 
-    /// The directory of the last object, and its place. The next object is mostly in the same directory.
+    /// The directory of the last object, and its place. The next object is usually in the same directory.
     package struct Neighbour: Sendable {
         fileprivate var directory: UInt64?
         fileprivate var place = Place.tree(.root)
@@ -185,10 +185,10 @@ package struct Places: Sendable {
         package init() {}
     }
 
-    /// The place of an object; nil for one that is lost.
+    /// The place of an object; nil if it is lost.
     ///
     /// - Parameters:
-    ///   - neighbour: one for all objects that are asked for with the same present list.
+    ///   - neighbour: use the same one for all objects that are asked for with the same present list.
     ///   - present: the path of an object in the present list.
     package func place(
         of object: UInt64, near neighbour: inout Neighbour, present: (UInt64) -> RelativePath?

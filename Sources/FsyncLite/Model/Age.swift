@@ -1,14 +1,14 @@
-/// A duration as text: `90m`, `26h`, `30d`, `1y6mo`, in seconds (`s`), minutes (`m`), hours, days, weeks, months (`mo`) and
-/// years.
+/// A duration as text: `90m`, `26h`, `30d`, `1y6mo`. The units are seconds (`s`), minutes (`m`), hours, days, weeks,
+/// months (`mo`) and years.
 public struct Age: Hashable, Sendable, CustomStringConvertible {
     /// The text as the user gave it.
     public let description: String
     /// The part in months and years, and the rest in seconds.
     private let months, clock: Int64
-    /// It has minutes or seconds. In an age that decides what is deleted, `m` is usually meant as months.
+    /// Whether it has minutes or seconds. In an age that decides about deletions, people usually mean months by `m`.
     let countsMinutes: Bool
 
-    /// In seconds; a month or a year only to limit the sum.
+    /// In seconds. Months and years are here only to limit the sum.
     private static let units: [String: Int64] = [
         "s": 1, "m": 60, "h": 3600, "d": 86_400, "w": 7 * 86_400, "mo": 30 * 86_400, "y": 365 * 86_400,
     ]
@@ -21,7 +21,7 @@ public struct Age: Hashable, Sendable, CustomStringConvertible {
         time.earlier(months: months).advanced(bySeconds: -clock)
     }
 
-    /// A month has 30 days.
+    /// The duration; a month is 30 days here.
     package var duration: Duration { .seconds(clock + months * 30 * 86_400) }
 
     /// nil for invalid text.

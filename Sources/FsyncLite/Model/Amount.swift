@@ -2,14 +2,14 @@ import FileSystem
 
 /// Numbers in messages for people.
 package enum Amount {
-    /// Such as `1 entry` and `3 entries`; the plural has an `s` if none is given.
+    /// For example `1 entry` and `3 entries`. The plural has an `s` if none is given.
     package static func of(_ count: some BinaryInteger, _ one: String, _ many: String? = nil) -> String {
         "\(count) \(count == 1 ? one : many ?? "\(one)s")"
     }
 
     package static func entries(_ count: Int) -> String { of(count, "entry", "entries") }
 
-    /// The first of so many names: `a, b and 3 more`.
+    /// The first names of a list with `count` names: `a, b and 3 more`.
     package static func list(_ first: [String], of count: Int) -> String {
         first.joined(separator: ", ") + (count > first.count ? " and \(count - first.count) more" : "")
     }
@@ -28,7 +28,7 @@ package enum Amount {
         return "\(tenths / 10).\(tenths % 10) \(units[unit])"
     }
 
-    /// Two sizes of which the first is larger: to the byte if they are the same in units.
+    /// Two sizes, of which the first is larger. If they look the same in units, both are in bytes.
     static func bytes(_ larger: ByteCount, over smaller: ByteCount) -> (larger: String, smaller: String) {
         let (first, second) = (bytes(larger), bytes(smaller))
         return first == second ? ("\(larger) B", "\(smaller) B") : (first, second)

@@ -1,5 +1,5 @@
 extension RandomAccessCollection where Index == Int {
-    /// The first index whose element does not precede what is sought; `endIndex` where all do.
+    /// The first index whose element does not precede the sought one; `endIndex` if all elements precede it.
     ///
     /// - Parameter precedes: true for the first elements, false for the rest.
     func partitionPoint(where precedes: (Element) throws -> Bool) rethrows -> Int {
@@ -13,7 +13,7 @@ extension RandomAccessCollection where Index == Int {
 }
 
 extension RandomAccessCollection where Index == Int, Element: Comparable {
-    /// The same as `contains`, of a collection in order.
+    /// The same as `contains`, for a sorted collection.
     func containsInOrder(_ element: Element) -> Bool {
         let index = partitionPoint(where: { $0 < element })
         return index < endIndex && self[index] == element

@@ -1,5 +1,5 @@
-/// A large value in an allocation of its own: a copy of what holds it is one reference. It is copied when it is changed
-/// while others have it.
+/// A large value in an allocation of its own, so that a copy of its owner copies one reference. If others have the
+/// value when it is changed, it is copied.
 @propertyWrapper
 package struct Boxed<Value: Sendable>: Sendable {
     private var box: [Value]

@@ -1,6 +1,6 @@
 import FileSystem
 
-/// The SHA-256 of a file's content, as printed by `sha256sum`.
+/// The SHA-256 of a file's content, as `sha256sum` prints it.
 public struct Digest: Hashable, Sendable, CustomStringConvertible {
     let value: SHA256.Value
 

@@ -1,6 +1,6 @@
-/// The files of a target that get a digest by each run.
+/// The files of a target for which each run records a digest.
 public enum DigestRule: String, Sendable, CaseIterable {
-    /// All but those with large holes.
+    /// All files except those with large holes.
     case usual
     case all
 }

@@ -6,17 +6,17 @@ public struct Endpoint: Hashable, Sendable {
     public let user: String?
     public let host: String
     public let port: UInt16?
-    /// Relative to the directory that the far shell starts in, unless it begins with `/`.
+    /// If it does not begin with `/`, it is relative to the directory in which the other machine's shell starts.
     public let path: [UInt8]
 
-    /// Why text that names another machine is no endpoint.
+    /// The reason why text that names another machine is not an endpoint.
     public struct Fault: Error, Hashable, Sendable {
         public let reason: String
     }
 
-    /// nil for a path of this machine: one without a colon before its first slash.
+    /// nil for a path on this machine: one without a colon before its first slash.
     ///
-    /// - Throws: `Fault` for text that names another machine, but not well.
+    /// - Throws: `Fault` for text that names another machine, but is invalid.
     public init?(_ text: [UInt8]) throws(Fault) {
         let (colon, slash) = (UInt8(ascii: ":"), UInt8(ascii: "/"))
         let scheme = Array("ssh://".utf8)
@@ -28,7 +28,7 @@ public struct Endpoint: Hashable, Sendable {
                 throw Fault(reason: "a path is missing after the host")
             }
             (authority, port) = try Endpoint.splitPort(whole[..<end])
-            // As git reads it.
+            // Git reads it in the same way.
             rest = whole[end...].starts(with: "/~".utf8) ? whole[(end + 1)...] : whole[end...]
         } else {
             let head = text.prefix { $0 != slash }
@@ -65,7 +65,7 @@ public struct Endpoint: Hashable, Sendable {
         self.port = port
     }
 
-    /// The address of IPv6 in text that has one before its path, without brackets; nil for a host and a path.
+    /// The IPv6 address without brackets at the start of a text, before any path; nil for a host and a path.
     private static func bareAddress(_ head: ArraySlice<UInt8>) -> Range<Int>? {
         let colon = UInt8(ascii: ":")
         let start = head.firstIndex(of: UInt8(ascii: "@")).map { $0 + 1 } ?? head.startIndex
@@ -74,12 +74,12 @@ public struct Endpoint: Hashable, Sendable {
         guard groups.contains(colon),
             groups.allSatisfy({ $0 == colon || Character(Unicode.Scalar($0)).isHexDigit })
         else { return nil }
-        // No address ends with one colon: this one goes on, and there is no path.
+        // An address cannot end with a single colon. If it would, the text is an address as a whole, without a path.
         let isWhole = groups.endIndex < last || groups.last != colon || groups.dropLast().last == colon
         return start..<(isWhole ? last : head.endIndex)
     }
 
-    /// As a far shell would read it: `~` is the home directory, in which the far end starts.
+    /// The path as the other machine's shell would read it: `~` is the home directory, in which that shell starts.
     private static func path(_ text: ArraySlice<UInt8>) throws(Fault) -> [UInt8] {
         guard text.first == UInt8(ascii: "~") else { return Array(text) }
         let name = text.prefix { $0 != UInt8(ascii: "/") }
@@ -92,7 +92,7 @@ public struct Endpoint: Hashable, Sendable {
         return path.isEmpty ? [UInt8(ascii: ".")] : Array(path)
     }
 
-    /// Neither an option of ssh nor anything that a shell reads otherwise.
+    /// Checks that the text is neither an option of ssh nor special to a shell.
     private static func word(_ bytes: ArraySlice<UInt8>, _ what: String) throws(Fault) -> String {
         guard !bytes.isEmpty else { throw Fault(reason: "the \(what) is missing") }
         guard bytes.first != UInt8(ascii: "-") else {
@@ -118,21 +118,21 @@ public struct Endpoint: Hashable, Sendable {
         return (authority[..<colon], port)
     }
 
-    /// Reached the same way.
+    /// Whether both are reached in the same way.
     public func isOnSameMachine(as other: Endpoint) -> Bool {
         user == other.user && host == other.host && port == other.port
     }
 
-    /// The host, with the user where one was given, as ssh takes it.
+    /// The host in the form for ssh, with the user if one was given.
     public var destination: String { user.map { "\($0)@\(host)" } ?? host }
 
-    /// A path on that machine, as it is shown and recorded.
+    /// A path on that machine, in the form for display and documents.
     package func location(of path: [UInt8]) -> [UInt8] {
         let shown = host.contains(":") ? "[\(host)]" : host
         return Array((user.map { "\($0)@" } ?? "").utf8) + shown.utf8 + ":".utf8 + path
     }
 
-    /// As it is shown; the same endpoint again, when it is read.
+    /// The form for display. Parsed, it gives the same endpoint again.
     public var bytes: [UInt8] {
         guard let port else { return location(of: path) }
         let shown = host.contains(":") ? "[\(host)]" : host
@@ -142,30 +142,30 @@ public struct Endpoint: Hashable, Sendable {
 }
 
 extension SyncError.Code {
-    /// Another machine cannot be reached, or what answers there does not speak this protocol.
+    /// Another machine cannot be reached, or the program that answers there does not speak this protocol.
     public static let unreachable = SyncError.Code(rawValue: "unreachable")
 }
 
-/// How another machine is reached.
+/// The way to reach another machine.
 public struct RemoteAccess: Hashable, Sendable {
     public static let usualCommand = "fsync-lite"
-    /// Where it is installed; for the far shell.
+    /// The path of an installed program, for the other machine's shell.
     static let installedCommand = "~/.local/bin/fsync-lite"
 
     /// The command in place of `ssh`, with its first arguments.
     public var ssh: [String]
-    /// The far end's `fsync-lite`, as its shell finds it.
+    /// The `fsync-lite` of the other machine, for its shell.
     public var command: String
-    /// The version of this program, which is put there where there is none; nil where it is not.
+    /// The version of this program to install there if it has none; nil if it must not be installed.
     public var installs: String?
 
     public init(ssh: [String] = ["ssh"], command: String = usualCommand) {
         (self.ssh, self.command) = (ssh, command)
     }
 
-    /// The command for the far shell that answers.
+    /// The command for the other machine's shell. It starts the program that answers.
     func program(isReadOnly: Bool) -> String {
-        // What is not plain stands in quotes.
+        // A command with special characters is quoted.
         let isPlain = command.utf8.allSatisfy { byte in
             (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20)
                 || (UInt8(ascii: "-")...UInt8(ascii: "9")).contains(byte) || byte == UInt8(ascii: "_")
@@ -178,7 +178,7 @@ public struct RemoteAccess: Hashable, Sendable {
         return "\(program) serve\(isReadOnly ? " --read-only" : "")"
     }
 
-    /// The command line that has a host's shell run a command.
+    /// The command line that makes a host's shell run a command.
     func words(to endpoint: Endpoint, running command: String) -> [[UInt8]] {
         let options = ["-T", "-a", "-x"] + port(of: endpoint) + ["--", endpoint.destination, command]
         return (ssh + options).map { Array($0.utf8) }
@@ -186,7 +186,7 @@ public struct RemoteAccess: Hashable, Sendable {
 
     private func port(of endpoint: Endpoint) -> [String] { endpoint.port.map { ["-p", "\($0)"] } ?? [] }
 
-    /// The same for a person.
+    /// The same command line in the form for people.
     func line(to endpoint: Endpoint, _ command: String) -> String {
         escapedText((ssh + port(of: endpoint) + [endpoint.destination, command]).joined(separator: " ").utf8)
     }

@@ -2,25 +2,25 @@ import FileStorage
 import FileSystem
 import FoundationEssentials
 
-/// One entry of a tree as a scan or a manifest yields it: a pure value, which touches no disk.
+/// One entry of a tree, from a scan or a manifest. It is a pure value and touches no disk.
 public struct File: Hashable, Sendable, NamedFile {
-    /// The difference, its plan, the layout and the record of history all hold the same files.
+    /// Shared, because the difference, its plan, the layout and the record of history contain the same files.
     private var shared: Shared<Fields>
 
     private struct Fields: Hashable, Sendable {
         var path: RelativePath
-        /// The fixed part, and the payload of a symlink: `kind` joins them, and only `kind` can set them, so a
-        /// symlink without destination or a directory with one cannot be made.
+        /// The status without the payload of a symlink. `kind` joins the two, and only `kind` can set them. So a
+        /// symlink without a destination, or a directory with one, cannot be made.
         var status: FileStatus
         var omitted: Omissions = []
         var isGrowing = false
         var isSettled = false
         var object: UInt64 = 0
-        /// nil where all of it is empty.
+        /// nil if all its parts are empty.
         var rest: Shared<Rest>?
     }
 
-    /// What few entries have.
+    /// The parts that few entries have.
     private struct Rest: Hashable, Sendable {
         var destination: [UInt8] = []
         var extended = ExtendedAttributes()
@@ -41,43 +41,43 @@ public struct File: Hashable, Sendable, NamedFile {
         self = with { $0.rest = rest == Rest() ? nil : Shared(rest) }
     }
 
-    /// Where it stands below the root of its tree.
+    /// Its path below the root of its tree.
     public var path: RelativePath { shared.value.path }
     package var status: FileStatus { shared.value.status }
     package var destination: [UInt8] { shared.value.rest?.value.destination ?? [] }
-    /// The extended attributes, if they were read; a scan reads them only on request.
+    /// The extended attributes, if they were read. A scan reads them only on request.
     package var extended: ExtendedAttributes {
         get { shared.value.rest?.value.extended ?? ExtendedAttributes() }
         set { if newValue != extended { setRest { $0.extended = newValue } } }
     }
-    /// What of the source's entry the mirror could not hold.
+    /// The attributes of the source's entry that the mirror could not store.
     package var omitted: Omissions {
         get { shared.value.omitted }
         set { if newValue != omitted { self = with { $0.omitted = newValue } } }
     }
-    /// Of a file's content, where it is known.
+    /// The digest of a file's content, if it is known.
     public package(set) var digest: Digest? {
         get { shared.value.rest?.value.digest }
         set { if newValue != digest { setRest { $0.digest = newValue } } }
     }
-    /// It was written to while it was copied: the mirror has its first part, and nothing vouches for it.
+    /// Another program wrote to it while it was copied. The mirror has its first part, which may be wrong.
     package var isGrowing: Bool {
         get { shared.value.isGrowing }
         set { if newValue != isGrowing { self = with { $0.isGrowing = newValue } } }
     }
-    /// What was read of it cannot change any more without a new time: see `SettlingProbe`.
+    /// Any change of its content after it was read must move a time: see `SettlingProbe`.
     package var isSettled: Bool {
         get { shared.value.isSettled }
         set { if newValue != isSettled { self = with { $0.isSettled = newValue } } }
     }
-    /// The number of its object in the lists of a target; 0 where it has none.
+    /// The number of its object in the lists of a target; 0 if it has none.
     package var object: UInt64 {
         get { shared.value.object }
         set { if newValue != object { self = with { $0.object = newValue } } }
     }
 
     /// - Parameters:
-    ///   - size: bytes of content; a symlink's is the length of its destination.
+    ///   - size: the bytes of content; for a symlink, the length of its destination.
     ///   - mode: the twelve permission bits.
     public init(
         path: RelativePath, kind: FileKind, size: ByteCount = 0, modified: Timestamp,
@@ -105,7 +105,7 @@ public struct File: Hashable, Sendable, NamedFile {
         self.init(path: path, status: status, destination: destination)
     }
 
-    /// - Parameter destination: where a symlink points; left out of account for everything else.
+    /// - Parameter destination: the destination of a symlink; ignored for other types.
     package init(
         path: RelativePath, status: FileStatus, destination: [UInt8],
         extended: ExtendedAttributes = ExtendedAttributes(), omitted: Omissions = [], digest: Digest? = nil,
@@ -137,46 +137,46 @@ public struct File: Hashable, Sendable, NamedFile {
 
     /// Bytes of content.
     public var size: ByteCount { shared.value.status.size }
-    /// When the content was last modified, to the nanosecond.
+    /// The last modification of the content, to the nanosecond.
     public var modified: Timestamp { Timestamp(status.modified) }
-    /// `modified` as Foundation knows it, a fraction of a microsecond off.
+    /// `modified` as a `Date`, off by a fraction of a microsecond.
     public var modificationDate: Date { modified.date }
-    /// When the object was made, to the nanosecond, where the file system tells.
+    /// The creation of the object, to the nanosecond, if the file system reports it.
     public var created: Timestamp? { status.created.map(Timestamp.init) }
-    /// `created` as Foundation knows it.
+    /// `created` as a `Date`.
     public var creationDate: Date? { created?.date }
     /// Permission bits with setuid, setgid and sticky.
     public var mode: UInt16 { status.permissions }
-    /// Numeric user.
+    /// The number of the user.
     public var owner: UInt32 { status.owner }
-    /// Numeric group.
+    /// The number of the group.
     public var group: UInt32 { status.group }
-    /// How many names the object has.
+    /// The number of names of the object.
     public var linkCount: UInt32 { shared.value.status.links }
     /// The identity of the object, the same under all of its names.
     public var identity: FileIdentity { status.identity }
 
-    /// The last component, for people: bytes that are no UTF-8 are replaced. `path` has them all.
+    /// The last component, for people. Bytes that are not UTF-8 are replaced; `path` has the original bytes.
     public var name: String { String(decoding: path.lastComponent, as: UTF8.self) }
-    /// The path of the directory that holds it; nil at the root.
+    /// The path of its directory; nil at the root.
     public var parent: RelativePath? { path.parent }
 
-    /// The path of an entry in this directory; nil when the name is not a single valid component.
+    /// The path of an entry in this directory; nil if the name is not a single valid component.
     public static func + (directory: File, name: String) -> RelativePath? {
         directory.path + name
     }
 
-    /// The same file at another place.
+    /// The same file at another path.
     package func moved(to path: RelativePath) -> File {
         path == self.path ? self : with { $0.path = path }
     }
 
-    /// Another status of the same file.
+    /// The same file with another status.
     package func with(_ status: FileStatus) -> File {
         status == self.status ? self : with { $0.status = status }
     }
 
-    /// The same, without the extended attributes of the source, which could not be read; the next run looks again.
+    /// The same file without the extended attributes of the source, which could not be read. The next run tries again.
     func withoutAttributes() -> File {
         var file = with(status.unexamined)
         file.omitted.insert(.unread)
@@ -192,14 +192,14 @@ public struct File: Hashable, Sendable, NamedFile {
         return file
     }
 
-    /// With the extended attributes, digest and omissions of another name of the same file.
+    /// This file with the extended attributes, digest and omissions of another name of the same file.
     func recorded(as name: File) -> File {
         var file = self
         (file.extended, file.omitted, file.digest) = (name.extended, name.omitted, name.digest)
         return file
     }
 
-    /// With the attributes that the mirror's object has.
+    /// This file with the attributes of the mirror's object.
     func holding(_ target: FileStatus) -> File {
         var status = status
         (status.modified, status.permissions) = (target.modified, target.permissions)

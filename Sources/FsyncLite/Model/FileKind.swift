@@ -4,7 +4,7 @@ import FileSystem
 public enum FileKind: Hashable, Sendable {
     case file
     case directory
-    /// The destination as bytes, exactly as stored; never followed.
+    /// The destination as bytes, exactly as stored. It is never followed.
     case symlink(destination: [UInt8])
     case fifo
     case characterDevice(major: UInt32, minor: UInt32)

@@ -1,5 +1,5 @@
-/// The filters of a run as lines of text, in order, for a manifest: the equivalent options, escaped if they are not
-/// printable.
+/// The filters of a run as lines of text for a manifest, in order. The lines are the equivalent options, escaped if
+/// they are not printable.
 public struct FilterSummary: Sendable {
     public let lines: [String]
 
@@ -9,7 +9,7 @@ public struct FilterSummary: Sendable {
 }
 
 extension FilterSummary: Hashable {
-    /// By bytes: in `String`, composed and decomposed letters are equal, and two patterns would be one.
+    /// Compares bytes. In `String`, composed and decomposed letters are equal, so two patterns would become one.
     public static func == (left: FilterSummary, right: FilterSummary) -> Bool {
         left.lines.elementsEqual(right.lines) { $0.utf8.elementsEqual($1.utf8) }
     }

@@ -1,6 +1,6 @@
 import FileStorage
 
-/// The reasons to refuse, by the names that documents have. `Refusal` says for each the text and the way out.
+/// The reasons to refuse, with their names in documents. `Refusal` has the text and the way out of each.
 public enum Guard: String, CaseIterable, Hashable, Sendable {
     // MARK: Sources
     case emptySource = "empty_source"
@@ -84,7 +84,7 @@ public enum Guard: String, CaseIterable, Hashable, Sendable {
     case changedSincePlan = "changed_since_plan"
     case changedSincePrepared = "changed_since_prepared"
 
-    /// The error that ends a run, and so its exit code.
+    /// The code of the error that ends a run. The exit code follows from it.
     public var code: SyncError.Code {
         switch self {
         case .changedSincePlan, .changedSincePrepared: .stale
@@ -95,8 +95,7 @@ public enum Guard: String, CaseIterable, Hashable, Sendable {
 }
 
 extension Guard {
-    /// What to try before the way out, which would make the run go on with what may be a mistake; nil where nothing is lost
-    /// by it.
+    /// A safer step to try before the way out, which may make a mistake final; nil if nothing can be lost.
     package var safeWay: String? {
         switch self {
         case .emptySource, .missingSource, .otherSource, .otherSourceDirectory, .unknownJobTarget,

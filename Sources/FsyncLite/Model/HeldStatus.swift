@@ -1,10 +1,10 @@
 import FileSystem
 
 extension FileStatus {
-    /// Takes from the target's object what is not mirrored, and its time where that cannot be told apart: this is the
-    /// status that the object shall have.
+    /// Makes this the status that the object shall have. Attributes that are not mirrored are those of the target's
+    /// object. So is the time, if the target cannot store the difference.
     ///
-    /// - Parameter timeStep: nanoseconds between two times of the target.
+    /// - Parameter timeStep: the nanoseconds between two times of the target.
     mutating func keepUnmirrored(
         of other: FileStatus, mirroring attributes: MirroredAttributes, timeStep: Int64
     ) {
@@ -23,8 +23,8 @@ extension FileStatus {
 }
 
 extension FileTime {
-    /// Whether this is what becomes of it in a target whose times have a step, in nanoseconds: the same, or less than a
-    /// step earlier.
+    /// Whether a target would store this time as `held`. If its times have a step, in nanoseconds, it stores the same
+    /// time or one that is less than a step earlier.
     func isKept(as held: FileTime, step: Int64) -> Bool {
         (0..<step).contains(nanoseconds(since: held))
     }

@@ -3,10 +3,10 @@ import FileSystem
 
 /// Input documents that a user names.
 extension LocalFile {
-    /// Opens a file, or what a shell passes instead: a pipe, `/dev/stdin`, a terminal. A pipe blocks until its writer
-    /// comes, and can be read once.
+    /// Opens a file, or a pipe, `/dev/stdin` or a terminal that a shell passes instead. A pipe blocks until it has a
+    /// writer, and can be read once.
     ///
-    /// - Throws: `inputMissing` if it does not exist, `invalidDocument` for a directory or another type without content.
+    /// - Throws: `inputMissing` if it does not exist; `invalidDocument` for a directory or a type without content.
     package func openInput() throws(SyncError) -> FileDescriptor {
         do throws(SyncError) {
             let file = try location().open(.read)
@@ -21,9 +21,9 @@ extension LocalFile {
         }
     }
 
-    /// The whole content of such a document.
+    /// The whole content of an input document.
     ///
-    /// - Parameter limit: in bytes; a larger one is an `invalidDocument` and is not read to its end.
+    /// - Parameter limit: in bytes. A larger document is `invalidDocument` and is not read to its end.
     package func input(limit: Int) throws(SyncError) -> [UInt8] {
         let file = try openInput()
         do throws(SyncError) {

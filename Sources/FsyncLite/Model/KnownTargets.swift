@@ -2,10 +2,10 @@ import FileStorage
 import FileSystem
 import FoundationEssentials
 
-/// The targets that this user has written to, in the document `targets.json` of a directory of the user's. A target
-/// that was there and is now on another file system has a disk that is not mounted.
+/// The targets that this user has written to, in the document `targets.json` of the user's directory. If a known target
+/// is now on another file system, its disk is not mounted.
 ///
-/// A record that is damaged or missing is empty: the next commit begins it anew.
+/// A damaged or missing record is treated as empty. The next commit begins it anew.
 public struct KnownTargets: Hashable, Sendable {
     let directory: LocalFile
 
@@ -15,16 +15,16 @@ public struct KnownTargets: Hashable, Sendable {
         /// The id of its state.
         public var id: String
         public var fileSystem: FileSystemName
-        /// Absolute, without symlinks; the last one used is last.
+        /// Absolute, without symlinks. The last one is the last that was used.
         public var paths: [[UInt8]]
         public var lastApply: Timestamp
-        /// Where its file system was mounted, in the kernel's words; nil where that is not known.
+        /// The mount point of its file system, as the kernel names it; nil if it is unknown.
         public var mountPoint: String?
     }
 
     private static let name = FileName("targets.json")
     private static let sizeLimit = 1 << 22
-    /// The numbers of targets, and of paths of one target, that are recorded: the newest.
+    /// The most targets, and the most paths of one target, that are recorded. The newest remain.
     private static let mostEntries = 256
     private static let mostPaths = 8
 
@@ -44,14 +44,14 @@ public struct KnownTargets: Hashable, Sendable {
             let document: Document = try CodableStorage.document(name, in: holder, limit: sizeLimit)
             return document.targets.compactMap(\.entry)
         } catch {
-            // Damaged, or there is none.
+            // The document is damaged, or does not exist.
             return []
         }
     }
 
     // MARK: Writing
 
-    /// Adds a target, durably, in place of what was recorded for its path.
+    /// Adds a target, durably. It replaces the record of its path.
     package func add(_ new: Entry) throws {
         let holder = try RecordDirectory.make(directory)
         try RecordDirectory.locked(holder) { try KnownTargets.add(new, in: holder) }
@@ -77,15 +77,15 @@ public struct KnownTargets: Hashable, Sendable {
         try file.commit(durably: true)
     }
 
-    /// A path on the file system that was just written to, so it is mounted and answers.
+    /// Whether a path no longer exists. This asks only the file system that was just written to, which answers.
     private static func isGone(_ path: [UInt8], of entry: Entry, beside new: Entry) -> Bool {
         guard entry.fileSystem == new.fileSystem, new.fileSystem.isLocal else { return false }
-        // A path that cannot be looked at is not known to be gone.
+        // If a path cannot be looked at, it may still exist.
         return (try? LocalFile(bytes: path).exists) == false
     }
 }
 
-/// Names a file system over time, as far as it can be named.
+/// A name of a file system that remains the same over time, if there is one.
 public struct FileSystemName: Hashable, Sendable {
     /// `ext4` and so on.
     public var type: String
@@ -103,13 +103,13 @@ public struct FileSystemName: Hashable, Sendable {
         isLocal = true
     }
 
-    /// It is on this machine, so it answers.
+    /// Whether it is on this machine, so that it answers.
     fileprivate let isLocal: Bool
 
-    /// A file system in memory comes anew each time, so its absence says nothing.
+    /// False for a file system in memory, which is new each time. Its absence says nothing.
     package var lasts: Bool { !["tmpfs", "0x858458f6"].contains(type) }
 
-    /// Certainly another one. Without UUIDs only the type tells.
+    /// Whether it is certainly another one. Without UUIDs, only the type shows that.
     package func isOther(than other: FileSystemName) -> Bool {
         if type != other.type { return true }
         guard let uuid, let last = other.uuid else { return false }
@@ -140,7 +140,7 @@ private struct Row: Codable {
     var lastApply: String
     var mountPoint: String?
     var paths: [String]?
-    /// Those that are no UTF-8.
+    /// The paths that are not UTF-8.
     var pathsBase64: [String]?
 
     init(_ entry: KnownTargets.Entry) {
@@ -153,7 +153,7 @@ private struct Row: Codable {
         if pathsBase64?.isEmpty == true { pathsBase64 = nil }
     }
 
-    /// nil for one that is damaged.
+    /// nil for a damaged record.
     var entry: KnownTargets.Entry? {
         guard let lastApply = Timestamp(iso8601: lastApply) else { return nil }
         let paths =

@@ -1,6 +1,6 @@
 import FileSystem
 
-/// The attributes of a file that are mirrored besides content, type and modification time. By default all of them.
+/// The attributes of a file that are mirrored besides content, type and modification time. By default, all are.
 public struct MirroredAttributes: OptionSet, Hashable, Sendable {
     public let rawValue: UInt8
 
@@ -8,7 +8,7 @@ public struct MirroredAttributes: OptionSet, Hashable, Sendable {
         self.rawValue = rawValue
     }
 
-    /// Owner and group, by number; needs root.
+    /// Owner and group by number. This needs root.
     public static let owner = MirroredAttributes(rawValue: 1)
     /// Extended attributes: `user`, and for root also `trusted` and `security`.
     public static let xattrs = MirroredAttributes(rawValue: 2)
@@ -19,13 +19,13 @@ public struct MirroredAttributes: OptionSet, Hashable, Sendable {
     /// Holes in files.
     public static let holes = MirroredAttributes(rawValue: 16)
 
-    /// Permissions; left out only where the target's file system holds none.
+    /// Permissions. They are left out only if the target's file system has none.
     public static let mode = MirroredAttributes(rawValue: 32)
 
-    /// Owner and time of symlinks; left out only where the target's file system cannot set them.
+    /// Owner and time of symlinks. They are left out only if the target's file system cannot set them.
     public static let symlinks = MirroredAttributes(rawValue: 64)
 
-    /// Extended attributes of `trusted` and `security`; left out only where the target's file system keeps none.
+    /// Extended attributes of `trusted` and `security`. They are left out only if the target's file system has none.
     public static let privilegedXattrs = MirroredAttributes(rawValue: 128)
 
     public static let all: MirroredAttributes = [
@@ -44,7 +44,7 @@ public struct MirroredAttributes: OptionSet, Hashable, Sendable {
     /// The names of the attributes that are not in the set.
     var missingNames: [String] { MirroredAttributes.names.filter { !contains($0.0) }.map(\.1) }
 
-    /// The ones of these that a target may be unable to hold.
+    /// Those of these attributes that a target may be unable to store.
     var omittable: Omissions {
         let parts: [(MirroredAttributes, Omissions)] = [
             (.owner, .owner), (.xattrs, .xattrs), (.acls, .acls), (.hardLinks, .links), (.mode, .mode),
@@ -52,7 +52,7 @@ public struct MirroredAttributes: OptionSet, Hashable, Sendable {
         return parts.reduce(Omissions.all) { contains($1.0) ? $0 : $0.subtracting($1.1) }
     }
 
-    /// The ones of these that a target's file system holds.
+    /// Those of these attributes that a target's file system can store.
     func held(by capabilities: FileSystemCapabilities) -> MirroredAttributes {
         let parts: [(MirroredAttributes, FileSystemCapabilities.Features)] = [
             (.owner, .owners), (.mode, .permissions), (.xattrs, .xattrs), (.acls, .acls),
@@ -61,7 +61,7 @@ public struct MirroredAttributes: OptionSet, Hashable, Sendable {
         return parts.reduce(self) { capabilities.held.contains($1.1) ? $0 : $0.subtracting($1.0) }
     }
 
-    /// Whether an extended attribute is mirrored. The manifest records the others too, as the target has them.
+    /// Whether an extended attribute is mirrored. The manifest records the target's values of the other ones.
     func contains(_ attribute: ExtendedAttributes.Attribute) -> Bool {
         guard !attribute.isACL else { return contains(.acls) }
         return contains(.xattrs) && (contains(.privilegedXattrs) || attribute.name.starts(with: "user.".utf8))

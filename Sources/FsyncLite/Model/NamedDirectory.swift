@@ -2,8 +2,8 @@ import FileStorage
 import FileSystem
 
 extension LocalFile {
-    /// - Parameter title: what the directory is to the user who named it, such as `the source`.
-    /// - Throws: `inputMissing` if the path leads to something else; an error with `isNotFound` if it does not exist.
+    /// - Parameter title: the role of the directory for the user who named it, such as `the source`.
+    /// - Throws: `inputMissing` if the path leads to another type; an error with `isNotFound` if it does not exist.
     package func directory(_ title: String) throws(SyncError) -> Directory {
         do {
             return try directory()

@@ -2,9 +2,9 @@ import FileStorage
 import FileSystem
 
 extension LocalFile {
-    /// The output file that a user named: a regular file, also behind a symlink, is replaced atomically or created, for
-    /// this user only; anything else, such as `/dev/stdout` or a FIFO, is written to. What another user has put there is
-    /// refused as in a log.
+    /// The output file that a user named. A regular file, also behind a symlink, is replaced atomically or created,
+    /// with permissions for this user only. Another object, such as `/dev/stdout` or a FIFO, is written to. As in a
+    /// log, a file or symlink that another user made there is refused.
     package func output() throws(SyncError) -> PendingFile {
         let place = try place()
         return try reporting { () throws(SystemError) in

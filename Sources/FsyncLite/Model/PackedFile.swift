@@ -1,8 +1,8 @@
 import FileSystem
 
-// Files and statuses in a packed store: 20 to 40 bytes, and a few for one that is like another.
+// Files and statuses in a packed store. They need 20 to 40 bytes, or a few bytes if they are like another one.
 
-/// What most entries have in common.
+/// The parts of a status that are the same in most entries.
 struct PackedKind: Hashable, Sendable {
     private let type: FileType
     private let permissions: UInt16
@@ -29,7 +29,7 @@ struct PackedKind: Hashable, Sendable {
 }
 
 extension FileTime {
-    /// Seconds since 1970 in 34 bits, signed, and nanoseconds in 30; nil where they have no room: outside 1697 to 2242.
+    /// Seconds since 1970 in 34 bits, signed, and nanoseconds in 30 bits; nil outside the years 1697 to 2242.
     var packed: UInt64? {
         guard (-1 << 33..<1 << 33).contains(rawSeconds), (0..<1 << 30).contains(nanoseconds) else {
             return nil
@@ -42,18 +42,18 @@ extension FileTime {
     }
 }
 
-/// The times of a status as numbers; of `created`, 0 stands for none.
+/// The times of a status as numbers. 0 means that there is no `created`.
 struct PackedTimes: Sendable {
     var modified: UInt64 = 0
     var changed: UInt64 = 0
     var created: UInt64 = 0
 
-    /// Near which the birth time mostly is.
+    /// The time that is usually near the birth time.
     var latest: UInt64 { changed == 0 ? modified : changed }
 
     init() {}
 
-    /// nil where one has no packed form.
+    /// nil if one of the times has no packed form.
     init?(_ status: FileStatus) {
         guard let modified = status.modified.packed,
             let changed = status.changed.packed
@@ -65,7 +65,7 @@ struct PackedTimes: Sendable {
     }
 }
 
-/// The parts of a status that are not those of the status that it is like.
+/// The parts in which a status differs from the status that it is compared with.
 private struct StatusParts: OptionSet {
     let rawValue: UInt8
 
@@ -76,7 +76,7 @@ private struct StatusParts: OptionSet {
     static let modified = StatusParts(rawValue: 16)
     static let changed = StatusParts(rawValue: 32)
     static let created = StatusParts(rawValue: 64)
-    /// `changed` is told from the modification time; by itself: the status has no packed form.
+    /// `changed` is stored relative to the modification time. If this is the only part, the status has no packed form.
     static let near = StatusParts(rawValue: 128)
     static let whole = StatusParts.near
 }
@@ -98,7 +98,7 @@ extension PackedStore {
     private static let noStatus = FileStatus(
         type: .file, modified: FileTime(seconds: 0, nanoseconds: 0))
 
-    /// - Parameter other: a status that is given again when it is unpacked.
+    /// - Parameter other: a similar status. The same one must be given again to unpack.
     mutating func put(_ status: FileStatus, like other: FileStatus? = nil) {
         guard let times = PackedTimes(status), status.represents == PackedStore.noStatus.represents else {
             put(byte: StatusParts.whole.rawValue)
@@ -117,7 +117,7 @@ extension PackedStore {
         if times.modified != same.modified { parts.insert(.modified) }
         if times.changed != same.changed {
             parts.insert(.changed)
-            // Times of one entry are mostly near each other, and so are those of one list.
+            // The times of one entry are usually near each other, and so are those of one list.
             func distance(to other: UInt64) -> UInt64 {
                 Int64(bitPattern: times.changed &- other).magnitude
             }
@@ -166,8 +166,8 @@ extension PackedStore {
         return status
     }
 
-    /// The status and the times against which equal parts are left out: of a fixed one and the list's first, without
-    /// another.
+    /// The status and the times whose equal parts are left out. If there is no other status, they are a fixed status
+    /// and the first times of the list.
     private func reference(_ other: FileStatus?) -> (FileStatus, PackedTimes) {
         guard let other, let packed = PackedTimes(other) else {
             return (PackedStore.noStatus, times ?? PackedTimes())

@@ -1,14 +1,14 @@
-/// How elements of a list are packed: each has a path.
+/// The packed form of a list's elements. Each element has a path.
 package protocol PackedCoding {
     associatedtype Element
-    /// The part of an element that is read without unpacking it.
+    /// The part of an element that can be read without unpacking it.
     associatedtype Head: Sendable = Void
 
     static func head(of element: Element) -> Head
-    /// The order of elements of one path.
+    /// The order of elements with the same path.
     static func rank(_ head: Head) -> Int
     static func path(of element: Element) -> RelativePath
-    /// Where else the object is; nil where there is no other location.
+    /// The other path of the object; nil if there is none.
     static func otherPath(of element: Element) -> RelativePath?
     /// Adds everything but the paths and the head.
     static func pack(_ element: Element, into store: inout PackedStore)
@@ -27,7 +27,7 @@ extension PackedCoding where Head == Void {
     package static func head(of element: Element) {}
 }
 
-/// A list of which each element is made when it is read: 30 to 120 bytes stand for it.
+/// A list whose elements are made when they are read. Each is stored in 30 to 120 bytes.
 package struct PackedList<Coding: PackedCoding>: Sendable {
     package typealias Element = Coding.Element
 
@@ -45,7 +45,7 @@ package struct PackedList<Coding: PackedCoding>: Sendable {
     func otherPath(at index: Int) -> RelativePath? { store.otherPath(rows[index].record) }
     func head(at index: Int) -> Coding.Head { rows[index].head }
 
-    /// Calls `body` with what the element has besides its paths and its head.
+    /// Calls `body` with the content of the element, without its paths and its head.
     func read<Value>(at index: Int, _ body: (inout PackedStore.Cursor) -> Value) -> Value {
         store.read(rows[index].record, body)
     }
@@ -59,7 +59,7 @@ package struct PackedList<Coding: PackedCoding>: Sendable {
         store.order(rows[index].record, comparedTo: path)
     }
 
-    /// The index of the element of a path, in a list that is in order.
+    /// The index of the element with a path. The list must be sorted.
     func index(of path: RelativePath) -> Int? {
         let index = indices.partitionPoint(where: { order($0, comparedTo: path) < 0 })
         return index < count && order(index, comparedTo: path) == 0 ? index : nil
@@ -94,7 +94,7 @@ package struct PackedList<Coding: PackedCoding>: Sendable {
         if kept.isEmpty { clear() } else { rows = kept.map { rows[$0] } }
     }
 
-    /// Passes the elements in order, and frees what they took as it goes, where no other value shares it.
+    /// Passes the elements in order. It frees their memory step by step, unless another value shares it.
     mutating func drain(_ body: (Int, Element) throws -> Void) rethrows {
         var left = store.counts(of: rows.lazy.map(\.record))
         for chunk in left.indices where left[chunk] == 0 { store.free(chunk) }
@@ -107,10 +107,10 @@ package struct PackedList<Coding: PackedCoding>: Sendable {
         clear()
     }
 
-    /// Frees what the elements took.
+    /// Frees the memory of the elements.
     mutating func clear() { self = PackedList() }
 
-    /// The list, which is empty afterwards, so that only its new place holds it.
+    /// Returns the list and empties this one, so that only the result owns the memory.
     mutating func take() -> PackedList {
         defer { clear() }
         return self

@@ -1,10 +1,10 @@
-/// Packed elements, found by their paths: eight bytes more for each than a list.
+/// Packed elements that are found by their paths. Each needs eight bytes more than in a list.
 package struct PackedMap<Coding: PackedCoding>: Sendable {
     package typealias Element = Coding.Element
 
     private var list = PackedList<Coding>()
     private var removed: Set<Int> = []
-    /// A hash table of indices of the list, each with one added; 0 is free.
+    /// A hash table with indices of the list, each increased by one; 0 means free.
     private var slots: [UInt32] = []
 
     package init() {}
@@ -25,7 +25,7 @@ package struct PackedMap<Coding: PackedCoding>: Sendable {
         indices.map { list[$0] }
     }
 
-    /// The elements that have another path, by both.
+    /// Both paths of each element that has another path.
     var otherPaths: some Sequence<(path: RelativePath, other: RelativePath)> {
         indices.compactMap { index in list.otherPath(at: index).map { (list.path(at: index), $0) } }
     }
@@ -70,7 +70,7 @@ package struct PackedMap<Coding: PackedCoding>: Sendable {
         add(list.count - 1, path)
     }
 
-    /// A new element takes the slot of a removed one of its path.
+    /// A new element gets the slot of a removed one with the same path.
     private mutating func add(_ index: Int, _ path: RelativePath) {
         var slot = path.hashValue & (slots.count - 1)
         while slots[slot] != 0 {

@@ -1,6 +1,6 @@
-/// Integers that are read in the order in which they were added: a small one takes a byte. The chunks are never moved.
+/// Integers that are read in the order in which they were added. A small one needs one byte. No chunk is ever moved.
 struct PackedNumbers: Sendable {
-    /// What malloc and the array add to a chunk fits in its last page.
+    /// The header of the array and malloc's own bytes fit in the last page of a chunk.
     private static let capacity = 1 << 17 - 64
     private static let longest = 10
 
@@ -21,7 +21,7 @@ struct PackedNumbers: Sendable {
     }
 
     private mutating func beginChunk() {
-        // A small list needs no large chunk.
+        // A small list must not need a large chunk.
         var chunk: [UInt8] = []
         if !chunks.isEmpty { chunk.reserveCapacity(PackedNumbers.capacity) }
         chunks.append(chunk)

@@ -1,15 +1,15 @@
 import FileSystem
 
-/// Records as bytes, each with a path, in chunks that are never moved. A path is the beginning of an earlier one of its
-/// chunk, which mostly has the same directory, and the rest.
+/// Records as bytes, each with a path, in chunks that are never moved. A path is stored as a part of an earlier path of
+/// its chunk, usually the directory, and the rest.
 package struct PackedStore: Sendable {
-    /// Where a record begins, in units of four bytes.
+    /// The offset of a record, in units of four bytes.
     typealias Record = UInt32
 
     private static let chunkSize = 1 << 17
-    /// What malloc and the array add to a chunk fits in its last page.
+    /// The header of the array and malloc's own bytes fit in the last page of a chunk.
     private static let capacity = chunkSize - 64
-    /// A chunk with less room gets no further record.
+    /// A chunk with less free space gets no further record.
     private static let leastRoom = 512
     private static let alignment = 4
 
@@ -17,7 +17,7 @@ package struct PackedStore: Sendable {
         var chunks: [[UInt8]] = []
         var anchors = [Anchor](repeating: Anchor(), count: 2)
 
-        /// Those of the first status, and of the first one like another, near which the others' mostly are.
+        /// The times of the first status, and of the first one that is like another. Other times are usually near them.
         var times: PackedTimes?
         var alikeTimes: PackedTimes?
         var kinds: [PackedKind] = []
@@ -26,7 +26,7 @@ package struct PackedStore: Sendable {
         var statuses: [FileStatus] = []
     }
 
-    /// A list is copied far more often than it is changed.
+    /// Boxed, because a list is copied far more often than it is changed.
     @Boxed private var contents = Contents()
 
     /// The record that is being packed, and its position in all chunks.
@@ -43,13 +43,13 @@ package struct PackedStore: Sendable {
         set { contents.alikeTimes = newValue }
     }
 
-    /// A path that stands in its record as a whole.
+    /// A path that is stored as a whole in its record.
     private struct Anchor {
         var path: [UInt8] = []
         var position = -1
     }
 
-    /// The paths of a record that is like its neighbours': its own, and where else its object is.
+    /// The two paths of a record: its own, and the other path of its object. Each is like that of its neighbours.
     private enum PathKind: Int {
         case own, other
     }
@@ -77,7 +77,7 @@ package struct PackedStore: Sendable {
 
         mutating func integer() -> Int { Int(truncatingIfNeeded: number()) }
 
-        /// A number that may be below zero.
+        /// A number that may be negative.
         mutating func signed() -> Int64 {
             let value = number()
             return Int64(bitPattern: value >> 1) ^ -Int64(bitPattern: value & 1)
@@ -94,8 +94,8 @@ package struct PackedStore: Sendable {
     // MARK: Records
 
     /// - Parameters:
-    ///   - other: where else the object is.
-    ///   - pack: adds what the record has besides its paths. May be called twice.
+    ///   - other: the other path of the object.
+    ///   - pack: adds the content of the record, without its paths. It may be called twice.
     mutating func append(
         at path: RelativePath, _ other: RelativePath?, _ pack: (inout PackedStore) -> Void
     ) -> Record {
@@ -103,7 +103,7 @@ package struct PackedStore: Sendable {
         let before = contents.anchors
         make(at: path, other, pack)
         if record.count > room, contents.chunks[contents.chunks.count - 1].count > 0 {
-            // Its paths are nowhere yet.
+            // The paths of this record are not in the store yet.
             contents.anchors = before
             beginChunk()
             make(at: path, other, pack)
@@ -117,24 +117,24 @@ package struct PackedStore: Sendable {
     private var room: Int { PackedStore.capacity - (contents.chunks.last?.count ?? 0) }
 
     private mutating func beginChunk() {
-        // A small list needs no large chunk.
+        // A small list must not need a large chunk.
         var chunk: [UInt8] = []
         if !contents.chunks.isEmpty { chunk.reserveCapacity(PackedStore.capacity) }
         contents.chunks.append(chunk)
-        // Each chunk can be freed without the others.
+        // No path depends on another chunk, so that each chunk can be freed alone.
         for kind in contents.anchors.indices { contents.anchors[kind].position = -1 }
     }
 
     static func chunk(of record: Record) -> Int { Int(record) * alignment / chunkSize }
 
-    /// How many of these records each chunk has.
+    /// The number of these records in each chunk.
     func counts(of records: some Sequence<Record>) -> [Int] {
         var counts = [Int](repeating: 0, count: contents.chunks.count)
         for record in records { counts[PackedStore.chunk(of: record)] += 1 }
         return counts
     }
 
-    /// Frees a chunk, if no other list has it.
+    /// Frees a chunk, unless another list shares it.
     mutating func free(_ chunk: Int) { contents.chunks[chunk] = [] }
 
     private mutating func make(
@@ -155,7 +155,7 @@ package struct PackedStore: Sendable {
         record[head + 1] = UInt8(truncatingIfNeeded: length >> 8)
     }
 
-    /// Replaces all but the paths of a record, if there is room.
+    /// Replaces the content of a record, but not its paths. Returns false if there is too little space.
     mutating func replace(_ old: Record, _ pack: (inout PackedStore) -> Void) -> Bool {
         let chunk = PackedStore.chunk(of: old)
         let (begin, length) = read(old) { cursor, length in (cursor.offset, length) }
@@ -167,7 +167,7 @@ package struct PackedStore: Sendable {
         return true
     }
 
-    /// Calls `body` with the beginning of a record.
+    /// Calls `body` with a cursor at the beginning of a record.
     private func withCursor<Value>(at record: Record, _ body: (inout Cursor) -> Value) -> Value {
         let position = Int(record) * PackedStore.alignment
         return contents.chunks[position / PackedStore.chunkSize].withUnsafeBytes { bytes in
@@ -177,7 +177,7 @@ package struct PackedStore: Sendable {
         }
     }
 
-    /// Calls `body` with what a record has besides its paths, and its length in bytes.
+    /// Calls `body` with the content of a record, without its paths, and its length in bytes.
     private func read<Value>(_ record: Record, _ body: (inout Cursor, Int) -> Value) -> Value {
         withCursor(at: record) { cursor in
             skipPath(&cursor)
@@ -188,7 +188,7 @@ package struct PackedStore: Sendable {
         }
     }
 
-    /// Calls `body` with what a record has besides its paths.
+    /// Calls `body` with the content of a record, without its paths.
     func read<Value>(_ record: Record, _ body: (inout Cursor) -> Value) -> Value {
         read(record) { cursor, _ in body(&cursor) }
     }
@@ -203,7 +203,7 @@ package struct PackedStore: Sendable {
         }
     }
 
-    /// Negative, zero or positive, as the path of a record is before, at or after another.
+    /// Negative, zero or positive if the path of a record is before, at or after another one.
     func order(_ record: Record, comparedTo other: RelativePath) -> Int {
         withPath(record) { path in
             other.bytes.withUnsafeBytes { RelativePath.order(path, $0) }
@@ -247,7 +247,7 @@ package struct PackedStore: Sendable {
             let shared = anchor.path.withUnsafeBytes { left in
                 bytes.withUnsafeBytes { firstDifference(left, $0, min(left.count, $0.count)) }
             }
-            // A long path that is little longer than a part of the anchor shares that, in another directory, too.
+            // A long path also uses a part of the anchor in another directory, if it is little longer than that part.
             if shared >= directory || shared >= 512 && (bytes.count - shared) * 8 <= shared {
                 put(position - anchor.position)
                 put(shared)
@@ -258,7 +258,7 @@ package struct PackedStore: Sendable {
         }
         put(byte: 0)
         put(bytes)
-        // Only a record inside an ordinary chunk can be the base of the next path.
+        // Only a record inside an ordinary chunk can be the anchor of the next path.
         let isReachable = record.count < PackedStore.chunkSize
         if isReachable { contents.anchors[kind.rawValue] = Anchor(path: bytes, position: position) }
     }
@@ -276,7 +276,7 @@ package struct PackedStore: Sendable {
         put(contents.attributes.count - 1)
     }
 
-    /// A status that has no packed form.
+    /// Adds a status that has no packed form.
     mutating func put(whole status: FileStatus) {
         put(contents.statuses.count)
         contents.statuses.append(status)
@@ -293,7 +293,7 @@ package struct PackedStore: Sendable {
         let (shared, count) = (cursor.integer(), cursor.integer())
         let rest = cursor.bytes(count)
         return withAnchor(position - back) { anchor in
-            // An array that is not initialized has its type looked up each time, which takes longer than its bytes.
+            // For an uninitialized array, Swift looks its type up each time, which takes longer than copying the bytes.
             var bytes: [UInt8] = []
             bytes.reserveCapacity(shared + count)
             bytes.append(contentsOf: UnsafeRawBufferPointer(rebasing: anchor.prefix(shared)))
@@ -326,7 +326,7 @@ package struct PackedStore: Sendable {
 
     private func withAnchor<Value>(_ position: Int, _ body: (UnsafeRawBufferPointer) -> Value) -> Value {
         contents.chunks[position / PackedStore.chunkSize].withUnsafeBytes { bytes in
-            // The number in front says that it is whole.
+            // The number before it shows that the path is whole.
             var cursor = Cursor(bytes: bytes, base: 0, offset: position % PackedStore.chunkSize + 1)
             return body(cursor.bytes(cursor.integer()))
         }

@@ -1,11 +1,11 @@
-/// Values of several origins, each in the order of their paths, as one sequence in that order. If several origins
-/// have a path, the last of them decides.
+/// The values of several origins as one sequence, sorted by their paths. Each origin must be sorted. If several have
+/// the same path, the last of them wins.
 struct PathMerge<Value>: Sequence, IteratorProtocol {
     typealias Element = (path: RelativePath, value: Value)
 
     private var rests: [AnyIterator<Element>]
     private var nexts: [Element?]
-    /// Of the next value; nil at the end.
+    /// The path of the next value; nil at the end.
     private(set) var path: RelativePath?
 
     init(_ origins: [AnyIterator<Element>]) {

@@ -1,7 +1,7 @@
 import FileStorage
 import FileSystem
 
-/// Something that could not be mirrored, with its path and cause. Nothing is skipped silently.
+/// A file or directory that could not be mirrored, with its path and cause. Nothing is skipped silently.
 public struct Problem: Hashable, Sendable {
     /// The code in reports. The list is closed.
     public enum Code: String, Sendable, CaseIterable {
@@ -9,19 +9,19 @@ public struct Problem: Hashable, Sendable {
         case unreadable
         /// The file changed during each attempt to copy it.
         case changing
-        /// The target cannot hold the entry, or a part of it.
+        /// The target cannot store the entry, or a part of it.
         case unsupported
-        /// The target holds the entry, but not all of its attributes.
+        /// The target has the entry, but not all of its attributes.
         case attribute
-        /// The target's entry was changed after the last apply: it stays, or what it held before is lost.
+        /// The target's entry was changed after the last run. It is left unchanged, or its earlier content is lost.
         case drift
-        /// The entry is another target, or has the name of a state: it is left out.
+        /// The entry is another target, or has the name of a state. It is left out.
         case reserved
         /// The directory is mirrored, except entries whose paths are too long.
         case tooLong = "too_long"
     }
 
-    /// The entry is not mirrored at all, for a reason that may go away.
+    /// Whether the entry is not mirrored at all, for a reason that may end.
     var isOfWholeEntry: Bool { ![.attribute, .drift, .reserved, .tooLong].contains(code) }
 
     static func reserved(_ path: RelativePath) -> Problem {
@@ -54,7 +54,7 @@ public struct Problem: Hashable, Sendable {
             message: "what has a path of more than \(RelativePath.longest) bytes in it is not mirrored")
     }
 
-    /// - Parameter location: where the content was, below the target's root.
+    /// - Parameter location: the former place of the content, below the target's root.
     static func lost(_ path: RelativePath, at location: RelativePath) -> Problem {
         Problem(
             path: path, code: .drift,
@@ -67,7 +67,7 @@ public struct Problem: Hashable, Sendable {
         Problem(path: path, code: .drift, message: "its content was purged from the history")
     }
 
-    /// - Parameter object: has the content that is not restored.
+    /// - Parameter object: the file with the content that is not restored.
     static func damaged(_ path: RelativePath, at object: String) -> Problem {
         Problem(
             path: path, code: .drift,
@@ -91,7 +91,7 @@ public struct Problem: Hashable, Sendable {
         Problem(path: path, code: .changing, message: "it was still changing after three tries")
     }
 
-    /// It became an entry of another type between two looks.
+    /// Between two looks, it became an entry of another type.
     static func retyped(_ path: RelativePath) -> Problem {
         Problem(path: path, code: .changing, message: "another type of entry took its name meanwhile")
     }
@@ -119,7 +119,7 @@ extension SyncError.Code {
 }
 
 extension SyncError {
-    /// A tree of several documents was replaced while they were read.
+    /// The documents of a tree were replaced while they were read.
     static func overtaken(_ target: [UInt8]) -> SyncError {
         SyncError(.pending, path: target, "an apply has changed it meanwhile; run the command once more")
     }
@@ -131,7 +131,7 @@ extension SyncError {
         SyncError(.pending, path: path, "\(untrusted), and root follows it only with recover --trust-state")
     }
 
-    /// The journal was not followed, as any user may have written it.
+    /// Whether the journal was ignored because any user may have written it.
     public var isOfTrust: Bool { message.hasPrefix(SyncError.untrusted) }
 
     static func pendingCommit(_ target: [UInt8]) -> SyncError {

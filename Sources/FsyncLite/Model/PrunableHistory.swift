@@ -1,9 +1,9 @@
 import FileSystem
 
-/// What of the history can go to make room.
+/// The part of the history that can be removed to make space.
 struct PrunableHistory {
     var bytes: ByteCount = 0
-    /// The newest steps, which must stay.
+    /// The number of newest snapshots that must not be removed.
     var keptSteps = 0
 
     var command: String { "snapshot prune --keep-last \(keptSteps)" }

@@ -1,12 +1,12 @@
 import FileStorage
 import FileSystem
 
-/// A directory of the user's in which this program keeps its own records.
+/// A directory of the user in which this program stores its own records.
 enum RecordDirectory {
     private static let lock = FileName("lock")
 
-    /// Opens the directory, which is made if it is missing. `serve` may be confined to another one, so this is by no path
-    /// that a user gave.
+    /// Opens the directory, and makes it if it is missing. `serve` may be confined to another directory, so this does
+    /// not use the calls for paths that a user gave.
     static func make(_ directory: LocalFile) throws -> Directory {
         do throws(SystemError) {
             return try Directory.open(path: directory.bytes)
@@ -17,7 +17,7 @@ enum RecordDirectory {
             let parent = try make(directory.parent)
             do throws(SystemError) {
                 try parent.makeDirectory(name, permissions: 0o755)
-                // Whatever the umask is, everybody may ask how old root's targets are.
+                // Regardless of the umask, everybody may ask for the age of root's targets.
                 if Account.isRoot { try ObjectHandle(name, in: parent).setPermissions(0o755) }
             } catch {
                 guard error.errno == .exists else { throw error }
@@ -26,13 +26,13 @@ enum RecordDirectory {
         }
     }
 
-    /// How long a run waits for the record. Runs that end at the same time write theirs one after the other.
+    /// The longest wait for the record. Runs that end at the same time write theirs one after the other.
     private static let patience = Duration.seconds(2)
 
-    /// Runs `body` while no other process changes the records. The lock is on a file that only its owner can open: anybody
-    /// could hold one on the directory.
+    /// Runs `body` while no other process changes the records. The lock is on a file that only its owner can open,
+    /// because anybody could lock the directory.
     ///
-    /// - Throws: `SyncError` with code `locked` if another process holds the lock: no run waits long for a record.
+    /// - Throws: `SyncError` with code `locked` if another process has the lock for too long.
     static func locked<Result>(_ directory: Directory, _ body: () throws -> Result) throws -> Result {
         let file = try directory.open(lock, [.readWrite, .create, .noFollow], permissions: 0o600)
         do throws(SystemError) {

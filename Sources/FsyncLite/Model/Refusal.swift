@@ -1,14 +1,14 @@
 import FileStorage
 import FileSystem
 
-/// A reason to refuse, found before anything was written.
+/// A reason to refuse that was found before anything was written.
 ///
-/// Each is made by a function of one table (`RefusalsOf…`), so that its text and its way out stand in one place.
+/// A function of one table (`RefusalsOf…`) makes each of them. So its text and its way out are in one place.
 public struct Refusal: Hashable, Sendable, CustomStringConvertible {
     public let kind: Guard
-    /// What was found.
+    /// The finding.
     public let reason: String
-    /// The space that is needed and that is free, where the latter is too small.
+    /// The needed space and the free space, if there is too little.
     public package(set) var bytes: Space?
     package let wayOut: WayOut
 
@@ -34,18 +34,18 @@ public struct Refusal: Hashable, Sendable, CustomStringConvertible {
     public var description: String { reason }
 }
 
-/// What makes a run go on that was refused: commands to run first, and then the same command, changed.
+/// The changes after which a refused run continues. They are commands to run first, and changes of the same command.
 package struct WayOut: Hashable, Sendable {
-    /// A word of a command. A literal is one as it stands.
+    /// A word of a command. A string literal is a word by itself.
     package enum Word: Hashable, Sendable, ExpressibleByStringLiteral {
         case text([UInt8])
         /// The target's path.
         case target
         /// The path of an entry of the target.
         case inTarget([UInt8])
-        /// The target, as commands of fsync-lite call it.
+        /// The target, by its name in commands of fsync-lite.
         case targetName
-        /// The target's path with something at its end, and where its state is after an exchange.
+        /// The target's path with a suffix, and the path of its state after an exchange.
         case besideTarget([UInt8])
         case stateBesideTarget
         /// The mount point of the target's file system.
@@ -61,15 +61,15 @@ package struct WayOut: Hashable, Sendable {
 
     /// Commands to run first.
     package private(set) var first: [[Word]] = []
-    /// Options that the command gets.
+    /// Options to add to the command.
     package private(set) var adding: [Option] = []
-    /// Options that the command loses.
+    /// Options to remove from the command.
     package private(set) var removing: [String] = []
-    /// Other values of arguments, by their names.
+    /// New values of arguments, by their names.
     package private(set) var arguments: [String: [UInt8]] = [:]
-    /// Another user, who runs it.
+    /// Another user, who must run it.
     package private(set) var user: UInt32?
-    /// Another command goes on in place of the same one.
+    /// Whether the way out is another command in place of the same one.
     package private(set) var isWhole = false
 
     package static func adding(_ option: String, _ value: String? = nil) -> WayOut {
@@ -82,7 +82,7 @@ package struct WayOut: Hashable, Sendable {
 
     package static func without(_ options: String...) -> WayOut { WayOut(removing: options) }
 
-    /// Moves something away that is in a reserved place.
+    /// Moves an object away from a reserved place.
     package static func movingAway(_ path: [UInt8]) -> WayOut {
         .first("mv", .text(path), .text(path + ".moved".utf8))
     }
@@ -100,12 +100,12 @@ package struct WayOut: Hashable, Sendable {
         WayOut(arguments: [name: value])
     }
 
-    /// No command goes on.
+    /// No command helps.
     package static let none = WayOut()
 
     package var isNone: Bool { self == .none }
 
-    /// All of both.
+    /// The changes of both.
     package static func + (one: WayOut, other: WayOut) -> WayOut {
         var way = one
         way.first += other.first.filter { !one.first.contains($0) }

@@ -3,8 +3,8 @@ import FileSystem
 /// The path of an entry below the root of a tree: names separated by `/`, as bytes.
 ///
 /// No component is empty, `.` or `..`, and none contains NUL, so a path cannot lead out of its tree. The empty path is
-/// the root. Equality and order go by bytes: Swift's `String` treats the NFC and NFD forms of a name as equal, which on
-/// Linux are two files.
+/// the root. Equality and order are those of the bytes. Swift's `String` treats the NFC and NFD forms of a name as
+/// equal, but on Linux they are two files.
 ///
 /// The order is that of a scan: depth first, names by their bytes. It equals the order of whole paths in which `/`
 /// sorts before every other byte: `a`, `a/b`, `a-b`.
@@ -15,8 +15,8 @@ public struct RelativePath: Hashable, Sendable {
     /// The root of the tree.
     public static let root = RelativePath()
 
-    /// Longer paths are not mirrored: every list of entries holds whole paths, so its memory would grow with the square of
-    /// the depth of a tree. Twice what the kernel takes in one call.
+    /// Longer paths are not mirrored. Every list of entries contains whole paths, so its memory would grow with the
+    /// square of a tree's depth. The limit is twice the longest path of a system call.
     package static let longest = 8192
 
     private init() {
@@ -36,7 +36,7 @@ public struct RelativePath: Hashable, Sendable {
 
     /// Whether bytes are a valid relative path; empty means the root.
     ///
-    /// - Parameter checked: this many bytes are the beginning of another valid path.
+    /// - Parameter checked: the number of bytes at the start that also begin another valid path.
     package static func isValid(_ bytes: [UInt8], from checked: Int = 0) -> Bool {
         guard !bytes.isEmpty else { return true }
         return bytes.withUnsafeBytes { bytes in
@@ -63,7 +63,7 @@ public struct RelativePath: Hashable, Sendable {
         self.init(Array(text.utf8))
     }
 
-    /// The caller guarantees a valid path, made from valid names.
+    /// The caller guarantees that the bytes are a valid path.
     package init(validated bytes: [UInt8]) {
         self.bytes = bytes
     }
@@ -90,7 +90,7 @@ public struct RelativePath: Hashable, Sendable {
         bytes.split(separator: separator)
     }
 
-    /// The path of an entry in this directory; nil unless the name is a single valid component.
+    /// The path of an entry in this directory; nil if the name is not a single valid component.
     public static func + (directory: RelativePath, name: String) -> RelativePath? {
         FileName(name.utf8).map { directory.appending($0) }
     }
@@ -110,7 +110,7 @@ public struct RelativePath: Hashable, Sendable {
         return bytes[..<index].lastIndex(of: separator) ?? 0
     }
 
-    /// The offset of the first difference, in bytes; the length of the shorter path if it is a prefix.
+    /// The offset of the first different byte; the length of the shorter path if it is a prefix.
     package func firstDifference(from other: RelativePath) -> Int {
         bytes.withUnsafeBytes { left in
             other.bytes.withUnsafeBytes {
@@ -119,7 +119,7 @@ public struct RelativePath: Hashable, Sendable {
         }
     }
 
-    /// The number of components after an ancestor of this length in bytes.
+    /// The number of components after an ancestor whose path has this length in bytes.
     package func depth(after length: Int) -> Int {
         guard bytes.count > length else { return 0 }
         let separators = bytes.withUnsafeBytes { count(separator, in: $0, from: length) }
@@ -138,12 +138,12 @@ public struct RelativePath: Hashable, Sendable {
 
     /// Whether this path is below one of these directories.
     package func isBelow(anyOf directories: Set<RelativePath>) -> Bool {
-        // Of a deep path, each ancestor has to be hashed.
+        // In a large set, the ancestors of the path are looked up, each of which must be hashed.
         directories.count > 8
             ? ancestors.contains { directories.contains($0) } : directories.contains(where: isBelow)
     }
 
-    /// It is one of these paths, or below one.
+    /// Whether it is one of these paths, or below one.
     func isWithin(_ paths: [RelativePath]) -> Bool { paths.contains { self == $0 || isBelow($0) } }
 }
 
@@ -156,7 +156,7 @@ extension RelativePath {
             && left.bytes.withUnsafeBytes { left in right.bytes.withUnsafeBytes { areEqual(left, $0) } }
     }
 
-    /// Hashes the bytes at once: an array hashes byte by byte.
+    /// Hashes all bytes at once. An array would hash byte by byte.
     public func hash(into hasher: inout Hasher) {
         bytes.withUnsafeBytes { hasher.combine(bytes: $0) }
     }
@@ -186,7 +186,7 @@ extension RelativePath: Comparable {
         _ left: UnsafeRawBufferPointer, _ right: UnsafeRawBufferPointer, _ index: Int
     ) -> Int {
         guard index < min(left.count, right.count) else { return left.count - right.count }
-        // No path contains NUL, so the separator is mapped to it, to sort first.
+        // No path contains NUL. The separator is mapped to it, so that it sorts first.
         return RelativePath.order(left[index], right[index])
     }
 
@@ -196,7 +196,7 @@ extension RelativePath: Comparable {
 }
 
 extension RelativePath: CustomStringConvertible {
-    /// For display: `.` for the root, control characters and invalid UTF-8 escaped.
+    /// For display. The root is `.`; control characters and invalid UTF-8 are escaped.
     public var description: String {
         isRoot ? "." : escapedText(bytes)
     }

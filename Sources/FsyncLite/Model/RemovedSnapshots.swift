@@ -1,16 +1,16 @@
 import FileSystem
 
-/// Snapshots that are removed, or would be.
+/// Snapshots that are removed, or that a run would remove.
 public struct RemovedSnapshots: Sendable, CustomStringConvertible {
     /// Newest first.
     public var ids: [String] = []
     package var labels: [String] = []
-    /// When the runs began that made them, as far as it is known.
+    /// The start times of the runs that made them, if known.
     var created: [Timestamp] = []
-    /// Bytes of content that are free afterwards.
+    /// The bytes of content that become free.
     public var bytes: ByteCount = 0
 
-    /// Such as `6 snapshots (2026-11-19 to 2026-11-24)`.
+    /// For example `6 snapshots (2026-11-19 to 2026-11-24)`.
     public var description: String {
         let days = created.map { $0.localText.prefix(10) }
         let count = Amount.of(ids.count, "snapshot")

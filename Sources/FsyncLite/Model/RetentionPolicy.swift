@@ -1,11 +1,11 @@
 import FileSystem
 
-/// The snapshots to keep: those that at least one rule keeps.
+/// The rules that decide which snapshots are kept. A snapshot is kept if at least one rule keeps it.
 ///
-/// The present tree is always kept and is the first of each calendar rule. The one before it is kept too, so that the
-/// last apply can be undone, unless `keepLast` is 0 and there is no other rule. `keepLast` counts the snapshots before
-/// the present one. Hours, days and months are those of the zone in which a snapshot's own run was planned; weeks begin
-/// on Monday. A calendar rule that has counts left at the oldest snapshot with a time keeps it too.
+/// The present tree is always kept, and is the first snapshot of each calendar rule. The snapshot before it is kept
+/// too, so that the last run can be undone, unless `keepLast` is 0 and there is no other rule. `keepLast` counts the
+/// snapshots before the present one. Hours, days and months are those of the zone in which a snapshot's own run was
+/// planned. Weeks begin on Monday. A calendar rule that is not used up also keeps the oldest snapshot with a time.
 public struct RetentionPolicy: Hashable, Sendable {
     public var keepLast: Int?
     /// Keeps the newest snapshot of each of the last N hours, days and so on that have one.
@@ -14,7 +14,7 @@ public struct RetentionPolicy: Hashable, Sendable {
     public var keepWeekly: Int?
     public var keepMonthly: Int?
     public var keepYearly: Int?
-    /// Keeps all up to this age, counted from the newest snapshot before the present run.
+    /// Keeps all snapshots up to this age. The age is measured from the newest snapshot before the present run.
     public var keepWithin: Age?
     /// Keeps the newest snapshot of each hour, day and so on, up to this age.
     public var keepWithinHourly: Age?
@@ -22,27 +22,27 @@ public struct RetentionPolicy: Hashable, Sendable {
     public var keepWithinWeekly: Age?
     public var keepWithinMonthly: Age?
     public var keepWithinYearly: Age?
-    /// Keeps those with one of these labels.
+    /// Keeps the snapshots with one of these labels.
     public var keepLabel: [String]?
-    /// Keeps those with any label.
+    /// Keeps the snapshots with any label.
     public var keepsLabelled = false
 
     public init() {}
 
-    /// A valid value of `keepWithin`: without minutes, since `6m` is six months to users of restic.
+    /// A valid value of `keepWithin`. Minutes are refused, because `6m` means six months to users of restic.
     public static func within(_ text: String) -> Age? { Age(text).flatMap { $0.countsMinutes ? nil : $0 } }
 
-    /// Whether it has no rules: neither to keep snapshots nor to keep none.
+    /// Whether it has no rules, not even the rule to keep nothing.
     public var isEmpty: Bool { withoutLabels == RetentionPolicy() }
 
-    /// Whether it keeps no history: `keepLast` is 0, and there is no other rule.
+    /// Whether it stores no history: `keepLast` is 0, and there is no other rule.
     var isOff: Bool {
         var off = RetentionPolicy()
         off.keepLast = 0
         return withoutLabels == off
     }
 
-    /// Without a rule that only keeps labels from being one.
+    /// The rules without labels. An empty list of labels remains, because it is a rule by itself.
     private var withoutLabels: RetentionPolicy {
         var rules = self
         (rules.keepLabel, rules.keepsLabelled) = (keepLabel == [] ? nil : keepLabel, false)
@@ -110,7 +110,7 @@ extension RetentionPolicy: Codable {
         case keepWithinDaily, keepWithinWeekly, keepWithinMonthly, keepWithinYearly, keepLabel
     }
 
-    /// - Throws: for a value that does not fit its key.
+    /// - Throws: an error for a value that does not fit its key.
     public init(from decoder: any Decoder) throws {
         let values = try decoder.container(keyedBy: CodingKeys.self)
         func count(_ key: CodingKeys) throws -> Int? {
@@ -118,7 +118,7 @@ extension RetentionPolicy: Codable {
             do {
                 count = try values.decodeIfPresent(Int.self, forKey: key)
             } catch  where !(error is DecodingError) {
-                // For a fraction, or a number beyond `Int`, the decoder reports neither key nor cause.
+                // If a number is a fraction or beyond `Int`, the decoder reports neither key nor cause.
                 throw DecodingError.dataCorruptedError(
                     forKey: key, in: values, debugDescription: "The number is not whole, or too large.")
             }

@@ -1,14 +1,14 @@
-/// The retention rules of a run, by origin. The first origin that has any replaces all others; they are not combined.
+/// The retention rules of a run, by origin. The first origin that has any rule wins. The others are ignored.
 public struct RetentionOptions: Hashable, Sendable {
     /// From the command line or a job. They are stored with the target.
     public var given: RetentionPolicy?
     /// Deletes the rules stored with the target.
     public var forgetsKept = false
-    /// In the `defaults` of the target's settings; overridden by the rules at the top level of these settings.
+    /// From the `defaults` of the target's settings. The rules at the top level of these settings precede them.
     public var settings: RetentionPolicy?
-    /// In the `defaults` of the user's settings.
+    /// From the `defaults` of the user's settings.
     public var defaults: RetentionPolicy?
-    /// Nothing of the history goes, by any rule.
+    /// No rule removes anything from the history.
     public var keepsAll = false
 
     public init() {}
@@ -19,7 +19,7 @@ public struct RetentionOptions: Hashable, Sendable {
     }
 
     /// - Parameters:
-    ///   - kept: the rules stored with the target before this run.
+    ///   - kept: the retention rules that were stored with the target before this run.
     ///   - target: the rules in the target's settings.
     func rules(kept: RetentionPolicy?, _ target: RetentionPolicy) -> RetentionRules {
         guard !keepsAll else { return RetentionRules(.everything, .appendOnly) }
@@ -47,13 +47,13 @@ public struct RetentionRules: Hashable, Sendable {
 
     public private(set) var policy: RetentionPolicy
     public let origin: Origin
-    /// Snapshots that only these rules keep are deleted if an apply needs the space.
+    /// Whether snapshots that only these rules keep are deleted if a run needs the space.
     var giveWay: Bool { origin == .builtIn }
 
     /// Rules for one command.
     public init(given policy: RetentionPolicy) { self.init(policy, .given) }
 
-    /// Labelled snapshots are kept unless the rules name labels.
+    /// Snapshots with a label are kept, unless the rules name labels.
     init(_ policy: RetentionPolicy, _ origin: Origin) {
         (self.policy, self.origin) = (policy, origin)
         self.policy.keepsLabelled = policy.keepLabel == nil

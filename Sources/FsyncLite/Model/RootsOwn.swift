@@ -1,20 +1,21 @@
 import FileStorage
 import FileSystem
 
-// What another user may have put in the way.
+// Finds objects that another user may have put in the way.
 
 extension LocalFile {
-    /// For root, who takes commands and paths only from files that nobody else can change: looks at each name on the way
-    /// from `/`, and at what symlinks lead to. In a sticky directory, others cannot change root's files. Another user's
-    /// commands can do no more than that user, and a group may share its settings.
+    /// Checks a file for root, who takes commands and paths only from files that nobody else can change. It looks at
+    /// each name on the way from `/`, and at the destinations of symlinks. In a sticky directory, others cannot change
+    /// root's files. For other users there is no check: their commands can do no more than they can, and a group may
+    /// share its settings.
     ///
     /// - Parameter hint: another way out than to give the file to root.
-    /// - Throws: `refused` with the owner. No error if there is nothing at the path.
+    /// - Throws: `refused` with the owner. It is no error if the path does not exist.
     package func checkIsRoots(_ hint: String = "") throws(SyncError) {
         guard Account.isRoot else { return }
         let found = try reporting { () throws(SystemError) in
             try walk { status, _ in
-                // A terminal belongs to its user.
+                // A terminal belongs to the user who is logged in on it.
                 guard status.type != .characterDevice else { return false }
                 let isSafe =
                     status.permissions & 0o022 == 0 || status.type == .symlink
@@ -33,9 +34,10 @@ extension LocalFile {
         throw SyncError(Refusal(.unsafeFile, reason, way), path: path)
     }
 
-    /// Refuses a symlink on the way that another user made where that user may: it can lead anywhere.
+    /// Refuses a symlink on the way if another user may have put it there: it can lead anywhere.
     ///
-    /// - Returns: the directory that the path leads to; nil for another file, for none, and in a user namespace.
+    /// - Returns: the directory at the end of the path; nil for another type, if it is missing, and in a user
+    ///   namespace.
     package func checkLinks() throws(SyncError) -> Directory? {
         let way = try reporting { () throws(SystemError) in
             try walk { $0.type == .symlink && $0.isPlanted(in: $1) }
@@ -48,9 +50,9 @@ extension LocalFile {
                 .none), path: path)
     }
 
-    /// Looks at each name on the way from `/`, and at what symlinks lead to.
+    /// Looks at each name on the way from `/`, and at the destinations of symlinks.
     ///
-    /// - Parameter isUnsafe: gets the status of a name and of its directory.
+    /// - Parameter isUnsafe: is called with the status of a name and the status of its directory.
     /// - Returns: the first unsafe name and its owner, or the directory at the end.
     private func walk(
         until isUnsafe: (FileStatus, FileStatus) -> Bool
@@ -63,7 +65,7 @@ extension LocalFile {
         var (directory, links) = (top, 0)
         while let next = rest.popLast() {
             if next.elementsEqual("..".utf8) { directory = try directory.parent() }
-            // `.` is no name, either.
+            // `.` is not a name either.
             guard let name = FileName(next) else { continue }
             guard let status = try directory.status(of: name) else { return (nil, nil) }
             guard try !isUnsafe(status, directory.status()) else {

@@ -1,10 +1,10 @@
 import FileStorage
 import FileSystem
 
-/// A line per run in a log file.
+/// A line of a log file for each run.
 public struct RunLog: FileEncodable, Sendable {
     public static let fileName = "fsync-lite.log"
-    /// In place of a path: the client that has the command carried out here has the log.
+    /// In place of a path: the log is on the client that runs the command here.
     package static let ofClient = Array("-".utf8)
 
     /// The log file.
@@ -26,9 +26,9 @@ public struct RunLog: FileEncodable, Sendable {
 
     public func fileText() -> String { singleLine(line) + "\n" }
 
-    /// Appends the line in one write, so that lines of concurrent runs do not mix. A new file is for this user only: the
-    /// lines name files that others may not see. What another user has put there, a symlink or a file, is refused where that
-    /// user may write.
+    /// Appends the line in one write, so that lines of concurrent runs do not mix. A new file is for this user only,
+    /// because the lines name files that others may not see. A symlink or file that another user made is refused if
+    /// that user may write in the directory.
     public func append() throws(SyncError) {
         let log = try file.openToAppend(permissions: 0o600)
         try file.naming(log.appendAtOnce(Array(fileText().utf8)))

@@ -1,4 +1,4 @@
-/// A value shared by reference, to avoid copies of large values.
+/// A value that is shared by reference, to avoid copies of large values.
 final class Shared<Value: Sendable>: Sendable {
     let value: Value
 

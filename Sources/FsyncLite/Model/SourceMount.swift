@@ -10,6 +10,6 @@ package struct SourceMount: Hashable, Sendable {
         (self.path, self.fileSystem) = (path, fileSystem)
     }
 
-    /// Memory, which goes with its directory when a session ends.
+    /// Whether it is in memory. Such a mount and its directory vanish when a session ends.
     var isMemory: Bool { fileSystem.hasPrefix("tmpfs ") }
 }

@@ -4,7 +4,7 @@ import FileSystem
 extension CodableStorage {
     /// Reads one of the program's own documents in an open directory.
     ///
-    /// - Parameter limit: in bytes; a larger document is refused without reading all of it.
+    /// - Parameter limit: in bytes. A larger document is refused, and is not read to its end.
     /// - Throws: `invalidDocument`, also if there is no file.
     static func document<Value: Decodable>(
         _ name: FileName, in directory: Directory, limit: Int
@@ -20,7 +20,7 @@ extension CodableStorage {
         do {
             return try value(for: name.description)
         } catch {
-            // Whose file it is says more than that it cannot be read.
+            // The owner of the file is a better cause than that it cannot be read.
             if case .cannotRead(_, let cause as SyncError) = error, cause.code == .refused { throw cause }
             throw SyncError(.invalidDocument, path: directory.path(of: name), "\(error)")
         }

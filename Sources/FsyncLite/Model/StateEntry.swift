@@ -3,9 +3,9 @@ import FileSystem
 
 /// The entries of a target's state, in the order in which they are checked.
 enum StateEntry: String, CaseIterable {
-    /// One directory per uncommitted transaction.
+    /// One directory for each uncommitted transaction.
     case stage
-    /// One directory per committed transaction.
+    /// One directory for each committed transaction.
     case history
     case trash
     /// The old trees of exchanges.
@@ -15,7 +15,7 @@ enum StateEntry: String, CaseIterable {
     case mark
     case lastRun = "last-run"
     case lastCheck = "last-check"
-    /// Of earlier versions.
+    /// Of earlier versions only.
     case trustingRun = "trusting-run"
     case settings = "settings.json"
     case settingsPropertyList = "settings.plist"
@@ -25,12 +25,12 @@ enum StateEntry: String, CaseIterable {
     case linked
     case copy
     case rootTime = "root-time"
-    /// Of earlier versions.
+    /// Of earlier versions only.
     case compared
     case activity
-    /// On a file system that is not complete: who writes.
+    /// On a file system that is not complete: the process that writes.
     case lock
-    /// There: the transaction whose objects have all left their places.
+    /// On such a file system: the transaction whose objects have all left their places.
     case phase2
 
     var type: FileType {
@@ -49,23 +49,23 @@ enum StateEntry: String, CaseIterable {
 /// The names in a transaction's directory, `stage/TX` and later `history/TX`, besides the numbered slot directories.
 enum TransactionEntry {
     static let manifest = StateEntry.manifest.name
-    /// The old manifest, where two names cannot be exchanged.
+    /// The old manifest, if the file system cannot exchange two names.
     static let oldManifest = FileName("manifest.old.json")
-    /// In an exchange: the new tree, then the old one.
+    /// During an exchange: first the new tree, then the old one.
     static let tree = FileName("tree")
     static let conflicts = FileName("conflicts")
     static let reservedSpace = FileName("ballast")
     static let log = FileName("log")
-    /// There: the stage is whole, and waits for its commit.
+    /// If it exists, the stage is whole and waits for its commit.
     static let prepared = FileName("prepared.json")
     /// The record of an earlier version.
     static let record = FileName("record.json")
 }
 
 extension SyncError {
-    /// What goes on, and loses least, where a document of a target's state is damaged, in lines; none for another error.
+    /// The way out that loses least if a document of a target's state is damaged, in lines. Empty for another error.
     ///
-    /// - Parameter word: a path as a shell reads it.
+    /// - Parameter word: quotes a path for a shell.
     package func wayOut(_ word: ([UInt8]) -> String) -> [String] {
         guard code == .invalidDocument, let path,
             let marker = path.firstRange(of: FileName.state.bytes + "/".utf8)
@@ -80,7 +80,7 @@ extension SyncError {
         let name = statePath.split(separator: UInt8(ascii: "/")).last.flatMap { FileName($0) }
         let target = word((name?.treeOfState.map { state.parent + $0.bytes } ?? state.parent).bytes)
         func aside(_ entries: StateEntry...) -> String {
-            // Where one cannot be looked for, the command says so.
+            // If an entry cannot be looked for, the command includes it.
             let there = entries.map { state + $0.rawValue }.filter { (try? $0.exists) ?? true }
             let paths = there.map { word($0.bytes) }.joined(separator: " ")
             let damaged = word((state + "damaged").bytes)

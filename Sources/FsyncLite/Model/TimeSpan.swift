@@ -1,6 +1,6 @@
 import FileSystem
 
-/// A time as the user writes it: from its first moment to the first after it.
+/// A time that the user wrote: from its first moment to the first moment after it.
 ///
 ///     90m  2h  7d  1y6mo             an age: this long before now
 ///     today  yesterday  2026-11-22   a day
@@ -8,11 +8,11 @@ import FileSystem
 ///     2026-11-22 07:17               a minute; also with seconds, and with T for the space
 ///     2026-11-22T07:17:00+01:00      the same in a zone, such as Z for UTC
 ///
-/// Without a zone, days and times are local. A time that the clock shows twice is both, and one that it skips is as
-/// much later as it skips.
+/// Without a zone, days and times are local. If the clock shows a time twice, the span covers both. If the clock skips
+/// a time, the span is later by the length of the gap.
 public struct TimeSpan: Hashable, Sendable {
     public let start: Timestamp
-    /// For an age, which is a moment, the same as `start`.
+    /// For an age, which is a moment, `end` is the same as `start`.
     public let end: Timestamp
 
     /// The accepted forms, for messages.
@@ -54,7 +54,7 @@ public struct TimeSpan: Hashable, Sendable {
         (self.start, self.end) = (start, end)
     }
 
-    /// - Parameter midnight: the seconds of a local clock.
+    /// - Parameter midnight: in seconds of a local clock.
     private init(localDay midnight: Int64) {
         self.init(
             start: Timestamp.moments(showing: midnight).first,
@@ -108,9 +108,9 @@ public struct TimeSpan: Hashable, Sendable {
         self.init(start: start, end: end)
     }
 
-    /// Takes a zone such as `Z`, `+01:00`, `-0530` or ` +01`.
+    /// Reads a zone such as `Z`, `+01:00`, `-0530` or ` +01`.
     ///
-    /// - Returns: its seconds east of UTC.
+    /// - Returns: the seconds east of UTC.
     private static func takeOffset(_ text: inout ArraySlice<UInt8>) -> Int64? {
         if text.take("Z") { return 0 }
         _ = text.take(" ")
@@ -129,15 +129,15 @@ public struct TimeSpan: Hashable, Sendable {
 }
 
 extension Timestamp {
-    /// The second of the seconds' own clock after so many.
+    /// The time that is this number of seconds later.
     fileprivate func later(by seconds: Int64) -> Timestamp {
         Timestamp(FileTime(seconds: rawSeconds.saturatingAdd(seconds), nanoseconds: 0))
     }
 
-    /// What a local clock shows, as seconds since it would have shown the beginning of 1970.
+    /// The time of a local clock, in seconds since its own beginning of 1970.
     fileprivate var civilSeconds: Int64 { rawSeconds.saturatingAdd(LocalZone.offset(at: rawSeconds)) }
 
-    /// The first and the last moment at which a local clock shows these seconds; where it skips them, as if it did not.
+    /// The first and the last moment at which a local clock shows these seconds. If it skips them, as if it did not.
     fileprivate static func moments(showing civil: Int64) -> (first: Timestamp, last: Timestamp) {
         // No zone changes its offset twice in two days.
         let offsets = [-86_400, 86_400].map { LocalZone.offset(at: civil.saturatingAdd($0)) }

@@ -8,13 +8,13 @@ import FoundationEssentials
 public struct Timestamp: Hashable, Comparable, Sendable {
     package let fileTime: FileTime
 
-    /// Whole seconds since 1970-01-01T00:00:00Z, negative before. They may be any, so they are for codecs and the
-    /// calendar only.
+    /// Whole seconds since 1970-01-01T00:00:00Z, negative before. They may have any value, so use them only for codecs
+    /// and the calendar.
     public var rawSeconds: Int64 { fileTime.rawSeconds }
-    /// The fraction, 0 to 999,999,999, also before 1970.
+    /// The fraction, 0 to 999,999,999. Before 1970 it is positive, too.
     public var nanoseconds: Int32 { fileTime.nanoseconds }
 
-    /// nil unless `nanoseconds` is in 0..<1,000,000,000.
+    /// nil if `nanoseconds` is outside of 0..<1,000,000,000.
     public init?(seconds: Int64, nanoseconds: Int32) {
         guard (0..<1_000_000_000).contains(nanoseconds) else { return nil }
         self.init(FileTime(seconds: seconds, nanoseconds: nanoseconds))
@@ -25,19 +25,19 @@ public struct Timestamp: Hashable, Comparable, Sendable {
     /// See `FileTime.advanced`.
     func advanced(bySeconds seconds: Int64) -> Timestamp { Timestamp(fileTime.advanced(bySeconds: seconds)) }
 
-    /// Weeks, which begin on Monday; 1970 began on a Thursday.
+    /// The number of the week. Weeks begin on Monday; 1970 began on a Thursday.
     var week: Int64 { advanced(bySeconds: 3 * 86_400).rawSeconds.flooredDivision(by: 7 * 86_400).quotient }
 
-    /// The present time of the clock that stamps files.
+    /// The present time of the clock for time stamps of files.
     public static var now: Timestamp { Timestamp(.now) }
 
-    /// By how many seconds clocks of several machines may differ.
+    /// The most seconds by which the clocks of several machines may differ.
     private static let slack: Int64 = 60
 
-    /// It is in the future by more than clocks differ: a clock was wrong, or is, and its age is unknown.
+    /// Whether it is further in the future than clocks differ. Then a clock was or is wrong, and the age is unknown.
     public func isAhead(of now: Timestamp = .now) -> Bool { self > now.advanced(bySeconds: Timestamp.slack) }
 
-    /// Its age is known, and is within a limit.
+    /// Whether its age is known and within a limit.
     public func isYoung(by limit: TimeSpan) -> Bool { self >= limit.start && !isAhead() }
 
     /// The nearest `Date`, off by a fraction of a microsecond.
@@ -115,7 +115,7 @@ extension Timestamp: CustomStringConvertible {
         }
         guard rest.take("Z"), rest.isEmpty else { return nil }
         let days = daysSince1970(year: year, month: month, day: day)
-        // The day of the earliest second starts before the range of `Int64`.
+        // The day of the earliest second begins before the range of `Int64`.
         let (scaled, overflow) = (days + (days < 0 ? 1 : 0)).multipliedReportingOverflow(by: 86_400)
         let rising = hour * 3600 + minute * 60 + second - (days < 0 ? 86_400 : 0)
         let (sum, overflowAgain) = scaled.addingReportingOverflow(rising)

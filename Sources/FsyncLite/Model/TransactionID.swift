@@ -1,13 +1,13 @@
 import FileSystem
 
-/// Names of transactions: a time, so that they sort, and a random part, so that they are unique.
+/// The names of transactions. A time makes them sortable, and a random part makes them unique.
 enum TransactionID {
     /// For example `20261121T090000.123456Z-3f2a`.
     ///
     /// - Parameters:
-    ///   - last: the newest name so far. The new one sorts after it even if the clock was set back: the newest
+    ///   - last: the newest name so far. The new one sorts after it even if the clock was set back, because the newest
     ///     snapshot must not depend on the clock.
-    ///   - isSecret: only who was told the name knows it.
+    ///   - isSecret: nobody can guess the name.
     static func next(after last: String? = nil, isSecret: Bool = false, now: Timestamp = .now) -> String {
         var microseconds = microseconds(now)
         if let last, let previous = time(of: last), previous >= microseconds { microseconds = previous + 1 }
@@ -21,7 +21,7 @@ enum TransactionID {
     /// Whether a name has the form of a transaction's.
     static func isName(_ name: FileName) -> Bool { time(of: name.description) != nil }
 
-    /// When a transaction was named, before its first action; nil for any other name.
+    /// The time at which a transaction was named, before its first action; nil for any other name.
     static func time(of name: FileName) -> FileTime? {
         time(of: name.description).map {
             let (seconds, fraction) = $0.quotientAndRemainder(dividingBy: 1_000_000)
@@ -45,7 +45,7 @@ enum TransactionID {
         return microseconds(time)
     }
 
-    /// Since 1970; the nearest that there are.
+    /// Microseconds since 1970, or the nearest number that exists.
     private static func microseconds(_ time: Timestamp) -> Int64 {
         time.rawSeconds.saturatingMultiply(1_000_000).saturatingAdd(Int64(time.nanoseconds / 1000))
     }

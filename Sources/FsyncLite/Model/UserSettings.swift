@@ -6,7 +6,7 @@ import FileStorage
 public struct UserSettings: Codable, Hashable, Sendable {
     /// Options for every run.
     public var defaults: SettingValues
-    /// By name: source, target, hooks, and options.
+    /// The jobs by name. Each has a source, a target, hooks and options.
     public var jobs: [String: SettingValues]
 
     public init(defaults: SettingValues = [:], jobs: [String: SettingValues] = [:]) {
@@ -20,7 +20,7 @@ public struct UserSettings: Codable, Hashable, Sendable {
 
     public init(from decoder: any Decoder) throws {
         let values = try decoder.container(keyedBy: CodingKeys.self)
-        // A null is not a key that is missing.
+        // A null differs from a missing key.
         defaults = try values.contains(.defaults) ? values.decode(SettingValues.self, forKey: .defaults) : [:]
         jobs = try values.contains(.jobs) ? values.decode([String: SettingValues].self, forKey: .jobs) : [:]
     }

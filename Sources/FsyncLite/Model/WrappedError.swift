@@ -2,7 +2,7 @@ import FileStorage
 import FileSystem
 
 extension SyncError {
-    /// From any error.
+    /// Converts any error.
     package init(wrapping error: any Error) {
         switch error {
         case let error as SyncError: self = error

@@ -1,10 +1,10 @@
 import FileStorage
 import FileSystem
 
-/// Where to write: the end of the symlinks, and nothing that another user has put in the way.
+/// Finds the place to write to. Objects that another user may have put in the way are refused.
 extension LocalFile {
-    /// Where to write: the end of the symlinks. One of `/proc` may lead to a file without a name, and stays a symlink then:
-    /// only the kernel follows it.
+    /// The place at the end of the symlinks. A symlink in `/proc` may lead to a file without a name. Then the place is
+    /// the symlink, which only the kernel can follow.
     struct Place {
         let location: Location
         let status: FileStatus?
@@ -30,7 +30,7 @@ extension LocalFile {
         throw SyncError(.failed, path: bytes, .tooManyLinks)
     }
 
-    /// Opens it to append to it. Missing directories are made.
+    /// Opens the file to append to it. Missing directories are made.
     ///
     /// - Parameter permissions: the permission bits of a new file, before the umask.
     func openToAppend(permissions: UInt16) throws(SyncError) -> FileDescriptor {
@@ -42,7 +42,7 @@ extension LocalFile {
         return file
     }
 
-    /// - Throws: `refused` if another user made this, and the directory is one where that user may.
+    /// - Throws: `refused` if another user made this, and may make files in the directory.
     private func checkOwner(_ status: FileStatus, in directory: Directory) throws(SyncError) {
         guard try status.isPlanted(in: reporting(directory.status())) else { return }
         throw SyncError(
@@ -53,7 +53,7 @@ extension LocalFile {
 }
 
 extension FileStatus {
-    /// Another user made this, in a directory where that user may.
+    /// Whether another user made this in a directory to which that user may write.
     func isPlanted(in holder: FileStatus) -> Bool {
         isForeign && (holder.isForeign || holder.permissions & 0o002 != 0)
     }

@@ -9,8 +9,8 @@ struct AnnouncedFiles {
         self.tree = tree
     }
 
-    /// Announces files; those that were announced before and not taken are closed. What cannot be opened is left out:
-    /// the reader opens it again and gets the error.
+    /// Announces files, and closes earlier ones that were not taken. A file that cannot be opened is left out. The
+    /// reader opens it again and gets the error.
     ///
     /// - Parameter prepare: called for each file before it is announced.
     mutating func announce(
@@ -27,7 +27,7 @@ struct AnnouncedFiles {
         }
     }
 
-    /// The announced file of a path; nil if there is none. Can be taken once.
+    /// The announced file of a path; nil if there is none. It can be taken once.
     mutating func take(_ path: RelativePath) -> AnnouncedFile? {
         guard let index = files.firstIndex(where: { $0.path == path }) else { return nil }
         defer { files = files[(index + 1)...] }

@@ -1,7 +1,7 @@
 import FileSystem
 
-/// A scan that runs ahead on its own thread, so that two trees and a manifest are read in parallel. It is at most a few
-/// batches ahead, which bounds memory, and keeps the order.
+/// A scan that runs ahead on its own thread, so that two trees and a manifest are read in parallel. It preserves the
+/// order. It is at most a few batches ahead, which limits memory.
 package final class BackgroundScan: EntryStream {
     fileprivate struct Entry: Sendable {
         var pathEnd: Int
@@ -11,17 +11,17 @@ package final class BackgroundScan: EntryStream {
         var exclusion: Exclusion
     }
 
-    /// Entries in a row.
+    /// Consecutive entries.
     struct Batch: Sendable {
         fileprivate var paths: [UInt8] = []
         fileprivate var destinations: [UInt8] = []
         fileprivate var entries: [Entry] = []
 
         var isEmpty: Bool { entries.isEmpty }
-        /// With the waiting batches about 1 MB per tree, and 4 MB where paths are long.
+        /// The waiting batches of a tree need about 1 MB in all, or 4 MB if paths are long.
         var isFull: Bool { entries.count >= BackgroundScan.batchSize || paths.count >= 1 << 18 }
 
-        /// Adds an entry, without a destination that is not a symlink's.
+        /// Adds an entry. The destination is left out unless it is a symlink.
         mutating func append(
             _ path: [UInt8], _ status: FileStatus, _ sight: Sight, _ exclusion: Exclusion,
             destination: [UInt8]
@@ -43,29 +43,29 @@ package final class BackgroundScan: EntryStream {
 
     /// Complete after the last entry.
     package private(set) var findings = TreeScan.Findings()
-    // The consumer's: one thread uses them, and no access lasts while another begins, which would be checked several
-    // times for each entry.
+    // The state of the consumer. Only one thread uses it, and its accesses never overlap. A check of that would cost
+    // time several times for each entry.
     @exclusivity(unchecked) private var batch = Batch()
     @exclusivity(unchecked) private var index = -1
-    /// Where the path of the present entry begins in the batch.
+    /// The offset in the batch at which the path of the present entry begins.
     @exclusivity(unchecked) private var pathStart = 0
     /// The path of the present entry, if it was asked for.
     @exclusivity(unchecked) private var presentPath: RelativePath?
     private let queue = BoundedQueue<Message>(capacity: 16)
     private let thread = WorkerThread()
 
-    /// Entries per batch.
+    /// The number of entries in a batch.
     private static let batchSize = 256
 
-    /// - Parameter begin: starts the scan; called on its thread.
+    /// - Parameter begin: starts the scan. It is called on the scan's thread.
     convenience init(_ begin: @escaping @Sendable () throws -> TreeCursor) throws {
         try self.init(producing: { push in try BackgroundScan.run(begin(), push) })
     }
 
-    /// A scan whose entries come from elsewhere.
+    /// A scan whose entries `produce` supplies.
     ///
-    /// - Parameter produce: called on the scan's thread. It hands over batches in order, each of one entry at least, until
-    ///   that returns false, and returns the findings.
+    /// - Parameter produce: called on the scan's thread. It passes batches in order, each with at least one entry,
+    ///   until `push` returns false. Then it returns the findings.
     init(
         producing produce: @escaping @Sendable (_ push: (Batch) -> Bool) throws -> TreeScan.Findings?
     ) throws {
@@ -90,7 +90,7 @@ package final class BackgroundScan: EntryStream {
     ) throws -> TreeScan.Findings? {
         var scan = begun
         var batch = Batch()
-        // The first batch is small, so that the consumer can start at once.
+        // The first batch is small, so that the consumer can begin at once.
         var size = 16
         while try scan.advance() {
             scan.appendPath(to: &batch.paths)

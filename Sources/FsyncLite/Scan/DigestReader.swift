@@ -1,6 +1,6 @@
 import FileSystem
 
-/// Computes digests of a tree's files. Paths in scan order cost one open per file.
+/// Computes digests of a tree's files. Paths in the order of a scan need one open per file.
 final class DigestReader {
     private let tree: PathResolver
     private var announced: AnnouncedFiles
@@ -9,13 +9,13 @@ final class DigestReader {
     private let probes: SettlingProbes?
     private let mostHoles: Int64
 
-    /// `isSettled`: as found while it was read; false without probes.
+    /// `isSettled` was found during the reading; false without probes.
     typealias Found = (digest: Digest, status: FileStatus, isSettled: Bool)
 
     /// - Parameters:
     ///   - bypassesCache: drops the cached pages of each file first.
-    ///   - probes: find which files are settled.
-    ///   - mostHoles: a file with more bytes of holes is an error, `overflow`.
+    ///   - probes: find out which files are settled.
+    ///   - mostHoles: a file with more bytes of holes is the error `overflow`.
     convenience init(
         _ root: Directory, monitor: any Monitor, bypassesCache: Bool = false, probes: SettlingProbes? = nil,
         mostHoles: Int64 = .max
@@ -38,12 +38,12 @@ final class DigestReader {
         self.bypassesCache = bypassesCache
     }
 
-    /// Opens files ahead and announces them to the kernel; their digests are asked for next, in this order.
+    /// Opens files ahead and announces them to the kernel. Then ask for their digests, in this order.
     func announce(_ paths: some Sequence<RelativePath>) {
         announced.announce(paths) { file in if bypassesCache { try? file.descriptor.dropCache() } }
     }
 
-    /// The same; a file that cannot be read is a problem in the list.
+    /// The same. A file that cannot be read becomes a problem in the list.
     func digest(
         of path: RelativePath, problems: inout [Problem]
     ) throws -> Found? {
@@ -56,15 +56,15 @@ final class DigestReader {
         return nil
     }
 
-    /// The digest of a file, and its status, which was the same before and after reading; nil if there is no such file,
-    /// or if it was still changing after three attempts.
+    /// The digest of a file, and its status, which was the same before and after reading. It is nil if there is no such
+    /// file, or if the file was still changing at the third attempt.
     ///
     /// - Throws: `SystemError` if it cannot be read, `SyncError` with code `interrupted`.
     func digest(of path: RelativePath) throws -> Found? { try digest(of: path, as: .plain) }
 
     func digest(of path: RelativePath, as form: ContentHash.Form) throws -> Found? {
         do throws(SystemError) {
-            // A file that was replaced or changed since it was announced is opened once more.
+            // If a file was replaced or changed after its announcement, it is opened once more.
             if let file = announced.take(path),
                 let found = try digest(of: file.descriptor, path, form, attempts: 1), found.status.links > 0
             {
@@ -124,7 +124,7 @@ struct EntryDigests: FileWorker {
         reader.announce(files.lazy.filter(EntryDigests.lacksDigest).map(\.path))
     }
 
-    /// - Returns: the entry, with the status that the file had while it was read, and why it could not be read.
+    /// - Returns: the entry, with the status of the file while it was read, and the reasons why it could not be read.
     func value(of file: File) throws -> (file: File, problems: [Problem]) {
         guard EntryDigests.lacksDigest(file) else { return (file, []) }
         var problems: [Problem] = []
@@ -139,7 +139,7 @@ struct EntryDigests: FileWorker {
     private static func lacksDigest(_ file: File) -> Bool { file.isFile && file.digest == nil }
 }
 
-/// Computes the digests of files that are at other paths than their entries.
+/// Computes the digests of files whose present paths differ from those of their entries.
 struct LocatedDigests: FileWorker {
     private let reader: DigestReader
 
@@ -152,7 +152,7 @@ struct LocatedDigests: FileWorker {
         reader.announce(files.lazy.map(\.location))
     }
 
-    /// - Returns: the digest; nil if there is no such file, or if it was still changing after three attempts.
+    /// - Returns: the digest; nil if there is no such file, or if it was still changing at the third attempt.
     func value(
         of item: (file: File, location: RelativePath)
     ) throws -> (file: File, digest: Result<Digest?, SystemError>) {

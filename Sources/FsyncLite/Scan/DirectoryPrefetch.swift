@@ -1,13 +1,12 @@
 import FileSystem
 import Synchronization
 
-/// Reads the directories of a tree in the order of a scan: the scan itself and, as far as that helps, other threads ahead
-/// of it.
+/// Reads the directories of a tree in the order of a scan. If it helps, other threads read ahead of the scan itself.
 ///
-/// What is unread lies in one list in the order of the scan; a directory that was read is replaced by its subdirectories
-/// and later windows. So the first that no thread has taken is the earliest. The scan reads what it needs itself, unless
-/// another thread has taken that: then it reads the next instead of sleeping. Since it can always read its own next, no
-/// number of threads and no limit can block it.
+/// The unread parts are in one list in the order of the scan. A directory that was read is replaced by its
+/// subdirectories and later windows. So the first part that no thread has taken is the earliest one. The scan reads the
+/// part that it needs itself. If another thread has taken that part, the scan reads the next one instead of sleeping.
+/// It can always read its own next part, so no number of threads and no limit can block it.
 final class DirectoryPrefetch {
     /// The root, with its first window.
     let root: ReadingList.Reading
@@ -27,9 +26,9 @@ final class DirectoryPrefetch {
 
     deinit { shared.close() }
 
-    /// The part with a number, which is next in the order of the scan. Each part is asked for once.
+    /// The part with a number. It must be the next one in the order of the scan. Ask for each part once.
     ///
-    /// - Parameter parent: opens the directory that holds it, if no handle is kept for reading ahead.
+    /// - Parameter parent: opens the directory that contains it, if no handle is open for reading ahead.
     func next(
         _ id: Int, in parent: () throws(SystemError) -> Directory
     ) throws(SystemError) -> ReadingList.Reading {
@@ -49,7 +48,7 @@ final class DirectoryPrefetch {
         }
     }
 
-    /// Forgets parts that the scan does not ask for, with all that they contain.
+    /// Forgets parts that the scan will not ask for, with all their contents.
     func discard(_ ids: [Int]) {
         shared.discard(ids)
     }
@@ -65,7 +64,7 @@ final class DirectoryPrefetch {
         private let makeReader: @Sendable () -> DirectoryReader
         /// Wakes the scan.
         let ready = Semaphore()
-        /// Wake helpers without work, and surplus ones. With one for both, most wakings would be useless.
+        /// They wake helpers without work, and surplus helpers. One semaphore would often wake the wrong ones.
         private let (work, parked) = (Semaphore(), Semaphore())
         private let ended = Semaphore()
 
@@ -78,7 +77,7 @@ final class DirectoryPrefetch {
                     descriptors: options.threads.upperBound > 1 ? options.descriptors : 0))
         }
 
-        /// Changes the list, then wakes threads and closes handles without the lock.
+        /// Changes the list. Then wakes threads and closes handles without the lock.
         private func change<Value: Sendable>(_ body: (inout ReadingList) -> Value) -> Value {
             let (value, deferred) = list.withLock { list in
                 let value = body(&list)
@@ -104,7 +103,7 @@ final class DirectoryPrefetch {
 
         func discard(_ ids: [Int]) { change { $0.discard(ids) } }
 
-        /// Reads a part. Returns it if the scan is waiting for it.
+        /// Reads a part. Returns it if the scan waits for it.
         func read(
             _ assignment: ReadingList.Assignment, in directory: Result<Directory, SystemError>,
             _ reader: DirectoryReader,
@@ -148,7 +147,7 @@ final class DirectoryPrefetch {
                         ended.signal()
                     }
                 } catch {
-                    // The system has no thread left: the present ones read.
+                    // The system has no threads left, so the present threads read.
                     ended.signal()
                 }
             }
@@ -169,10 +168,10 @@ final class DirectoryPrefetch {
             }
         }
 
-        /// Ends the helpers, each after the part that it reads, and waits for them.
+        /// Ends the helpers, each after its present part, and waits for them.
         func close() {
             for _ in 0..<change({ $0.end() }) { ended.wait() }
-            // A thread that ends may keep this object a little longer, and with it every open directory.
+            // A thread that is ending may own this object a little longer, and with it every open directory.
             list.withLock { $0.removeAll() }
         }
     }

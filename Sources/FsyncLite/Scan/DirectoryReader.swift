@@ -18,7 +18,7 @@ final class DirectoryReader {
         var path = RelativePath.root
         for name in (options.single?.components ?? []).compactMap({ FileName($0) }) {
             path = path.appending(name)
-            // Each directory above has its say.
+            // The rules of each directory above are applied.
             if case .success(let (outer, _))? = scope { scope = self.scope(of: path, below: outer) }
         }
         let listing = try DirectoryListing(of: root)
@@ -54,7 +54,7 @@ final class DirectoryReader {
         )
     }
 
-    /// Finds other targets by the names of their states, and then by the marks of these.
+    /// Finds other targets by the names of their states, and then by the marks of these states.
     private func targets(
         _ listing: DirectoryListing, _ directory: Directory
     ) throws(SystemError) -> ListedDirectory.Targets {
@@ -90,7 +90,7 @@ final class DirectoryReader {
         }
     }
 
-    /// Excluded directories, mount points of a target, the state and `lost+found` are not read.
+    /// Whether the scan reads a directory, and not one that is excluded, a target's mount point, state or `lost+found`.
     private func isEntered(_ index: Int, _ status: FileStatus, of listed: ListedDirectory) -> Bool {
         if options.single != nil || listed.isTooLong(index, options) || listed.targets.entries.contains(index)
         {

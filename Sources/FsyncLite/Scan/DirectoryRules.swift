@@ -1,16 +1,16 @@
 import FileSystem
 
-/// What the directories of a source say to the filters: their ignore files, cache tags and file systems.
+/// The data of a source's directories for the filters: ignore files, cache tags and file systems.
 struct DirectoryRules: Sendable {
     fileprivate enum Origin {
         case directory(Directory, RootDevices)
-        /// Of those directories that say anything.
+        /// Only the directories that have such data.
         case said([RelativePath: FilterDirectory])
     }
 
     private let origin: Origin
 
-    /// Reads them in a directory, as they are asked for.
+    /// The data is read from a directory on demand.
     init(of source: Directory) throws(SystemError) {
         origin = .directory(source, try RootDevices(source))
     }
@@ -19,13 +19,13 @@ struct DirectoryRules: Sendable {
         origin = .said(said)
     }
 
-    /// The file system of the source's root above a path, where the source is of this machine.
+    /// The file system of the source's root above a path, if the source is on this machine.
     func device(at path: RelativePath) -> DeviceNumber? {
         guard case .directory(_, let devices) = origin else { return nil }
         return devices[path]
     }
 
-    /// For one thread. Paths in scan order cost one open per directory.
+    /// A reader for one thread. Paths in the order of a scan need one open per directory.
     func reader(for filters: Filters) -> Reader { Reader(filters, origin) }
 
     final class Reader {
@@ -42,7 +42,7 @@ struct DirectoryRules: Sendable {
             }
         }
 
-        /// Empty if the source has no such directory.
+        /// The data of a directory; empty if the source has no such directory.
         func contents(of path: RelativePath) throws -> FilterDirectory {
             guard filters.readDirectories else { return FilterDirectory() }
             guard let source else { return said[path] ?? FilterDirectory() }
@@ -58,7 +58,7 @@ struct DirectoryRules: Sendable {
         do throws(SystemError) {
             directory = try source.directory(path)
         } catch {
-            // If the source's directory cannot be read, the scan of the source reports it.
+            // If the source's directory cannot be read, the scan of the source reports that.
             guard !Errno.exhausted.contains(error.errno) else { throw error }
             return contents
         }
@@ -73,7 +73,7 @@ struct DirectoryRules: Sendable {
                 contents.ignoreFile = try read(name, in: directory, limit: FilterRules.sizeLimit)
             }
             if filters.excludesCaches {
-                // Usually the file is longer; its beginning is enough.
+                // The file is usually longer, but its beginning is enough.
                 let tag = try read(CacheTag.fileName, in: directory, limit: nil)
                 contents.isCache = tag.map(CacheTag.isValid) ?? false
             }
@@ -83,9 +83,9 @@ struct DirectoryRules: Sendable {
         return contents
     }
 
-    /// nil if there is no such regular file; a symlink does not count.
+    /// nil if there is no such regular file. A symlink is ignored.
     ///
-    /// - Parameter limit: in bytes; nil reads only the first bytes, which a cache tag needs.
+    /// - Parameter limit: in bytes; nil reads only the first bytes, which are enough for a cache tag.
     private static func read(
         _ name: FileName, in directory: Directory, limit: Int?
     ) throws(SystemError) -> [UInt8]? {
@@ -101,7 +101,7 @@ struct DirectoryRules: Sendable {
     }
 }
 
-/// The file systems of a source's root, or of each of several.
+/// The file system of a source's root, or of each root if there are several.
 struct RootDevices: Sendable {
     private let root: DeviceNumber
     private let parts: [ArraySlice<UInt8>: DeviceNumber]
@@ -113,10 +113,10 @@ struct RootDevices: Sendable {
         self.parts = parts
     }
 
-    /// The path is that of the source, or of one of several.
+    /// Whether the path is a root of the source.
     func isRoot(_ path: RelativePath) -> Bool { path.isRoot || parts[path.bytes[...]] != nil }
 
-    /// The file system of the root that a path is below.
+    /// The file system of the root above a path.
     subscript(path: RelativePath) -> DeviceNumber {
         parts.isEmpty ? root : parts[path.firstComponent] ?? root
     }

@@ -5,7 +5,7 @@ extension PathResolver {
     func extendedAttributes(
         of file: File, _ selection: ExtendedAttributes.Selection
     ) throws(SystemError) -> ExtendedAttributes? {
-        // Symlinks have only privileged attributes.
+        // A symlink can have only privileged attributes.
         guard file.status.type != .symlink || selection.privileged, !selection.isEmpty else {
             return ExtendedAttributes()
         }

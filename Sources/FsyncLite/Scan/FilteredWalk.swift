@@ -1,7 +1,7 @@
 import FileStorage
 import FileSystem
 
-/// Applies the filters during a scan of any tree, with the ignore files and cache tags of the *source*.
+/// Applies the filters during a scan of any tree. The ignore files and cache tags are always those of the *source*.
 struct FilteredWalk: Sendable {
     private let filters: Filters
     private let rules: DirectoryRules
@@ -13,12 +13,12 @@ struct FilteredWalk: Sendable {
         self.rules = rules
     }
 
-    /// Reads what the directories of the source say; for one thread.
+    /// Reads the data of the source's directories. Each thread needs its own reader.
     func reader() -> DirectoryRules.Reader { rules.reader(for: filters) }
 
     /// The rules for the entries of a directory.
     ///
-    /// - Parameter outer: those for the directory itself; nil for the root.
+    /// - Parameter outer: the rules for the directory itself; nil for the root.
     func scope(
         of path: RelativePath, below outer: FilterScope?, _ reader: DirectoryRules.Reader
     ) throws -> FilterScope {
@@ -34,29 +34,29 @@ struct FilteredWalk: Sendable {
         return filters.sizes.exclusion(of: status.type, size: status.size) == nil ? .none : .byStatus
     }
 
-    /// The same of a name that cannot be looked at, which may be anything if its type is not known.
+    /// The exclusion of a name that cannot be looked at. If its type is unknown, it must be excluded as any type.
     func exclusion(ofUnseen path: RelativePath, _ type: FileType?, in scope: FilterScope) -> Exclusion {
         let mayBe = type.map { [$0 == .directory] } ?? [true, false]
         return mayBe.allSatisfy { scope.excludes(path, isDirectory: $0) } ? .byRule : .none
     }
 
-    /// The entry is on a file system that the filters leave out.
+    /// Whether an entry is on a file system that the filters leave out.
     func isElsewhere(_ path: RelativePath, _ device: DeviceNumber) -> Bool {
         filters.staysOnFileSystem && rules.device(at: path).map { $0 != device } ?? false
     }
 }
 
 extension Filters {
-    /// A single file may be mounted, too.
+    /// A single file can also be a mount point.
     fileprivate func leavesOut(mounted status: FileStatus) -> Bool {
         staysOnFileSystem && status.isMountRoot && status.type != .directory
     }
 
-    /// The decision for one path of a source, as in a run.
+    /// The decision about one path of a source, as a run decides it.
     ///
     /// - Parameters:
-    ///   - status: of the entry; nil if it is not known.
-    ///   - type: of the entry then.
+    ///   - status: the status of the entry; nil if it is unknown.
+    ///   - type: the type of the entry if its status is unknown.
     func decision(
         on path: RelativePath, _ status: FileStatus?, or type: FileType, in source: Directory
     ) throws -> FilterDecision {
@@ -66,10 +66,10 @@ extension Filters {
         return try decisions(by: DirectoryRules(of: source))(path, status?.type ?? type, status?.size ?? 0)
     }
 
-    /// The decision for a path, by type and size of an entry.
+    /// Decides about a path, from the type and size of the entry.
     typealias Decisions = (RelativePath, FileType, ByteCount) throws -> FilterDecision
 
-    /// Decisions for single paths, by the directories of a source.
+    /// Decides about single paths, with the data of a source's directories.
     func decisions(by rules: DirectoryRules) -> Decisions {
         let reader = rules.reader(for: self)
         return { path, type, size in

@@ -1,12 +1,12 @@
 import FileSystem
 
-/// The entries of a tree that the file system of a target can hold. Where that keeps no mark of a state, nothing gets the
-/// name of one: it would be taken for a state.
+/// The entries of a tree that the target's file system can store. If that cannot store the mark of a state, it leaves
+/// out entries with the name of a state, which would look like one.
 final class HeldEntries: AnyEntries {
     private let holder: FileSystemCapabilities?
     private let keepsMarks: Bool
     private let left: LeftOutEntries
-    /// A directory that is left out, with all below it.
+    /// A directory that is left out with its content.
     private var leftDirectory: RelativePath?
 
     /// - Parameter holder: nil for a complete file system.
@@ -21,7 +21,7 @@ final class HeldEntries: AnyEntries {
     override func advance() throws -> Bool {
         while try base.advance() {
             if let leftDirectory, base.path.isBelow(leftDirectory) { continue }
-            // An excluded directory is not entered, but is yielded: its recorded entry may need its status.
+            // An excluded directory is not entered. It is yielded, because its recorded entry may need its status.
             if base.exclusion == .byRule || base.sight == .unseen { return true }
             let type = base.status.type
             let name = base.path.lastComponent
@@ -43,24 +43,24 @@ final class HeldEntries: AnyEntries {
     }
 }
 
-/// What `HeldEntries` leaves out.
+/// The entries that `HeldEntries` leaves out.
 final class LeftOutEntries {
     fileprivate(set) var kinds: [FileType: Int] = [:]
     fileprivate(set) var problems: [Problem] = []
 }
 
 extension FileSystemCapabilities {
-    /// Why an entry cannot be held.
+    /// The reason why an entry cannot be stored.
     enum Lack {
-        /// None of its type can.
+        /// The file system cannot store any entry of its type.
         case kind
-        /// It could be taken for a state.
+        /// It would look like a state.
         case state
-        /// This one cannot, for a reason.
+        /// This entry cannot be stored, for the given reason.
         case particular(String)
     }
 
-    /// nil for an entry that can be held.
+    /// nil if the entry can be stored.
     func lack(for name: ArraySlice<UInt8>, _ type: FileType, _ destination: @autoclosure () -> [UInt8])
         -> Lack?
     {

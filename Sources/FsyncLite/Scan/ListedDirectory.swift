@@ -8,29 +8,29 @@ final class ListedDirectory: Sendable {
     let role: Role
     let targets: Targets
 
-    /// Targets in the tree of another one, as far as a scan leaves them alone.
+    /// The targets in the tree of another target, which the scan does not enter.
     struct Targets: Sendable {
-        /// The directory itself is one.
+        /// Whether the directory itself is a target.
         var isOne = false
-        /// Its entries that are, with their states beside them.
+        /// Its entries that are targets, with the states beside them.
         var entries: [Int] = []
     }
     /// The length of the path before the names of its entries.
     let prefix: Int
 
-    /// Names at the top of a tree are reserved.
+    /// At the top of a tree, some names are reserved.
     enum Role: Sendable {
         case inner
         case root
-        /// A root of several, which are joined.
+        /// One of several roots, which are joined.
         case part
     }
 
     /// The rules for the entries, and the path; nil without filters. Reading the ignore files can fail.
     typealias Scope = Result<(rules: FilterScope, path: RelativePath), any Error>
 
-    /// The handle, as long as a thread may read a subdirectory or a later window ahead, and the number of those that are
-    /// unread. Guarded by the lock of the `DirectoryPrefetch`, which alone uses them.
+    /// The handle, while a thread may read a subdirectory or a later window ahead, and the number of those that are
+    /// unread. Only `DirectoryPrefetch` uses them, with its lock.
     nonisolated(unsafe) var directory: Directory?
     nonisolated(unsafe) var unread = 0
 
@@ -43,12 +43,12 @@ final class ListedDirectory: Sendable {
         self.prefix = prefix
     }
 
-    /// The path of an entry is longer than a scan gives.
+    /// Whether the path of an entry is longer than the scan's limit.
     func isTooLong(_ index: Int, _ options: TreeScan.Options) -> Bool {
         options.longestPath < .max && prefix + listing.name(at: index).count > options.longestPath
     }
 
-    /// The most entries of a window.
+    /// The most entries in a window.
     private static let windowSize = 512
 
     var firstWindow: Range<Int> { 0..<min(ListedDirectory.windowSize, listing.count) }
@@ -63,7 +63,7 @@ final class ListedDirectory: Sendable {
     }
 }
 
-/// Neighbouring entries of a directory, with everything that a scan looks up.
+/// Neighbouring entries of a directory, with all facts that a scan reads.
 struct ListingWindow: Sendable {
     private(set) var range: Range<Int>
     /// nil for a name that has vanished.
@@ -77,15 +77,15 @@ struct ListingWindow: Sendable {
 
     struct Subdirectory: Sendable {
         let index: Int
-        /// Another file system may wait long for its first access: only the scan itself enters it.
+        /// The first access of another file system may take long, so only the scan itself enters it.
         let isMount: Bool
-        /// In the list of what is read ahead.
+        /// Its number in the list of parts that are read ahead.
         var id = -1
     }
 
     /// Reads statuses, destinations of symlinks and, if wanted, extended attributes.
     ///
-    /// - Parameter subdirectory: what the scan enters of a directory; nil if it does not.
+    /// - Parameter subdirectory: makes the part for a directory that the scan enters; nil if it is not entered.
     init(
         _ range: Range<Int>, of listing: DirectoryListing, in directory: Directory,
         _ wanted: ExtendedAttributes.Selection?, _ subdirectory: (Int, FileStatus) -> Subdirectory?
@@ -116,7 +116,7 @@ struct ListingWindow: Sendable {
             destinations[index] = .success(try directory.destination(of: name))
         } catch {
             destinations[index] = .failure(error)
-            // It is gone or replaced; a slightly later scan would not have seen it.
+            // It was removed or replaced. A slightly later scan would not have seen it.
             if [.noSuchFile, .invalid].contains(error.errno) { statuses[offset] = nil }
         }
     }
@@ -144,7 +144,7 @@ struct ListingWindow: Sendable {
         subdirectories[position].id = id
     }
 
-    /// Adds the window that follows this one.
+    /// Appends the next window.
     mutating func append(_ next: ListingWindow) {
         guard count > 0 else {
             self = next

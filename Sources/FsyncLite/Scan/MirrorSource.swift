@@ -1,19 +1,19 @@
 import FileStorage
 import FileSystem
 
-/// What a target mirrors.
+/// The source of a target.
 public enum MirrorSource: Hashable, Sendable {
-    /// The contents of a directory; a symlink to one is followed.
+    /// The content of a directory. A symlink to a directory is followed.
     case directory([UInt8])
-    /// Several directories, on any file systems. Each is mirrored to the directory of this name in the target.
+    /// Several directories, on any file systems. The name of each is that of its mirror in the target.
     case named([String: [UInt8]])
-    /// A directory of another machine, and how that is reached.
+    /// A directory on another machine, and the way to reach it.
     case remote(Endpoint, RemoteAccess)
 
-    /// On another machine.
+    /// Whether it is on another machine.
     public var isRemote: Bool { if case .remote = self { true } else { false } }
 
-    /// Why a source cannot have this name; nil if it can.
+    /// The reason why a source cannot have this name; nil if it can.
     public static func fault(ofName name: String) -> String? {
         guard name.utf8.count <= 255 else { return "a name of a source has at most 255 bytes" }
         guard FileName(name.utf8) != nil else {
@@ -23,7 +23,7 @@ public enum MirrorSource: Hashable, Sendable {
         return reserved ? "this name is reserved" : nil
     }
 
-    /// The directories in the order of their names; a single one has no name.
+    /// The directories, sorted by their names. A single one has no name.
     public var directories: [(name: String?, path: [UInt8])] {
         switch self {
         case .directory(let path): return [(nil, path)]
@@ -34,12 +34,12 @@ public enum MirrorSource: Hashable, Sendable {
         }
     }
 
-    /// - Throws: `SyncError` as a run does that finds no such directory.
+    /// - Throws: the `SyncError` of a run that finds no such directory.
     package func check() throws { _ = try open() }
 
     /// Opens the directory, or joins several.
     ///
-    /// - Throws: `SyncError` with code `inputMissing` if one does not exist, `usage` for one of another machine.
+    /// - Throws: `SyncError` with code `inputMissing` if one does not exist, `usage` if it is on another machine.
     func open() throws -> Directory {
         switch self {
         case .directory(let path): return try MirrorSource.open(path, nil)

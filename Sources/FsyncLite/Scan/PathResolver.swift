@@ -1,12 +1,12 @@
 import FileSystem
 
-/// Resolves paths of a tree, one name at a time and without following symlinks. Paths in scan order cost one open per
-/// directory.
+/// Resolves paths of a tree, one name at a time and without following symlinks. Paths in the order of a scan need one
+/// open per directory.
 package final class PathResolver {
     private var chain: DirectoryChain
-    /// The result of the last call; the next path is usually near.
+    /// The result of the last call. The next path is usually near it.
     private var last: (path: RelativePath, directory: Directory)
-    /// Maps an entry to its present location, if that is not its path.
+    /// Maps an entry to its present location, if that differs from its path.
     private let locations: ((RelativePath) -> RelativePath)?
 
     package init(_ root: Directory, locations: ((RelativePath) -> RelativePath)? = nil) {
@@ -21,7 +21,7 @@ package final class PathResolver {
         if last.path == path { return last.directory }
         let shared = path.sharedDirectoryLength(with: last.path)
         for _ in 0..<last.path.depth(after: shared) { chain.pop() }
-        // If a name below does not exist, the chain ends here.
+        // If a lower name does not exist, the chain ends here.
         last = (RelativePath(validated: Array(path.bytes[..<shared])), try chain.current())
         for component in path.bytes[shared...].split(separator: UInt8(ascii: "/")) {
             guard let name = FileName(component) else { break }
@@ -37,7 +37,7 @@ package final class PathResolver {
         return last.directory
     }
 
-    /// The directory that holds an entry, and the entry's name in it; nil for the root.
+    /// The directory of an entry and the entry's name in it; nil for the root.
     package func location(of path: RelativePath) throws(SystemError) -> (
         directory: Directory, name: FileName
     )? {
@@ -57,7 +57,7 @@ package final class PathResolver {
     /// The present location of an entry.
     func present(_ path: RelativePath) -> RelativePath { locations?(path) ?? path }
 
-    /// The status of an entry; nil if it does not exist, or a directory on its path no longer does.
+    /// The status of an entry; nil if the entry or a directory on its path no longer exists.
     func status(of path: RelativePath) throws(SystemError) -> FileStatus? {
         do throws(SystemError) {
             guard let (directory, name) = try location(of: path) else { return nil }

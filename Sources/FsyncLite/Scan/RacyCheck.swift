@@ -1,24 +1,23 @@
 import FileSystem
 
-/// Finds *racy* entries (as in git): changed so shortly before a scan that a later change may not show in any time.
+/// Finds *racy* entries (as in git): they changed so shortly before a scan that a later change may show in no time.
 ///
-/// A store to a mapped page moves the times at the first fault only, and later stores do not until the page is written
-/// back. So a file that changed less than a window before the scan stays racy until a scan at least a window later
-/// finds the same change time and equal content, or until it is found settled when it is read (`SettlingProbe`). What
-/// is no file has no mapping.
+/// The first store to a mapped page moves the times. Later stores move no time until the page is written back. So a
+/// file is racy if it changed less than a window before the scan. A scan at least a window later ends that, if it finds
+/// the same change time and equal content. So does a reading that finds it settled. Other types have no mapping.
 package struct RacyCheck: Sendable {
-    /// The start of the scan, by the clock that stamps files.
+    /// The start of the scan, by the clock for time stamps of files.
     package var scanned: FileTime
     package var clock: KernelClock
     /// The scan of the previous manifest.
     package var previous: (scanned: FileTime, clock: KernelClock)?
-    /// Seconds.
+    /// In seconds.
     package var window: Int64
-    /// The source's times come from this kernel's clock; with another clock every new time is racy once.
+    /// Whether the source's times come from this kernel's clock. With another clock, every new time is racy once.
     package var sharesClock = true
-    /// Change times count; otherwise modification times do.
+    /// Whether change times are used. If not, modification times are.
     package var usesChangeTime = true
-    /// Devices on which each change moves the change time, by the clock of the scan.
+    /// The devices on which each change moves the change time, by the clock of the scan.
     package var tellingDevices: Set<DeviceNumber> = []
 
     package static let shortestWindow: Int64 = 60
@@ -30,9 +29,9 @@ package struct RacyCheck: Sendable {
     /// The marks of an entry in the new manifest.
     ///
     /// - Parameters:
-    ///   - isSettled: as found when it was read.
+    ///   - isSettled: the finding when the entry was read.
     ///   - recorded: the change time in the previous manifest; nil for a new entry.
-    ///   - marks: those in it.
+    ///   - marks: the marks in the previous manifest.
     func marks(
         of source: FileStatus, isSettled: Bool = false, recorded: FileTime?, _ marks: EntryMarks
     ) -> EntryMarks {
@@ -41,13 +40,13 @@ package struct RacyCheck: Sendable {
         return isYoung(source) || (usesChangeTime && !sharesClock) ? .racy : []
     }
 
-    /// A later write shows in the entry's times.
+    /// Whether a later write will show in the entry's times.
     func isSettled(_ source: FileStatus) -> Bool { usesChangeTime && sharesClock && !isYoung(source) }
 
-    /// A change since the scan began would show in the change time.
+    /// Whether a change since the start of the scan would show in the change time.
     func isBeforeScan(_ source: FileStatus) -> Bool { source.changed.isOlder(than: scanned) }
 
-    /// A probe can settle a file that would be racy otherwise.
+    /// Whether a probe can settle a file that would otherwise be racy.
     func isWorthProbing(_ source: FileStatus) -> Bool { usesChangeTime && sharesClock && isYoung(source) }
 
     private func isYoung(_ source: FileStatus) -> Bool {
@@ -58,13 +57,13 @@ package struct RacyCheck: Sendable {
         return (usesChangeTime ? source.changed : source.modified) > oldest
     }
 
-    /// A window has passed since the entry was found racy.
+    /// Whether a window has passed since the entry was found racy.
     private func hasAged(_ source: FileStatus) -> Bool {
-        // After a restore no scan is recorded, so the time of the entry decides alone.
+        // A restore records no scan, so only the time of the entry decides.
         guard let previous else { return !isYoung(source) }
         guard let elapsed = clock.milliseconds(since: previous.clock) else { return true }
         if elapsed >= window.saturatingMultiply(1000) { return true }
-        // The manifest may be younger than the mark. Then the time itself decides, unless a clock was set.
+        // The manifest may be younger than the mark. Then the time itself decides, unless a clock was set meanwhile.
         let shown = scanned.seconds(since: previous.scanned).saturatingMultiply(1000)
         return sharesClock && !isYoung(source) && shown.saturatingSubtract(elapsed).magnitude < 2000
     }

@@ -1,43 +1,43 @@
 import FileSystem
 
-/// How many threads read directories: as many as keep the processors busy while others wait for the disk, found by what
-/// the reads so far have waited for.
+/// The number of threads that read directories. There are as many as keep the processors busy while others wait for the
+/// disk. The waits of the reads so far show that number.
 ///
-/// A disk that does one thing at a time only loses by several readers: where a wait takes longer in proportion to the
-/// threads, there are as few as before, for twice as long as the last time. The median wait tells, since single long
-/// waits would distort the mean.
+/// A disk that does one thing at a time becomes slower with several readers: each wait grows in proportion to the
+/// threads. Then the number returns to the earlier one, for twice as long as the last time. The median wait is used,
+/// because single long waits would distort the mean.
 struct ReaderCount: Sendable {
     /// The present number.
     private(set) var threads: Int
-    /// The reads have waited more than they have worked for a quarter of the time.
+    /// Whether the reads have waited for more than a quarter of the time that they have worked.
     private(set) var isBlocked = false
-    /// Counts changes of the number: a read that began under another number tells nothing of this one.
+    /// Counts changes of the number. A read that began under another number says nothing about this one.
     private(set) var epoch = 0
 
     private let limit: Int
     private let processors: Double
     private var blocked: Int64 = 0
     private var worked: Int64 = 0
-    /// The mean wait of each read, and the median of those that a number of threads within the processors' had.
+    /// The mean wait of each read. `usualWait` is their median if there are no more threads than processors.
     private var waits: [Int64] = []
     private var usualWait: Double = 0
     private var usualThreads = 1
-    /// For how many decisions the number does not grow, and for how many the next time.
+    /// The number of decisions in which the number of threads may not grow, now and the next time.
     private var rest = 0
     private var nextRest = 16
 
     /// - Parameters:
-    ///   - threads: the number to begin with, and the greatest.
-    ///   - processors: the share of this scan.
+    ///   - threads: the first number of threads, and the greatest.
+    ///   - processors: the processors that this scan may use.
     init(_ threads: ClosedRange<Int>, processors: Double) {
         (self.threads, limit, self.processors) = (threads.lowerBound, threads.upperBound, processors)
         usualThreads = threads.lowerBound
     }
 
-    /// Of how many reads one is measured: a measurement takes some microseconds.
+    /// One of this many reads is measured, because a measurement takes some microseconds.
     var sampling: Int { isBlocked ? 3 : 32 }
 
-    /// Learns from one read.
+    /// Uses the times of one read.
     mutating func learn(_ times: ThreadTimes) {
         if times.waits > 0, times.blocked > 0 {
             if waits.count < 64 { waits.append(times.blocked / Int64(times.waits)) }
@@ -68,7 +68,7 @@ struct ReaderCount: Sendable {
             goal = threads
         }
         goal = min(goal, 4 * threads)
-        // The next directories may not be cached either.
+        // The next directories may not be in the cache either.
         if rest == 0 { goal = max(goal, threads / 2) }
         goal = max(min(goal, limit), 1)
         if goal != threads { epoch += 1 }

@@ -1,11 +1,11 @@
 import FileSystem
 
-/// The parts of a tree that are unread, in the order of a scan, and those that were read and that the scan has not asked
-/// for yet. `DirectoryPrefetch` guards it by its lock.
+/// The unread parts of a tree, in the order of a scan, and the read parts that the scan has not asked for yet. The lock
+/// of `DirectoryPrefetch` guards it.
 struct ReadingList: Sendable {
-    /// What a thread reads at a time.
+    /// A piece that a thread reads at a time.
     enum Part: Sendable {
-        /// An entry of a directory: it is opened and listed, and its first window read.
+        /// An entry of a directory. It is opened and listed, and its first window is read.
         case subdirectory(Int)
         /// A later window of a long listing.
         case window(Range<Int>)
@@ -26,13 +26,13 @@ struct ReadingList: Sendable {
         let id: Int
         let part: Part
         let parent: ListedDirectory
-        /// nil only where the scan has to open it.
+        /// The handle; nil only if the scan must open it.
         let directory: Directory?
-        /// A descriptor of the budget is set aside.
+        /// Whether a descriptor of the budget is reserved for it.
         let isReserved: Bool
-        /// The scan is waiting for it.
+        /// Whether the scan waits for it.
         let isNeeded: Bool
-        /// Those of the count when it was taken.
+        /// The values of `ReaderCount` when it was taken.
         let epoch: Int
         let sampling: Int
     }
@@ -41,7 +41,7 @@ struct ReadingList: Sendable {
         case ready(Result<Reading, SystemError>)
         case read(Assignment)
         case wait
-        /// Of helper threads: there are more than the count asks for, or the scan has ended.
+        /// For helper threads: there are too many, or the scan has ended.
         case park
         case end
     }
@@ -58,7 +58,7 @@ struct ReadingList: Sendable {
         case none
         case unread
         case taken
-        /// Taken, and no longer wanted.
+        /// Taken, and no longer needed.
         case discarded
         case read(Result<Reading, SystemError>)
     }
@@ -67,16 +67,16 @@ struct ReadingList: Sendable {
         var part = Part.subdirectory(0)
         var parent: ListedDirectory?
         var phase = Phase.none
-        /// The neighbours in the list; -1 for what only the scan reads, which is not in the list.
+        /// The neighbours in the list; -1 for a part that only the scan reads, which is not in the list.
         var previous = -1
         var next = -1
     }
 
-    /// With so many entries waiting for the scan, no more is read ahead.
+    /// If so many entries wait for the scan, reading ahead pauses.
     private static let entryLimit = 32_768
 
     private(set) var count: ReaderCount
-    /// By number. 0 is both ends of the list.
+    /// The slots by number. Slot 0 is both ends of the list.
     private var slots: [Slot]
     private var free: [Int] = []
     private var entries = 0
@@ -87,7 +87,7 @@ struct ReadingList: Sendable {
     private var (idle, parked) = (0, 0)
     private var isOver = false
     private var wakings = Wakings()
-    /// Handles to close; not with the lock.
+    /// The handles to close, without the lock.
     private var closing: [Directory] = []
 
     init(_ count: ReaderCount, descriptors: Int) {
@@ -96,7 +96,7 @@ struct ReadingList: Sendable {
         (slots[0].previous, slots[0].next) = (0, 0)
     }
 
-    /// What is to be done after the lock is released.
+    /// The tasks for the time after the lock is released.
     mutating func takeDeferred() -> (wakings: Wakings, handles: [Directory]) {
         defer { (wakings, closing) = (Wakings(), []) }
         return (wakings, closing)
@@ -104,7 +104,7 @@ struct ReadingList: Sendable {
 
     // MARK: Taking parts
 
-    /// The step of the scan, which needs a part.
+    /// The next step of the scan, which needs a part.
     mutating func next(_ id: Int) -> Step {
         switch slots[id].phase {
         case .read(let result):
@@ -121,7 +121,7 @@ struct ReadingList: Sendable {
         }
     }
 
-    /// The step of a helper.
+    /// The next step of a helper.
     ///
     /// - Parameter number: from 0.
     mutating func nextOfHelper(_ number: Int) -> Step {
@@ -160,10 +160,10 @@ struct ReadingList: Sendable {
 
     // MARK: Ending parts
 
-    /// Replaces a part by what it contains.
+    /// Replaces a part by its contents.
     ///
-    /// - Parameter times: what the reading took, if it was measured.
-    /// - Returns: the result, if the scan is waiting for it.
+    /// - Parameter times: the times of the reading, if it was measured.
+    /// - Returns: the result, if the scan waits for it.
     mutating func finish(
         _ assignment: Assignment, _ result: Result<Reading, SystemError>, _ times: ThreadTimes?
     ) -> Result<Reading, SystemError>? {
@@ -172,7 +172,7 @@ struct ReadingList: Sendable {
         var isWanted = true
         if case .discarded = slots[assignment.id].phase { isWanted = false }
         if isWanted, !assignment.isNeeded, isShortOfDescriptors(result) {
-            // The scan itself reads all that is left, with few descriptors.
+            // The scan itself reads all remaining parts, with few descriptors.
             if assignment.isReserved { descriptors -= 1 }
             descriptorLimit = 0
             slots[assignment.id].phase = .unread
@@ -190,7 +190,7 @@ struct ReadingList: Sendable {
             return assignment.isNeeded ? result : nil
         }
         if case .subdirectory = assignment.part { keep(&reading, assignment) }
-        // What the scan has read itself goes before all listed parts.
+        // If the scan has read the part itself, the contents are inserted before all listed parts.
         let following = slots[assignment.id].next
         insert(&reading, before: following >= 0 ? following : slots[0].next)
         leave(assignment.parent)
@@ -199,7 +199,7 @@ struct ReadingList: Sendable {
             return .success(reading)
         }
         unlink(assignment.id)
-        // Its handle, if it is kept, is closed with its last unread part.
+        // If its handle is left open, it is closed with the last unread part.
         reading.directory = nil
         entries += reading.window.count
         slots[assignment.id].phase = .read(.success(reading))
@@ -211,7 +211,7 @@ struct ReadingList: Sendable {
         return [.manyOpenFiles, .manyOpenFilesInAll].contains(error.errno)
     }
 
-    /// Keeps the handle of a directory for reading ahead, if anything is to be read and the budget allows it.
+    /// Leaves the handle of a directory open for reading ahead, if there are parts to read and the budget allows it.
     private mutating func keep(_ reading: inout Reading, _ assignment: Assignment) {
         guard assignment.isReserved else { return }
         if reading.window.subdirectories.isEmpty, reading.listed.isOneWindow {
@@ -222,7 +222,7 @@ struct ReadingList: Sendable {
         }
     }
 
-    /// The root, with its handle.
+    /// Adds the root, with its handle.
     mutating func insertRoot(_ reading: inout Reading) {
         descriptors += 1
         reading.listed.directory = reading.directory
@@ -231,7 +231,7 @@ struct ReadingList: Sendable {
         leave(reading.listed)
     }
 
-    /// Puts what a part contains into the list, and numbers it.
+    /// Numbers the contents of a part and puts them into the list.
     private mutating func insert(_ reading: inout Reading, before next: Int) {
         let listed = reading.listed
         var shared = 0
@@ -248,7 +248,7 @@ struct ReadingList: Sendable {
                     add(.window(range), of: listed, before: listed.directory != nil ? next : nil))
             }
         }
-        // Never for a single directory: waking a thread costs as much as reading a small one.
+        // Not for a single directory: waking a thread costs as much as reading a small one.
         if shared > 1, entries < ReadingList.entryLimit / 2 { wakeIdle() }
     }
 
@@ -273,14 +273,14 @@ struct ReadingList: Sendable {
         (slots[id].previous, slots[id].next) = (-1, -1)
     }
 
-    /// Forgets a part, whose number is used again.
+    /// Forgets a part. Its number is used again.
     private mutating func remove(_ id: Int) {
         unlink(id)
         slots[id] = Slot()
         free.append(id)
     }
 
-    /// A part of the directory is no longer unread.
+    /// Notes that a part of the directory has been read or dropped.
     private mutating func leave(_ listed: ListedDirectory) {
         listed.unread -= 1
         guard listed.unread == 0, let directory = listed.directory else { return }
@@ -289,7 +289,7 @@ struct ReadingList: Sendable {
         closing.append(directory)
     }
 
-    /// Entries no longer wait for the scan.
+    /// Notes that entries no longer wait for the scan.
     private mutating func release(_ count: Int) {
         let before = entries
         entries -= count
@@ -302,7 +302,7 @@ struct ReadingList: Sendable {
         idle = 0
     }
 
-    /// Forgets parts that the scan does not ask for, with all that they contain.
+    /// Forgets parts that the scan will not ask for, with all their contents.
     mutating func discard(_ ids: [Int]) {
         var ids = ids
         while let id = ids.popLast() {
@@ -338,13 +338,13 @@ struct ReadingList: Sendable {
         return helpers - 1
     }
 
-    /// Closes all directories. No thread reads any more.
+    /// Closes all directories. No thread may be reading.
     mutating func removeAll() {
         slots = []
         closing = []
     }
 
-    /// Ends all helpers, and tells how many were started.
+    /// Ends all helpers, and returns the number that were started.
     mutating func end() -> Int {
         isOver = true
         wakeIdle()

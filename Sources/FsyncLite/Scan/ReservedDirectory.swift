@@ -3,7 +3,7 @@ import FileSystem
 extension FileName {
     /// The name of the state directory beside a tree; nil if it would be too long.
     ///
-    /// - Parameter suffix: for another reserved directory of that tree.
+    /// - Parameter suffix: for another reserved directory beside that tree.
     static func state(beside tree: FileName, suffix: String = "") -> FileName? {
         let name = Array(".".utf8) + tree.bytes + FileName.state.bytes + suffix.utf8
         return name.count <= 255 ? FileName(name) : nil
@@ -11,10 +11,10 @@ extension FileName {
 }
 
 extension FileName {
-    /// It is the name of a state, in a target or beside it, or of the place of its other trees.
+    /// Whether it is the name of a state, in a target or beside it, or of the directory for its other trees.
     var isReserved: Bool { FileName.isReserved(bytes) }
 
-    /// The tree beside which a directory of this name is a state, or the place of its other trees.
+    /// The tree beside which a directory of this name would be a state, or the directory for its other trees.
     var treeOfState: FileName? {
         let suffix = ["-trees", ""].map { FileName.state.bytes + $0.utf8 }.first {
             bytes.suffix($0.count).elementsEqual($0)
@@ -31,7 +31,7 @@ extension FileName {
             }
     }
 
-    /// The same where the file system takes other spellings for this name.
+    /// The same for a file system that treats other spellings as this name.
     static func isReservedWhenFolded(_ name: ArraySlice<UInt8>) -> Bool {
         isReserved(name)
             || String(validating: name, as: UTF8.self).map { isReserved(Array($0.foldedName.utf8)[...]) }
@@ -40,8 +40,8 @@ extension FileName {
 }
 
 extension String {
-    /// As file systems that ignore case compare names. They pass over code points that show nothing. Uppercase comes
-    /// first: that folds ß and SS, as Unicode's full case folding does.
+    /// The form in which file systems that ignore case compare names. They skip invisible code points. Uppercase is
+    /// first, because it folds ß and SS, as Unicode's full case folding does.
     var foldedName: String {
         let shown = unicodeScalars.filter { !$0.properties.isDefaultIgnorableCodePoint }
         return String(String.UnicodeScalarView(shown)).uppercased().lowercased()
@@ -49,7 +49,7 @@ extension String {
 }
 
 extension Directory {
-    /// The state directory if it is beside this one: paths that begin with its name are resolved there.
+    /// The state directory if it is beside this one. Paths that begin with its name are resolved there.
     func reservedDirectoryBeside() throws(SystemError) -> Directory? {
         guard try status(of: FileName.state) == nil, let location = try location(),
             let name = FileName.state(beside: location.name),
@@ -66,8 +66,8 @@ extension Directory {
         if name.isReserved { try markAsMirrored(name) }
     }
 
-    /// It is the root of a target. A directory with the name of a state is none where another user put it into a
-    /// directory that is not that user's, or a mirror made it.
+    /// Whether it is the root of a target. A directory with the name of a state is ignored if a mirror made it. It is
+    /// also ignored if another user put it into a directory of somebody else.
     func isTarget() throws -> Bool {
         if try holdsState(.state, of: status()) { return true }
         guard let (parent, name) = try location(), let beside = FileName.state(beside: name) else {
@@ -76,7 +76,7 @@ extension Directory {
         return try parent.holdsState(beside, of: status())
     }
 
-    /// - Parameter root: the status of the directory whose state it is.
+    /// - Parameter root: the status of the directory to which the state would belong.
     private func holdsState(_ name: FileName, of root: FileStatus) throws -> Bool {
         guard let status = try status(of: name), status.type == .directory,
             [Account.effectiveUser, 0, root.owner].contains(status.owner)
@@ -84,13 +84,13 @@ extension Directory {
         do throws(SystemError) {
             return try directory(name).stateMark() != .mirrored
         } catch {
-            // That of another user is closed.
+            // A state of another user cannot be opened.
             guard error.errno == .accessDenied else { throw error }
             return true
         }
     }
 
-    /// It has a state of this user with a mark.
+    /// Whether it has a state of this user with a mark.
     func holdsMarkedState(_ name: FileName) throws(SystemError) -> Bool {
         guard let status = try status(of: name), status.type == .directory,
             status.owner == Account.effectiveUser
@@ -98,7 +98,7 @@ extension Directory {
         return try directory(name).stateMark() == .state
     }
 
-    /// The target whose tree this directory lies in; nil for none.
+    /// The target whose tree contains this directory; nil if there is none.
     func enclosingTarget() throws -> [UInt8]? {
         var current = self
         while let (parent, _) = try current.location() {
@@ -108,7 +108,7 @@ extension Directory {
         return nil
     }
 
-    /// It has a reserved name, or lies below one.
+    /// Whether it has a reserved name, or is below a directory with such a name.
     func liesInState() throws -> Bool {
         var current = self
         while let (parent, name) = try current.location() {

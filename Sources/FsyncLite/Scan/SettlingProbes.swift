@@ -1,13 +1,13 @@
 import FileSystem
 import Synchronization
 
-/// Probes the young files of a source as they are read, and counts those that stay racy.
+/// Probes the young files of a source when they are read, and counts those that remain racy.
 package final class SettlingProbes: Sendable {
-    /// The files that stay racy.
+    /// The files that remain racy.
     package struct Refused: Sendable {
         /// By reason.
         package var counts: [SettlingProbe.Refusal: Int] = [:]
-        /// The first that a program has open for writing, at most 100.
+        /// The first files that a program has open for writing, at most 100.
         package var written: [RelativePath] = []
     }
 
@@ -22,8 +22,8 @@ package final class SettlingProbes: Sendable {
     }
 
     /// - Parameters:
-    ///   - status: of the file, a moment ago.
-    ///   - file: open for reading only; its content is read next.
+    ///   - status: the status of the file, a moment ago.
+    ///   - file: open for reading only. Its content must be read next.
     /// - Returns: nil for a file that needs no probe.
     func probe(
         _ path: RelativePath, _ status: FileStatus, _ file: borrowing FileDescriptor
@@ -34,7 +34,7 @@ package final class SettlingProbes: Sendable {
         return probe
     }
 
-    /// Counts a file that stays racy.
+    /// Counts a file that remains racy.
     func note(_ refusal: SettlingProbe.Refusal, _ path: RelativePath) {
         latest.withLock { $0 = refusal }
         found.withLock {
@@ -43,6 +43,6 @@ package final class SettlingProbes: Sendable {
         }
     }
 
-    /// The refusal since the last call, where one file is read at a time; another machine counts it.
+    /// The refusal since the last call, for a caller that reads one file at a time. The other machine counts it.
     func takeLatest() -> SettlingProbe.Refusal? { latest.withLock { $0.take() } }
 }

@@ -1,8 +1,8 @@
 import FileStorage
 import FileSystem
 
-/// The state of a scan. A value inside `TreeScan`, because one thread then uses it without an exclusivity check at each
-/// step.
+/// The state of a scan. It is a value inside `TreeScan`, so that one thread can use it without an exclusivity check at
+/// each step.
 struct TreeCursor {
     private(set) var status: FileStatus
     private(set) var destination: [UInt8] = []
@@ -20,12 +20,12 @@ struct TreeCursor {
     private let filter: FilteredWalk?
     private let prefetch: DirectoryPrefetch
     private var chain: DirectoryChain
-    /// The path of the present directory, with a separator after it; empty for the root.
+    /// The path of the present directory with a separator after it; empty for the root.
     private var directoryPath: [UInt8]
     /// The present directory, and the directories above it.
     private var level: Level
     private var outerLevels: [Level] = []
-    /// The directory that was yielded last; the next `advance` enters it.
+    /// The directory that was yielded last. The next `advance` enters it.
     private var next: ReadingList.Reading?
 
     private struct Level {
@@ -36,7 +36,7 @@ struct TreeCursor {
         var later: ArraySlice<Int>
         /// The length of the path before the names of its entries.
         let prefix: Int
-        /// It has entries whose paths are too long.
+        /// Whether it has entries whose paths are too long.
         var hasTooLong = false
         /// The entry after the present one.
         var index = 0
@@ -52,10 +52,11 @@ struct TreeCursor {
         }
     }
 
-    /// The entries held of a directory, at least. An error among the first of them makes the directory unreadable.
+    /// The least number of a directory's entries in memory. If one of the first has an error, the directory is
+    /// unreadable.
     private static let windowSize = 4096
 
-    /// - Parameter filter: excludes entries; a directory with all its contents.
+    /// - Parameter filter: excludes entries, and directories with all their contents.
     init(
         _ root: Directory, _ options: TreeScan.Options, filter: FilteredWalk?, monitor: any Monitor
     ) throws {
@@ -120,7 +121,7 @@ struct TreeCursor {
         }
     }
 
-    /// Makes an entry of the listing the present one; false if it is left out or has vanished.
+    /// Makes an entry of the listing the present one. Returns false if the entry is left out or has vanished.
     private mutating func take(_ index: Int) throws -> Bool {
         if index >= level.window.range.upperBound { try loadWindow() }
         guard let found = level.window.status(at: index) else { return false }
@@ -169,7 +170,7 @@ struct TreeCursor {
             return false
         }
         if case .symlink = status.type { try readLink(index) }
-        // Not entered, but yielded: its recorded entry may need its status.
+        // It is not entered. It is yielded, because its recorded entry may need its status.
         if case .byRule = exclusion { return true }
         if let obstacle {
             guard options.toleratesUnreadable else { throw obstacle }
@@ -187,7 +188,7 @@ struct TreeCursor {
         return true
     }
 
-    /// The mirror keeps what it has of the present entry, which is a problem unless the filters leave it out as well.
+    /// Leaves the mirror's version of the present entry unchanged: a problem, unless the filters leave the entry out.
     private mutating func leave(_ sight: Sight, _ errno: Errno) {
         self.sight = sight
         guard filter?.isElsewhere(path, status.device) != true else { return }
@@ -198,7 +199,7 @@ struct TreeCursor {
         name.starts(with: ".fuse_hidden".utf8) || name.starts(with: ".nfs0".utf8)
     }
 
-    /// In the target the directory belongs to the file system; what a source has in it is not mirrored.
+    /// In the target, the directory belongs to the file system. In a source, its content is not mirrored.
     private mutating func noteLostAndFound() {
         if let filter, case .success(let (rules, _))? = level.filter,
             case .byRule = filter.exclusion(of: path, status, in: rules)
@@ -271,7 +272,7 @@ struct TreeCursor {
         findings.mounted.append(SourceMount(path: path, fileSystem: fileSystem))
     }
 
-    /// Of the present directory, as another file system.
+    /// Whether the content of the present directory is left out because it is on another file system.
     private func leavesOutContent() throws -> Bool {
         guard let filter, case .success(let (rules, _))? = level.filter else { return false }
         return try filter.scope(of: path, below: rules, filter.reader()).isOfOtherFileSystem
@@ -291,7 +292,7 @@ struct TreeCursor {
         try monitor.checkCancellation()
         do throws(SystemError) {
             let reading = try read(id)
-            // Another directory has taken the name since the listing; the new one counts.
+            // Since the listing, another directory has got the name. The new one is used.
             if reading.listed.status.inode != status.inode { status = reading.listed.status }
             if reading.listed.targets.isOne {
                 prefetch.discard(reading.window.subdirectories.map(\.id) + reading.later)

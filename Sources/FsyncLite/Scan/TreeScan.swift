@@ -2,34 +2,34 @@ import FileSystem
 
 /// Walks a directory tree and yields its entries in order, each directory before its contents.
 ///
-/// Memory holds the listings of one chain of directories. No symlink is followed, no path is resolved twice, and
-/// depth is not limited: handles of deep directories are closed and reopened.
+/// In memory are only the listings of one chain of directories. No symlink is followed, and no path is resolved twice.
+/// Depth is not limited, because handles of deep directories are closed and reopened.
 package final class TreeScan: EntryStream {
     package struct Options: Sendable {
-        /// Sockets hold no data: in a source they are counted and left out, as in rsync and tar.
+        /// Sockets have no data. In a source they are counted and left out, as in rsync and tar.
         package var omitsSockets = false
-        /// What cannot be looked at, and a directory that cannot be read, is a problem in the list; otherwise an error.
+        /// Makes unreadable directories and entries problems in the list. If false, each of them is an error.
         package var toleratesUnreadable = false
         /// Mount points are yielded and noted, but not entered.
         package var staysOnMount = false
-        /// The roots of the other tree. Meeting one is an error: neither tree may be inside the other, and a bind mount
-        /// can put it there although the parent directories do not show it.
+        /// The roots of the other tree. If the scan meets one, this is an error, because neither tree may be inside the
+        /// other. A bind mount can cause that, although the parent directories do not show it.
         package var others: [FileStatus] = []
-        /// Leaves out what NFS and FUSE put in the place of a file that is open and removed.
+        /// Leaves out the files that NFS and FUSE put in the place of a file that is open and removed.
         package var leavesRemoved = false
-        /// Mounts are noted that are entered.
+        /// Notes the mounts that the scan enters.
         var notesMounts = false
         /// Other targets in the tree are yielded and noted, but not entered.
         var leavesTargets = false
-        /// Leaves out entries with longer paths, with a problem for each directory that has such. For all scans whose
-        /// entries are held in memory.
+        /// Leaves out entries with longer paths, and adds a problem for each directory of such entries. Needed for all
+        /// scans whose entries are stored in memory.
         package var longestPath = Int.max
         /// The kinds of extended attributes to read for each entry; nil for none.
         package var extended: ExtendedAttributes.Selection?
 
-        /// The scan is of a directory inside a tree: what has the name of a state there is an entry like any other.
+        /// The scan is of a directory inside a tree. There, an entry with the name of a state is an ordinary entry.
         var isInside = false
-        /// The scan is of this directory of a tree alone, without those in it. Paths are those in the tree.
+        /// Scans only this directory of a tree, without its subdirectories. Paths are those in the tree.
         var single: RelativePath?
 
         package init(
@@ -40,13 +40,13 @@ package final class TreeScan: EntryStream {
             self.staysOnMount = staysOnMount
         }
 
-        /// The number of threads that read directories, the scan's own among them: to begin with, and at most.
+        /// The number of threads that read directories, including the scan's own: at first, and at most.
         package var threads = 1...1
-        /// The processors that this scan may count on.
+        /// The processors that this scan may use.
         package var processors = 1.0
-        /// How many directories may be open for reading ahead.
+        /// The most directories that may be open for reading ahead.
         package var descriptors = 0
-        /// Reports the number of entries to the monitor; of two parallel scans only one should.
+        /// Reports the number of entries to the monitor. Of two parallel scans, only one should do so.
         package var reportsProgress = false
 
         package static let source = {
@@ -57,20 +57,20 @@ package final class TreeScan: EntryStream {
         }()
         package static let target = Options(staysOnMount: true)
 
-        /// The same, of paths that can be mirrored.
+        /// The same, only for paths that can be mirrored.
         package var bounded: Options {
             var options = self
             options.longestPath = RelativePath.longest
             return options
         }
 
-        /// Whether `lost+found`, which mkfs and fsck make for themselves, is excluded: source or target is the root of
-        /// a file system. With several sources only the target counts.
+        /// Whether `lost+found` is excluded, which mkfs and fsck make for themselves. It is if source or target is the
+        /// root of a file system. If there are several sources, only the target decides.
         func leavesLostAndFound(in listed: ListedDirectory) -> Bool {
             listed.status.isMountRoot || listed.role == .root && others.contains(where: \.isMountRoot)
         }
 
-        /// The same for a target on a file system with these capabilities; nil where it is complete.
+        /// The same for a target on a file system with these capabilities; nil means a complete file system.
         func on(_ capabilities: FileSystemCapabilities?) -> Options {
             var options = self
             options.leavesRemoved = capabilities != nil
@@ -84,14 +84,14 @@ package final class TreeScan: EntryStream {
             return options
         }
 
-        /// The same, of a single directory of the tree.
+        /// The same for a single directory of the tree.
         func only(_ path: RelativePath) -> Options {
             var options = self
             (options.single, options.reportsProgress) = (path, false)
             return options
         }
 
-        /// The same, with directories that are read ahead by as many threads as wait for the disk.
+        /// The same, with directories read ahead by as many threads as wait for the disk.
         ///
         /// - Parameters:
         ///   - trees: the number of parallel scans.
@@ -105,17 +105,17 @@ package final class TreeScan: EntryStream {
         }
     }
 
-    /// Results of a scan besides its entries.
+    /// The results of a scan besides its entries.
     package struct Findings: Sendable {
-        /// Names that could not be looked at, directories that could not be listed, and symlinks that could not be read.
+        /// Names that could not be looked at, and directories and symlinks that could not be read.
         package var problems: [Problem] = []
-        /// Mount points, and directories of other file systems; filled only with `staysOnMount`.
+        /// Mount points, and directories of other file systems. Filled only with `staysOnMount`.
         package var mounts: [(path: RelativePath, isMountPoint: Bool)] = []
-        /// Mounts that were entered; filled only with `notesMounts`.
+        /// The mounts that were entered. Filled only with `notesMounts`.
         package var mounted: [SourceMount] = []
-        /// Entries that are immutable or append-only; filled only with `staysOnMount`.
+        /// Entries that are immutable or append-only. Filled only with `staysOnMount`.
         package var locked: [RelativePath: FileStatus] = [:]
-        /// Other targets in the tree; filled only with `leavesTargets`.
+        /// Other targets in the tree. Filled only with `leavesTargets`.
         package var targets: [RelativePath] = []
         package var omittedSockets = 0
         package var metReservedName = false
@@ -129,7 +129,7 @@ package final class TreeScan: EntryStream {
         try self.init(root, options, filter: nil, monitor: monitor)
     }
 
-    /// - Parameter filter: excludes entries; a directory with all its contents.
+    /// - Parameter filter: excludes entries, and directories with all their contents.
     init(
         _ root: Directory, _ options: Options, filter: FilteredWalk?, monitor: any Monitor = SilentMonitor()
     ) throws {

@@ -1,13 +1,13 @@
 import FileStorage
 import FileSystem
 
-/// Where a file's content goes: to another file, or to another machine.
+/// The destination of a file's content: another file, or another machine.
 protocol CopyGoal: ~Copyable {
     /// For messages.
     var path: [UInt8] { get }
-    /// An attempt begins; what an earlier one left is dropped.
+    /// Begins an attempt. Data of an earlier attempt is dropped.
     func begin(_ status: FileStatus, attempt: Int) throws(Errno)
-    /// - Returns: the number of bytes that were copied, as `FileCopier`.
+    /// - Returns: the number of bytes that were copied, as by `FileCopier`.
     func take(
         _ source: borrowing FileDescriptor, _ status: FileStatus, keepsHoles: Bool,
         _ copier: inout FileCopier, isCancelled: () -> Bool
@@ -16,7 +16,7 @@ protocol CopyGoal: ~Copyable {
     func isStart(
         of source: borrowing FileDescriptor, _ count: Int64, _ isCancelled: () -> Bool
     ) throws(FileComparison.Failure) -> Bool
-    /// Of what was copied; nil for more bytes of holes than these.
+    /// The digest of the copy; nil if it has more bytes of holes than `mostHoles`.
     func digest(mostHoles: Int64, _ isCancelled: () -> Bool) throws(SystemError) -> Digest?
 }
 
@@ -50,37 +50,37 @@ extension ObjectHandle: CopyGoal {
     }
 }
 
-/// Copies the content of single files, as of one moment, or the first part of a file that only grows.
+/// Copies the content of single files as of one moment. For a file that only grows, this may be its first part.
 final class ContentCopier: FileSource {
     private let source: PathResolver
     private let options: CopyOptions
-    /// The files are an earlier tree's.
+    /// Whether the files belong to an earlier tree.
     private let isEarlier: Bool
     private let monitor: any Monitor
     private var copier: FileCopier
     private var announced: AnnouncedFiles
 
-    /// From this size on, the file's status is read again before copying: it costs little next to the copy, and a file
-    /// that has grown since the scan is then copied only once.
+    /// From this size on, the file's status is read again before copying, which costs little compared with the copy.
+    /// Then a file that has grown since the scan is copied only once.
     private static let largeSize: ByteCount = 1_048_576
 
     /// The file's state while it was copied.
     private struct Reading {
         var (before, after): (FileStatus, FileStatus)
-        /// Bytes of the copy.
+        /// The number of bytes of the copy.
         var copied: Int64
-        /// nil where they cannot be read.
+        /// nil if they cannot be read.
         var extended: ExtendedAttributes?
-        /// Of the source.
+        /// The digest of the source.
         var digest: Digest?
-        /// The kernel generates the content, as in proc or sysfs: the copy would differ each time.
+        /// Whether the kernel generates the content, as in proc or sysfs. The copy would differ each time.
         var isSynthetic: Bool
         var isSettled: Bool
 
         var isWhole: Bool { copied == after.size.rawCount && after.isUnchanged(since: before) }
     }
 
-    /// - Parameter source: resolves the entries.
+    /// - Parameter source: resolves the paths of the entries.
     init(
         _ source: PathResolver, _ options: CopyOptions, isEarlier: Bool = false, monitor: any Monitor
     ) {
@@ -90,7 +90,7 @@ final class ContentCopier: FileSource {
         announced = AnnouncedFiles(source)
     }
 
-    /// Copies read the source; false until the first copy has shown that the file systems share no blocks.
+    /// Whether copies read the source. False until the first copy has shown that the file systems share no blocks.
     var readsContent: Bool { !copier.canClone }
 
     /// Opens files ahead and announces them to the kernel.
@@ -106,7 +106,7 @@ final class ContentCopier: FileSource {
         try copy(file, into: staged, attempt: attempt)
     }
 
-    /// The same, to any goal.
+    /// The same, to any destination.
     func copy<Goal: CopyGoal & ~Copyable>(
         _ file: File, into goal: borrowing Goal, attempt: Int
     ) throws -> File? {
@@ -125,7 +125,7 @@ final class ContentCopier: FileSource {
             case .noSpace, .quotaExceeded, .readOnlyFileSystem, .fileTooLarge:
                 throw SystemError("write", goal.path, error)
             default:
-                // The name may lead to another type by now, which must not be read like a file.
+                // The name may now lead to another type, which must not be read like a file.
                 guard attempt > 1 else { return nil }
                 throw unreadable(file, error)
             }
@@ -135,7 +135,7 @@ final class ContentCopier: FileSource {
                 path: file.path, code: .unsupported, message: "it says that it is empty and is not")
             throw Unstageable.failed(problem)
         }
-        // The attributes of an object of an earlier tree may have changed since.
+        // In an earlier tree, the attributes of the object may have changed since then.
         if isEarlier {
             guard reading.isWhole else { return nil }
             try checkContent(of: file, goal)
@@ -149,7 +149,7 @@ final class ContentCopier: FileSource {
             else { return nil }
             status = before
             status.size = ByteCount(clamping: reading.copied)
-            // The next run compares it even if size and time agree.
+            // Makes the next run compare it, even if size and time agree.
             status.changed = CommitSpans.unexamined
         }
         if !reading.isWhole || options.digests == .ofCopies {
@@ -163,7 +163,7 @@ final class ContentCopier: FileSource {
         return reading.extended == nil ? result.withoutAttributes() : result
     }
 
-    /// - Parameter isAsScanned: assumes that the file did not change between the scan and the copy.
+    /// - Parameter isAsScanned: assume that the file did not change between the scan and the copy.
     /// - Returns: nil if the name leads to another object now.
     private func read<Goal: CopyGoal & ~Copyable>(
         _ source: borrowing FileDescriptor, _ file: File, to goal: borrowing Goal, _ attempt: Int,
@@ -190,7 +190,7 @@ final class ContentCopier: FileSource {
             digest = Digest(try source.digest(upTo: copied) { monitor.isCancelled })
         }
         let after = try source.status()
-        // Checked again: it may have just begun to grow.
+        // The size is read again, because the file may have just begun to grow.
         var isSynthetic = false
         if after.size == 0, try source.isReadable(at: 0) { isSynthetic = try source.status().size == 0 }
         return Reading(
@@ -198,13 +198,13 @@ final class ContentCopier: FileSource {
             isSynthetic: isSynthetic, isSettled: probe?.settles(after) ?? false)
     }
 
-    /// Whether the name still leads to the file. A rotated log continues to grow under another name.
+    /// Whether the name still leads to the file. A rotated log grows under another name.
     private func isStillThere(_ file: File, _ status: FileStatus) throws -> Bool {
         try source.status(of: file.path)?.isSameObject(as: status) ?? false
     }
 
     /// Whether a file that has grown still begins with the copied bytes. Then the copy is its content at a time between
-    /// the two readings, unless the old content was restored; a clone is of one instant.
+    /// the two readings, unless the old content was restored. A clone is of one instant.
     private func hasFirst<Goal: CopyGoal & ~Copyable>(
         _ size: Int64, of source: borrowing FileDescriptor, _ goal: borrowing Goal, _ file: File
     ) throws -> Bool {
@@ -220,7 +220,7 @@ final class ContentCopier: FileSource {
         }
     }
 
-    /// What another name of the object overwrote, or a disk lost, shows in nothing but the digest.
+    /// Only the digest shows that another name of the object was overwritten, or that a disk lost data.
     private func checkContent<Goal: CopyGoal & ~Copyable>(of file: File, _ goal: borrowing Goal) throws {
         guard let wanted = file.digest, try digest(of: goal, .max) != wanted else { return }
         let object = try source.location(of: file.path).map { $0.path(of: $1) } ?? []
@@ -244,7 +244,7 @@ final class ContentCopier: FileSource {
         } catch {
             switch error.errno {
             case .noSuchFile, .notDirectory: throw try gone(file)
-            // A symlink or a socket has its name, or a symlink that of a directory above.
+            // The name leads to a symlink or a socket, or a directory above is a symlink.
             case .tooManyLinks, .noSuchDevice:
                 throw isEarlier ? try gone(file) : Unstageable.failed(.retyped(file.path))
             default: throw unreadable(file, error.errno)

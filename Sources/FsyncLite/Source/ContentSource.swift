@@ -1,25 +1,25 @@
 import FileSystem
 
-/// Where a stage gets the content and the attributes of entries.
+/// The origin of the content and attributes for a stage.
 protocol ContentSource: Sendable {
-    /// It is an earlier tree of a target.
+    /// Whether it is an earlier tree of a target.
     var isEarlier: Bool { get }
-    /// The threads that copy from it at a time.
+    /// The number of threads that copy from it at the same time.
     func threads(_ options: SyncOptions) -> Int
 
-    /// The root's entry; nil for several sources, which have no root of their own.
+    /// The root's entry; nil if there are several sources, which have no common root.
     func rootFile(_ selection: ExtendedAttributes.Selection) throws -> File?
-    /// Finds entries in a directory of this machine; nil without one. For one thread, as the following.
+    /// Finds entries in a directory on this machine; nil if there is none. This and the following are for one thread.
     func resolver() -> PathResolver?
-    /// - Parameter probes: find which files are settled when their content is read.
+    /// - Parameter probes: find out which files are settled when their content is read.
     func reader(_ monitor: any Monitor, _ probes: SettlingProbes?) -> any SourceReader
     func digests(_ monitor: any Monitor) -> any DigestSource
     func copier(_ options: CopyOptions, _ monitor: any Monitor) -> any FileSource
 }
 
-/// One of this machine.
+/// An origin on this machine.
 protocol LocalContents: ContentSource {
-    /// Resolves its entries. For one thread.
+    /// Resolves the paths of its entries, for one thread.
     var paths: PathResolver { get }
 }
 
@@ -41,23 +41,23 @@ extension ContentSource {
 
 /// Reads single entries of a source, on one thread.
 protocol SourceReader: AnyObject {
-    /// Files whose content is asked for next, in this order.
+    /// Announces files. Ask for their content next, in this order.
     func announce(contents: [(path: RelativePath, form: ContentHash.Form)])
-    /// Entries whose extended attributes are asked for next, in this order.
+    /// Announces entries. Ask for their extended attributes next, in this order.
     func announce(attributesOf files: [File], _ selection: ExtendedAttributes.Selection)
     /// nil if the entry no longer exists.
     func extendedAttributes(
         of file: File, _ selection: ExtendedAttributes.Selection
     ) throws -> ExtendedAttributes?
-    /// - Parameter form: that of the digest which another machine computes.
+    /// - Parameter form: the form of the digest that another machine computes.
     func content(of path: RelativePath, _ form: ContentHash.Form) throws -> any SourceContent
-    /// Why each of some files cannot be read; nil where it can be, or no longer exists.
+    /// The reason why each of some files cannot be read; nil if it can be, or no longer exists.
     func obstacles(to paths: [RelativePath]) throws -> [Errno?]
 }
 
 /// The content of a file of a source.
 protocol SourceContent {
-    /// The status for which it is settled, after it was read; nil if it is not, or no one asked.
+    /// The status with which it is settled after the reading; nil if it is not, or if there was no probe.
     func settledStatus() throws(Errno) -> FileStatus?
     func digest(_ isCancelled: () -> Bool) throws(Errno) -> Digest
     func isSame(
@@ -67,20 +67,20 @@ protocol SourceContent {
 
 /// Computes digests of files, on one thread.
 protocol DigestSource: AnyObject {
-    /// Files whose digests are asked for next, in this order.
+    /// Announces files. Ask for their digests next, in this order.
     func announce(_ paths: [RelativePath])
     /// See `DigestReader`.
     func digest(of path: RelativePath) throws -> DigestReader.Found?
-    /// Of a file that cannot be read; nil if that is unknown.
+    /// The status of a file that cannot be read; nil if it is unknown.
     func status(of path: RelativePath) throws -> FileStatus?
 }
 
-/// How files are copied.
+/// The way in which files are copied.
 struct CopyOptions: Sendable {
-    /// Where the digests of copies come from.
+    /// The origin of the digests of copies.
     enum Digests: Sendable {
         case none
-        /// From the copies: the source is read only once.
+        /// From the copies, so that the source is read only once.
         case ofCopies
         /// From the source, for copies that will be read again and compared.
         case ofSources
@@ -90,20 +90,20 @@ struct CopyOptions: Sendable {
     /// The extended attributes to read.
     var extended: ExtendedAttributes.Selection
     var digests = Digests.none
-    /// A file with more bytes of holes gets none.
+    /// A file with more bytes of holes gets no digest.
     var mostHoles = ContentHash.mostHoles
-    /// A file that grows while it is copied counts as changing.
+    /// Treats a file that grows while it is copied as changing.
     var isStrict = false
     /// The data rate of all threads together.
     var limit: RateLimit?
 
-    /// Finds which files are settled; nil where no one asks.
+    /// Finds out which files are settled; nil if nobody needs to know.
     var probes: SettlingProbes?
 
-    /// What the target has of files that are copied.
+    /// The target's content of files that are copied.
     var older: OlderContent?
 
-    /// The size and time that a scan saw count as those of a small file when it is opened.
+    /// Assumes that a small file has the size and time of the scan when it is opened.
     var trustsScan = true
 
     init(_ attributes: MirroredAttributes, _ extended: ExtendedAttributes.Selection) {
@@ -120,26 +120,26 @@ struct CopyOptions: Sendable {
     }
 }
 
-/// Gives the content of single files, on one thread.
+/// Supplies the content of single files, on one thread.
 protocol FileSource: AnyObject {
     /// Called with the number of bytes of each piece that was copied.
     func onCopy(_ body: @escaping (Int) -> Void)
-    /// Copies read the source; false while they may be clones.
+    /// Whether copies read the source. False while they may be clones.
     var readsContent: Bool { get }
-    /// Files that are copied next, in this order.
+    /// Announces files. Copy them next, in this order.
     func announce(_ files: [File])
     /// Copies the content once, and reads the extended attributes.
     ///
     /// - Parameters:
     ///   - staged: the new file, empty or with the content of an earlier attempt.
     ///   - attempt: from 1.
-    /// - Returns: the file as copied; nil if it changed meanwhile other than by growing. For the first attempt at a
-    ///   small file, "meanwhile" is since the scan.
-    /// - Throws: `Unstageable` for what cannot be read, other errors for what cannot be written.
+    /// - Returns: the file as copied; nil if it changed meanwhile in another way than growing. For the first attempt at
+    ///   a small file, "meanwhile" is the time since the scan.
+    /// - Throws: `Unstageable` if it cannot be read; other errors if the copy cannot be written.
     func copy(_ file: File, to staged: borrowing ObjectHandle, attempt: Int) throws -> File?
 }
 
-/// Why a source's file is not copied.
+/// The reason why a source's file is not copied.
 enum Unstageable: Error {
     /// It no longer exists.
     case vanished
@@ -151,12 +151,12 @@ struct EarlierTree: LocalContents {
     let root: Directory
     /// The present location of an entry's object.
     private let location: @Sendable (RelativePath) -> RelativePath
-    /// The root as recorded; nil if it is unchanged.
+    /// The recorded root; nil if it is unchanged.
     private let earlierRoot: File?
 
     /// - Parameters:
-    ///   - root: the target's.
-    ///   - earlier: the root as recorded in the earlier tree; nil if it is unchanged.
+    ///   - root: the root of the target.
+    ///   - earlier: the recorded root of the earlier tree; nil if it is unchanged.
     ///   - location: the present location of an entry's object, below the root of the target.
     init(
         _ root: Directory, earlier: File?,

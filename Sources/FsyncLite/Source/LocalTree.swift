@@ -1,18 +1,18 @@
 import FileStorage
 import FileSystem
 
-/// A directory of this machine, or several.
+/// One or several directories on this machine.
 struct LocalTree: SourceTree, LocalContents {
     let root: Directory
     let facts: SourceFacts
 
-    /// - Throws: `SyncError` with code `inputMissing` if one does not exist, `pending` if it is a target with an
-    ///   unfinished commit.
+    /// - Throws: `SyncError` with code `inputMissing` if a directory does not exist, or `pending` if it is a target
+    ///   with an unfinished commit.
     init(_ source: MirrorSource) throws {
         try self.init(source, scanned: .now(), source.open())
     }
 
-    /// - Parameter root: the directory that the source names.
+    /// - Parameter root: the open directory of the source.
     init(_ source: MirrorSource, scanned: ManifestHeader.Scan, _ root: Directory) throws {
         self.root = root
         for root in root.roots where try root.holdsUnfinishedCommit() {
@@ -76,7 +76,7 @@ struct LocalTree: SourceTree, LocalContents {
 }
 
 extension Directory {
-    /// A source that was removed or replaced since it was opened seems to lose its files one by one.
+    /// Checks that each source is still in place. If it was removed or replaced, its files would seem to vanish.
     ///
     /// - Throws: `SyncError` with code `inputMissing`.
     func checkIsInPlace() throws {
@@ -92,14 +92,14 @@ extension Directory {
     }
 }
 
-/// Reads single entries of a directory of this machine, on one thread.
+/// Reads single entries of a directory on this machine, on one thread.
 final class LocalReader: SourceReader {
     private let tree: PathResolver
     private var announced: AnnouncedFiles
     private let isEarlier: Bool
     private let probes: SettlingProbes?
 
-    /// - Parameter isEarlier: the extended attributes of entries are known.
+    /// - Parameter isEarlier: the extended attributes of entries are known already.
     init(_ tree: PathResolver, _ probes: SettlingProbes?, isEarlier: Bool) {
         (self.tree, self.probes, self.isEarlier) = (tree, probes, isEarlier)
         announced = AnnouncedFiles(tree)
@@ -133,7 +133,7 @@ final class LocalReader: SourceReader {
                 _ = try tree.open(path)
                 return nil
             } catch {
-                // What is gone by now is no obstacle.
+                // A file that no longer exists is no obstacle.
                 return error.errno == .accessDenied ? error.errno : nil
             }
         }

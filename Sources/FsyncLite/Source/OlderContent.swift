@@ -1,13 +1,13 @@
 import FileSystem
 
-/// What a target has of files that are copied: most of a copy's content may be in it.
+/// The target's content of files that are copied. It may have most of the content of a copy.
 struct OlderContent: Sendable {
     /// A file below a directory.
     struct Place: Sendable {
         let root: Directory
         let path: RelativePath
 
-        /// Opens it; nil where it cannot be read.
+        /// Opens the file; nil if it cannot be read.
         func open() -> AnnouncedFile? {
             do throws(SystemError) {
                 let file = try PathResolver(root).open(path)
@@ -16,7 +16,7 @@ struct OlderContent: Sendable {
                 }
                 return status.type == .file ? file : nil
             } catch {
-                // More is copied without it.
+                // Without it, more is copied.
                 return nil
             }
         }
@@ -26,12 +26,12 @@ struct OlderContent: Sendable {
     private let replaced: @Sendable (RelativePath) -> File?
     private let parts: [RelativePath: Place]
 
-    /// Up to this size, copying a file whole costs less than to wait for a comparison.
+    /// Up to this size, copying a whole file takes less time than a comparison.
     private static let smallSize: ByteCount = 262_144
 
     /// - Parameters:
-    ///   - parts: what an interrupted run has copied.
-    ///   - replaced: the file of the target that is replaced by the one of a path.
+    ///   - parts: the files that an interrupted run has copied.
+    ///   - replaced: the target's file that will be replaced by the new one at a path.
     init(
         in target: Directory, parts: [RelativePath: Place],
         _ replaced: @escaping @Sendable (RelativePath) -> File?
@@ -39,7 +39,7 @@ struct OlderContent: Sendable {
         (self.target, self.parts, self.replaced) = (target, parts, replaced)
     }
 
-    /// Where there is older content of a file, the best first.
+    /// The places of older content of a file. The best one is first.
     func places(for file: File) -> [Place] {
         guard file.size > OlderContent.smallSize else { return [] }
         var places = parts[file.path].map { [$0] } ?? []

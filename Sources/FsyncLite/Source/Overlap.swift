@@ -1,13 +1,13 @@
 import FileStorage
 import FileSystem
 
-/// Whether one of source and target lies inside the other.
+/// Finds out whether the source is inside the target, or the target inside the source.
 enum Overlap {
     /// A directory of the source.
     struct Place: Sendable {
-        /// nil for an only one.
+        /// nil if there is only one source.
         let name: String?
-        /// The directory and those above it, up to the top.
+        /// The directory and its ancestors, up to the top.
         let chain: [FileStatus]
     }
 
@@ -18,9 +18,9 @@ enum Overlap {
         init(_ status: FileStatus) { (inode, device) = (status.inode, status.device) }
     }
 
-    /// Where the target is or will be.
+    /// The present or future place of the target.
     struct Goal {
-        /// Its root, or the nearest directory above that exists.
+        /// Its root, or the nearest ancestor that exists.
         let directory: Directory
         let isThere: Bool
         /// The names below the directory that do not exist yet.
@@ -32,7 +32,7 @@ enum Overlap {
         case isTarget(Int)
         case inTarget(Int)
         case holdsTarget(Int)
-        /// The second one lies in the first, or is the same.
+        /// The second source is inside the first one, or is the same.
         case holdsSource(Int, Int)
 
         func text(_ sources: [Place]) -> String {
@@ -47,7 +47,7 @@ enum Overlap {
         }
     }
 
-    /// None of sources and target may be inside another, unless it takes no part there. This compares the directories up
+    /// Refuses a source or target inside another one, unless it takes no part there. This compares the directories up
     /// to the top, so neither a symlink nor a second mount hides it.
     static func refusals(of source: Directory, and goal: Goal, _ filters: Filters) throws -> [Refusal] {
         let (places, roots) = (try places(of: source), source.roots)
@@ -66,12 +66,12 @@ enum Overlap {
     }
 
     /// - Parameters:
-    ///   - sources: in the order of their names.
-    ///   - target: the chain of the target; empty where it is of another machine.
-    ///   - isThere: its root exists.
+    ///   - sources: sorted by their names.
+    ///   - target: the chain of the target; empty if it is on another machine.
+    ///   - isThere: whether its root exists.
     static func found(between sources: [Place], and target: [FileStatus], isThere: Bool) -> [Finding] {
         var found: [Finding] = []
-        // The last name of each directory: chains are as long as another machine says.
+        // A table of the roots, because another machine decides how long the chains are.
         let roots = Dictionary(
             sources.enumerated().compactMap { index, source in source.chain.first.map { (Object($0), index) }
             },
@@ -86,14 +86,14 @@ enum Overlap {
                     found.append(.holdsTarget(index))
                 }
             }
-            // One other is enough to refuse it, and of two names of one directory one.
+            // One outer source is enough to refuse it. If two names lead to the same directory, one of them is enough.
             let outer = source.chain.lazy.compactMap { roots[Object($0)] }.first { $0 != index }
             if let outer { found.append(.holdsSource(outer, index)) }
         }
         return found
     }
 
-    /// What of a source takes part.
+    /// The directories of a source that take part in a run.
     private struct Parts {
         private let source: Directory
         private let filters: Filters
@@ -104,19 +104,19 @@ enum Overlap {
             rules = try DirectoryRules(of: source)
         }
 
-        /// How a directory takes no part in the source that it lies in.
+        /// The way to leave out a directory that is inside a source.
         ///
         /// - Parameters:
-        ///   - names: those below it that do not exist yet.
+        ///   - names: the names below it that do not exist yet.
         ///   - index: the number of the source.
-        /// - Returns: what would leave it out; nil if the filters do, or the source does not show it.
+        /// - Returns: the option that would leave it out; nil if the filters do so, or if the source does not show it.
         func way(_ inner: Directory, _ names: [FileName], in index: Int) throws -> WayOut? {
             let part = source.isJoined ? [source.parts.keys.sorted()[index]] : []
             guard let above = try Overlap.names(from: source.roots[index], to: inner),
                 !(above + names).isEmpty
             else { return WayOut.none }
             let found = (part + above).reduce(RelativePath.root) { $0.appending($1) }
-            // A bind mount of the source shows nothing that is mounted in it.
+            // A bind mount of the source does not show the mounts inside it.
             if !above.isEmpty,
                 try PathResolver(source).status(of: found)?.isSameObject(as: inner.trueStatus()) != true
             {
@@ -138,12 +138,12 @@ enum Overlap {
 
         private func isLeftOut(_ path: RelativePath, by filters: Filters) throws -> Bool {
             if try filters.decisions(by: rules)(path, .directory, 0).isExcluded { return true }
-            // The content of a mount point is left out, not the directory.
+            // For a mount point, only the content is left out, not the directory.
             return try rules.reader(for: filters).contents(of: path).isOtherFileSystem
         }
     }
 
-    /// nil if the kernel does not tell them, or if there are none.
+    /// The names on the way down; nil if the kernel does not report them, or if there are none.
     static func names(from outer: Directory, to inner: Directory) throws -> [FileName]? {
         var (names, current): ([FileName], Directory) = ([], inner)
         while try !current.isSame(as: outer) {
@@ -162,7 +162,7 @@ enum Overlap {
         }
     }
 
-    /// A directory and those above it, up to the top.
+    /// A directory and its ancestors, up to the top.
     static func chain(from directory: Directory) throws -> [FileStatus] {
         var (current, chain) = (directory, [try directory.trueStatus()])
         while true {
@@ -176,7 +176,7 @@ enum Overlap {
 }
 
 extension TargetRoot {
-    /// Where the target is or will be.
+    /// The present or future place of the target.
     func goal() throws -> Overlap.Goal {
         if let directory { return Overlap.Goal(directory: directory, isThere: true) }
         return Overlap.Goal(

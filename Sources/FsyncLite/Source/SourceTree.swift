@@ -1,32 +1,32 @@
 import FileStorage
 import FileSystem
 
-/// The tree that a run mirrors: everything that planner, stage and manifest take from it.
+/// The tree that a run mirrors, with everything that planner, stage and manifest need from it.
 ///
-/// The planner, the commit and the history stay where the target is. So the source is the one thing that may be on
-/// another machine, and this is its interface. It gives nothing that the filters leave out.
+/// The planner, the commit and the history are always on the target's machine. Only the source may be on another
+/// machine, and this is its interface. It supplies no entries that the filters leave out.
 protocol SourceTree: ContentSource {
     var facts: SourceFacts { get }
-    /// The roots, as they were when it was opened or later.
+    /// The roots, at the time of opening or later.
     var roots: [FileStatus] { get throws }
 
-    /// The refusals if one of source and target takes part in the other.
+    /// The refusals if source or target takes part in the other one.
     func overlaps(with target: Overlap.Goal, _ filters: Filters) throws -> [Refusal]
 
     /// Begins to read the entries that the filters leave in.
     ///
-    /// - Parameter record: what was recorded of them, which may stand for what is still the same. The first scan ends with
-    ///   `SourceHasChanged` where not all is; the next one gives what is there.
+    /// - Parameter record: the recorded entries, which can be used for unchanged ones. If some have changed, the first
+    ///   scan ends with `SourceHasChanged`. The next one yields the present entries.
     func scan(
         _ filters: Filters, _ options: TreeScan.Options, _ monitor: any Monitor, record: SourceRecord?
     ) throws -> BackgroundScan
-    /// What the directories say to the filters of the scan that has begun.
+    /// The filter data of the directories of the scan that has begun.
     func rules() throws -> DirectoryRules
-    /// Reads again what a scan gave as recorded, so that it can be asked for.
+    /// Reads entries again that a scan took from the record, so that their present state is known.
     ///
     /// - Parameters:
-    ///   - directories: the directories that hold the entries.
-    ///   - take: called with each entry in one of them that was given as recorded.
+    ///   - directories: the directories that contain the entries.
+    ///   - take: called with each entry in one of them that was taken from the record.
     func reread(
         _ directories: () -> Set<RelativePath>, _ take: (RelativePath, FileStatus) -> Void
     ) throws
@@ -34,41 +34,41 @@ protocol SourceTree: ContentSource {
 
 /// The manifest of a mirror as a record of its source.
 struct SourceRecord: Sendable {
-    /// Opens it, always the same one.
+    /// Opens the manifest. It is always the same one.
     let open: @Sendable () throws -> ManifestReader
-    /// A file that it has no digest of is to be read.
+    /// Whether files without a recorded digest must be read.
     let needsDigests: Bool
 }
 
-/// Not all of a source is as it was recorded.
+/// Some entries of a source differ from their records.
 struct SourceHasChanged: Error {}
 
-/// What is known of a source before it is scanned.
+/// The known facts about a source before it is scanned.
 struct SourceFacts: Sendable {
-    /// The sources for the manifest, in the order of their names.
+    /// The sources for the manifest, sorted by their names.
     var identities: [ManifestHeader.Source]
-    /// The file system of each.
+    /// The file system of each source.
     var devices: [DeviceNumber]
-    /// Whether each keeps change times and inodes.
+    /// Whether each file system preserves change times and inodes.
     var keepsIdentity: [Bool]
-    /// Its change times come from the clock of `scanned`.
+    /// Whether its change times come from the clock of `scanned`.
     var sharesClock: Bool
     /// See `RacyCheck`.
     var tellingDevices: Set<DeviceNumber> = []
-    /// It can tell by digests of directories that all is as it was recorded.
+    /// Whether it can show by digests of directories that all entries are unchanged.
     var tellsDigests = false
-    /// When it was opened, by the clock that stamps its files.
+    /// The time of opening, by the clock for time stamps of its files.
     var scanned: ManifestHeader.Scan
     /// See `ManifestHeader`.
     var disks: String
     /// See `KernelClock.writebackDelay`.
     var writebackDelay: Int64
-    /// Every file can be read, and every extended attribute.
+    /// Whether every file and every extended attribute can be read.
     var isReadByRoot: Bool
-    /// On another machine, with a clock of its own.
+    /// Whether it is on another machine, with a clock of its own.
     var isRemote = false
 
-    /// Of a first scan.
+    /// The check for a first scan.
     var racyCheck: RacyCheck {
         var check = RacyCheck(
             scanned: scanned.time.fileTime, clock: scanned.clock,
@@ -78,7 +78,8 @@ struct SourceFacts: Sendable {
         return check
     }
 
-    /// What a source cannot see is no reason to remove it: another machine's user may be no root, where this one is.
+    /// Adds the target's attributes that the source's user could not read: that user may not be root, even if this one
+    /// is.
     func completing(
         _ found: ExtendedAttributes, by target: @autoclosure () throws -> ExtendedAttributes
     ) rethrows -> ExtendedAttributes {

@@ -1,8 +1,7 @@
 import FileSystem
 
 extension Stage {
-    /// Tries the attributes that a commit will set on a probe, so that the manifest does not claim what the target
-    /// cannot hold.
+    /// Tries a commit's attributes on a probe, so that the manifest does not claim any that the target cannot store.
     func tryAttributes(of matches: some Sequence<Match>) throws -> [RelativePath: File] {
         var achieved: [RelativePath: File] = [:]
         let setsOwner = attributes.contains(.owner)
@@ -25,7 +24,7 @@ extension Stage {
             var wanted = match.attributes.new
             let made = try probe.status()
             if !attributes.contains(.mode) { wanted.permissions = made.permissions }
-            // Whether setgid can be set depends on the group; a failure to set the group shows below.
+            // The group decides whether setgid can be set. A failure to set the group is found below.
             if !setsOwner { try? probe.setOwner(wanted.owner, group: wanted.group) }
             let refused = try probe.set(
                 wanted, over: made, setsOwner: setsOwner, attributes.extended)

@@ -1,8 +1,8 @@
 import FileStorage
 import FileSystem
 
-/// Creates a second tree from a target's objects: directories are new, with all metadata of theirs; other objects get
-/// another name, or are copied if they are to change.
+/// Creates a second tree from a target's objects. Directories are new, with all their metadata. Other objects get
+/// another name. If they will change, they are copied.
 final class LinkedCopy {
     private let root: Directory
     private let old: PathResolver
@@ -11,28 +11,28 @@ final class LinkedCopy {
     private let matches: MatchesOfTarget
     /// The known inodes of uncovered entries.
     private let resting: Set<UInt64>
-    /// For these, the inodes of the copies, also if others have moved the originals.
+    /// The inodes of the copies of these entries, even if somebody has moved the originals.
     private(set) var renumbered: [UInt64: UInt64] = [:]
     private let linkLimit: UInt32?
     private let hasDomains: Bool
     private let scanned: FileTime
     private let policy: ComparisonPolicy
-    /// Of a target that was not scanned: links move the change times, which tell of edits until then.
+    /// The manifest of a target that was not scanned. It shows edits before links moved the change times.
     private let recorded: ManifestReader?
     private var isRecordRead = false
     private var copier = FileCopier()
-    /// The copies of files with several names, if those names are linked in the new tree too.
+    /// The copies of files with several names, if these names are linked in the new tree too.
     private var copies: [UInt64: RelativePath] = [:]
-    /// Linked files with several names, with their change times: each link adds a name and moves that.
+    /// The change times of linked files with several names, before the first link. Each link moves the change time.
     private var linked: [UInt64: FileTime] = [:]
-    /// Objects of the new tree that changed after the scan began, or, without a scan, since they were recorded: they were not
-    /// compared as they are now.
+    /// Objects of the new tree that changed after the scan began, or after they were recorded if there was no scan.
+    /// Their present state was not compared.
     private(set) var changed: Set<UInt64> = []
 
     /// - Parameters:
     ///   - tree: empty.
-    ///   - scanned: when the scan of this run began.
-    ///   - recorded: the present manifest, of a target that was not scanned.
+    ///   - scanned: the start of this run's scan.
+    ///   - recorded: the present manifest, if the target was not scanned.
     ///   - resting: the known inodes of uncovered entries.
     init(
         of root: Directory, in tree: Directory, for difference: Difference, scanned: FileTime,
@@ -55,9 +55,9 @@ final class LinkedCopy {
 
     /// Creates the whole tree.
     ///
-    /// - Throws: `SyncError`, `refused` for objects that cannot be in a second tree. The target is unchanged.
+    /// - Throws: `SyncError` with code `refused` for objects that cannot be in a second tree. The target is unchanged.
     func fill() throws {
-        // The directories on the way to the present entry; each gets its attributes when it is complete.
+        // The directories on the way to the present entry. Each gets its attributes when it is complete.
         var open = [RelativePath.root]
         while try scan.advance() {
             while let last = open.last, !scan.path.isBelow(last) {
@@ -85,7 +85,8 @@ final class LinkedCopy {
         while let last = open.popLast() { try finish(last) }
     }
 
-    /// The scanned object may not be as it was compared. The first name may be one without a record, so each is asked.
+    /// Whether the scanned object may have changed after its comparison. Each name is asked: the first may have no
+    /// record.
     private func isEdited() throws -> Bool {
         var status = scan.status
         if let before = linked[status.inode] { status.changed = before }
@@ -189,7 +190,7 @@ final class LinkedCopy {
 /// The matches of a difference, by the present path of their object in the target.
 private struct MatchesOfTarget {
     private let changes: ChangeList
-    /// Those that are renamed, with their new path.
+    /// The renamed ones, with their new paths.
     private var renamed = PackedMap<PathCoding>()
 
     init(_ difference: Difference) {
@@ -200,7 +201,7 @@ private struct MatchesOfTarget {
         }
     }
 
-    /// It will get other attributes, which the first tree must not get.
+    /// Whether it will get other attributes, which the first tree must not get.
     func changesAttributes(at path: RelativePath) -> Bool {
         match(at: path).map { changes.head(at: $0).changesAttributes } ?? false
     }

@@ -1,7 +1,6 @@
 import FileSystem
 
-/// The new manifest as the old one plus changes. Unchanged entries are copied through, so memory holds only the
-/// changes.
+/// The new manifest, as the old one plus changes. Unchanged entries are copied, so only the changes are in memory.
 package struct ManifestUpdate: Sendable {
     struct Entry: Sendable {
         var file: File
@@ -10,7 +9,7 @@ package struct ManifestUpdate: Sendable {
         var marks: EntryMarks
         /// The number of its object; 0 in a manifest without numbers.
         var object: UInt64
-        /// The present location of the object in the target; nil for a new one.
+        /// The present location of the object in the target; nil for a new object.
         var location: RelativePath?
     }
 
@@ -21,7 +20,7 @@ package struct ManifestUpdate: Sendable {
     private var removed: [RelativePath] = []
     private var entries: [Entry] = []
 
-    /// Paths that could not be read: they and their contents were not examined.
+    /// Paths that could not be read. They and their contents were not examined.
     private var unexamined: Set<RelativePath> = []
 
     /// Single paths that the run left unchanged.
@@ -30,9 +29,9 @@ package struct ManifestUpdate: Sendable {
     /// Entries that become uncovered.
     private var uncovered: Set<RelativePath> = []
 
-    /// Directories, by present path, in which the commit adds or removes names: it moves their change times.
+    /// The present paths of directories in which the commit adds or removes names. This moves their change times.
     private var touchedDirectories: Set<RelativePath> = []
-    /// The same for objects with other names, by inode.
+    /// The inodes of objects with other names whose change times the commit moves.
     private var touchedObjects: Set<UInt64> = []
 
     package init() { self.init(Difference(), MoveMap(Difference()), .init(), ObjectNumbers()) }
@@ -62,8 +61,8 @@ package struct ManifestUpdate: Sendable {
         return isTouched ? nil : changed
     }
 
-    /// Marks the entries at and below a path for comparison in the next run: they were last examined before the new
-    /// manifest, which must not vouch for changes since.
+    /// Makes the next run compare the entries at and below a path. They were last examined before the new manifest,
+    /// which must not hide changes since then.
     package mutating func distrust(_ path: RelativePath) {
         unexamined.insert(path)
     }
@@ -103,7 +102,7 @@ package struct ManifestUpdate: Sendable {
                 object: file.object, location: location))
     }
 
-    /// A socket left in the target has no data, and manifests have no type for it.
+    /// False for a socket that is left in the target. It has no data, and manifests have no type for it.
     static func holds(_ file: File) -> Bool { file.status.type != .socket }
 
     /// The new entries by their paths; nil for a path that is removed.
@@ -127,7 +126,7 @@ package struct ManifestUpdate: Sendable {
         ])
     }
 
-    /// The entry of a match without a new object; nil for a deleted one.
+    /// The entry of a match without a new object; nil for a deleted entry.
     private func kept(at index: Int) -> Entry? {
         guard case .match(let match) = difference.changes[index] else { return nil }
         let policy = difference.policy
@@ -151,7 +150,7 @@ package struct ManifestUpdate: Sendable {
 
     /// Writes the new manifest.
     ///
-    /// - Parameter missing: computes the digests of files that have none; nil leaves them out.
+    /// - Parameter missing: computes the digests of files that have none. If it is nil, they are left out.
     func write(
         _ header: ManifestHeader, over old: (some EntryStream)?, to sink: inout some ByteSink & ~Copyable,
         digests missing: MissingDigests? = nil
@@ -190,7 +189,7 @@ package struct ManifestUpdate: Sendable {
                     let order = path.order(comparedTo: old.path)
                     guard order <= 0 else { break }
                     try appendNext()
-                    // Any number of new entries may come before an old one.
+                    // Many new entries may be before the next old one.
                     try writer.drain(to: &sink)
                     isChanged = order == 0
                 }

@@ -1,14 +1,14 @@
 import FileSystem
 
-/// Computes missing digests of unchanged files, several at a time, only where source and target agree: otherwise a
-/// damaged copy would become the reference for the other.
+/// Computes missing digests of unchanged files, several at a time. Source and target must agree. Otherwise a damaged
+/// copy would become the reference for the other one.
 final class MissingDigests {
     private let pipeline: FilePipeline<Worker>
     private var without: [(path: RelativePath, reason: String)] = []
 
     /// - Parameters:
-    ///   - scanned: when the scan began: changes in the target since then were not compared.
-    ///   - mostHoles: a file with more bytes of holes gets none.
+    ///   - scanned: the start of the scan. Changes in the target since then were not compared.
+    ///   - mostHoles: a file with more bytes of holes gets no digest.
     init(
         source: any ContentSource, target: Directory, scanned: FileTime, mostHoles: Int64, threads: Int,
         monitor: any Monitor
@@ -21,7 +21,7 @@ final class MissingDigests {
         }
     }
 
-    /// Adds an entry of the new manifest, and writes those before it whose digests are there, in order.
+    /// Adds an entry of the new manifest. Writes the entries before it whose digests are ready, in order.
     func add(_ entry: ManifestUpdate.Entry, _ write: (ManifestUpdate.Entry) -> Void) throws {
         try pipeline.add(entry, bytes: Worker.location(entry) == nil ? 0 : entry.file.size) {
             take($0, write)
@@ -38,7 +38,7 @@ final class MissingDigests {
         write(value.entry)
     }
 
-    /// A note about the files that stay without a digest; nil if there are none.
+    /// A note about the files that have no digest in the end; nil if there are none.
     var note: String? {
         guard let (path, reason) = without.first else { return nil }
         let others = without.count > 1 ? ", and of \(without.count - 1) more" : ""
@@ -53,7 +53,7 @@ final class MissingDigests {
         private static let holes =
             "its holes have more than 16 GiB; --digest=all takes the time to hash them"
 
-        /// Where the object of an entry without its digest is.
+        /// The place of an entry's object that has no digest.
         static func location(_ entry: ManifestUpdate.Entry) -> RelativePath? {
             entry.file.isFile && entry.file.digest == nil ? entry.location : nil
         }
@@ -63,7 +63,7 @@ final class MissingDigests {
             source.announce(entries.filter { Worker.location($0) != nil }.map(\.file.path))
         }
 
-        /// - Returns: the entry, with its digest, or why it has none.
+        /// - Returns: the entry with its digest, or the reason why it has none.
         func value(of entry: ManifestUpdate.Entry) throws -> (entry: ManifestUpdate.Entry, reason: String?) {
             guard let location = Worker.location(entry) else {
                 // A new file got its digest when it was copied.
@@ -72,11 +72,11 @@ final class MissingDigests {
             }
             do {
                 guard let (digest, status, _) = try target.digest(of: location),
-                    // 0 where the file system has no inodes that last.
+                    // 0 if the inodes of the file system do not last.
                     [0, status.inode].contains(entry.targetInode),
                     status.changed < scanned
                 else { return (entry, "it is being changed in the target") }
-                // A file only in the target, when nothing is deleted, has no counterpart to disagree with.
+                // If nothing is deleted, a file may be only in the target. Then no source file can differ.
                 if let own = try source.digest(of: entry.file.path), own.digest != digest {
                     return (entry, "it differs from the source's; --checksum finds and repairs that")
                 }

@@ -1,35 +1,35 @@
 import FileSystem
 
-/// The numbers of the objects of a plan. What the target is found to have keeps its number, or gets one where the manifest
-/// has none for it: after an edit by hand, and where others made it. New content gets a new number, all names of a file
-/// the same one.
+/// The numbers of the objects of a plan. An object of the target has its number from the manifest. It gets a new one if
+/// the manifest has none, because somebody edited or made it. New content gets a new number, and all names of a file
+/// get the same one.
 ///
-/// New numbers follow the order of the changes. A new object takes four bytes.
+/// New numbers follow the order of the changes. A new object needs four bytes.
 package struct ObjectNumbers: Sendable {
     @Boxed private var difference: Difference
-    /// The number of the first new object; those that follow have the next ones.
+    /// The number of the first new object. The others have the following numbers.
     private let created: UInt64
-    /// Changes whose new object has no number yet: they get the numbers from `created` on.
+    /// Changes whose new object has no number yet. They get the numbers from `created` on.
     private var new: [UInt32] = []
-    /// By change or uncovered entry, the numbers of objects that were found without one.
+    /// The numbers of found objects that had none, by the index of the change or uncovered entry.
     private var found: [Int: UInt64] = [:]
     private var foundUncovered: [Int: UInt64] = [:]
-    /// Objects that stay under a name that is left out: what arrives as one of them is a copy.
+    /// Objects that remain under a name that is left out. If one of them also arrives elsewhere, that is a copy.
     private var staying: Set<UInt64> = []
-    /// By inode, those of files with several names, and of what was moved by hand.
+    /// The numbers by inode, for files with several names and for objects that were moved by hand.
     private var byInode: [UInt64: UInt64] = [:]
-    /// The inodes of files in the target that get further names.
+    /// The inodes of files in the target that get more names.
     private var linked: Set<UInt64> = []
     /// The first number that no object has after the plan.
     package private(set) var next: UInt64
 
-    /// Of nothing.
+    /// The numbers of an empty plan.
     package init() { (difference, created, next) = (Difference(), 1, 1) }
 
     /// - Parameters:
     ///   - first: the first number that no object has yet.
-    ///   - isStep: otherwise the lists stay as they are: what has the size and time of its record is the same object.
-    ///   - recorded: opens the present manifest, with uncovered entries; nil without one.
+    ///   - isStep: if false, the lists do not change: the same size and time then mean the same object.
+    ///   - recorded: opens the present manifest, with uncovered entries; nil if there is none.
     package init(
         _ difference: Difference, from first: UInt64, isStep: Bool, recorded: () throws -> ManifestReader?
     ) throws {
@@ -40,7 +40,7 @@ package struct ObjectNumbers: Sendable {
         for index in changes.indices {
             let head = changes.head(at: index)
             guard head.arrives else { continue }
-            // Most new entries are read by their heads alone.
+            // For most new entries, reading the heads is enough.
             let isUnnumbered = head.kind == .created && head.isUnnumbered
             if isUnnumbered || isNew(changes[file: index].object) { new.append(UInt32(index)) }
         }
@@ -77,7 +77,7 @@ package struct ObjectNumbers: Sendable {
         staying = Set(names.values)
     }
 
-    /// An object that is missing at its path, and was found at another one, was moved by hand.
+    /// Finds objects that were moved by hand: missing at their path, and found at another one.
     private mutating func noteMoved() {
         guard difference.policy.keepsTargetInodes, !difference.policy.targetIsCopy else { return }
         var missing: [UInt64: File] = [:]
@@ -94,7 +94,7 @@ package struct ObjectNumbers: Sendable {
         }
     }
 
-    /// Finds the numbers of files of which others made a further name.
+    /// Finds the numbers of files to which somebody gave another name.
     private mutating func noteNames(_ recorded: () throws -> ManifestReader?) throws {
         let changes = difference.changes
         func isUnnumbered(_ index: Int) -> Bool {
@@ -132,9 +132,9 @@ package struct ObjectNumbers: Sendable {
 
     // MARK: Numbers
 
-    /// The number of the object that the target is found to have.
+    /// The number of the object that was found in the target.
     ///
-    /// - Parameter index: of the change.
+    /// - Parameter index: the index of the change.
     func found(_ index: Int) -> UInt64 { found[index] ?? difference.changes[index].target?.object ?? 0 }
 
     func found(uncovered index: Int) -> UInt64 {
@@ -143,7 +143,7 @@ package struct ObjectNumbers: Sendable {
 
     /// The number of the object of a match after the plan.
     ///
-    /// - Parameter index: of the match.
+    /// - Parameter index: the index of the match.
     func wanted(_ match: Match, at index: Int) -> UInt64 {
         guard !match.replacesContent else { return number(arriving: match.source) }
         return match.source.object != 0 ? match.source.object : found(index)

@@ -1,10 +1,10 @@
 import FileSystem
 
-// The outcomes of staging. Report and manifest are made from them, not from the plan.
+// The outcomes of staging. The report and the manifest are made from them, not from the plan.
 
 extension Plan {
-    /// The plan without the entries that could not be staged, and with the attributes that the target accepts; nil if
-    /// nothing differs.
+    /// The plan without the entries that could not be staged, and with only the attributes that the target accepts. It
+    /// is nil if there is no difference.
     func asFarAsAchieved(
         _ staged: OperationGraph.StagedList, tried: [RelativePath: File]
     ) -> Plan? {
@@ -18,7 +18,7 @@ extension Plan {
             case .staged(let file, _):
                 omissions.add(file)
                 continue
-            // The next run finds it missing, and checks the guards before it deletes.
+            // The next run finds that it is missing, and checks the guards before it deletes.
             case .vanished: vanished.append(path)
             case .failed(let problem): problems.append(problem)
             }
@@ -53,7 +53,7 @@ extension Plan {
                 + "the next run looks again")
     }
 
-    /// Notes the files of which only the first part was copied.
+    /// Notes the files whose first part was copied.
     mutating func noteGrowing(_ staged: OperationGraph.StagedList) {
         let growing = staged.deviations.compactMap { _, outcome -> File? in
             guard case .staged(let file, _) = outcome, file.isGrowing else { return nil }
@@ -71,7 +71,7 @@ extension Plan {
 }
 
 extension File {
-    /// The entry for the manifest: the source's, with the attributes that the target accepted.
+    /// The entry for the manifest: the source's entry with the attributes that the target accepted.
     func achieved(
         as target: FileStatus, _ extended: ExtendedAttributes, refused: ExtendedAttributes,
         mirroring attributes: MirroredAttributes, timeStep: Int64
@@ -139,13 +139,13 @@ extension ManifestUpdate {
             set(
                 file.with(record.status).moved(to: moves.carriedPath(of: file.path)),
                 targetInode: record.known.targetInode, targetChanged: record.known.targetChanged,
-                // What it was when it was last covered tells whether it is to be compared when it is covered again.
+                // The state when it was last covered decides whether to compare it when it is covered again.
                 marks: record.known.marks.union(.uncovered),
                 at: file.path)
         }
-        // A new name of a file that the target keeps is recorded like that file.
+        // A new name of a file of the target is recorded like that file.
         if !difference.links.isEmpty { addNewNames(difference, numbers) }
-        // Restored to its state before any run covered it.
+        // The restored state is from a time before any run covered it.
         uncover(policy.uncovering.union(difference.staying))
     }
 
@@ -167,7 +167,7 @@ extension ManifestUpdate {
         }
     }
 
-    /// Uncovered entries in directories that move.
+    /// The uncovered entries in directories that move.
     private static func carried(
         _ difference: Difference, _ moves: MoveMap, _ old: ManifestReader
     ) throws -> [(file: File, record: BaseEntry)] {
@@ -185,7 +185,7 @@ extension ManifestUpdate {
         return found.filter { !named.contains($0.file.path) }
     }
 
-    /// The inodes of objects that the commit renames, links, or changes under one of several names.
+    /// The inodes of objects that the commit renames or links, or that it changes under one of several names.
     private static func touched(_ difference: Difference, _ moves: MoveMap) -> Set<UInt64> {
         var touched: Set<UInt64> = []
         func touch(_ file: File) {

@@ -1,15 +1,15 @@
 import FileSystem
 
-/// The stages of interrupted runs: files that are complete and durable are used again, and so is what was copied of others.
+/// The stages of interrupted runs. Complete and durable files are used again, and copied parts of others.
 final class PreviousStage {
     private let stages: Directory
     private var names: [FileName] = []
     private var files: [RelativePath: (file: StagedFile, stage: PathResolver)] = [:]
-    /// Parts of files, also of those whose sources have changed: what is taken from them is compared.
+    /// Parts of files, even if the source has changed. Data from them is compared before it is used.
     private(set) var parts: [RelativePath: OlderContent.Place] = [:]
 
-    /// Finds files that serve these entries, and removes all others, since they may take the space that the new stage
-    /// needs. nil if nothing is usable. Files that are in no log are not usable.
+    /// Finds files that can be used for these entries. It removes all others, because the new stage may need their
+    /// space. Files that are in no log cannot be used. The result is nil if there are none.
     init?(_ state: StateDirectory, for entries: some Sequence<File>, _ attributes: MirroredAttributes) throws
     {
         guard let stages = try state.stage() else { return nil }
@@ -21,7 +21,7 @@ final class PreviousStage {
             : Dictionary(uniqueKeysWithValues: entries.filter(\.isFile).map { ($0.path, $0) })
         for name in found {
             var kept: [RelativePath: RelativePath] = [:]
-            // The content of a stage that others may write to cannot be trusted.
+            // If others may write to a stage, its content cannot be trusted.
             if let status = try stages.status(of: name), status.type == .directory,
                 status.owner == Account.effectiveUser, status.permissions & 0o022 == 0
             {
@@ -57,9 +57,9 @@ final class PreviousStage {
         try state.emptyTrash()
     }
 
-    /// Removes all other files, and makes the directories accessible: some have their final mode already.
+    /// Removes all other files, and makes the directories accessible, because some already have their final mode.
     ///
-    /// - Returns: the kept files that were touched after the last line of the log, also if size and time were put back.
+    /// - Returns: the wanted files that were touched after the log's last line, even if size and time were restored.
     private static func prune(
         _ stage: Directory, keeping kept: [RelativePath: RelativePath]
     ) throws -> [RelativePath] {
@@ -80,7 +80,7 @@ final class PreviousStage {
                 touched.append(scan.path)
             }
         }
-        // Not before: a further name of a file touches it when it goes.
+        // This is done last, because removing another name of a file would touch the file.
         for path in others {
             if let (directory, name) = try resolver.location(of: path) { try directory.unlink(name) }
         }
@@ -89,9 +89,9 @@ final class PreviousStage {
 
     /// Moves a staged file to its new location, if its source is unchanged.
     ///
-    /// - Returns: its status; nil if there is none to use.
+    /// - Returns: its status; nil if there is no usable file.
     func take(_ file: File, to parent: Directory, _ name: FileName) throws -> FileStatus? {
-        // What cannot be reached is copied anew.
+        // A file that cannot be reached is copied again.
         guard let (staged, stage) = files[file.path], staged.isFrom(file.status),
             let (directory, oldName) = try? stage.location(of: staged.location),
             let status = try directory.status(of: oldName), status.type == .file,
@@ -107,7 +107,7 @@ final class PreviousStage {
         return status
     }
 
-    /// Removes what is left.
+    /// Removes the rest.
     func discard(from state: StateDirectory) throws {
         for name in names { try state.discard(name, in: stages) }
         try state.emptyTrash()

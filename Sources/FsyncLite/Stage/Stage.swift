@@ -1,7 +1,7 @@
 import FileStorage
 import FileSystem
 
-/// The directory `stage/TX`: all new objects, with their full metadata, before the tree is changed.
+/// The directory `stage/TX`: all new objects with their full metadata, before the tree is changed.
 final class Stage {
     typealias Outcome = OperationGraph.StagedEntry.Outcome
 
@@ -17,7 +17,7 @@ final class Stage {
     let options: SyncOptions
     private let probes: SettlingProbes?
     let monitor: any Monitor
-    /// The graph's, with their outcomes.
+    /// The entries of the graph, with their outcomes.
     private(set) var staged: OperationGraph.StagedList
 
     var attributes: MirroredAttributes { options.settableAttributes }
@@ -25,7 +25,7 @@ final class Stage {
     /// Creates the stage of a transaction.
     ///
     /// - Parameters:
-    ///   - root: the target's, opened before anything was staged.
+    ///   - root: the root of the target, opened before anything was staged.
     ///   - previous: the stages of interrupted runs.
     init(
         _ name: FileName, in state: StateDirectory, graph: OperationGraph, source: any ContentSource,
@@ -39,7 +39,7 @@ final class Stage {
         self.name = name
         directory = try stages.directory(name)
         hasDomains = try FileSystemInfo(of: directory).hasDomains
-        // Default ACLs inherited from the target's root must not apply to staged objects, which have only the source's.
+        // Staged objects have only the source's ACLs. They must not get default ACLs of the target's root.
         let own = try ObjectHandle(of: directory)
         let inherited = try own.extendedAttributes(MirroredAttributes.acls.extended)
         if !inherited.isEmpty { _ = try own.setExtendedAttributes(ExtendedAttributes(), over: inherited) }
@@ -56,10 +56,10 @@ final class Stage {
         try makeSlotDirectories(graph.slotDirectories)
     }
 
-    /// The manifest that will be committed with what is staged.
+    /// The manifest that will be committed with the staged objects.
     func newManifest() throws -> PendingFile { try PendingFile(TransactionEntry.manifest, in: directory) }
 
-    /// Creates the missing slot directories. New objects in them get the project of their destination.
+    /// Creates the missing slot directories. New objects in a slot get the project of their destination.
     func makeSlotDirectories(_ projects: [UInt32?]) throws {
         for (number, project) in projects.enumerated() {
             let name = FileName(number: number)
@@ -79,7 +79,7 @@ final class Stage {
         }
     }
 
-    /// Lets the commit move displaced objects of any project into the slots.
+    /// Lets the commit move old objects of any project into the slots.
     private func openSlots() throws {
         for (number, project) in graph.slotDirectories.enumerated() where project != nil {
             try directory.directory(FileName(number: number)).openToAll()
@@ -107,10 +107,10 @@ final class Stage {
         }
     }
 
-    /// Stages every entry. What cannot be read is an outcome; what cannot be written is an error.
+    /// Stages every entry. If an entry cannot be read, this is an outcome. If it cannot be written, this is an error.
     ///
-    /// Directories are created first and get their metadata last; further names of a file come after the file. The rest
-    /// has no order, and several threads do it.
+    /// Directories are created first and get their metadata last. More names of a file come after the file. All other
+    /// entries are staged in any order, by several threads.
     func fill() throws {
         let (source, directory, log, monitor) = (source, directory, log, monitor)
         let staged = self.staged
@@ -142,7 +142,7 @@ final class Stage {
         try openSlots()
     }
 
-    /// Makes the names in the stage durable where the sync of the file system does nothing; files are synced already.
+    /// Makes the names in the stage durable if the sync of the file system does nothing. The files are synced already.
     func syncDirectories() throws {
         let scan = try TreeScan(directory, TreeScan.Options())
         let resolver = PathResolver(directory)
@@ -153,16 +153,16 @@ final class Stage {
         try directory.sync()
     }
 
-    /// Logs what is staged completely, for a later run.
+    /// Logs the entries that are staged completely, for a later run.
     func keep() { log.save() }
 
     /// Ends all writes to the log.
     func close() { log.close() }
 
-    /// The number of directories that are announced to the source at a time.
+    /// The number of directories that are announced to the source at once.
     private static let announced = 256
 
-    /// Creates the new directories, accessible only to us.
+    /// Creates the new directories. Only this user can access them.
     private func makeDirectories() throws {
         let stage = PathResolver(directory)
         for index in staged.directories {
@@ -185,12 +185,12 @@ final class Stage {
             work.end(index, entry.file, try worker.adopt(status, for: index, entry.file, at: location))
             tookOver = true
         }
-        // The log that lists them is about to be removed.
+        // The log that lists them will be removed soon.
         if tookOver { keep() }
     }
 
-    /// Creates the further names of files. If the primary is not staged, or cannot have more names, the file is copied
-    /// again, and the next names are links to that copy.
+    /// Creates more names of files. If the first one is not staged, or cannot have more names, the file is copied
+    /// again. The next names are then links to that copy.
     private func link(_ work: StageWork, _ worker: StageWorker) throws {
         guard staged.hasPrimaries else { return }
         let followers = staged.indices.filter { staged.primary(at: $0) != nil }
@@ -211,7 +211,7 @@ final class Stage {
                 }
                 file.omitted.insert(.links)
             case .failed(let problem) where problem.code == .changing:
-                // It is the same file, so it fails too.
+                // It is the same file, so it would fail too.
                 work.end(index, file, .failed(.changing(file.path)))
                 continue
             case .failed, .vanished, nil: break

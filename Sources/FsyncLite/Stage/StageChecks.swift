@@ -2,10 +2,10 @@ import FileStorage
 import FileSystem
 
 extension Stage {
-    /// Reads the staged files again after the barrier, and compares them with the digests computed during the copy.
+    /// Reads the staged files again after the barrier, and compares them with the digests from the copy.
     ///
-    /// Cached pages are dropped first, so the data comes from the device, or from the device's cache; on a file system
-    /// in memory only that memory is tested. `manifest verify` finds later damage.
+    /// Cached pages are dropped first, so the data is from the device or the device's cache. On a file system in
+    /// memory, only that memory is tested. `manifest verify` finds later damage.
     ///
     /// - Throws: `SyncError` for the first file that differs.
     func reread() throws {
@@ -28,9 +28,9 @@ extension Stage {
         try copies.finish(check)
     }
 
-    /// Checks that the staged content is what the plan saw in the source.
+    /// Checks that the staged content is the content that the plan saw in the source.
     ///
-    /// RACE: a file may be written to between planning and copying. The copy is complete, but of content that the plan
+    /// RACE: a file may be written to between planning and copying. The copy is complete, but has content that the plan
     /// has not seen.
     func checkAgreesWithPlan() throws {
         for (index, entry) in staged.enumerated() where entry.file.isFile {

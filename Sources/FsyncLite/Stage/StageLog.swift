@@ -1,25 +1,24 @@
 import FileSystem
 
-/// The file `log` of a stage, for a later run: a header, then a line for each file that is staged completely *and*
-/// durably.
+/// The file `log` of a stage, for a later run: a header, and a line for each file that is staged *and* durable.
 ///
 /// Lines are appended every few seconds on a separate thread, and on request. An unreadable line, such as one torn by a
-/// power cut, ends the log: the remaining files are copied again.
+/// power cut, ends the log. The files of all later lines are copied again.
 package final class StageLog: Sendable {
     private let lines: LineLog<Noted>
     private let monitor: any Monitor
 
     /// A file that waits for its line.
     private enum Noted {
-        /// The number of a staged entry whose source is as the scan saw it, and the inode of its file in the stage.
+        /// The number of a staged entry with the source that the scan saw, and the inode of its file in the stage.
         case entry(Int, stagedInode: UInt64)
         indirect case other(StagedFile)
     }
 
     /// - Parameters:
-    ///   - entries: those that are staged.
+    ///   - entries: the staged entries.
     ///   - directory: the stage, `stage/TX`.
-    ///   - root: the target's, opened before anything was staged.
+    ///   - root: the root of the target, opened before anything was staged.
     init(
         _ transaction: FileName, _ attributes: MirroredAttributes, of entries: OperationGraph.StagedList,
         in directory: Directory, root: Directory, monitor: any Monitor
@@ -27,8 +26,8 @@ package final class StageLog: Sendable {
         self.monitor = monitor
         let header = StageLogHeader(transaction: transaction.description, attributes: attributes)
         lines = LineLog(onFailure: { monitor.warn(StageLog.warning($0)) }) { files in
-            // A file is logged only after a sync that covers it: otherwise, after a power cut, a file of the right size
-            // and time can be all zeros.
+            // A file is logged only after a sync that includes it. Otherwise, after a power cut, a file with the right
+            // size and time could contain only zeros.
             try root.syncFileSystem()
             let staged = files.lazy.map { noted in
                 switch noted {
@@ -70,9 +69,9 @@ package final class StageLog: Sendable {
     /// Adds a file that is staged completely.
     ///
     /// - Parameters:
-    ///   - index: of the staged entry.
-    ///   - file: the entry's.
-    ///   - source: what was copied.
+    ///   - index: the index of the staged entry.
+    ///   - file: the file of the entry.
+    ///   - source: the status of the source when it was copied.
     func note(
         _ index: Int, _ file: File, at location: RelativePath, _ source: FileStatus, stagedInode: UInt64
     ) {
@@ -93,13 +92,13 @@ package final class StageLog: Sendable {
         }
     }
 
-    /// Ends all writes to the log. Waits for a batch that is running.
+    /// Ends all writes to the log. Waits for a running batch.
     func close() { lines.close() }
 
     /// Reads the log of a stage, if there is one.
     ///
     /// - Parameters:
-    ///   - isUsable: whether files staged under this header can be used.
+    ///   - isUsable: whether files that were staged under this header can be used.
     ///   - body: called for each file.
     package static func read(
         in directory: Directory, if isUsable: (StageLogHeader) -> Bool, _ body: (StagedFile) -> Void
@@ -125,7 +124,7 @@ package final class StageLog: Sendable {
 package struct StageLogHeader: Sendable, Equatable {
     /// The name of the stage's directory.
     package let transaction: String
-    /// The attributes that the files were staged with; files staged with others are unusable.
+    /// The attributes with which the files were staged. Files with other attributes are unusable.
     package let attributes: MirroredAttributes
 
     private static let format = "fsync-lite-stage 1"

@@ -1,7 +1,7 @@
 import FileSystem
 import Synchronization
 
-/// State shared by the threads that fill a stage: the entries, and the outcomes so far.
+/// The state of the threads that fill a stage: the entries, and the outcomes so far.
 final class StageWork: Sendable {
     fileprivate let stagedEntries: OperationGraph.StagedList
     private let monitor: any Monitor
@@ -12,7 +12,7 @@ final class StageWork: Sendable {
         var progress = SyncProgress(.staging)
         var reported: ContinuousClock.Instant?
 
-        /// Several threads add many small files a moment: they would wait for each other to report each.
+        /// Several threads add many small files at once. If they reported each file, they would wait for each other.
         ///
         /// - Returns: the progress, if it is time to report it.
         mutating func count(_ body: (inout SyncProgress) -> Void) -> SyncProgress? {
@@ -39,10 +39,10 @@ final class StageWork: Sendable {
     /// The entries with their outcomes.
     var staged: OperationGraph.StagedList { results.withLock(\.staged) }
 
-    /// Stages all entries that have no outcome, except directories, which have an order of their own, and further names
-    /// of a file, which come after it.
+    /// Stages all entries that have no outcome. Directories have an order of their own, and more names of a file come
+    /// after the file, so both are left out.
     ///
-    /// - Parameter filesPerItem: how many files a worker opens ahead for an entry.
+    /// - Parameter filesPerItem: the number of files that a worker opens ahead for an entry.
     func run(threads: Int, filesPerItem: Int, _ makeWorker: @escaping @Sendable () -> StageWorker) throws {
         let pipeline = FilePipeline(threads: threads, filesPerItem: filesPerItem) { Part(self, makeWorker()) }
         defer { pipeline.close() }
@@ -75,7 +75,7 @@ final class StageWork: Sendable {
             announceRest()
         }
 
-        /// Files that are linked or cloned are not read: the first copy of a thread tells.
+        /// Announces the rest of the files, once the first copy of a thread has shown that copies read the source.
         private func announceRest() {
             guard worker.readsContent, unannounced.count > 1 else { return }
             worker.announce(unannounced.map { work.stagedEntries.file(at: $0) })
@@ -98,8 +98,8 @@ final class StageWork: Sendable {
     /// Records an outcome.
     ///
     /// - Parameters:
-    ///   - file: the entry's own.
-    ///   - counted: the bytes of it that were already reported.
+    ///   - file: the file of the entry.
+    ///   - counted: the bytes of it that were reported already.
     func end(_ index: Int, _ file: File, _ outcome: Stage.Outcome, counted: ByteCount = 0) {
         let isAsWanted = outcome.isStaged(as: file)
         report(

@@ -9,9 +9,9 @@ final class StageWorker {
     private let attributes: MirroredAttributes
     private let extendedKinds: ExtendedAttributes.Selection
     private let setsOwner: Bool
-    /// Of the target.
+    /// The step of the target's times.
     private let timeStep: Int64
-    /// Each file is synced, as one sync for all does nothing.
+    /// Whether each file is synced, because one sync for all does nothing.
     private let syncsFiles: Bool
     private let log: StageLog
     private let monitor: any Monitor
@@ -31,7 +31,7 @@ final class StageWorker {
         let capabilities = stage.fileSystem?.capabilities
         (timeStep, syncsFiles) = (capabilities?.timeStep ?? 1, capabilities?.syncsAsAWhole == false)
         attributes = options.attributes
-        // An earlier tree is recorded with all of them.
+        // An earlier tree is recorded with all kinds.
         extendedKinds = source.isEarlier ? .readable : attributes.extended
         setsOwner = attributes.contains(.owner)
         self.options = options
@@ -44,12 +44,12 @@ final class StageWorker {
         copier.onCopy(body)
     }
 
-    /// Whether copies read the source: it is not cloned.
+    /// Whether copies read the source. They do not if they are clones.
     var readsContent: Bool { copier.readsContent }
 
-    /// Announces entries to the source; they are staged next, in this order.
+    /// Announces entries to the source. Stage them next, in this order.
     func announce(_ files: [File]) {
-        // First, as answers of another machine come in order, and content not before what is ahead of it was taken.
+        // First: another machine answers in order, and sends content only after earlier answers were taken.
         source.announce(attributesOf: files.filter { !$0.isFile }, extendedKinds)
         copier.announce(files)
     }
@@ -58,11 +58,11 @@ final class StageWorker {
     /// complete.
     ///
     /// - Parameters:
-    ///   - index: of the staged entry.
+    ///   - index: the index of the staged entry.
     ///   - location: its path below the stage.
-    ///   - staysOpen: keeps permissions that users other than root need to move a directory or add to it; the commit
+    ///   - staysOpen: adds the permissions that ordinary users need to move a directory or add to it. The commit
     ///     removes them at its end.
-    /// - Throws: if it cannot be written. If the source cannot be read, that is an outcome.
+    /// - Throws: an error if it cannot be written. If the source cannot be read, this is an outcome.
     func stage(
         _ index: Int, _ file: File, at location: RelativePath, staysOpen: Bool = false
     ) throws -> Stage.Outcome {
@@ -87,7 +87,7 @@ final class StageWorker {
         do throws(SystemError) {
             try parent.make(file, name)
         } catch {
-            // Of this object alone, such as a symlink longer than a block of ext4, or than 1,024 bytes on XFS.
+            // Errors of this object alone, such as a symlink longer than a block of ext4, or than 1,024 bytes on XFS.
             let own: Set<Errno> = [.notPermitted, .nameTooLong, .invalid, .notSupported, .notImplemented]
             guard own.contains(error.errno) else { throw error }
             let reason =
@@ -98,7 +98,7 @@ final class StageWorker {
         return nil
     }
 
-    /// Uses what an earlier run has staged.
+    /// Uses a file that an earlier run has staged.
     func adopt(
         _ status: FileStatus, for index: Int, _ file: File, at location: RelativePath
     ) throws -> Stage.Outcome {
@@ -124,7 +124,7 @@ final class StageWorker {
         return staged(file, as: status, wanted, wanted.filter { held[$0.name] != $0.value })
     }
 
-    /// Makes another name for a staged file. False if it cannot have one; then it is copied again.
+    /// Makes another name for a staged file. Returns false if it cannot have one. Then it is copied again.
     func link(_ location: RelativePath, to other: RelativePath) throws -> Bool {
         let (holder, own) = try resolve(location)
         let (parent, name) = try resolve(other)
@@ -146,7 +146,7 @@ final class StageWorker {
         let extended = try readAttributes(of: &file)
         let made = try handle.status()
         var own = file.status
-        // The time is set as it is wanted, even if it is near: the commit may set it once more.
+        // The wanted time is set even if the present one is near. The commit may set it once more.
         own.keepUnmirrored(of: made, mirroring: attributes, timeStep: 1)
         var wanted = Attributes(own, extended: extended.isEmpty ? nil : extended)
         if staysOpen { wanted.permissions |= 0o700 }
@@ -156,7 +156,7 @@ final class StageWorker {
         return staged(file.with(own), as: status, extended, refused.extended)
     }
 
-    /// The status that an object created here shall have.
+    /// The status that an object on this file system shall have.
     private func wantedStatus(_ source: FileStatus, on made: FileStatus) -> FileStatus {
         var status = source
         status.keepUnmirrored(of: made, mirroring: attributes, timeStep: timeStep)
@@ -196,7 +196,7 @@ final class StageWorker {
     private func stageContent(
         _ index: Int, _ file: File, at location: RelativePath, _ parent: Directory, _ name: FileName
     ) throws -> Stage.Outcome {
-        // Other users cannot enter the stage, so a file can have its permissions from the start.
+        // Other users cannot enter the stage, so a file can have its permissions at once.
         let staged = try ObjectHandle(
             opening: name, in: parent, [.readWrite, .create, .exclusive, .noFollow],
             permissions: file.status.permissions & 0o777)
@@ -208,7 +208,7 @@ final class StageWorker {
                 if syncsFiles {
                     try calling("fsync", staged.path) { () throws(Errno) in try staged.descriptor.sync() }
                 }
-                // The first part of a growing file is of no use to another run.
+                // Another run could not use the first part of a growing file.
                 if !copied.isGrowing {
                     log.note(index, file, at: location, copied.status, stagedInode: status.inode)
                 }
@@ -223,7 +223,7 @@ final class StageWorker {
         } catch let obstacle as Unstageable {
             try parent.unlink(name)
             switch obstacle {
-            // Of an earlier tree, no later run looks again.
+            // An earlier tree is not looked at again by a later run.
             case .vanished where contents.isEarlier: return .failed(.lost(file.path, at: file.path))
             case .vanished: return .vanished
             case .failed(let problem): return .failed(problem)
@@ -234,10 +234,10 @@ final class StageWorker {
         return .failed(.changing(file.path))
     }
 
-    /// A smaller part is copied again.
+    /// A part with fewer bytes is copied again.
     private static let smallPart: ByteCount = 1_048_576
 
-    /// Lets the next run go on with a file that came from another machine.
+    /// Lets the next run continue with a file from another machine.
     private func notePart(
         of file: File, _ staged: borrowing ObjectHandle, at location: RelativePath
     ) throws(SystemError) {
@@ -249,7 +249,7 @@ final class StageWorker {
                 isPart: true))
     }
 
-    /// Sets the attributes that the file did not get on creation: mostly only the time.
+    /// Sets the attributes that the file did not get when it was created. Usually this is only the time.
     ///
     /// - Returns: the wanted status, the status it has, and the attributes that it does not accept.
     private func setAttributes(
@@ -263,7 +263,7 @@ final class StageWorker {
                 || made.permissions != wanted.permissions || !extended.isEmpty
         else { return (wanted, made, ExtendedAttributes()) }
         var attributes = Attributes(wanted, extended: extended.isEmpty ? nil : extended)
-        // The time is set, as precisely as the file system can.
+        // The time is set already, as precisely as the file system can.
         attributes.modified = made.modified
         let refused = try staged.set(attributes, over: made, setsOwner: true, nil)
         return (wanted, try staged.status(), refused.extended)
@@ -271,8 +271,8 @@ final class StageWorker {
 }
 
 extension Directory {
-    /// Runs `body`, and lets an error in this directory, a stage, name the entry that it is about: a place in the stage is
-    /// gone when somebody reads the message.
+    /// Runs `body`. If an error names a place in this directory, a stage, it gets the path of the entry instead. The
+    /// place no longer exists when somebody reads the message.
     func naming<Value>(_ path: RelativePath, _ body: () throws -> Value) throws -> Value {
         do {
             return try body()

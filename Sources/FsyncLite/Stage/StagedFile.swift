@@ -1,12 +1,12 @@
 import FileSystem
 import FoundationEssentials
 
-/// A staged file, with the state of its source: it is used again only if it is complete and the source unchanged.
+/// A staged file, with the state of its source. It is used again only if it is complete and the source is unchanged.
 package struct StagedFile: Sendable, Equatable {
     /// The path in the tree, and below the stage's directory.
     package var path: RelativePath
     package var location: RelativePath
-    /// The source's inode and the other fields that every change of the file alters.
+    /// The source's inode, and other fields of which every change of the file alters at least one.
     package var inode: UInt64
     package var created: FileTime?
     package var changed: FileTime
@@ -14,7 +14,7 @@ package struct StagedFile: Sendable, Equatable {
     package var size: ByteCount
     /// The inode of the staged copy.
     package var stagedInode: UInt64
-    /// The copy was cut short: only what of it is not in the source is copied again.
+    /// Whether the copy is a part. Then only content of the source that it lacks is copied.
     package var isPart: Bool
 
     package init(
@@ -26,13 +26,13 @@ package struct StagedFile: Sendable, Equatable {
         (modified, size) = (source.modified, source.size)
     }
 
-    /// Whether it is complete, and the source unchanged since it was staged.
+    /// Whether it is complete, and the source is unchanged since it was staged.
     package func isFrom(_ source: FileStatus) -> Bool {
         self == StagedFile(path: path, location: location, source: source, stagedInode: stagedInode)
     }
 }
 
-/// A line of the log: the paths in base 64, then numbers; at its end `part` for a copy that was cut short.
+/// A line of the log has the paths in base 64, then numbers. A part of a copy has `part` at the end.
 extension StagedFile {
     package var line: String {
         var line: [UInt8] = []

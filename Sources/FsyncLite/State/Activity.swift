@@ -5,12 +5,12 @@ import FoundationEssentials
 /// The present activity of a run that writes to a target: the document `activity` of the state. It exists while the run
 /// stages and commits, and is updated about once a second.
 public struct Activity: Hashable, Sendable {
-    /// When the run's scan began.
+    /// The start of the run's scan.
     public let began: Timestamp
     public private(set) var progress: SyncProgress
-    /// When the present phase began.
+    /// The start of the present phase.
     public private(set) var phaseBegan: Timestamp
-    /// The process ID, and the boot ID of its machine: after a crash another process may have the number.
+    /// The process ID, and the boot ID of its machine. After a crash, another process may have the number.
     public let process: Int32
     let boot: String
 
@@ -19,7 +19,7 @@ public struct Activity: Hashable, Sendable {
         (process, boot) = (HostProcess.id, try KernelClock.boot())
     }
 
-    /// Of a run on another machine.
+    /// The activity of a run on another machine.
     init(began: Timestamp, phaseBegan: Timestamp, _ progress: SyncProgress, process: Int32) {
         (self.began, self.phaseBegan, self.progress) = (began, phaseBegan, progress)
         (self.process, boot) = (process, "")
@@ -30,7 +30,7 @@ public struct Activity: Hashable, Sendable {
         self.progress = progress
     }
 
-    /// Bytes of content per second since the phase began; nil while that is unknown.
+    /// The bytes of content per second in this phase; nil while that is unknown.
     public func bytesPerSecond(now: Timestamp = .now) -> ByteCount? {
         let seconds = Double(now.fileTime.milliseconds(since: phaseBegan.fileTime)) / 1000
         guard seconds > 0.5, progress.bytes > 0 else { return nil }
@@ -79,14 +79,14 @@ extension Activity: Codable {
 }
 
 extension TargetRoot {
-    /// In bytes; the document is far smaller.
+    /// In bytes. The document is far smaller.
     private static let activityLimit = 1 << 16
 
-    /// The activity of the run that holds the lock; nil if no run does, or it has not written the document yet. A run
-    /// that was killed leaves its document.
+    /// The activity of the run that has the lock. It is nil if there is no such run, or if it has not written the
+    /// document yet. A killed run leaves its document.
     func activity() throws -> Activity? {
         guard let data = try state?.read(.activity, limit: TargetRoot.activityLimit),
-            // The document is not synced: after a power cut it may be damaged, but its run is over.
+            // The document is not synced. After a power cut it may be damaged, but its run has ended.
             let activity = try? JSONDocument.decode(Activity.self, from: Data(data)),
             try activity.boot == KernelClock.boot(), try isLocked(by: activity.process)
         else { return nil }

@@ -1,8 +1,8 @@
 import FileStorage
 import FileSystem
 
-/// Updates the document `activity` once a second while an apply stages and commits, and forwards all calls to another
-/// monitor. A run of less than a second writes none. A failure is a warning, since it must not fail the run.
+/// Updates the document `activity` once a second while a run stages and commits, and forwards all calls to another
+/// monitor. A run of less than a second writes none. A failure is only a warning, because it must not fail the run.
 final class ActivityMonitor: Monitor {
     private let base: any Monitor
     private let state: StateDirectory
@@ -29,7 +29,7 @@ final class ActivityMonitor: Monitor {
 
     func report(_ progress: SyncProgress) {
         buffer?.change { $0.update(progress) }
-        // Saves now, so that no save falls between the writes of the commit.
+        // Saves now, so that there is no save between the writes of the commit.
         if progress.phase == .committing { showLast() }
         base.report(progress)
     }

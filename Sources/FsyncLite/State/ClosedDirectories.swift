@@ -1,7 +1,6 @@
 import FileSystem
 
-/// Directories of a target that their owner, the present user, may not read: made accessible for the run. The plan sets
-/// their final mode.
+/// Directories of a target that this user owns but may not read, made accessible. The plan sets their final mode.
 final class ClosedDirectories {
     private let root: Directory
     private var opened: [(path: RelativePath, permissions: UInt16)] = []
@@ -9,11 +8,11 @@ final class ClosedDirectories {
     init(in root: Directory) throws {
         self.root = root
         guard !Account.isRoot else { return }
-        // Nested ones are visible only when the outer ones are open.
+        // Inner ones are visible only when the outer ones are open.
         while try openAll() {}
     }
 
-    /// Opens the visible ones. False if there are none.
+    /// Opens the visible ones. Returns false if there are none.
     private func openAll() throws -> Bool {
         let before = opened.count
         let scan = try TreeScan(root, TreeScan.Options(toleratesUnreadable: true, staysOnMount: true))
@@ -34,7 +33,7 @@ final class ClosedDirectories {
         Dictionary(opened.map { ($0.path, $0.permissions) }, uniquingKeysWith: { first, _ in first })
     }
 
-    /// The first one that would be opened; nil if there is none.
+    /// The first directory that would be opened; nil if there is none.
     static func first(in root: Directory) throws -> RelativePath? {
         guard !Account.isRoot else { return nil }
         let scan = try TreeScan(root, TreeScan.Options(toleratesUnreadable: true, staysOnMount: true))

@@ -1,23 +1,23 @@
 import FileSystem
 
-/// The content of the journal: a whole commit. It can be finished or undone with only the journal and the target.
+/// The content of the journal: a whole commit. The journal and the target are enough to finish or undo it.
 package struct Journal: Sendable {
-    /// The transaction's name, also of its directory in the stage and the history.
+    /// The name of the transaction, and of its directory in the stage and the history.
     package var id: String
-    /// The target's root, so that a journal cannot be applied to another directory.
+    /// The identity of the target's root, so that a journal cannot be applied to another directory.
     package var root: FileIdentity
-    /// When it was written, before the first operation.
+    /// The time when it was written, before the first operation.
     package var began: FileTime
     package var objects: OperationGraph.ObjectList
     package var operations: [OperationGraph.Operation]
     /// Deepest first, with old and new values.
     package var attributes: [AttributeStep]
-    /// Of a commit on a file system where identity does not last: what tells the objects from others, by their numbers:
-    /// type, modification time and, of all but directories, size. nil where identity does.
+    /// Properties by which a weak commit recognizes its objects, by their numbers. They are type, modification time
+    /// and, except for directories, size. It is nil on a file system where identity lasts.
     package var features: [Int: FileStatus]?
 
-    /// Whether it only exchanges the tree that has this state beside it. Its root is the directory that holds both, so
-    /// another journal could move whatever lies beside them.
+    /// Whether it only exchanges the tree that has this state beside it. Its root is the directory that contains both,
+    /// so another journal could move any object there.
     func exchanges(treeOf state: StateDirectory) -> Bool {
         let own = [OperationGraph.newTree, OperationGraph.oldTree]
         return operations.first == .exchange(OperationGraph.newTree, with: OperationGraph.oldTree)

@@ -26,7 +26,7 @@ extension Journal {
         Field("weak", .flag, get: { $0.isWeak ? true : nil }, set: { $0.isWeak = $1 }),
     ]
 
-    /// Objects are identified by `features`, and locations by the phase of the commit.
+    /// Whether objects are identified by `features`, and locations by the phase of the commit.
     var isWeak: Bool {
         get { features != nil }
         set { features = newValue ? features ?? [:] : nil }
@@ -57,7 +57,7 @@ extension Journal {
         try file.commit(.noReplace)
     }
 
-    /// Reads a journal. A damaged one is an error, before anything is changed.
+    /// Reads a journal. A damaged journal is an error, before anything is changed.
     init(reading descriptor: consuming FileDescriptor, path: [UInt8]) throws {
         var document = try DocumentReader(descriptor, path: path, format: Journal.format)
         self.init(
@@ -73,7 +73,7 @@ extension Journal {
             objects.append(object)
         }
         if let (number, reason) = Journal.impossibleObject(objects, directory) {
-            // One object per line.
+            // Each object has one line.
             throw document.error(reason, line: document.line - (objects.count - number))
         }
         try document.elements("operations") { operations.append(try $0.operation(objects)) }
@@ -103,7 +103,7 @@ extension Journal {
         features = found
     }
 
-    /// The number of an object that no operation graph contains, and why; nil if all are valid.
+    /// The number of an object that no operation graph contains, with the reason; nil if all objects are valid.
     static func impossibleObject(
         _ objects: OperationGraph.ObjectList, _ transaction: FileName
     ) -> (number: Int, reason: String)? {
@@ -192,7 +192,7 @@ package struct OperationFields {
 
     var objects: [Int] { [detach, attach, rename, exchange, with, link, new?.parent].compactMap(\.self) }
 
-    /// The operation with exactly these fields.
+    /// The operation that has exactly these fields.
     func operation(fieldCount count: Int) -> OperationGraph.Operation? {
         if count == 2, let exchange, let with { return .exchange(exchange, with: with) }
         if count == 3, let link, let location = new, link > OperationGraph.transaction {
@@ -204,13 +204,13 @@ package struct OperationFields {
 }
 
 extension OperationGraph.Operation {
-    /// It takes an object out of the tree.
+    /// Whether it takes an object out of the tree.
     var leaves: Bool { if case .detach = self { true } else { false } }
     fileprivate var exchanges: Bool { if case .exchange = self { true } else { false } }
 
     fileprivate typealias LocationPath = KeyPath<OperationGraph.Object, OperationGraph.Location?>
 
-    /// The objects that it moves, each between two of its locations.
+    /// The objects that it moves. Each moves between two of its locations.
     fileprivate var moves: [(object: Int, from: LocationPath, to: LocationPath)] {
         switch self {
         case .detach(let object): [(object, \.old, \.slot)]

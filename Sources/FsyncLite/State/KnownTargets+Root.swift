@@ -1,15 +1,15 @@
 import FileStorage
 import FileSystem
 
-// Where a target is now, beside where it was.
+// Compares the present place of a target with its recorded place.
 
 extension KnownTargets {
-    /// The refusal of a known target that is not there: its path has no state, or another one, on another file system, or
-    /// in another mount of that one.
+    /// The refusal of a known target that is missing. Its path has no state or another one, and is on another file
+    /// system, or in another mount of the same one.
     ///
-    /// In the same mount its user has removed it.
+    /// If the mount is the same, the user has removed the target, so there is no refusal.
     func refusal(of root: TargetRoot) throws -> Refusal? {
-        // A record that cannot be read, as in another user's home, stops no run.
+        // If a record cannot be read, as in another user's home, the run continues.
         guard let known = try? entries(), !known.isEmpty else { return nil }
         let (path, holder) = try KnownTargets.place(of: root)
         guard let entry = known.last(where: { $0.paths.contains(path) }),
@@ -25,7 +25,7 @@ extension KnownTargets {
         case there
         /// Its path is on another file system.
         case diskMissing = "disk_missing"
-        /// Its file system is there, and it is not.
+        /// Its file system is there, but the target is not.
         case gone
         case unreadable
     }
@@ -37,13 +37,13 @@ extension KnownTargets {
             guard try refusal(of: root) == nil else { return .diskMissing }
             return root.state == nil ? .gone : .there
         } catch {
-            // A list says it in one word; the target's own status tells the reason.
+            // A list has one word for it. The target's own status shows the reason.
             return .unreadable
         }
     }
 
-    /// The path of a target without symlinks, and the directory that it is, or the nearest above that exists. Both are of
-    /// one open directory: a path that leads elsewhere meanwhile would tell another file system.
+    /// The path of a target without symlinks, and the target's directory or its nearest existing ancestor. Both are
+    /// read from one open directory. If the path led elsewhere meanwhile, the result would be another file system.
     static func place(of root: TargetRoot) throws -> (path: [UInt8], holder: Directory) {
         if let directory = root.directory { return (try directory.presentPath(), directory) }
         let (holder, names) = try TargetRoot.place(root.path)

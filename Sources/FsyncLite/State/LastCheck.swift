@@ -3,7 +3,7 @@ import FileSystem
 
 /// The result of the last check of a target: the document `last-check` of the state.
 ///
-/// Without it, `status` says less, and a check of the next part begins with the first.
+/// Without it, `status` shows less, and a check of the next part begins with the first part.
 public struct LastCheck: Codable, Hashable, Sendable {
     /// ISO 8601.
     private let ended: String
@@ -12,19 +12,19 @@ public struct LastCheck: Codable, Hashable, Sendable {
     public var parts = 1
     public var filesRead = 0
     public var filesWithoutDigest = 0
-    /// In all parts, each by its last check.
+    /// The number in all parts, each from its last check.
     public private(set) var rotten = 0
     /// Other differences between the tree and its manifest.
     public var otherDifferences = 0
-    /// As `rotten`.
+    /// The same for snapshots.
     public private(set) var damagedSnapshots = 0
-    /// Nothing where nothing was found, and in documents of earlier versions.
+    /// nil if there are no findings, and in documents of earlier versions.
     public private(set) var findings: [Finding]?
-    /// The part that `--part auto` reads next, and of how many; nil where it was not given yet.
+    /// The part that `--part auto` reads next, and the number of parts; nil before the first such check.
     public var nextPart: Int?
     public var autoParts: Int?
 
-    /// What was found in a part of the files. It holds until the part is read again.
+    /// The findings of one part of the files. They are valid until the part is read again.
     public struct Finding: Codable, Hashable, Sendable {
         public let part: Int
         public let parts: Int
@@ -35,13 +35,13 @@ public struct LastCheck: Codable, Hashable, Sendable {
 
     public init(ended: Timestamp) { self.ended = ended.description }
 
-    /// nil for a time that is none.
+    /// nil if the text is not a time.
     public var time: Timestamp? { Timestamp(iso8601: ended) }
 
-    /// Content has rotted, in the tree or in the history.
+    /// Whether content has rotted, in the tree or in the history.
     public var isBad: Bool { rotten > 0 || damagedSnapshots > 0 }
 
-    /// Adds what was found in this part, and what earlier checks found in parts that were not read now.
+    /// Adds the findings of this part, and earlier findings in parts that were not read now.
     public mutating func find(rotten: Int, damaged: [String], after last: LastCheck?) {
         var all = last?.findings?.filter { !covers($0) } ?? []
         if rotten > 0 || !damaged.isEmpty {
@@ -52,12 +52,12 @@ public struct LastCheck: Codable, Hashable, Sendable {
         damagedSnapshots = Set(all.flatMap(\.damaged)).count
     }
 
-    /// All files of that part are in this one, by the rule of `Verification.Part`.
+    /// Whether all files of that part are in this one, by the rule of `Verification.Part`.
     private func covers(_ other: Finding) -> Bool {
         other.parts % parts == 0 && other.part % parts == part % parts
     }
 
-    /// The part that is next if there are so many.
+    /// The next part, if there are this many parts.
     public func next(of count: Int) -> Int {
         guard autoParts == count, let nextPart, (1...count).contains(nextPart) else { return 1 }
         return nextPart
@@ -88,7 +88,7 @@ public struct LastCheck: Codable, Hashable, Sendable {
 }
 
 extension StateDirectory {
-    /// nil also for a damaged document: the next check replaces it.
+    /// The last check. nil also for a damaged document, which the next check replaces.
     func lastCheck() throws -> LastCheck? {
         guard try has(.lastCheck) else { return nil }
         do throws(SyncError) {

@@ -2,16 +2,16 @@ import FileStorage
 import FileSystem
 import FoundationEssentials
 
-/// The result of the last run that examined the source and updated the target as far as possible: the document
+/// The result of the last run that examined the source and updated the target as far as possible. It is the document
 /// `last-run` of the state. A failed or refused run leaves it unchanged.
 public struct LastRun: Hashable, Sendable {
-    /// When its scan began.
+    /// The start of its scan.
     public let began: Timestamp
     public let ended: Timestamp
-    /// The number of problems it listed.
+    /// The number of problems that it listed.
     public let problems: Int
 
-    /// Everything was mirrored.
+    /// Whether everything was mirrored.
     public var isComplete: Bool { problems == 0 }
     /// Its exit code.
     public var result: Int { isComplete ? 0 : 3 }
@@ -61,15 +61,15 @@ extension StateDirectory {
         return try document(.lastRun)
     }
 
-    /// The format before there was a document: the modification time of an empty file is when the scan began, its
-    /// change time when the run ended.
+    /// The format of earlier versions: an empty file. Its modification time is the start of the scan, and its change
+    /// time is the end of the run.
     private func emptyLastRun() throws -> LastRun? {
         try [StateEntry.lastRun, .trustingRun].compactMap { try status(of: $0) }
             .max { $0.modified < $1.modified }
             .map { LastRun(began: Timestamp($0.modified), ended: Timestamp($0.changed), problems: 0) }
     }
 
-    /// Records the end of a run. After a power cut the document may be empty; then the file's times tell.
+    /// Records the end of a run. After a power cut the document may be empty. Then the file's times are used.
     func markRun(scanned: Timestamp, problems: Int) throws {
         let run = LastRun(began: scanned, ended: .now, problems: problems)
         try documents.store(run, for: StateEntry.lastRun.rawValue)

@@ -1,8 +1,8 @@
 import FileSystem
 import Synchronization
 
-/// Collects lines of an append-only file and appends them in batches on a thread of its own, so that adding one never
-/// waits for the disk. Appended lines are not kept in memory.
+/// Collects lines of an append-only file and appends them in batches on a thread of its own. So adding a line never
+/// waits for the disk. Appended lines are removed from memory.
 final class LineLog<Element: Sendable>: Sendable {
     private struct Pending {
         var elements: [Element] = []
@@ -11,7 +11,7 @@ final class LineLog<Element: Sendable>: Sendable {
     }
 
     private let pending = Mutex(Pending())
-    /// Held while a batch is appended, so that batches do not overlap.
+    /// Locked while a batch is appended, so that batches do not overlap.
     private let appending = Mutex(())
     private let interval: Duration
     private let append: @Sendable ([Element]) throws -> Void
@@ -20,10 +20,10 @@ final class LineLog<Element: Sendable>: Sendable {
     private let closing = Alarm()
 
     /// - Parameters:
-    ///   - interval: between two batches; at least ten times the duration of the last one.
+    ///   - interval: the time between two batches; at least ten times the duration of the last one.
     ///   - onFailure: receives the error of the first batch that failed, unless `flush` throws it. Later elements are
     ///     dropped.
-    ///   - append: appends a batch to the file; its elements were all added before the call.
+    ///   - append: appends a batch to the file. All its elements were added before the call.
     init(
         interval: Duration = .seconds(5), onFailure: @escaping @Sendable (any Error) -> Void,
         append: @escaping @Sendable ([Element]) throws -> Void
@@ -62,7 +62,7 @@ final class LineLog<Element: Sendable>: Sendable {
         }
     }
 
-    /// Ends appending and drops the pending elements. Waits for a batch that is running.
+    /// Ends appending and drops the pending elements. Waits for a running batch.
     func close() {
         end()
         appending.withLock { _ in }
@@ -105,7 +105,7 @@ final class LineLog<Element: Sendable>: Sendable {
 extension FileDescriptor {
     /// Reads lines, without their line feeds, until `body` returns false. An incomplete last line is ignored.
     ///
-    /// - Parameter longest: in bytes. A longer line ends the file.
+    /// - Parameter longest: in bytes. Reading ends at a longer line.
     func readLines(longest: Int = 1 << 20, _ body: (ArraySlice<UInt8>) -> Bool) throws(Errno) {
         var text: [UInt8] = []
         while text.count <= longest {

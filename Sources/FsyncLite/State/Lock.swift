@@ -2,22 +2,22 @@ import FileStorage
 import FileSystem
 
 extension TargetRoot {
-    /// Whether a process holds the lock on the target. Trying to take the lock could make a run fail that starts at this
-    /// moment.
+    /// Whether a process has the lock on the target. This does not try to take the lock, because a run that starts at
+    /// this moment could fail.
     ///
-    /// - Parameter process: nil for any.
+    /// - Parameter process: only this process; nil for any.
     func isLocked(by process: Int32? = nil) throws -> Bool {
         guard let locked = state?.directory ?? directory else { return false }
         let holders = try locked.lockHolders()
         return process.map(holders.contains) ?? !holders.isEmpty
     }
 
-    /// Takes the lock on the target's state, which only its owner can open, and that on its root, which earlier versions
-    /// ask for. They are released when the process ends or this value is deinitialized.
+    /// Takes the lock on the target's state, which only its owner can open. Also takes the lock on its root, which
+    /// earlier versions ask for. Both are released when the process ends or this value is deinitialized.
     ///
     /// - Parameter breaking: takes the lock over from a run on another machine.
-    /// - Returns: a note about another user who holds the lock on the root.
-    /// - Throws: `SyncError` with code `locked` if another run holds it.
+    /// - Returns: a note about another user who has the lock on the root.
+    /// - Throws: `SyncError` with code `locked` if another run has it.
     @discardableResult
     func lock(breaking: Bool = false) throws -> String? {
         lockFile.isWanted = true
@@ -25,7 +25,7 @@ extension TargetRoot {
         if let state { try lock(state) }
         let note = try directory.lockRoot(of: path)
         // RACE: the path may have led to another directory before the lock was taken. Two runs would then write to what
-        // each takes for the target.
+        // each treats as the target.
         guard try LocalFile(bytes: path).directory().isSame(as: directory) else {
             throw SyncError(.locked, path: path, "another directory has just taken this path; run again")
         }
@@ -35,7 +35,7 @@ extension TargetRoot {
         return note
     }
 
-    /// Locks the state, which this value may just have made.
+    /// Locks the state, which this value may have just made.
     func lock(_ state: StateDirectory) throws {
         do {
             try state.directory.lock()
@@ -52,8 +52,8 @@ extension TargetRoot {
 }
 
 extension Directory {
-    /// Takes the lock that runs of earlier versions ask for. A process of another user who can open this directory holds
-    /// it as long as that user likes, which is no reason to stop.
+    /// Takes the lock that runs of earlier versions ask for. Any user who can open this directory can have that lock
+    /// for any time. So this is no reason to stop.
     ///
     /// - Returns: a note about such a process.
     @discardableResult
@@ -74,12 +74,12 @@ extension Directory {
             "a process of another user holds a lock on \(escapedText(path)); the lock on its state is what counts"
     }
 
-    /// The processes that hold a lock on this directory, by the kernel's list. Those of another container may be missing.
+    /// The processes that have a lock on this directory, in the kernel's list. It may lack those of other containers.
     fileprivate func lockHolders() throws -> [Int32] {
         let status = try trueStatus()
         let locks = try Directory.open(path: Array("/proc".utf8)).open(FileName("locks"), [.read])
         let list = try calling("read", Array("/proc/locks".utf8)) { () throws(Errno) in try locks.readAll() }
-        // For example `1: FLOCK  ADVISORY  WRITE 4242 08:01:131073 0 EOF`. The device is another one on btrfs.
+        // For example `1: FLOCK  ADVISORY  WRITE 4242 08:01:131073 0 EOF`. On btrfs, the device is another one.
         return String(decoding: list, as: UTF8.self).split(separator: "\n").compactMap { line in
             let fields = line.split(separator: " ")
             guard fields.count > 5, fields[1] == "FLOCK",

@@ -3,58 +3,58 @@ import FileSystem
 import FoundationEssentials
 import Synchronization
 
-/// The file `lock` of a state whose file system may be mounted on several machines: who writes to the target.
+/// The file `lock` of a state whose file system may be mounted on several machines. It says who writes to the target.
 ///
-/// The lock on the target's root excludes the runs of this machine; the file excludes those of others. A kill leaves it
-/// behind, and the next run on this machine removes it. One of another machine stays until `recover --break-lock`, and so
-/// does a torn one where other machines may write.
+/// The lock on the target's root excludes the runs of this machine. The file excludes those of other machines. A killed
+/// run leaves the file, and the next run on this machine removes it. A file of another machine remains until `recover
+/// --break-lock`. So does a torn file if other machines may write.
 struct LockFile: Hashable {
     private static let version = 1
     /// The machine, by name and number.
     private let host: String
     private let writer: ProcessIdentity
 
-    /// In bytes; the document is far smaller.
+    /// In bytes. The document is far smaller.
     private static let limit = 1 << 16
 
     private static func own() throws -> LockFile {
         LockFile(host: try HostProcess.machine(), writer: try ProcessIdentity.own())
     }
 
-    /// nil for none, and for a torn one, which is as good as an empty one.
+    /// nil if there is none, or if it is torn. A torn file is treated as an empty one.
     private static func found(in state: Directory) -> LockFile? {
         try? CodableStorage.document(StateEntry.lock.name, in: state, limit: limit)
     }
 
-    /// The process that wrote this has ended for certain.
+    /// Whether the process that wrote this has certainly ended.
     private func isOver(seenBy own: LockFile) throws -> Bool {
         try host == own.host && writer.isOver(seenBy: own.writer)
     }
 
-    /// Holds the file, and the locks on the state, as long as a run lasts.
+    /// Owns the file, and the locks on the state, during a run.
     final class Holder: Sendable {
         private struct Taken {
             let directory: Directory
-            /// nil where the disk was too full for it.
+            /// nil if the disk was too full to write it.
             let content: LockFile?
         }
 
         private let taken = Mutex<Taken?>(nil)
         private let wanted = Mutex(false)
-        /// Directories that are locked. One that is moved keeps its lock.
+        /// The locked directories. A directory that is moved remains locked.
         private let locked = Mutex<[Directory]>([])
 
         func hold(_ directory: Directory) { locked.withLock { $0.append(directory) } }
 
-        /// The lock on the root is held: the file is taken with the state.
+        /// Whether the lock on the root was taken. Then the file is made with the state.
         var isWanted: Bool {
             get { wanted.withLock { $0 } }
             set { wanted.withLock { $0 = newValue } }
         }
 
-        /// Takes the lock where the target's file system is not complete.
+        /// Makes the file if the target's file system is not complete.
         ///
-        /// - Throws: `SyncError` with code `locked` if a run on another machine may hold it.
+        /// - Throws: `SyncError` with code `locked` if a run on another machine may have the lock.
         func take(in state: StateDirectory, of target: [UInt8], breaking: Bool = false) throws {
             guard let fileSystem = state.directory.fileSystem, isWanted, taken.withLock({ $0 == nil }) else {
                 return
@@ -80,12 +80,12 @@ struct LockFile: Hashable {
                     try file.write(Array(content))
                 }
             } catch let error as SystemError where error.errno == .readOnlyFileSystem {
-                // Who cannot write needs no lock.
+                // A run that cannot write needs no lock.
                 return
             } catch let error as SystemError
                 where [.noSpace, .quotaExceeded].contains(error.errno) && error.call == "write"
             {
-                // An empty file excludes others as well; the run may be about to make room.
+                // An empty file also excludes others. The run may soon make space.
                 return taken.withLock { $0 = Taken(directory: state.directory, content: nil) }
             } catch let error as SystemError where error.errno == .exists {
                 throw SyncError(.locked, path: target, "another fsync-lite is writing to this target")
@@ -95,7 +95,7 @@ struct LockFile: Hashable {
 
         deinit {
             guard let taken = taken.withLock({ $0 }) else { return }
-            // `recover --break-lock` may have removed it. If it cannot be removed, the next run finds that the process has ended.
+            // `recover --break-lock` may have removed it. If it remains, the next run finds that the process has ended.
             if LockFile.found(in: taken.directory) == taken.content {
                 try? taken.directory.unlink(StateEntry.lock.name)
             }
@@ -108,7 +108,7 @@ extension LockFile: Codable {
         case version, host
     }
 
-    /// The fields of the writer stand beside the machine.
+    /// The fields of the writer are on the same level as the machine.
     init(from decoder: any Decoder) throws {
         let fields = try decoder.container(keyedBy: Key.self)
         _ = try fields.decode(Int.self, forKey: .version)

@@ -12,7 +12,7 @@ extension Journal {
 
 /// The journal of an unfinished commit.
 extension StateDirectory {
-    /// nil if there is no unfinished commit.
+    /// The journal; nil if there is no unfinished commit.
     package func pendingJournal() throws -> (direction: Journal.Direction, journal: Journal)? {
         for direction in [Journal.Direction.forward, .backward] {
             guard let descriptor = try open(direction.entry) else { continue }
@@ -27,7 +27,7 @@ extension StateDirectory {
         return forward || backward
     }
 
-    /// Root does not follow a journal that any user may have written.
+    /// Root must not follow a journal that any user may have written.
     ///
     /// - Throws: `SyncError` with code `pending`.
     func checkJournalIsTrusted() throws {
@@ -38,7 +38,7 @@ extension StateDirectory {
     /// For messages.
     var journalPath: [UInt8] { path(of: .journal) }
 
-    /// From here on the commit is undone, also by a recovery.
+    /// Makes the commit one that is undone from here on, also by a recovery.
     func turnJournal() throws {
         try directory.rename(
             StateEntry.journal.name, to: directory, StateEntry.journalBack.name, .noReplace)
@@ -49,26 +49,26 @@ extension StateDirectory {
     func removeJournal(_ direction: Journal.Direction) throws {
         try directory.unlink(direction.entry.name)
         try directory.sync()
-        // Only now: while there is a journal, it tells where objects are.
+        // Not earlier: while there is a journal, this file shows the places of the objects.
         if directory.fileSystem != nil { try remove(.phase2) }
     }
 
     // MARK: Weak commits
 
-    /// Whether all objects that leave have left their places, in a commit where identity does not last.
+    /// For a weak commit: whether all objects that leave have left their places.
     func hasLeft(_ journal: Journal) throws -> Bool {
-        // It may be of an earlier commit, whose journal is gone.
+        // The file may belong to an earlier commit, whose journal was removed.
         try read(.phase2, limit: 4096) == Array(journal.id.utf8)
     }
 
-    /// Durably: nothing may arrive before.
+    /// Durable, because no object may arrive before this is on disk.
     func noteDeparture(_ journal: Journal) throws {
         var file = try PendingFile(StateEntry.phase2.name, in: directory)
         try file.write(Array(journal.id.utf8))
         try file.commit()
     }
 
-    /// Durably: nothing may be put back before.
+    /// Durable, because no object may be put back before this is on disk.
     func takeBackDeparture() throws {
         try remove(.phase2)
         try directory.sync()
@@ -76,13 +76,13 @@ extension StateDirectory {
 
     // MARK: Failed syncs
 
-    /// Whether the sync that ends a commit failed under this mount. The kernel reports an error only once and success
-    /// afterwards, while memory and disk differ.
+    /// Whether the sync that ends a commit failed under this mount. The kernel reports an error once and success ever
+    /// after, while memory and disk differ.
     package func syncFailed(under mount: String) throws -> Bool {
         try read(.syncFailed, limit: 4096) == Array(mount.utf8)
     }
 
-    /// Not durable: it is needed only as long as the mount exists.
+    /// Not durable, because it is needed only while the mount exists.
     package func noteFailedSync(under mount: String) throws {
         guard try !has(.syncFailed) else { return }
         let descriptor = try open(.syncFailed, [.write, .create, .exclusive])
@@ -93,9 +93,9 @@ extension StateDirectory {
 }
 
 extension Directory {
-    /// Whether a commit into this directory was begun and not ended, so that it holds parts of two trees.
+    /// Whether a commit into this directory was begun and not ended. Then it contains parts of two trees.
     func holdsUnfinishedCommit() throws -> Bool {
-        // The state of another user is ignored: any user can create one.
+        // The state of another user is ignored, because any user can create one.
         guard let status = try status(of: FileName.state), status.type == .directory,
             status.owner == Account.effectiveUser
         else { return false }

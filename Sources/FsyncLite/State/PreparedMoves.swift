@@ -1,10 +1,10 @@
 import FileStorage
 import FileSystem
 
-/// Follows the operations of a prepared transaction while it is read, without doing them. A document that was damaged or
-/// planted must be refused before the first rename: a commit that cannot end would leave the target between two trees.
+/// Follows the operations of a prepared transaction while it is read, without doing them. A damaged or planted document
+/// must be refused before the first rename. A commit that cannot end would leave the target between two trees.
 ///
-/// In the order of a graph everything leaves before anything arrives, so each location is taken at most once.
+/// In the order of a graph, all objects leave before any object arrives. So each location is taken at most once.
 struct PreparedMoves {
     private enum Role { case own, slotDirectory, entry, newManifest, oldManifest }
     private enum Position { case old, slot, new }
@@ -14,7 +14,7 @@ struct PreparedMoves {
     private var taken: Set<OperationGraph.Location> = []
     private var hasArrived = false
 
-    /// - Throws: what `error` makes of the number of an object that no prepared transaction contains, and why.
+    /// - Throws: the result of `error` for an object that no prepared transaction contains: its number and the reason.
     init(
         _ objects: OperationGraph.ObjectList, _ transaction: FileName,
         error: (_ number: Int, _ reason: String) -> SyncError
@@ -68,7 +68,7 @@ struct PreparedMoves {
             ? location.name != .state : roles[location.parent] == .entry
     }
 
-    /// An object that is above itself before the commit or after it; nil if there is none.
+    /// An object that contains itself before or after the commit; nil if there is none.
     private static func loop(
         in objects: OperationGraph.ObjectList,
         _ side: KeyPath<OperationGraph.Object, OperationGraph.Location?>
@@ -92,7 +92,7 @@ struct PreparedMoves {
 
     /// Follows one operation.
     ///
-    /// - Returns: false if no prepared transaction does it at this point.
+    /// - Returns: false if no prepared transaction has this operation at this point.
     mutating func follow(_ operation: OperationGraph.Operation, _ objects: OperationGraph.ObjectList) -> Bool
     {
         switch operation {

@@ -1,9 +1,9 @@
 import FileStorage
 import FileSystem
 
-/// A transaction that is staged and waits for its commit: the file `prepared.json` of its stage, which is written last.
-/// Objects and operations are those of a journal; what the target had of them when it was prepared stands beside them,
-/// and must be there when it is committed.
+/// A transaction that is staged and waits for its commit. It is the file `prepared.json` of its stage, which is written
+/// last. Objects and operations are those of a journal. Each object also has its status in the target when it was
+/// prepared, which must be the same at the commit.
 ///
 ///     {"format":"fsync-lite-prepared","version":1,"transaction":…,"prepared":…,"inode":…,"created":…,
 ///     "manifest":…,"revision":…,"retention":{…},"notes":[…],
@@ -28,15 +28,15 @@ import FileSystem
 ///     ],
 ///     "unchanged":7,"not_mirrored":1,"checksum":"…"}
 package struct PreparedTransaction: Sendable {
-    /// The name of its stage, which only those know who prepared it.
+    /// The name of its stage. Only those who prepared it know the name.
     package var id: String
-    /// When everything was staged.
+    /// The time when everything was staged.
     package var prepared: Timestamp
-    /// The target's root.
+    /// The identity of the target's root.
     package var root: FileIdentity
-    /// The target's manifest; nil if it had none.
+    /// The target's manifest; nil if there was none.
     package var basis: Basis?
-    /// Which snapshots are kept after the commit.
+    /// The retention rules after the commit: they decide which snapshots are kept.
     package var retention: RetentionPolicy
     package var notes: [String]
     package var objects = OperationGraph.ObjectList()
@@ -62,16 +62,16 @@ package struct PreparedTransaction: Sendable {
     package struct Descendant: Hashable, Sendable {
         /// The directory.
         package var object: Int
-        /// Below the directory.
+        /// The path below the directory.
         package var path: RelativePath
-        /// As it was seen: identity, size and times.
+        /// The status that was seen: identity, size and times.
         package var status: FileStatus
 
         package init(object: Int, path: RelativePath, status: FileStatus) {
             (self.object, self.path, self.status) = (object, path, status)
         }
 
-        /// - Parameter comparesTimes: the file system keeps change times. Otherwise size and modification time tell of an edit.
+        /// - Parameter comparesTimes: compare change times. If false, size and modification time show an edit.
         func isAsSeen(_ status: FileStatus, _ comparesTimes: Bool) -> Bool {
             self.status.equals(status, in: [.identity, .modified]) && self.status.size == status.size
                 && (self.status.changed == status.changed || !comparesTimes)
@@ -91,8 +91,8 @@ extension PreparedTransaction {
     private static let format: StaticString = "fsync-lite-prepared"
 
     /// - Parameters:
-    ///   - objects: how many there are, and one by its number, with what was seen of it.
-    ///   - descendants: calls its parameter for each.
+    ///   - objects: their number, and a function that returns one with its seen status.
+    ///   - descendants: calls its parameter for each of them.
     package func write(
         to file: inout some ByteSink & ~Copyable,
         _ objects: (count: Int, object: (Int) throws -> OperationGraph.Object),
@@ -128,7 +128,7 @@ extension PreparedTransaction {
         try document.end(withChecksum: true, to: &file)
     }
 
-    /// - Parameter expected: the id of its stage.
+    /// - Parameter expected: the id of the transaction's stage.
     /// - Throws: `SyncError` with code `invalidDocument` for a document that `write` cannot have written.
     package init(reading descriptor: consuming FileDescriptor, path: [UInt8], of expected: String) throws {
         var document = try DocumentReader(descriptor, path: path, format: PreparedTransaction.format)
@@ -146,7 +146,7 @@ extension PreparedTransaction {
             objects.append(object)
         }
         var moves = try PreparedMoves(objects, name) {
-            // One object per line.
+            // Each object has one line.
             document.error($1, line: document.line - (objects.count - $0))
         }
         try document.elements("operations") { reader in
@@ -165,7 +165,7 @@ extension PreparedTransaction {
             guard objects.indices.contains(change.object), change.object != OperationGraph.state else {
                 throw reader.error("no object with attributes has the number \(change.object)")
             }
-            // The journal keeps those of both sides, or none.
+            // The journal has those of both sides, or none.
             guard (change.old?.extended == nil) == (change.new?.extended == nil) else {
                 throw reader.error("extended attributes on one side only")
             }
@@ -269,7 +269,7 @@ extension PreparedTransaction {
 }
 
 extension PreparedTransaction.Descendant {
-    /// For reading.
+    /// A value to read into.
     fileprivate static let blank = Self(
         object: 0, path: .root, status: FileStatus(type: .file, modified: Timestamp.unknown.fileTime))
 
@@ -282,14 +282,14 @@ extension PreparedTransaction.Descendant {
 }
 
 extension OperationGraph.ObjectList {
-    /// A directory that goes for good, with all that is in it.
+    /// Whether a directory is deleted, with all its contents.
     func leaves(_ object: Int) -> Bool {
         old(object) != nil && new(object) == nil && isDirectory(object)
     }
 }
 
 extension StateDirectory {
-    /// The stage that waits for its commit, and since when; nil if there is none.
+    /// The stage that waits for its commit, and the time since when; nil if there is none.
     func preparedStage() throws -> (name: FileName, since: Timestamp)? {
         guard let stages = try stage() else { return nil }
         for name in try DirectoryListing.names(in: stages).sorted() where TransactionID.isName(name) {
@@ -302,9 +302,9 @@ extension StateDirectory {
         return nil
     }
 
-    /// The prepared transaction of this id; nil if it is not known.
+    /// The prepared transaction with this id; nil if there is none.
     ///
-    /// - Throws: `SyncError` with code `invalidDocument` for a damaged one.
+    /// - Throws: `SyncError` with code `invalidDocument` if it is damaged.
     package func prepared(_ id: String) throws -> (transaction: PreparedTransaction, stage: Directory)? {
         guard let name = try preparedStage()?.name, name.bytes.elementsEqual(id.utf8) else { return nil }
         let stage = try makeStage().directory(name)
@@ -314,8 +314,8 @@ extension StateDirectory {
         return (found, stage)
     }
 
-    /// Ends what is prepared, durably, before anything of its stage is used or removed: from here on this is the stage of
-    /// an interrupted run.
+    /// Ends the prepared transaction, durably, before any object of its stage is used or removed. From here on, this is
+    /// the stage of an interrupted run.
     ///
     /// - Returns: its id.
     @discardableResult

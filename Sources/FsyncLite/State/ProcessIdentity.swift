@@ -1,12 +1,12 @@
 import FileSystem
 
-/// A process of this machine, as a later one can tell whether it has ended.
+/// A process of this machine. A later process can find out whether it has ended.
 struct ProcessIdentity: Hashable, Codable, Sendable {
     let boot: String
-    /// Containers share the boot ID, and have process IDs of their own.
+    /// Containers have the same boot ID, but their own process IDs.
     let processNamespace: String
     let process: Int32
-    /// In ticks since boot: a process ID is used again.
+    /// In ticks since boot. It is needed because process IDs are used again.
     let started: UInt64
 
     static func own() throws -> ProcessIdentity {
@@ -16,7 +16,7 @@ struct ProcessIdentity: Hashable, Codable, Sendable {
             process: process, started: try HostProcess.start(of: process) ?? 0)
     }
 
-    /// Whether it has ended for certain, as another process of the same machine sees it.
+    /// Whether it has certainly ended, as another process of the same machine sees it.
     func isOver(seenBy other: ProcessIdentity) throws -> Bool {
         guard boot == other.boot else { return true }
         guard processNamespace == other.processNamespace else { return false }

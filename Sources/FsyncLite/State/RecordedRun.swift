@@ -1,18 +1,18 @@
 import FileStorage
 import FileSystem
 
-/// One run of an apply, as the machine that ran it remembers it, however the run ended.
+/// One run, in the record of the machine that ran it, however the run ended.
 public struct RecordedRun: Hashable, Sendable {
-    /// How a run ended.
+    /// The end of a run.
     public struct Outcome: Hashable, Sendable {
         public var exitCode: Int32
-        /// Why it did not mirror everything, by its name in JSON documents, such as `empty_source`; nil for no reason.
+        /// The reason why it did not mirror everything, by its name in JSON documents (`empty_source`); nil if none.
         public var reason: String?
-        /// The same in words, with names of files; nil for no reason.
+        /// The reason in words, with names of files; nil if there is none.
         public var message: String?
-        /// Actions that were carried out.
+        /// The number of actions that were carried out.
         public var changes = 0
-        /// Bytes of content that were copied.
+        /// The bytes of content that were copied.
         public var copied: ByteCount = 0
 
         public init(exitCode: Int32, reason: String? = nil, message: String? = nil) {
@@ -21,26 +21,26 @@ public struct RecordedRun: Hashable, Sendable {
     }
 
     let id: String
-    /// Before its first scan.
+    /// The time before its first scan.
     public let began: Timestamp
-    /// nil where it goes on, or did not end.
+    /// nil if it is still running, or did not end.
     public internal(set) var ended: Timestamp?
     public internal(set) var outcome: Outcome?
-    /// nil once it has ended.
+    /// nil after its end.
     var process: ProcessIdentity?
 
-    /// The target was mirrored as far as possible.
+    /// Whether the target was mirrored as far as possible.
     public var isGood: Bool { [0, 3].contains(outcome?.exitCode) }
-    /// Some of it could not be mirrored, or a command after it failed.
+    /// Whether a part of it could not be mirrored, or a command after it failed.
     public var isIncomplete: Bool { outcome?.exitCode == 3 }
 
-    /// It ended, and not so.
+    /// Whether it ended and was not good.
     public var isBad: Bool { !isGood && (outcome != nil || isCutOff) }
 
-    /// It did not end, and its process is gone: it was killed, or the machine lost its power.
+    /// Whether its process ended without its end in the record: it was killed, or the machine lost its power.
     public var isCutOff: Bool {
         guard outcome == nil, let process, let own = try? ProcessIdentity.own() else { return outcome == nil }
-        // Who cannot tell takes it for one that goes on.
+        // If this is unknown, the run is treated as running.
         return (try? process.isOver(seenBy: own)) ?? false
     }
 }
@@ -48,6 +48,6 @@ public struct RecordedRun: Hashable, Sendable {
 extension [RecordedRun] {
     public var lastGood: RecordedRun? { last(where: \.isGood) }
 
-    /// The last run, if it was not good and does not go on.
+    /// The last run, if it was not good and is not running.
     public var failed: RecordedRun? { last.flatMap { $0.isBad ? $0 : nil } }
 }

@@ -1,9 +1,9 @@
 import FileSystem
 
-/// Disk space reserved for the names of a commit, and released if the disk fills up during it.
+/// Disk space that is reserved for the names of a commit. It is released if the disk becomes full meanwhile.
 enum ReservedSpace {
-    /// The size is twice a name and an entry's overhead per operation. A fixed size is not enough: a directory grows
-    /// with the names that pass through it.
+    /// Reserves, for each operation, twice a name and an entry's overhead. A fixed size is not enough, because a
+    /// directory grows with the names that pass through it.
     static func make(for journal: Journal, in directory: Directory) throws {
         var size = RoomNeed.leastReserve
         for object in journal.objects.indices {
@@ -12,7 +12,7 @@ enum ReservedSpace {
             size += ByteCount(clamping: 2 * (longest + 64))
         }
         let name = TransactionEntry.reservedSpace
-        // A prepared transaction has it already.
+        // A prepared transaction has the space already.
         guard try directory.status(of: name) == nil else { return }
         let file = try directory.open(name, [.write, .create, .exclusive, .noFollow], permissions: 0o600)
         try calling("fallocate", directory.path(of: name)) { () throws(Errno) in

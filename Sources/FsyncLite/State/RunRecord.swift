@@ -2,17 +2,17 @@ import FileStorage
 import FileSystem
 import FoundationEssentials
 
-/// The last runs on one target, beside the record of known targets, because the target may be missing: the document
-/// `attempts/NAME.json`, which everybody may read and which has no names of files, and `attempts/NAME.private.json` with the
-/// messages.
+/// The last runs on one target. They are beside the record of known targets, because the target may be missing.
+/// Everybody may read the document `attempts/NAME.json`, which has no names of files. The messages are in
+/// `attempts/NAME.private.json`.
 ///
-/// A document that is damaged or missing is empty: the next run begins it anew.
+/// A damaged or missing document is treated as empty. The next run begins it anew.
 public struct RunRecord: Sendable {
-    /// The most runs that are remembered. The last good one stays beyond that.
+    /// The most runs in a record. The last good one is added if it is older.
     public static let most = 100
-    /// The most targets whose runs are remembered: those of the latest runs.
+    /// The most targets with a record. Those of the latest runs remain.
     private static let mostTargets = 256
-    /// In bytes; a document has about 200 for each run, and its messages at most `longestMessage`.
+    /// In bytes. A document has about 200 for each run, and its messages have at most `longestMessage`.
     private static let sizeLimit = 1 << 20
     private static let longestMessage = 500
     private static let folder = "attempts"
@@ -23,15 +23,15 @@ public struct RunRecord: Sendable {
     private let target: [UInt8]
 
     /// - Parameters:
-    ///   - target: the path of a target of this machine, or what names one of another machine.
-    ///   - isFar: it is of another machine.
-    ///   - known: where the record is.
+    ///   - target: the path of a target on this machine, or the name of one on another machine.
+    ///   - isFar: whether it is on another machine.
+    ///   - known: the place of the record.
     public init(on target: [UInt8], isFar: Bool, beside known: KnownTargets) {
         directory = known.directory + RunRecord.folder
         self.target = isFar ? target : RunRecord.place(target)
     }
 
-    /// The path without symlinks, as far as it leads to something.
+    /// The path without symlinks, as far as it exists.
     private static func place(_ path: [UInt8]) -> [UInt8] {
         if let there = try? Directory.open(path: path).presentPath() { return there }
         guard let (holder, names) = try? TargetRoot.place(path), let above = try? holder.presentPath() else {
@@ -40,7 +40,7 @@ public struct RunRecord: Sendable {
         return names.reduce(LocalFile(bytes: above)) { $0 + $1.bytes }.bytes
     }
 
-    /// A hash: the path is private.
+    /// The name is a hash, because the path is private.
     private var name: String {
         var hash = SHA256()
         hash.update(target)
@@ -50,18 +50,18 @@ public struct RunRecord: Sendable {
     private var shown: FileName { RunRecord.file(name + RunRecord.ending) }
     private var hidden: FileName { RunRecord.file(name + RunRecord.privateEnding) }
 
-    /// - Parameter name: digits of a hash, with an ending, or the name of a file that is there.
+    /// - Parameter name: the digits of a hash with a suffix, or the name of an existing file.
     private static func file(_ name: String) -> FileName { FileName(Array(name.utf8)) ?? FileName("none") }
 
     // MARK: Reading
 
-    /// The runs in the order in which they began, the newest last, with the messages that this user may read.
+    /// The runs in the order in which they began, the newest last. They have the messages that this user may read.
     public func all() -> [RecordedRun] {
         guard let holder = try? Directory.open(path: directory.bytes) else { return [] }
         return read(in: holder).runs.compactMap(\.run)
     }
 
-    /// The runs of every job that has any, by the job's name.
+    /// The runs of every job that has any, with the job's name.
     public static func ofJobs(beside known: KnownTargets) -> [(job: String, runs: [RecordedRun])] {
         guard let holder = try? Directory.open(path: (known.directory + folder).bytes),
             let names = try? DirectoryListing.names(in: holder)
@@ -74,7 +74,7 @@ public struct RunRecord: Sendable {
     }
 
     private static func document(_ name: FileName, in holder: Directory) -> Document? {
-        // Damaged, or there is none.
+        // nil if the document is damaged or missing.
         try? CodableStorage.document(name, in: holder, limit: sizeLimit)
     }
 
@@ -92,13 +92,13 @@ public struct RunRecord: Sendable {
 
     /// Notes a run, durably, before its first scan.
     ///
-    /// - Parameter job: its name; nil for a run that is no job's.
-    /// - Returns: what `end` takes.
+    /// - Parameter job: the name of the job; nil for a run without a job.
+    /// - Returns: the value for `end`.
     public func begin(job: String?) throws -> RecordedRun {
         let run = RecordedRun(
             id: RandomID.hexadecimal(bytes: 8), began: .now, process: try ProcessIdentity.own())
         try change { document in
-            // A run by hand is of the same target.
+            // A run by hand is on the same target.
             if let job { document.job = job }
             document.runs.append(Row(run))
         }
@@ -111,7 +111,7 @@ public struct RunRecord: Sendable {
         (ended.ended, ended.outcome, ended.process) = (.now, outcome, nil)
         ended.outcome?.message = outcome.message.map { String($0.prefix(RunRecord.longestMessage)) }
         try change { document in
-            // Where it began: a clock that was wrong tells nothing of the order of runs.
+            // At its old position: if a clock was wrong, the times do not show the order of runs.
             if let index = document.runs.firstIndex(where: { $0.id == run.id }) {
                 document.runs[index] = Row(ended)
             } else {
@@ -129,11 +129,11 @@ public struct RunRecord: Sendable {
             let kept = document.runs.suffix(RunRecord.most)
             let good = document.runs.last { $0.run?.isGood ?? false }
             document.runs = (good.map { kept.contains($0) ? [] : [$0] } ?? []) + kept
-            // First, so that no run is without its message. Most runs have none.
+            // Messages are written first, so that no run lacks its message. Most runs have none.
             let present = Messages(of: document)
             if present != messages { try write(present, to: hidden, in: holder) }
             try write(document, to: shown, in: holder)
-            // The umask may have taken the bits of others away.
+            // The umask may have removed the bits of others.
             try ObjectHandle(shown, in: holder).setPermissions(0o644)
             try RunRecord.removeOldest(in: holder)
         }
@@ -179,7 +179,7 @@ private struct Row: Codable, Equatable {
     var changes: Int?
     var copied: ByteCount?
     var process: ProcessIdentity?
-    /// In the other document.
+    /// Stored in the other document.
     var message: String?
 
     private enum CodingKeys: String, CodingKey {
@@ -193,7 +193,7 @@ private struct Row: Codable, Equatable {
         (changes, copied, process) = (outcome?.changes, outcome?.copied, run.process)
     }
 
-    /// nil for one that is damaged.
+    /// nil if it is damaged.
     var run: RecordedRun? {
         guard let began = Timestamp(iso8601: began) else { return nil }
         var run = RecordedRun(id: id, began: began, process: process)
@@ -209,7 +209,7 @@ private struct Row: Codable, Equatable {
 
 private struct Messages: Codable, Equatable {
     var version = 1
-    /// By the id of the run.
+    /// The messages by the ids of the runs.
     var messages: [String: String]
 
     init(of document: Document) {

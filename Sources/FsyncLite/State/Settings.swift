@@ -1,7 +1,7 @@
 import FileStorage
 import FileSystem
 
-/// A target's `.fsync-lite/settings.json` or `settings.plist`. The defaults of missing keys are elsewhere.
+/// A target's `.fsync-lite/settings.json` or `settings.plist`. The defaults of missing keys are in other files.
 public struct Settings: Codable, Hashable, Sendable {
     /// `keep_last` and so on, on the same level as the other keys.
     public var rules = RetentionPolicy()
@@ -16,7 +16,7 @@ public struct Settings: Codable, Hashable, Sendable {
         case defaults
     }
 
-    /// - Throws: for a value that does not fit its key.
+    /// - Throws: an error for a value that does not fit its key.
     public init(from decoder: any Decoder) throws {
         rules = try RetentionPolicy(from: decoder)
         defaults = try decoder.container(keyedBy: CodingKeys.self)
@@ -52,7 +52,7 @@ extension StateDirectory {
         return try SettingsFile.only(found)
     }
 
-    /// The path of a settings file that changed after a time; nil if none did.
+    /// The path of a settings file that was changed after a time; nil if there is none.
     func settingsChanged(since time: FileTime) throws -> [UInt8]? {
         try StateDirectory.settingsEntries.first { try status(of: $0)?.changed ?? time > time }
             .map(path)

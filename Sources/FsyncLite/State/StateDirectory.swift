@@ -4,15 +4,15 @@ import FileSystem
 /// The directory `.fsync-lite` of a target, and its entries. After an exchange it is beside the target, as
 /// `.NAME.fsync-lite`.
 ///
-/// It must belong to the present user, and no other may write to it: with a planted journal, root would write for an
-/// attacker. For the same reason it must not have been mirrored, see `checkOrigin`.
+/// It must belong to the present user, and no other user may write to it. With a planted journal, root would write for
+/// an attacker. For the same reason, a mirror must not have made it; see `checkOrigin`.
 package struct StateDirectory: Sendable {
     package let directory: Directory
     let name: FileName
     let mark: StateMark
-    /// It is beside the target, not in it.
+    /// Whether it is beside the target, not in it.
     package let isBeside: Bool
-    /// Any user may write to it, for all that its file system shows.
+    /// Whether any user may write to it, as far as its file system shows.
     let isOpenToOthers: Bool
 
     /// The state of a target; nil if it has none.
@@ -22,16 +22,16 @@ package struct StateDirectory: Sendable {
         self = found
     }
 
-    /// The state of a directory, whatever made it; nil if it has none.
+    /// The state of a directory, whoever made it; nil if it has none.
     static func found(of root: Directory) throws -> StateDirectory? {
         var beside: StateDirectory?
-        // Only an exchange puts it there, which needs a file system that is complete.
+        // Only an exchange puts it there, and that needs a complete file system.
         if root.fileSystem == nil, let location = try root.location(),
             let name = FileName.state(beside: location.name)
         {
             beside = try StateDirectory(beside: name, in: location.parent)
         }
-        // Another user may have made a directory of this name, after an exchange.
+        // After an exchange, another user may have made a directory with this name.
         if let beside, let status = try root.status(of: .state), status.owner != Account.effectiveUser {
             return beside
         }
@@ -46,8 +46,8 @@ package struct StateDirectory: Sendable {
         return try beside ?? inside ?? StateDirectory(FileName.state, in: root, isBeside: false)
     }
 
-    /// The one beside a target. In a directory of several users, each of them may take that name: that of another user,
-    /// or one that was mirrored, is none.
+    /// The state beside a target. In a directory of several users, each of them may take that name. A directory of
+    /// another user, or one that a mirror made, is not a state.
     init?(beside name: FileName, in parent: Directory) throws {
         guard let status = try parent.status(of: name), status.owner == Account.effectiveUser,
             status.type == .directory
@@ -105,7 +105,7 @@ package struct StateDirectory: Sendable {
     }
 
     private func check(_ status: FileStatus, path: [UInt8], type: FileType) throws {
-        // An open file has no name any more if it was replaced meanwhile.
+        // If an open file was replaced meanwhile, it has no name any more.
         guard status.type == type, type == .directory || status.links <= 1 else {
             let wanted = type == .directory ? "directory" : "file with one name"
             throw SyncError(.oddStateEntry(path, wanted: "a plain \(wanted) was expected"), path: path)
@@ -117,7 +117,7 @@ package struct StateDirectory: Sendable {
 
     func has(_ entry: StateEntry) throws -> Bool { try status(of: entry) != nil }
 
-    /// For messages.
+    /// The path for messages.
     func path(of entry: StateEntry) -> [UInt8] { directory.path(of: entry.name) }
 
     /// Opens a file for reading; nil if it does not exist.
@@ -144,22 +144,22 @@ package struct StateDirectory: Sendable {
         }
     }
 
-    /// The small documents, as values, checked like every entry. Not durable: a sync would be most of the time of a run
-    /// with nothing to do.
+    /// The small documents, as values, checked like every entry. They are not durable: a sync would be most of the time
+    /// of a run that has nothing to do.
     var documents: CodableStorage {
-        // In bytes; each is far smaller.
+        // In bytes. Each document is far smaller.
         let storage = DiskStorage(directory, sizeLimit: 1 << 16, isDurable: false) { [self] status, name in
             try check(status, path: directory.path(of: name), type: .file)
         }
         return CodableStorage(storage, keys: .snakeCase)
     }
 
-    /// - Throws: `SyncError` with code `invalidDocument` for a damaged document, `refused` for one that others may write.
+    /// - Throws: `SyncError` with code `invalidDocument` for a damaged document, `refused` if others may write it.
     func document<Value: Decodable>(_ entry: StateEntry) throws(SyncError) -> Value {
         try documents.document(entry.name, in: directory)
     }
 
-    /// Replaces the content of a file atomically; a power cut may undo it.
+    /// Replaces the content of a file atomically. A power cut may undo it.
     func replace(_ entry: StateEntry, _ content: [UInt8]) throws {
         var file = try PendingFile(entry.name, in: directory)
         try file.write(content)
@@ -178,7 +178,7 @@ package struct StateDirectory: Sendable {
         return try ManifestReader(descriptor, path: path(of: .manifest), withUncovered: withUncovered)
     }
 
-    /// The manifest of a target that must have one.
+    /// The manifest of a target. It must exist.
     ///
     /// - Throws: `SyncError` with code `inputMissing` for the target's path.
     func manifest(of target: [UInt8], withUncovered: Bool = false) throws -> ManifestReader {
@@ -188,7 +188,7 @@ package struct StateDirectory: Sendable {
         return manifest
     }
 
-    /// Why a target has no manifest.
+    /// The error for a target without a manifest.
     func noManifest(_ target: [UInt8]) throws -> SyncError {
         SyncError(
             .inputMissing, path: target,
@@ -197,8 +197,8 @@ package struct StateDirectory: Sendable {
                 : "nothing was applied here")
     }
 
-    /// Identifies the present manifest; nil if there is none. A replaced manifest's inode may be reused by the next
-    /// one.
+    /// Identifies the present manifest; nil if there is none. It is not only the inode, because the next manifest may
+    /// get the same one.
     package func manifestVersion() throws -> ManifestVersion? {
         try directory.trueStatus(of: StateEntry.manifest.name).map {
             ManifestVersion(inode: $0.inode, changed: $0.changed)
@@ -225,11 +225,11 @@ package struct StateDirectory: Sendable {
         return try directory.directory(entry.name)
     }
 
-    /// One directory per uncommitted transaction; nil if there is none.
+    /// One directory for each uncommitted transaction; nil if there is none.
     package func stage() throws -> Directory? { try subdirectory(.stage) }
     package func makeStage() throws -> Directory { try makeSubdirectory(.stage) }
 
-    /// One directory per committed transaction; nil if there is none.
+    /// One directory for each committed transaction; nil if there is none.
     package func history() throws -> Directory? { try subdirectory(.history) }
     /// The directory of a committed transaction.
     func transaction(_ name: FileName) throws -> Directory {
@@ -241,17 +241,17 @@ package struct StateDirectory: Sendable {
     func trees() throws -> Directory? { try subdirectory(.trees) }
     func makeTrees() throws -> Directory { try makeSubdirectory(.trees) }
 
-    /// Its content will be removed.
+    /// A directory whose content will be removed.
     func makeTrash() throws -> Directory { try makeSubdirectory(.trash) }
 
     /// The names of the committed transactions, oldest first.
     package func transactions() throws -> [FileName] {
         guard let history = try history() else { return [] }
-        // Names of another form are not ordered by time.
+        // Names of another form have no order by time.
         return try DirectoryListing.names(in: history).filter(TransactionID.isName).sorted()
     }
 
-    /// Bytes on disk that interrupted runs have staged.
+    /// The bytes on disk that interrupted runs have staged.
     package func stagedBytes() throws -> ByteCount {
         guard let stage = try stage() else { return 0 }
         let scan = try TreeScan(stage, TreeScan.Options())
@@ -259,7 +259,7 @@ package struct StateDirectory: Sendable {
         var names: [UInt64: UInt32] = [:]
         while try scan.advance() {
             let status = scan.status
-            // Removing one of several names frees nothing, but the last does.
+            // If an object has several names, only the removal of the last one frees space.
             if status.type != .directory, status.links > 1 {
                 names[status.inode, default: 0] += 1
                 guard names[status.inode] == status.links else { continue }
@@ -271,7 +271,7 @@ package struct StateDirectory: Sendable {
 }
 
 extension Directory {
-    /// - Returns: whether others may write to it, which is tolerated only where the file system shows no other.
+    /// - Returns: whether others may write to it, which is allowed only if the file system shows all files so.
     @discardableResult
     fileprivate func checkOwner(_ status: FileStatus, _ path: [UInt8]) throws -> Bool {
         switch try ownership(of: status) {

@@ -1,17 +1,17 @@
 import FileStorage
 import FileSystem
 
-/// The location of a target's state: in it, or beside it after an exchange; and the directory of a subvolume's other
-/// trees.
+/// The location of a target's state, which is in the target, or beside it after an exchange. Also the directory for a
+/// subvolume's other trees.
 extension StateDirectory {
-    /// The directory of the other trees of a target that is a subvolume; nil if its name would be too long.
+    /// The directory for the other trees of a target that is a subvolume; nil if its name would be too long.
     static func treesName(beside target: FileName) -> FileName? {
         FileName.state(beside: target, suffix: "-trees")
     }
 }
 
 extension TargetRoot {
-    /// The state beside this directory under another name, if the directory was renamed after an exchange.
+    /// The state beside this directory under another name. It exists if the directory was renamed after an exchange.
     func stateOfOtherName() throws -> [UInt8]? {
         guard let directory, let (parent, _) = try readableLocation(of: directory) else { return nil }
         let identity = try directory.status().identity
@@ -19,7 +19,7 @@ extension TargetRoot {
         where name.bytes.first == UInt8(ascii: ".")
             && name.bytes.suffix(FileName.state.bytes.count).elementsEqual(FileName.state.bytes)
         {
-            // A state that cannot be read belongs to another target, whose own commands report it.
+            // If a state cannot be read, it belongs to another target, whose own commands report that.
             guard let state = try? StateDirectory(beside: name, in: parent),
                 let manifest = try? state.manifest(), manifest.header.rootIdentity == identity
             else { continue }
@@ -28,7 +28,7 @@ extension TargetRoot {
         return nil
     }
 
-    /// nil if the user may not read the directory that holds this one.
+    /// The location of a directory; nil if the user may not read the parent directory.
     private func readableLocation(
         of directory: Directory
     ) throws(SystemError) -> (parent: Directory, name: FileName)? {
@@ -40,7 +40,7 @@ extension TargetRoot {
         }
     }
 
-    /// Why the state cannot be moved to its new location and back; nil if it stays or can be moved.
+    /// The reason why the state cannot be moved to its new location and back; nil if it can, or need not be.
     func stateRefusal(exchanges: Bool) throws -> Refusal? {
         let beside = exchanges && !isSubvolume
         guard let directory, let state, state.isBeside != beside,
@@ -84,7 +84,7 @@ extension TargetRoot {
         try findState()
     }
 
-    /// Why the target cannot be exchanged as a whole.
+    /// The reasons why the target cannot be exchanged as a whole.
     func exchangeRefusals() throws -> [Refusal] {
         if let name = capabilities?.name {
             return [

@@ -1,11 +1,11 @@
 import FileStorage
 import FileSystem
 
-// Nothing that was mirrored is a state. A state has a mark (`StateMark`), which no mirror gives. Earlier versions gave
-// none: their state is believed if it lies in no target and its documents name the directory that it is in.
+// No mirrored directory is a state. A state has a mark (`StateMark`), which no mirror sets. Earlier versions set none.
+// Their state is accepted if it is not inside a target, and if its documents name the directory that it is in.
 
 extension StateDirectory {
-    /// Nothing was ever written to it: a run was killed that began to make it.
+    /// Whether it was never written to, because the run that began to make it was killed.
     var isEmpty: Bool {
         get throws { try mark != .state && DirectoryListing.names(in: directory).isEmpty }
     }
@@ -33,10 +33,10 @@ extension StateDirectory {
         }
     }
 
-    /// The number of entries of a manifest that are looked at.
+    /// The number of entries of a manifest that are checked.
     private static let lookedAt = 1000
 
-    /// Whether its documents name this directory or an object in it, by inode: a copy of a state does not.
+    /// Whether its documents name this directory or an object in it, by inode. Those of a copied state do not.
     private func names(_ root: Directory) throws -> Bool {
         let identity = try root.status().identity
         if let (_, journal) = try pendingJournal() {
@@ -54,10 +54,10 @@ extension StateDirectory {
 }
 
 extension TargetRoot {
-    /// Whether the target's file system keeps the mark of a state.
+    /// Whether the target's file system can store the mark of a state.
     func keepsMarks() throws -> Bool { try anchor().stateMark() != .unsupported }
 
-    /// A note about a state that is followed in the tree of another target; nil for any other.
+    /// A note about a state in the tree of another target; nil for any other state.
     func nestingNote() throws -> String? {
         guard state != nil, let outer = try enclosingTarget() else { return nil }
         return "this target lies in another one, \(LocalFile(bytes: outer))"

@@ -1,33 +1,33 @@
 import FileStorage
 import FileSystem
 
-/// The root directory of the mirror, which may not exist yet.
+/// The root directory of the mirror. It may not exist yet.
 struct TargetRoot {
     let path: [UInt8]
-    /// nil while it does not exist.
+    /// nil if it does not exist yet.
     private(set) var directory: Directory?
     private(set) var state: StateDirectory?
-    /// The root as this run found it.
+    /// The status of the root when this run found it.
     let original: FileStatus?
-    /// Where this run created it; removed again if the run fails.
+    /// The place at which this run created it. It is removed again if the run fails.
     private var made: LocalFile.Location?
     private(set) var stateWasMade = false
     private let stateWasBeside: Bool
-    /// Where the target is, or will be; nil for a complete file system.
+    /// The present or future file system of the target; nil if that is complete.
     let fileSystem: TargetFileSystem?
-    /// The file that tells other machines of this run.
+    /// The file that shows other machines that this run writes.
     let lockFile = LockFile.Holder()
-    /// A btrfs subvolume: renames and links cannot cross its boundary, so its state is always inside.
+    /// Whether it is a btrfs subvolume. Renames and links cannot cross its boundary, so its state is always inside.
     let isSubvolume: Bool
 
-    /// - Throws: `SyncError`, `refused` for a state that belongs to another user or another directory.
+    /// - Throws: `SyncError` with code `refused` for a state that belongs to another user or another directory.
     init(_ path: [UInt8]) throws {
         var (attempt, isSettled) = (0, false)
         repeat {
             attempt += 1
             let way = try LocalFile(bytes: path).checkLinks()
             directory = try TargetRoot.openIfPresent(path)?.asTarget()
-            // RACE: a symlink may have come since it was looked for. The whole mirror would be written behind it.
+            // RACE: a symlink may have appeared after it was looked for. The whole mirror would be written behind it.
             if let way, let directory, try !way.isSame(as: directory) { continue }
             state = try directory.flatMap { try StateDirectory(of: $0) }
             // RACE: an exchange may have put another directory here meanwhile, to which the state belongs.
@@ -36,7 +36,7 @@ struct TargetRoot {
             isSettled = try isSame && TargetRoot.belongs(state, to: directory)
         } while !isSettled && attempt < 5
         self.path = path
-        // An error of the parent directory is reported where that directory is needed.
+        // An error of the parent directory is reported later, when that directory is needed.
         fileSystem =
             directory == nil ? try? TargetRoot.anchor(path).asTarget().fileSystem : directory?.fileSystem
         original = try directory?.status()
@@ -50,8 +50,8 @@ struct TargetRoot {
         }
     }
 
-    /// Whether a state beside a target belongs to it, rather than to another directory: by the manifest; while a commit
-    /// is unfinished, by the journal.
+    /// Whether a state beside a target belongs to it and not to another directory. The manifest decides. While a commit
+    /// is unfinished, the journal decides.
     private static func belongs(_ state: StateDirectory?, to directory: Directory?) throws -> Bool {
         guard let state, state.isBeside, try !state.hasJournal() else { return true }
         guard let identity = try state.manifest()?.header.rootIdentity else { return true }
@@ -68,7 +68,7 @@ struct TargetRoot {
         }
     }
 
-    /// Whether the root is another object than the one that the manifest is of, as in a copy of a target.
+    /// Whether the root is not the object of the manifest, as in a copy of a target.
     func isCopy(of header: ManifestHeader?) -> Bool {
         guard let recorded = header?.rootIdentity, let original else { return false }
         return original.identity != recorded
@@ -87,7 +87,7 @@ struct TargetRoot {
         }
     }
 
-    /// The nearest existing directory: the target, or the one that will hold it.
+    /// The nearest existing directory: the target, or the one that will contain it.
     func anchor() throws -> Directory {
         try directory ?? TargetRoot.anchor(path).asTarget(on: fileSystem)
     }
@@ -105,11 +105,11 @@ struct TargetRoot {
         return (try ancestor.directory(), names.suffix(depth).compactMap { FileName($0) })
     }
 
-    /// What the target's file system can do; nil for a complete one.
+    /// The capabilities of the target's file system; nil for a complete one.
     var capabilities: FileSystemCapabilities? { fileSystem?.capabilities }
 
-    /// Finds out what the target's file system can do, where it is not complete. Nothing is found where nothing can be
-    /// written, which is a refusal of its own.
+    /// Finds the capabilities of the target's file system, if it is not complete. If it cannot be written to, they
+    /// remain unknown, and the run is refused for that.
     func probe() throws {
         guard fileSystem != nil else { return }
         do {
@@ -124,15 +124,15 @@ struct TargetRoot {
                     .contains(error.errno)
             else { throw error }
             guard error.errno == .readOnlyFileSystem, var known = capabilities else { return }
-            // What it cannot hold would be in each plan. No apply takes these: it is refused.
+            // Attributes that it lacks would be in each plan, so it is treated as having none. No run begins on it.
             known.held.subtract([.owners, .permissions, .acls, .xattrs])
             fileSystem?.take(known)
         }
     }
 
-    /// In a state that is made for it, so that a kill leaves nothing else in a target that has none yet.
+    /// Probes in a state that is made for this. So a kill leaves only an empty state in a target that has none yet.
     private static func probe(beginning directory: Directory) throws {
-        // A kill leaves it empty.
+        // A killed run has left it empty.
         guard try directory.status(of: .state) == nil else { return try directory.directory(.state).probe() }
         let before = try directory.status().modified
         try directory.makeDirectory(FileName.state)
@@ -140,19 +140,19 @@ struct TargetRoot {
         do {
             try directory.removeDirectory(FileName.state)
         } catch {
-            // An apply has begun to use it.
+            // Another run has begun to use it.
             guard error.errno == .notEmpty else { throw error }
         }
         try ObjectHandle(of: directory).setModified(before)
         try result.get()
     }
 
-    /// Whether the directory that will hold the target exists.
+    /// Whether the directory that will contain the target exists.
     func hasParent() throws -> Bool {
         try directory != nil || LocalFile(bytes: path).parent.isDirectory
     }
 
-    /// A symlink that leads nowhere is no target, and none is made behind it.
+    /// A symlink that leads nowhere is not a target, and none is made behind it.
     func danglingRefusal() throws -> Refusal? {
         let file = LocalFile(bytes: path)
         guard directory == nil, try file.parent.isDirectory else { return nil }
@@ -178,8 +178,8 @@ struct TargetRoot {
             if let refusal = try danglingRefusal() { throw SyncError(refusal, path: path) }
             throw SyncError(.locked, path: path, "another run made this just now; run again")
         }
-        // RACE: it is opened in its parent directory and not by its path, which may lead elsewhere by now: the whole
-        // mirror would be written there.
+        // RACE: it is opened in its parent directory and not by its path. The path may lead elsewhere by now, and the
+        // whole mirror would be written there.
         let made = try location.directory.directory(location.name).asTarget(on: fileSystem)
         guard try DirectoryListing.names(in: made).isEmpty, try made.ownership(of: made.status()) != .other
         else {
@@ -201,21 +201,21 @@ struct TargetRoot {
         return made
     }
 
-    /// To be called after the state was moved.
+    /// Finds the state again. Call it after the state was moved.
     mutating func findState() throws {
         state = try directory.flatMap { try StateDirectory(of: $0) }
     }
 
-    /// To be called after an exchange, with the directory that now has the target's name.
+    /// Call it after an exchange, with the directory that has the target's name now.
     mutating func becomes(_ tree: Directory) {
         directory = tree
     }
 
-    /// Removes what this run created before its commit, except a second tree.
+    /// Removes everything that this run created before its commit, except a second tree.
     mutating func unmake() throws {
         guard let directory else { return }
         try moveState(beside: stateWasBeside)
-        // An undone commit may have met files of others.
+        // An undone commit may have moved files of others into the state.
         guard let state, stateWasMade, try state.transactions().isEmpty else {
             try state?.clean()
             return

@@ -4,8 +4,8 @@ import FileSystem
 extension StateDirectory {
     /// Moves a directory to the trash, which is emptied later.
     ///
-    /// - Parameter header: the file that makes the directory valid. It is removed first if the disk has no room for the
-    ///   trash itself: after a kill half way, the rest is invalid.
+    /// - Parameter header: the file that makes the directory valid. If the disk is too full for the trash itself, this
+    ///   file is removed first. Then the rest is invalid after a kill.
     package func discard(_ name: FileName, in parent: Directory, header: FileName? = nil) throws {
         guard try parent.status(of: name) != nil else { return }
         let trash: Directory
@@ -25,7 +25,7 @@ extension StateDirectory {
         try TreeRemoval.remove(StateEntry.trash.name, in: directory)
     }
 
-    /// Empties the trash and the remains of interrupted runs, but for what is prepared. There must be no journal.
+    /// Empties the trash and the remains of interrupted runs, except a prepared transaction. There must be no journal.
     package func clean() throws {
         let (stage, left) = (
             StateEntry.stage.name, [StateEntry.trash, .syncFailed, .activity, .phase2, .compared].map(\.name)
