@@ -26,13 +26,16 @@ extension Commit {
     /// transaction began is treated as late, too.
     func keepLateChanges(in stage: Directory) throws {
         let own = Set(journal.objects.indices.compactMap { journal.objects.identity(of: $0) })
+        let now = FileTime.now
         func isLate(_ status: FileStatus) -> Bool {
             let isOwn = own.contains(status.identity)
             guard status.type != .directory else {
                 return !isOwn && status.created.map { $0 >= journal.began } ?? false
             }
-            // The operations themselves move the change times of their objects.
-            return (isOwn ? status.modified : status.changed) >= journal.began
+            // The operations themselves move the change times of their objects. A modification time in the future is
+            // the source's: no write sets it.
+            guard isOwn else { return status.changed >= journal.began }
+            return status.modified >= journal.began && status.modified <= now
         }
         for holder in try DirectoryListing.names(in: stage)
         where holder == TransactionEntry.tree || Int(holder.description) != nil {

@@ -31,22 +31,19 @@ public struct KnownTargets: Hashable, Sendable {
     // MARK: Reading
 
     public func entries() throws -> [Entry] {
+        let holder: Directory
         do throws(SystemError) {
-            return KnownTargets.entries(in: try Directory.open(path: directory.bytes))
+            holder = try Directory.open(path: directory.bytes)
         } catch {
             guard Errno.noDirectory.contains(error.errno) else { throw error }
             return []
         }
+        return try KnownTargets.entries(in: holder)
     }
 
-    private static func entries(in holder: Directory) -> [Entry] {
-        do throws(SyncError) {
-            let document: Document = try CodableStorage.document(name, in: holder, limit: sizeLimit)
-            return document.targets.compactMap(\.entry)
-        } catch {
-            // The document is damaged, or does not exist.
-            return []
-        }
+    private static func entries(in holder: Directory) throws(SyncError) -> [Entry] {
+        let document: Document? = try CodableStorage.documentIfWhole(name, in: holder, limit: sizeLimit)
+        return document?.targets.compactMap(\.entry) ?? []
     }
 
     // MARK: Writing
@@ -58,7 +55,7 @@ public struct KnownTargets: Hashable, Sendable {
     }
 
     private static func add(_ new: Entry, in holder: Directory) throws {
-        let entries = KnownTargets.entries(in: holder)
+        let entries = try KnownTargets.entries(in: holder)
         var entry = new
         let before = entries.first { $0.id == new.id && $0.fileSystem == new.fileSystem }?.paths ?? []
         entry.paths = (before.filter { !new.paths.contains($0) } + new.paths).suffix(KnownTargets.mostPaths)

@@ -13,6 +13,23 @@ extension CodableStorage {
             .document(name, in: directory)
     }
 
+    /// The same; nil if the document is damaged, or if there is none.
+    ///
+    /// - Throws: the error of the kernel if the document cannot be read. It may be whole.
+    static func documentIfWhole<Value: Decodable>(
+        _ name: FileName, in directory: Directory, limit: Int
+    ) throws(SyncError) -> Value? {
+        do {
+            return try CodableStorage(DiskStorage(directory, sizeLimit: limit), keys: .snakeCase)
+                .value(for: name.description)
+        } catch {
+            guard case .cannotRead(_, let cause as SyncError) = error, let errno = cause.errno,
+                errno != Errno.tooManyLinks.rawValue
+            else { return nil }
+            throw cause
+        }
+    }
+
     /// - Parameter directory: for messages.
     func document<Value: Decodable>(
         _ name: FileName, in directory: Directory

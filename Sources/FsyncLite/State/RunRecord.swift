@@ -57,8 +57,9 @@ public struct RunRecord: Sendable {
 
     /// The runs in the order in which they began, the newest last. They have the messages that this user may read.
     public func all() -> [RecordedRun] {
-        guard let holder = try? Directory.open(path: directory.bytes) else { return [] }
-        return read(in: holder).runs.compactMap(\.run)
+        guard let holder = try? Directory.open(path: directory.bytes), let document = try? read(in: holder)
+        else { return [] }
+        return document.runs.compactMap(\.run)
     }
 
     /// The runs of every job that has any, with the job's name.
@@ -67,21 +68,29 @@ public struct RunRecord: Sendable {
             let names = try? DirectoryListing.names(in: holder)
         else { return [] }
         return names.compactMap { name -> (job: String, runs: [RecordedRun])? in
-            guard let document = document(name, in: holder), let job = document.job else { return nil }
+            guard let document: Document = try? document(name, in: holder), let job = document.job else {
+                return nil
+            }
             return (job, document.runs.compactMap(\.run))
         }
         .sorted { $0.job < $1.job }
     }
 
-    private static func document(_ name: FileName, in holder: Directory) -> Document? {
-        // nil if the document is damaged or missing.
-        try? CodableStorage.document(name, in: holder, limit: sizeLimit)
+    private static func document<Value: Decodable>(
+        _ name: FileName, in holder: Directory
+    ) throws(SyncError) -> Value? {
+        try CodableStorage.documentIfWhole(name, in: holder, limit: sizeLimit)
     }
 
-    private func read(in holder: Directory) -> Document {
-        var document = RunRecord.document(shown, in: holder) ?? Document(runs: [])
-        let messages: Messages? = try? CodableStorage.document(
-            hidden, in: holder, limit: RunRecord.sizeLimit)
+    private func read(in holder: Directory) throws(SyncError) -> Document {
+        var document: Document = try RunRecord.document(shown, in: holder) ?? Document(runs: [])
+        var messages: Messages?
+        do throws(SyncError) {
+            messages = try RunRecord.document(hidden, in: holder)
+        } catch {
+            // Other users may not read the messages.
+            guard error.errno == Errno.accessDenied.rawValue else { throw error }
+        }
         for index in document.runs.indices {
             document.runs[index].message = messages?.messages[document.runs[index].id]
         }
@@ -123,7 +132,7 @@ public struct RunRecord: Sendable {
     private func change(_ body: (inout Document) -> Void) throws {
         let holder = try RecordDirectory.make(directory)
         try RecordDirectory.locked(holder) {
-            var document = read(in: holder)
+            var document = try read(in: holder)
             let messages = Messages(of: document)
             body(&document)
             let kept = document.runs.suffix(RunRecord.most)

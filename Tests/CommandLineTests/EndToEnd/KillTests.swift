@@ -1,3 +1,4 @@
+import Foundation
 import TestNeeds
 import TestSupport
 import Testing
@@ -125,6 +126,17 @@ struct KillTests {
         try scene.run("recover", "target", "--displace").expect(3, says: "edited", "missing")
         #expect(try scene.text("target/new") == "n")
         try scene.mirrorAll()
+    }
+
+    /// The time is the source's. A write by another program would have set the present time.
+    @Test(.needs(.strace)) func aStagedFileWithATimeInTheFutureIsNoConflict() throws {
+        let scene = try MirrorScene(["a": "a"]).mirrored()
+        try scene.build(["new": "n"], at: "source")
+        try HostCommand.run("touch", "-d", "2100-01-01", scene.path("source/new"))
+        try scene.paused(at: .after("renameat2", of: "journal")).kill()
+        try scene.unlocked(["recover", "--back", "target"]).expect(0)
+        let state = try FileManager.default.subpathsOfDirectory(atPath: scene.path("target/.fsync-lite"))
+        #expect(!state.contains { $0.contains("conflicts") }, "\(state)")
     }
 
     /// One name of a file arrives where another one leaves.

@@ -131,6 +131,25 @@ struct KnownTargetTests {
         #expect(try record().objects("targets").count == 1)
     }
 
+    @Test(.needs(.strace), arguments: ["targets.json", "attempts"])
+    func aRecordThatCannotBeReadIsNotBegunAnew(_ name: String) throws {
+        try apply("first")
+        try apply("first", "--checksum")
+        let attempts = scene.path("known/attempts")
+        let runs = try FileManager.default.contentsOfDirectory(atPath: attempts)
+            .filter { !$0.hasSuffix(".private.json") }
+        let path = try name == "attempts" ? "\(attempts)/\(#require(runs.first))" : scene.path("known/\(name)")
+        let before = try String(contentsOfFile: path, encoding: .utf8)
+        try scene.append("1", to: "source/a")
+        try run(
+            ["apply", "source", name == "attempts" ? "first" : "second"],
+            under: [
+                "strace", "-f", "-qq", "-o", "/dev/null", "-P", path, "-e", "inject=openat:error=EIO",
+            ]
+        ).expect(0)
+        #expect(try String(contentsOfFile: path, encoding: .utf8) == before)
+    }
+
     /// The disk below is the same file system.
     @Test(.needs(.root)) func aBindMountThatIsGoneIsRefused() throws {
         try makeDirectory("target")
