@@ -8,7 +8,7 @@ protocol FarEntries: ContentSource {
 }
 
 extension FarEntries {
-    /// A thread waits for the connection, not for a processor. With 16 threads, 4,096 files are asked for.
+    /// A thread waits for the connection, not for a processor. 16 threads ask for 4,096 files at a time.
     func threads(_ options: SyncOptions) -> Int { options.threads ?? max(options.copyThreads, 16) }
 
     func resolver() -> PathResolver? { nil }

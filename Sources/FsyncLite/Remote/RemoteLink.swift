@@ -312,8 +312,7 @@ final class RemoteLink: Sendable {
             }
         }
 
-        /// Gives the parts of each answer to the thread that asked. Parts that came together are added at
-        /// once.
+        /// Gives the parts of each answer to the thread that asked, all that came at once together.
         private func take(_ frames: [Frame]) throws {
             var taken: [(answer: Answer, parts: Answer.Parts)] = []
             defer { for (answer, parts) in taken { answer.add(parts) } }

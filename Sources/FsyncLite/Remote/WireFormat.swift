@@ -27,7 +27,7 @@ enum WireFormat {
     /// Bytes that may be sent and not yet taken: at first, and at most. ssh itself grants 2 MiB.
     static let window = 4 << 20
     static let widestWindow = 64 << 20
-    /// Requests that may be unanswered. This allows 60,000 small files a second with a round trip of 100 ms.
+    /// Requests that may be unanswered: enough for 60,000 small files a second and a round trip of 100 ms.
     static let openRequests = 8192
     /// Bytes of requests that may be unanswered: as many files with long names, and a batch of each thread.
     static let openRequestBytes = 16 << 20

@@ -1,5 +1,4 @@
-/// An option of earlier versions. A command line with it is refused with a hint. In settings it causes a
-/// note.
+/// An option of earlier versions. A command line with it is refused with a hint. In settings it is noted.
 struct RemovedOption: Sendable {
     let name: String
     /// The reason why it is not needed.

@@ -69,8 +69,7 @@ struct SettingsSources {
         HostProcess.environment(variable).flatMap { $0.hasPrefix("/") ? LocalFile($0) : nil }
     }
 
-    /// Reads a path from `/`, or from `~/`, the home directory. Other paths depend on the working directory:
-    /// nil.
+    /// Reads a path from `/`, or from `~/`, the home directory. Others depend on the working directory: nil.
     static func path(_ text: String) throws(SyncError) -> [UInt8]? {
         if text.hasPrefix("/") { return Array(text.utf8) }
         return text.hasPrefix("~/") ? try (.homeDirectory + String(text.dropFirst(2))).bytes : nil
