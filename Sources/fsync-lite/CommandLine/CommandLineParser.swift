@@ -97,7 +97,7 @@ struct CommandLineParser: Sendable {
 }
 
 extension Collection<UInt8> {
-    /// Whether these bytes are exactly those of the word. Unicode equivalence is ignored.
+    /// Whether these bytes are exactly those of the word. Equivalent Unicode forms differ.
     func spells(_ word: String) -> Bool {
         elementsEqual(word.utf8)
     }

@@ -1,4 +1,5 @@
-/// An option of earlier versions. A command line with it is refused with a hint. In settings it is noted.
+/// An option of earlier versions. A command line with it is refused with a hint. In settings it has no
+/// effect, and is noted.
 struct RemovedOption: Sendable {
     let name: String
     /// The reason why it is not needed.

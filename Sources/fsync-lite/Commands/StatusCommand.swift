@@ -173,7 +173,7 @@ enum StatusCommand: ReadingCommand {
         }
     }
 
-    /// All jobs. It is no error if there are none, but known targets.
+    /// All jobs. If there are known targets, having no jobs is not an error.
     private static func allJobs(_ settings: SettingsSources, orOnly known: [KnownTarget]) throws -> [Job] {
         do {
             return try settings.someJobs()
