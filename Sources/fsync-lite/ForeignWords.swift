@@ -1,4 +1,4 @@
-/// The commonest words of rsync, cp, restic, borg and rclone.
+/// The most common words of rsync, cp, restic, borg and rclone.
 extension ForeignWord {
     static let commands = [
         ForeignWord(
@@ -25,7 +25,6 @@ extension ForeignWord {
         ForeignWord("version", hint: "fsync-lite --version"),
     ]
 
-    /// The commands that mirror.
     private static let mirroring = [PlanCommand.name, ApplyCommand.name, RunCommand.name]
 
     static let options =

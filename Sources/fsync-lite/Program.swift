@@ -1,6 +1,6 @@
 import FsyncLite
 
-/// The command line: help, parsing and completions are made from this.
+/// The command line. Help, parser and completions are made from it.
 extension ProgramDescription {
     static let fsyncLite = ProgramDescription(
         name: "fsync-lite",

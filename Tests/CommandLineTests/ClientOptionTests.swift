@@ -3,7 +3,7 @@ import Testing
 
 @testable import fsync_lite
 
-/// What a client asks a far end to do: nothing that opens a file there by its name, and nothing unknown.
+/// A client's options open no file of this machine by its name, and unknown ones are refused.
 struct ClientOptionTests {
     private static let path = Array("/etc/passwd".utf8)
 

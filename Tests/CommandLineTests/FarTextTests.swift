@@ -3,7 +3,7 @@ import Testing
 
 @testable import fsync_lite
 
-/// What another machine writes must not reach a terminal as a control.
+/// The output of another machine must not reach a terminal as a control.
 struct FarTextTests {
     private func clean(_ pieces: String...) -> String {
         var text = FarText()
@@ -14,7 +14,7 @@ struct FarTextTests {
         let own = "+ a  1 B\n\u{1B}[32m+ ä\u{1B}[0m\n\r\u{1B}[Kscanning 3 %  \u{A0}\u{0}"
         #expect(clean(own) == own)
         #expect(clean("\u{1B}", "[3", "2m", "x") == "\u{1B}[32mx")
-        // A character in two pieces, and a beginning of a control that becomes none.
+        // A character in two pieces, and the beginning of a control that is none.
         var text = FarText()
         let pieces: [[UInt8]] = [[0x61, 0xE2, 0x82], [0xAC, 0x1B], [0x5B], [0x35, 0x6D]]
         let bytes = pieces.flatMap { text.clean($0[...]) }
@@ -35,7 +35,7 @@ struct FarTextTests {
         #expect(clean(text.map(String.init).joined()) == cleaned)
     }
 
-    /// Some terminals take the bytes 0x80 to 0x9F for controls by themselves.
+    /// Some terminals treat the bytes 0x80 to 0x9F as controls.
     @Test func bytesThatAreNoTextAreEscaped() {
         var text = FarText()
         let bytes = (UInt8(0x80)...0x9F).flatMap { text.clean([0x61, $0, 0x62]) }
@@ -47,7 +47,7 @@ struct FarTextTests {
         var text = FarText()
         for scalar in (1...0x2FFF as ClosedRange<UInt32>).compactMap(Unicode.Scalar.init) {
             let name = Array("a\(Character(scalar))b".utf8)
-            // Those that a line of output has.
+            // These may be in a line of output.
             guard ![0xA, 0xD, 0x5C].contains(scalar.value) else { continue }
             #expect(
                 String(decoding: text.clean(name[...]), as: UTF8.self) == escapedText(name), "\(scalar.value)"

@@ -4,7 +4,7 @@ import Testing
 
 @testable import fsync_lite
 
-/// What users of rsync, cp and restic type.
+/// The words that users of rsync, cp and restic type.
 @Suite struct ForeignWordTests {
     private let parser = CommandLineParser(program: .fsyncLite)
 
@@ -79,7 +79,7 @@ import Testing
         #expect(error("plan -json a b")?.hint == "did you mean '--json'?")
     }
 
-    /// No hint names a command or an option that is not there.
+    /// Every hint names an existing command or option.
     @Test func hintsNameWhatIsThere() throws {
         let program = ProgramDescription.fsyncLite
         let options = Set((program.descriptions.flatMap(\.allOptions) + program.options).map(\.name))
@@ -101,7 +101,7 @@ import Testing
         }
     }
 
-    /// The page for users of other tools says what the program says.
+    /// The page for users of other tools agrees with the program.
     @Test func checksAreVerifyOnThePageToo() throws {
         let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent()

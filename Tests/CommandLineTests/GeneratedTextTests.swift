@@ -20,7 +20,7 @@ struct GeneratedTextTests {
         for command in program.descriptions {
             #expect(!command.examples.isEmpty, "\(command.name)")
             for example in command.examples {
-                // What comes before a pipe or a redirection, without the program's name and quotes.
+                // The part before a pipe or a redirection, without the program's name and quotes.
                 let line = example.line.prefix { !"|>)".contains($0) }
                 let start = try #require(line.range(of: "fsync-lite "), "\(example.line)")
                 let words = line[start.upperBound...].split(separator: " ").map {
@@ -43,7 +43,7 @@ struct GeneratedTextTests {
         for file in program.files {
             #expect(page.contains(file.path.replacing("-", with: "\\-").dropFirst()))
         }
-        // What several commands take stands there once.
+        // An option of several commands is there once.
         #expect(page.split(separator: "\n").count { $0.hasPrefix("\\fB\\-\\-exclude\\fR") } == 1)
         let headings = page.split(separator: "\n").filter { $0.hasPrefix(".SS ") && !$0.contains("fsync") }
         #expect(Set(headings).count == headings.count)
@@ -74,7 +74,7 @@ struct GeneratedTextTests {
         guard Need.tool(String(formatter.prefix { $0 != " " })).isThere() else { return }
         for page in [ManualPage(program: program).text, SettingsManualPage(program: program).text] {
             try written(page) { path in
-                // What they have to say goes to either stream; a page that is fine leaves the second one empty.
+                // Their warnings go to either stream. For a good page, the second stream is empty.
                 let quiet = formatter.hasPrefix("mandoc") ? "" : ">/dev/null"
                 let said = try HostCommand.output("sh", "-c", "\(formatter) '\(path)' 2>&1 \(quiet)")
                 #expect(said == "")
@@ -102,7 +102,7 @@ struct GeneratedTextTests {
         try written(text) { path in #expect(HostCommand.works(shell.rawValue, "-n", path)) }
     }
 
-    /// Command lines as far as they are typed, and what may come next.
+    /// The typed part of a command line, and the words that may follow.
     static let lines: [(line: String, words: Set<String>)] = [
         ("", Set(["plan", "apply", "manifest", "help", "completions"])), ("pl", ["plan"]),
         ("manifest ", ["create", "show", "list", "diff", "export"]), ("manifest sh", ["show"]),

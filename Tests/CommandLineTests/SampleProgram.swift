@@ -1,6 +1,6 @@
 @testable import fsync_lite
 
-/// A small program with one of everything a description can say.
+/// A small program with everything that a description can contain.
 let sample = ProgramDescription(
     name: "sample",
     summary: "Mirror directories",

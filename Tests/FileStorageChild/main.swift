@@ -2,11 +2,11 @@ import FileStorage
 import Foundation
 import Glibc
 
-/// What tests of FileStorage need a process of its own for: another user, a limit, a second writer, an environment.
+/// Parts of tests that need another process: another user, a limit, a second writer, an environment.
 ///
 ///     FileStorageChild ACTION DIRECTORY
 ///
-/// It ends with 0 if the action did what it should.
+/// The exit code is 0 if the action did what it should.
 struct SensorLog: FileReadWritable {}
 
 struct Window: Codable, FileReadWritable {
@@ -25,7 +25,7 @@ func becomeNobody() throws {
     try expect(setgid(65534) == 0 && setuid(65534) == 0, "setuid: \(errno)")
 }
 
-/// As on a full disk: files have at most 10 bytes.
+/// As on a full disk, files have at most 10 bytes.
 func limitFiles() throws {
     var limit = rlimit(rlim_cur: 10, rlim_max: 10)
     try expect(setrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &limit) == 0, "setrlimit: \(errno)")
@@ -77,7 +77,7 @@ case "write-to-full-disk":
         try expect(cause.errno == EFBIG, "\(cause)")
     }
 case "count":
-    // Each takes a lock, as programs that share a file do.
+    // Each child takes a lock, as programs that share a file do.
     let lock = open((directory + "lock").path, O_CREAT | O_RDWR, 0o600)
     let values = CodableStorage(try DiskStorage(in: directory))
     for _ in 0..<50 {
@@ -107,7 +107,7 @@ case "store-for-ever":
         }
     }
 case "no-home":
-    // Neither the environment nor the password database knows one.
+    // Neither the environment nor the password database has a home directory.
     try expect(unsetenv("HOME") == 0 && setuid(54321) == 0, "setuid: \(errno)")
     do {
         throw Unexpected(found: "\(try LocalFile.homeDirectory)")

@@ -4,7 +4,7 @@ import Foundation
 import Synchronization
 import Testing
 
-/// A storage whose writes can be held up, and made to fail.
+/// A storage whose writes can be delayed and made to fail.
 private final class GatedStorage: Storage {
     private struct State {
         var isFailing = false
@@ -27,7 +27,7 @@ private final class GatedStorage: Storage {
     func fail(_ isFailing: Bool) { state.withLock { $0.isFailing = isFailing } }
     func shut() { state.withLock { $0.isShut = true } }
 
-    /// Lets through the one write that waits, and those that come.
+    /// Lets one waiting write continue, and all later ones.
     func open() {
         state.withLock { $0.isShut = false }
         _ = gate.push(true)
@@ -65,7 +65,7 @@ private final class GatedStorage: Storage {
     }
 }
 
-/// Pauses end when the test says so.
+/// A pause ends when the test says so.
 private final class Clock: Sendable {
     private let begun = BoundedQueue<Duration>(capacity: 100)
     private let ends = BoundedQueue<Bool>(capacity: 100)
@@ -79,7 +79,7 @@ private final class Clock: Sendable {
         return ends.pop()
     }
 
-    /// Waits for a pause to begin, ends it, and returns how long it was to be.
+    /// Waits for a pause to begin, ends it, and returns its intended length.
     @discardableResult
     func ring() -> Duration {
         let pause = begun.pop()
@@ -87,7 +87,7 @@ private final class Clock: Sendable {
         return pause
     }
 
-    /// No thread waits for a test that is over.
+    /// No thread waits after the end of the test.
     func end() { _ = ends.push(true) }
 }
 
@@ -193,7 +193,7 @@ struct AutosavingBufferTests {
         for number in 1...5 { buffer.change { $0.append(number) } }
         try save(on: threads[1])
         try save(on: threads[2])
-        // Time for those that do not wait for their turn.
+        // Time for writes that do not wait for their turn.
         for _ in 0..<10_000 where storage.writes == 1 { sched_yield() }
         storage.open()
         for _ in threads { #expect(done.pop()) }
@@ -260,7 +260,7 @@ struct AutosavingBufferTests {
         #expect(storage.writes == 1)
         #expect(buffer.isDirty)
         try await buffer.save()
-        // The one save that was asked for, and no pause but that before it was closed.
+        // One save was asked for, and no pause except the one before it was closed.
         #expect(storage.writes == 2)
         #expect(clock.pauses == 1)
         #expect(try stored() == [1, 2])

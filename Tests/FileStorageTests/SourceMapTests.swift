@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 struct SourceMapTests {
-    /// Each with the error that names its position.
+    /// Each text, and the error with its position.
     @Test(arguments: [
         ("", "line 2, column 1: the JSON ends early"),
         ("{\n\"a\": {}", "line 3, column 1: the JSON ends early"),

@@ -102,11 +102,11 @@ struct StorageTests {
         }
     }
 
-    /// In here the calls that block are the ones that are meant.
+    /// Within `body`, the blocking calls are meant.
     private func synchronously(_ body: () throws -> Void) rethrows { try body() }
 }
 
-/// What an error says, without its cause, which has no equality.
+/// An error without its cause, which cannot be compared.
 private enum Trouble: Equatable {
     case notFound(String)
     case invalidKey(String)

@@ -2,7 +2,7 @@ import FileStorage
 import Foundation
 import Glibc
 
-/// A process of its own, which `FileStorageChild` is made for.
+/// A process that runs `FileStorageChild`.
 struct Child {
     private let process = Process()
 
@@ -19,7 +19,7 @@ struct Child {
 
     func kill() { Glibc.kill(process.processIdentifier, SIGKILL) }
 
-    /// Returns the status; 0 if it did what it should.
+    /// - Returns: the status; 0 if it did what it should.
     @discardableResult
     func wait() -> Int32 {
         process.waitUntilExit()

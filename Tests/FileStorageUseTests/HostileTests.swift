@@ -47,7 +47,7 @@ struct HostileTests {
         #expect(try root.children.map(\.name) == ["f", "log", "new"])
     }
 
-    /// Looks at each file while another process replaces it; who opens it once reads it later.
+    /// Looks at each file while another process replaces it. A file that is open once can be read later.
     @Test func secretIsNeverReadableByOthers() throws {
         let child = try Child("replace-secret", root)
         var seen = 0

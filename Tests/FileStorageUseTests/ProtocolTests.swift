@@ -61,7 +61,7 @@ struct ProtocolTests {
         #expect(try Log.file(in: directory) == directory + "log.txt")
     }
 
-    /// What the compiler says of a program.
+    /// The compiler's messages about a program.
     private func mistakes(_ statement: String) throws -> String {
         let program = root + "program.swift"
         try program.replace(
@@ -89,7 +89,7 @@ struct ProtocolTests {
         return text
     }
 
-    /// Two values of JSON in one file cannot be read.
+    /// A file with two JSON values cannot be read.
     @Test func nothingIsAppendedToJSON() throws {
         let rights = "try Log().append(in: directory); try Window().write(in: directory); try Panel().write()"
         #expect(try mistakes(rights) == "")

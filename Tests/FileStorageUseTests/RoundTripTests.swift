@@ -137,7 +137,7 @@ struct RoundTripTests {
         for _ in 0..<100 { try roundTrip(Everything.random(&generator)) }
     }
 
-    /// Finding the lines costs more than decoding, so that a key that is there twice is seen only beside a mistake.
+    /// Finding the lines is slower than decoding. So a duplicate key is noticed only beside another mistake.
     @Test func onlyAMistakeMakesTheLinesBeLookedFor() throws {
         let storage = MemoryStorage()
         let values = CodableStorage(storage)
@@ -148,7 +148,7 @@ struct RoundTripTests {
         }
     }
 
-    /// A list of numbers and null has no property list.
+    /// A list of numbers and null cannot be a property list.
     @Test func settingsOfEveryTypeComeBack() throws {
         struct Settings: Codable, Equatable, Sendable {
             var i64 = Int64.min

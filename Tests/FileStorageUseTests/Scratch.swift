@@ -1,7 +1,7 @@
 import FileStorage
 import Foundation
 
-/// A directory of one test, deleted when the object goes.
+/// A directory for one test. It is deleted when the object is released.
 final class Scratch: Sendable {
     let directory: LocalFile
 
@@ -11,7 +11,7 @@ final class Scratch: Sendable {
     }
 
     deinit {
-        // What a test made undeletable stays behind; that is no reason for it to fail.
+        // An undeletable file may remain. The test does not fail because of it.
         try? directory.delete(recursive: true)
     }
 }

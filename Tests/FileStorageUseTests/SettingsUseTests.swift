@@ -83,7 +83,7 @@ struct SettingsUseTests {
         }
     }
 
-    /// A key that is read under another name than it is written is known.
+    /// A key that is read and written under different names is known.
     @Test func oldNameOfAKeyIsKnown() throws {
         struct Renamed: Codable, Sendable {
             var size: Int
@@ -117,7 +117,7 @@ struct SettingsUseTests {
         }
     }
 
-    /// The keys of one dictionary are not those of the next.
+    /// The keys of one dictionary are separate from those of the next.
     @Test func dictionariesInAListAreEachTheirOwn() throws {
         struct Jobs: Codable, Sendable, Equatable {
             struct Job: Codable, Sendable, Equatable {

@@ -8,7 +8,7 @@ struct StorageUseTests {
     private var root: LocalFile { scratch.directory }
     init() throws { scratch = try Scratch() }
 
-    /// A storage is five calls.
+    /// A storage consists of five calls.
     private struct Prefixed: Storage {
         let base = MemoryStorage()
         func data(for key: String) throws(StorageError) -> Data { try base.data(for: "p-\(key)") }

@@ -3,7 +3,7 @@ import Testing
 
 @testable import FileSystem
 
-/// Digests and comparisons of files with holes, on tmpfs: 4 EiB that were read would take centuries.
+/// Digests and comparisons of files with holes, on tmpfs. Reading 4 EiB would take centuries.
 struct ContentHashTests {
     private static let huge: Int64 = 1 << 62
 
@@ -36,7 +36,7 @@ struct ContentHashTests {
         for size in [0, 1, 262_144, 262_145, 700_001] {
             let file = try file("file", size: Int64(size) + 5000)
             let bytes = (0..<size).map { _ in UInt8.random(in: .min ... .max, using: &random) }
-            // A hole before it, and one at the end.
+            // A hole before the data, and one at the end.
             try file.write(bytes[...], at: 4096)
             try file.truncate(to: Int64(size) + 300_000)
             let printed = try HostCommand.output("sha256sum", "\(files.path)/file")
@@ -44,7 +44,7 @@ struct ContentHashTests {
         }
     }
 
-    /// Zeros come as data, as a hole, or as both, in pieces of any size.
+    /// Zeros are data, a hole, or both, in pieces of any size.
     @Test func layoutAndPiecesDoNotMatter() {
         var random = SplitMix64(seed: 5)
         for _ in 0..<60 {
@@ -78,7 +78,7 @@ struct ContentHashTests {
         }
     }
 
-    /// The same bytes, a block or a byte further on.
+    /// The same bytes, moved by a block or a byte.
     @Test func whereTheBytesAreMatters() {
         let bytes: [UInt8] = [1, 2, 3]
         let values = [0, 1, 4095, 4096].map { offset in
@@ -90,7 +90,7 @@ struct ContentHashTests {
     @Test func holesAreNotRead() throws {
         let first = try file("first", size: Self.huge)
         let second = try file("second", size: Self.huge)
-        // Each has a stretch of zeros where the other has a hole.
+        // Each file has zeros where the other one has a hole.
         func fill(_ file: borrowing FileDescriptor, zerosAt zeros: Int64) throws {
             try file.write([UInt8](repeating: 7, count: 300_000), at: 1 << 41)
             try file.write([UInt8](repeating: 0, count: 600_000), at: zeros)
@@ -107,7 +107,7 @@ struct ContentHashTests {
         #expect(try first.digest(as: .sparse, upTo: 1 << 60) == second.digest(as: .sparse, upTo: 1 << 60))
     }
 
-    /// A local user makes such a file at no cost.
+    /// A local user can make such a file at no cost.
     @Test func zerosAreHashedOnlySoFar() throws {
         let file = try file("file", size: Self.huge)
         #expect(throws: Errno.overflow) { try file.digest(mostHoles: ContentHash.mostHoles) }

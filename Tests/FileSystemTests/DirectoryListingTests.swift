@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 struct DirectoryListingTests {
-    /// Names that differ before, at and after their eighth byte, and by nothing but their length.
+    /// Names that differ before, at and after their eighth byte, or only in their length.
     @Test func namesAreSortedByTheirBytes() throws {
         let files = try TemporaryDirectory(inMemory: true)
         var names = [

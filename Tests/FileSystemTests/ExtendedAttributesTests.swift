@@ -33,7 +33,7 @@ struct ExtendedAttributesTests {
         let wanted = attributes(["user.b": "2", "user.a": "", "user.c": String(repeating: "x", count: 1000)])
         try set(wanted)
         #expect(try read() == wanted)
-        // In the order of their bytes, whatever that of the file system is.
+        // In the order of their bytes, in whatever order the file system lists them.
         #expect(try read().attributes.map(\.name) == ["user.a", "user.b", "user.c"].map { Array($0.utf8) })
     }
 

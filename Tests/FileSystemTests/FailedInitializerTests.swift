@@ -2,8 +2,8 @@ import FileSystem
 import TestSupport
 import Testing
 
-/// A value that owns a descriptor and could not be made has none to close: what it closed all the same would be a
-/// file of another part of the program.
+/// A value whose initializer failed must not close a descriptor. It might belong to another part of the
+/// program.
 struct FailedInitializerTests {
     private let files: TemporaryDirectory
     private let directory: Directory
@@ -13,7 +13,7 @@ struct FailedInitializerTests {
         directory = try Directory.open(path: Array(files.path.utf8))
     }
 
-    /// Runs what fails many times, among many open descriptors, of which each is still the same file after.
+    /// Fails many times among many open descriptors. Each of these must still be the same file afterwards.
     private func expectNothingCloses(_ failing: () throws -> Void) throws {
         let own = try (0..<50).map { number in
             try directory.makeDirectory(FileName(number: number))

@@ -16,7 +16,7 @@ struct FileCopierTests {
 
     private func name(_ text: String) throws -> FileName { try #require(FileName(text.utf8)) }
 
-    /// Copies what was written at each offset of a file of this size, and compares.
+    /// Copies a file of this size, with these bytes at each offset, and compares.
     private func copy(
         _ data: [(offset: Int, count: Int)], size: Int, keepsHoles: Bool = true, in directory: Directory
     ) throws -> (copy: FileStatus, isEqual: Bool, advanced: Int) {
@@ -84,7 +84,7 @@ struct FileCopierTests {
         }
     }
 
-    /// What the source has lost since its size was asked for is not made up.
+    /// If the source has become shorter, the copy has no bytes in place of the lost ones.
     @Test func sourceThatShrankGivesWhatItHas() throws {
         try Data(count: 5000).write(to: URL(fileURLWithPath: "\(files.path)/source"))
         let source = try directory.open(name("source"), [.read])

@@ -42,7 +42,7 @@ struct FilePipelineTests {
         #expect(values == (0..<count).map { $0 * $0 })
     }
 
-    /// What is before it is still told, what comes after it is not begun for ever.
+    /// The results before it are given. The work after it does not continue forever.
     @Test(arguments: [1, 2, 8]) func theFirstErrorComesAtItsTurn(threads: Int) throws {
         let pipeline = FilePipeline(threads: threads) { Squares(failing: 1234) }
         var values: [Int] = []
@@ -52,7 +52,7 @@ struct FilePipelineTests {
         #expect(values == (0..<1234).map { $0 * $0 })
     }
 
-    /// Waits for the one that is held until the others have begun.
+    /// The first one waits until the others have begun.
     private struct Held: FileWorker {
         let begun: FileSystem.Semaphore
         let release: FileSystem.Semaphore
@@ -69,7 +69,7 @@ struct FilePipelineTests {
         }
     }
 
-    /// A slow first file holds no other up.
+    /// A slow first file does not delay the others.
     @Test func theFirstPieceDoesNotBlockTheNext() throws {
         let (begun, release) = (FileSystem.Semaphore(), FileSystem.Semaphore())
         let pipeline = FilePipeline(threads: 2) { Held(begun: begun, release: release) }
@@ -84,7 +84,7 @@ struct FilePipelineTests {
         #expect(values == Array(0..<200))
     }
 
-    /// A pipeline that is left waits for the threads that it has started.
+    /// Closing a pipeline waits for the threads that it has started.
     @Test func closingWaitsForTheOthers() throws {
         final class Count: Sendable { let running = Atomic(0) }
         struct Busy: FileWorker {

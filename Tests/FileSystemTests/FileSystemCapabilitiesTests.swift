@@ -37,7 +37,7 @@ struct FileSystemCapabilitiesTests {
         #expect(try directory.asTarget() === directory)
     }
 
-    /// The probe itself, on a file system that can do everything.
+    /// The probe on a file system that can do everything.
     @Test func probeFindsWhatThereIsAndLeavesNothing() throws {
         let temporary = try TemporaryDirectory(inMemory: true)
         try TreeTime(1000).set(on: temporary.path)

@@ -10,7 +10,7 @@ struct HostProcessTests {
         #expect(try HostProcess.start(of: .max) == nil)
     }
 
-    /// It is in the list of processes until its parent asks.
+    /// It is in the list of processes until its parent waits for it.
     @Test func aProcessThatHasEndedHasNone() throws {
         var process = pid_t()
         let name = strdup("true")

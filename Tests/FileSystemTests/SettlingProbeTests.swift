@@ -48,7 +48,7 @@ struct SettlingProbeTests {
         #expect(try probe(name, in: directory).refusal == nil)
     }
 
-    /// A change between the probe and the status after reading, or while it is read.
+    /// A change between the probe and the last status, or while the file is read.
     @Test(arguments: places) func aChangeAfterTheProbeUnsettles(inMemory: Bool) throws {
         let (place, directory, name) = try made("content", inMemory: inMemory)
         let file = try directory.open(name, [.read, .noFollow])
@@ -57,7 +57,7 @@ struct SettlingProbeTests {
         let times = try file.status()
         let writer = open("\(place.path)/file", O_WRONLY)
         #expect(write(writer, "CONTENT", 7) == 7)
-        // The modification time is put back.
+        // The modification time is restored.
         var back = [
             timespec(tv_sec: 0, tv_nsec: (1 << 30) - 2),
             timespec(tv_sec: Int(times.modified.rawSeconds), tv_nsec: Int(times.modified.nanoseconds)),
@@ -91,7 +91,7 @@ struct SettlingProbeTests {
         }
     }
 
-    /// SIGIO, which a broken lease sends by default, ends a process; this one stays, and others wait for no time.
+    /// A broken lease sends SIGIO, which ends a process by default. This process survives, and nobody waits.
     @Test(arguments: places) func programsThatOpenItForWritingMeanwhileHarmNoOne(inMemory: Bool) async throws
     {
         let (place, directory, name) = try made("content", inMemory: inMemory)
@@ -115,7 +115,7 @@ struct SettlingProbeTests {
         #expect(FileTime(seconds: 100, nanoseconds: 4).isOlder(than: now))
         #expect(!now.isOlder(than: now))
         #expect(!FileTime(seconds: 100, nanoseconds: 6).isOlder(than: now))
-        // Whole seconds.
+        // Times of whole seconds.
         #expect(!FileTime(seconds: 99, nanoseconds: 0).isOlder(than: now))
         #expect(FileTime(seconds: 98, nanoseconds: 0).isOlder(than: now))
         #expect(!FileTime(seconds: .max, nanoseconds: 0).isOlder(than: now))

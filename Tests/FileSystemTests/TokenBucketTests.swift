@@ -13,7 +13,7 @@ struct TokenBucketTests {
         var bucket = TokenBucket(rate: 1000)
         var now = Duration.seconds(100)
         for _ in 0..<50 { now += bucket.take(500, at: now) }
-        // 25,000 bytes, of which a tenth of a second's was there.
+        // 25,000 bytes. A tenth of a second's bytes were there before.
         #expect(now > .milliseconds(124_899) && now < .milliseconds(124_901))
     }
 

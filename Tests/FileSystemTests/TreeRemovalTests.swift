@@ -25,7 +25,7 @@ struct TreeRemovalTests {
     @Test func allOfItGoesAndNothingElse() throws {
         try TreeRemoval.remove(tree, in: directory)
         #expect(try names == ["outside"])
-        // What is not there is gone already.
+        // A missing tree is removed already.
         try TreeRemoval.remove(tree, in: directory)
     }
 
@@ -86,7 +86,7 @@ struct TreeRemovalTests {
         #expect(try names == ["1", "outside"])
     }
 
-    /// One object that stays is no reason to leave the others.
+    /// If one object cannot be removed, the others are.
     @Test(.needs(.immutableFiles))
     func allButWhatCannotBeRemovedGoes() throws {
         try HostCommand.run("chattr", "+i", "\(files.path)/1/d/e/g")

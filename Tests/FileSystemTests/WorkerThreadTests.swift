@@ -35,7 +35,7 @@ struct WorkerThreadTests {
     }
 
     @Test func twoPiecesRunBesideEachOther() throws {
-        // Each waits for the other: one after the other they would not end.
+        // Each waits for the other. One after the other, they would never end.
         let (work, body) = (Semaphore(), Semaphore())
         let value = try WorkerThread.run({
             body.signal()
@@ -65,7 +65,7 @@ struct WorkerThreadTests {
             try DirectoryListing.names(in: .open(path: Array("/proc/self/task".utf8))).count
         }
         for _ in 0..<500 { #expect(await WorkerThread().run { 1 } == 1) }
-        // They end on their own; other tests' threads come and go too.
+        // They end by themselves. Threads of other tests come and go, too.
         #expect(try threads() < 100)
     }
 }

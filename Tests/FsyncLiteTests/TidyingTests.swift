@@ -6,7 +6,7 @@ import Testing
 
 @testable import FsyncLite
 
-/// What is removed after a run, and what stays, as the run did not look at it.
+/// The files that are removed after a run, and those that remain because the run did not look at them.
 struct TidyingTests {
     private let directory: TemporaryDirectory
 
@@ -18,7 +18,7 @@ struct TidyingTests {
             at: path("source"))
         try apply()
         try Data("two".utf8).write(to: URL(fileURLWithPath: path("source/edited")))
-        // A file that was changed in the tick in which the exchange begins is kept: it may be another's.
+        // A file changed in the tick in which the exchange begins is protected: it may be another user's.
         ClockTick.pass()
         try apply("--exchange")
         #expect(try names("trees").count == 1)
@@ -72,8 +72,8 @@ struct TidyingTests {
         #expect(try names("trees") == [])
     }
 
-    /// Removing a name moves the change time of the file. A run that compared the file accounts for that; one that trusted
-    /// the manifest or committed what was prepared must not: an edit would be hidden for ever.
+    /// Removing a name moves the change time of the file. A run that compared the file knows that. A run that
+    /// trusted the manifest, or committed a prepared transaction, must not: it would hide an edit forever.
     @Test(.needs(.later), arguments: [true, false])
     func anEditIsAccountedForOnlyByARunThatLooked(hasLooked: Bool) throws {
         // Nothing is racy any more.
@@ -91,7 +91,7 @@ struct TidyingTests {
         #expect(!Tidying(scanned: .now, RetentionRules(given: RetentionPolicy())).hasLooked)
     }
 
-    /// A file whose last name is in the old tree may be another's.
+    /// A file whose last name is in the old tree may be another user's.
     @Test func whatHasNoOtherNameIsKeptAndNoted() throws {
         let tree = try #require(try names("trees").first)
         ClockTick.pass()
@@ -117,7 +117,7 @@ struct TidyingTests {
         #expect(try names("history").count < history.count)
     }
 
-    /// Only an apply counts as a look at the source.
+    /// Only an apply is treated as a look at the source.
     @Test func onlyAnApplyCountsAsARun() throws {
         func lastRun() throws -> String {
             try String(contentsOfFile: path(".target.fsync-lite/last-run"), encoding: .utf8)

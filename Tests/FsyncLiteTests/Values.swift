@@ -3,7 +3,7 @@ import TestSupport
 
 @testable import FsyncLite
 
-// Values that tests of pure code are made of.
+// Values for tests of pure code.
 
 func path(_ text: String) -> RelativePath { RelativePath(text) ?? .root }
 
@@ -18,7 +18,7 @@ func with<Value>(_ value: Value, _ change: (inout Value) -> Void) -> Value {
     return value
 }
 
-/// Also times that have no packed form.
+/// Also times without a packed form.
 func randomTime(_ random: inout SplitMix64) -> FileTime {
     FileTime(
         seconds: Int64.random(in: -10_000_000_000...10_000_000_000, using: &random),

@@ -3,14 +3,14 @@ import Foundation
 import FsyncLite
 import TestSupport
 
-/// Puts damaged documents into a real target and runs the built command on it.
+/// Puts damaged documents into a real target, and runs the built command on it.
 struct CommandFuzz {
     let seed: UInt64
     let findings: String
     private let scratch: TemporaryDirectory
 
     private static let patience = 20.0
-    /// What a script may count on; nothing else ever.
+    /// The exit codes that a script may expect. There are no others.
     private static let documented: Set<Int32> = [0, 1, 2, 3, 4, 5, 6, 65, 66]
 
     init(seed: UInt64, findings: String) throws {
@@ -35,7 +35,7 @@ struct CommandFuzz {
             for arguments in CommandFuzz.commands(kind, scene.transaction, &random) {
                 let found = try judge(arguments, on: scene, kind)
                 codes[found.code, default: 0] += 1
-                // A commit that is under way is for apply and recover to end.
+                // Only apply and recover end a commit that is under way.
                 let waits = found.code == 6 && !["apply", "recover"].contains(arguments[0])
                 wasTaken = wasTaken && (found.code == 0 || waits)
                 if found.isHang {
@@ -59,7 +59,7 @@ struct CommandFuzz {
         return tally
     }
 
-    /// Those that write come last, in either order.
+    /// Commands that write come last, in either order.
     private static func commands(
         _ kind: DocumentKind, _ transaction: String, _ random: inout SplitMix64
     ) -> [[String]] {
@@ -161,7 +161,7 @@ struct CommandFuzz {
     }
 }
 
-/// A source, a target with a history, and things around them that nobody may touch.
+/// A source, a target with a history, and objects around them that must not change.
 private final class CommandScene {
     let path: String
     private var built: TreeSnapshot?
@@ -173,9 +173,9 @@ private final class CommandScene {
 
     func path(_ name: String) -> String { "\(path)/\(name)" }
 
-    /// What a hostile document would like to reach.
+    /// Names that a hostile document would like to reach.
     private(set) var words: [String] = []
-    /// The transaction whose documents lie in the stage.
+    /// The transaction whose documents are in the stage.
     private(set) var transaction = Desk.transaction
 
     // MARK: Building
@@ -215,7 +215,7 @@ private final class CommandScene {
             try Files.write(Array("arrives".utf8), to: "\(stage)/0/0")
             try FileManager.default.copyItem(
                 atPath: "\(state)/manifest.json", toPath: "\(stage)/manifest.json")
-            // Something for apply to stage, so that it looks at what was staged before.
+            // A file to stage, so that apply looks at files that were staged before.
             try Files.write(Array("staged".utf8), to: path("source/staged"))
         }
         if kind.name == "prepared" {
@@ -246,13 +246,13 @@ private final class CommandScene {
         return run.output
     }
 
-    /// An empty document where it belongs: what is put there later does not make a name.
+    /// Puts an empty document in its place, so a later one does not make a name.
     private func place(_ kind: DocumentKind) throws {
         let file = path("target/\(location(kind))")
         if !FileManager.default.fileExists(atPath: file) { try Files.write([], to: file) }
     }
 
-    /// Where the document lies: the directories of the history and of what is prepared have names of their own.
+    /// The place of a document. Directories of the history and of prepared transactions have their own names.
     private func location(_ kind: DocumentKind) -> String {
         if kind.name == "prepared" { return kind.place.replacing(Desk.transaction, with: transaction) }
         let history = ".fsync-lite/history/"
@@ -272,11 +272,11 @@ private final class CommandScene {
         built = try TreeSnapshot(path("target"), withState: true)
     }
 
-    /// A valid document for this very target.
+    /// A valid document for this target.
     func document(_ kind: DocumentKind, _ random: inout SplitMix64) throws -> [UInt8] {
         switch kind.name {
         case "manifest", "history-header", "list", "prepared":
-            // The one that the command wrote, from before the first was put.
+            // The document that the command wrote, before the first was put.
             if let original { return original }
             let document = try Files.read(path("target/\(location(kind))"))
             original = document
@@ -289,7 +289,7 @@ private final class CommandScene {
 
     private var original: [UInt8]?
 
-    /// One that does fit, outside of what is looked at.
+    /// A saved plan that fits, outside of the checked directories.
     private func savedPlan() throws -> [UInt8] {
         let files = try TemporaryDirectory()
         try Files.write(Array("planned".utf8), to: path("source/b"))
@@ -299,7 +299,7 @@ private final class CommandScene {
         return try Files.read("\(files.path)/plan")
     }
 
-    /// A commit in the middle of which somebody pulled the plug.
+    /// The journal of a commit that a power cut interrupted.
     private func journal(_ random: inout SplitMix64) throws -> JournalContent {
         let root = try Directory.open(path: Array(path("target").utf8))
         func identity(_ name: String) throws -> FileIdentity {
@@ -324,7 +324,7 @@ private final class CommandScene {
             .init(parent: parent, name: FileName(name))
         }
         content.objects += [
-            // A directory that stays, a file that leaves it, one that arrives, a manifest for another.
+            // A directory that remains, a file that leaves it, one that arrives, and two manifests.
             .init(old: place(0, "dir"), new: place(0, "dir"), identity: try identity("dir")),
             .init(old: place(6, "c"), slot: place(5, "1"), identity: try identity("dir/c")),
             .init(slot: place(5, "0"), new: place(6, "arrived"), identity: try identity("\(stage)/0/0")),
@@ -348,14 +348,14 @@ private final class CommandScene {
 
     // MARK: Around
 
-    /// What has changed outside of the target; nil when nothing has.
+    /// The changes outside of the target; nil if there are none.
     func changeOutside() throws -> String? {
         guard let outside else { return nil }
         let now = try around()
         return now.touched(since: outside).first ?? now.differences(from: outside).first
     }
 
-    /// Everything but the target.
+    /// Everything outside of the target.
     private func around() throws -> TreeSnapshot {
         try TreeSnapshot(path, leavingOut: ["target"])
     }

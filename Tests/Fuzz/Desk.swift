@@ -2,7 +2,7 @@ import FileSystem
 import FsyncLite
 import Glibc
 
-/// A target of which nothing but the documents matters.
+/// A target of which only the documents matter.
 struct Desk: Sendable {
     static let transaction = "20261121T090000.123456Z-3f2a"
 
@@ -10,7 +10,7 @@ struct Desk: Sendable {
     let root: Directory
     let state: StateDirectory
 
-    /// Makes it below a directory that is there, or opens the one that is there.
+    /// Makes it in an existing directory, or opens an existing one.
     init(_ path: String) throws {
         self.path = path
         let state = "\(path)/.fsync-lite"
@@ -28,7 +28,7 @@ struct Desk: Sendable {
         self.state = state
     }
 
-    /// The desk for what is written again: the document on this one stays.
+    /// The desk for documents that are written again. The document on this one remains.
     func second() throws -> Desk { try Desk("\(path)/again") }
 
     func path(_ kind: DocumentKind) -> String { "\(path)/\(kind.place)" }
@@ -47,7 +47,7 @@ struct Failure: Error, CustomStringConvertible {
     }
 }
 
-/// Files by plain calls.
+/// Files, by plain calls.
 enum Files {
     static func write(_ bytes: [UInt8], to path: String) throws {
         try write(to: path) { put in put(bytes) }

@@ -2,26 +2,25 @@ import FileStorage
 import FsyncLite
 import TestSupport
 
-/// A kind of document that somebody hostile may have written: how valid ones are made, and how the tool
-/// reads them.
+/// A kind of document that an enemy may have written: how valid ones are made, and how the tool reads them.
 struct DocumentKind: Sendable {
     let name: String
-    /// Where the document lies in a target.
+    /// The place of the document in a target.
     let place: String
-    /// It ends in a checksum of what stands before, and errors name a line.
+    /// It ends with a checksum of everything before, and errors name a line.
     let isSealed: Bool
     /// A valid document, of a random shape.
     let make: @Sendable (inout SplitMix64) -> [UInt8]
-    /// Reads the document that lies in a target, by the tool's own code.
+    /// Reads the document of a target with the tool's own code.
     ///
-    /// - Throws: the tool's error for a document that it refuses; a `Violation` when it took one that it must
-    ///   not take, or when that does not survive being written and read again.
+    /// - Throws: the tool's error for a document that it refuses; a `Violation` if it accepted one that it
+    ///   must not accept, or if the document changes when it is written and read again.
     let read: @Sendable (Desk) throws -> Void
 
     /// - Parameters:
-    ///   - value: reads the document that lies in a target.
-    ///   - check: throws a violation when something does not hold that must hold of every value.
-    ///   - text: the document that says so.
+    ///   - value: reads the document of a target.
+    ///   - check: throws a violation if a law is broken.
+    ///   - text: writes the document of a value.
     init<Value: Equatable & SendableMetatype>(
         name: String, place: String, isSealed: Bool = false,
         make: @escaping @Sendable (inout SplitMix64) -> [UInt8],
@@ -32,7 +31,7 @@ struct DocumentKind: Sendable {
         read = { desk in
             let taken = try value(desk)
             try check(taken)
-            // Elsewhere: the document itself must stay, in case that this ends the process.
+            // In another place: if this ends the process, the document itself must remain.
             let other = try desk.second()
             try Files.write(try text(taken), to: "\(other.path)/\(place)")
             do {
@@ -45,7 +44,7 @@ struct DocumentKind: Sendable {
 }
 
 extension DocumentKind {
-    /// Every reader. One more is one more line.
+    /// All readers. A new one needs one more line.
     static let all: [DocumentKind] = [
         .manifest, .journal, .stageLog, .historyHeader, .list, .settings, .userSettings,
         .savedPlan, .prepared,
@@ -66,7 +65,7 @@ func require(_ condition: Bool, _ message: @autoclosure () -> String) throws {
     guard condition else { throw Violation(message()) }
 }
 
-/// The judgement of paths, by code that is not the tool's.
+/// Checks of paths, with code that is not the tool's.
 enum Paths {
     static func requireInside(_ path: [UInt8], _ what: String) throws {
         let components = path.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
@@ -80,7 +79,7 @@ enum Paths {
         try require(isName, "\(what) \(Array(name))")
     }
 
-    /// In the order of a scan, the first before the second.
+    /// In the order of a scan, the first is before the second.
     static func isAscending(_ first: [UInt8], _ second: [UInt8]) -> Bool {
         func key(_ path: [UInt8]) -> [UInt8] { path.map { $0 == UInt8(ascii: "/") ? 0 : $0 } }
         return key(first).lexicographicallyPrecedes(key(second))

@@ -1,7 +1,7 @@
 import Glibc
 import TestSupport
 
-/// A document that is too large to be held in memory.
+/// A document that is too large for the memory.
 struct HugeInput: Sendable {
     let name: String
     let write: @Sendable (_ kind: DocumentKind, _ seed: UInt64, _ path: String) throws -> Void
@@ -27,7 +27,7 @@ struct HugeInput: Sendable {
 }
 
 extension HugeInput {
-    /// A valid document with something long inside its last string of the first half.
+    /// A valid document with long content in the last string of its first half.
     private init(_ name: String, filling part: [UInt8], times: Int) {
         self.init(name: name) { kind, seed, path in
             var random = SplitMix64(seed: seed)

@@ -1,9 +1,9 @@
 import TestSupport
 
-/// One document that is tried: made by its number alone, so that any can be made again.
+/// One document to try. It is made from its number alone, so it can be made again.
 struct Input {
     let bytes: [UInt8]
-    /// Whether the document must be taken, must be refused, or either.
+    /// Whether the document must be accepted, must be refused, or either.
     let expectation: Expectation
 
     enum Expectation {

@@ -9,7 +9,7 @@ extension DocumentKind {
         value: { desk in try JournalContent(desk) }, check: { try $0.check() }, text: { $0.text() })
 }
 
-/// All that a journal says, with values that anybody can make.
+/// All values of a journal, in a form that can be made freely.
 struct JournalContent: Equatable {
     typealias Place = OperationGraph.Location
     typealias Object = OperationGraph.Object
@@ -97,7 +97,7 @@ struct JournalContent: Equatable {
         document.beginTrailer()
         document.end(withChecksum: true)
         var bytes: [UInt8] = []
-        // Bytes take whatever is written.
+        // Writing to bytes cannot fail.
         try! document.drain(to: &bytes, all: true)
         return bytes
     }

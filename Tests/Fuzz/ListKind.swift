@@ -29,7 +29,7 @@ extension DocumentKind {
             for case .slot(let slot) in content.stored.map(\.place) {
                 try Paths.requireInside(slot.bytes, "a slot outside:")
             }
-            // Following them ends, with any content.
+            // With any content, following them ends.
             let (step, hand) = (ListLayer(content.step), ListLayer(content.hand))
             let joined = hand.joined(to: step).joined(to: hand)
             for line in content.step { _ = joined.resolve(line.path) }
@@ -50,7 +50,7 @@ extension DocumentKind {
         let list = ListDocument(
             content.header, step: ListLayer(content.step), hand: ListLayer(content.hand),
             stored: content.stored)
-        // Bytes take whatever is written.
+        // Writing to bytes cannot fail.
         try! list.write(to: &bytes)
         return bytes
     }

@@ -9,7 +9,7 @@ extension DocumentKind {
         value: { desk in try ManifestContent(desk) }, check: { try $0.check() }, text: { $0.text() })
 }
 
-/// All that a manifest says.
+/// All values of a manifest.
 private struct ManifestContent: Equatable {
     struct Entry: Equatable {
         var file: File
@@ -42,7 +42,7 @@ private struct ManifestContent: Equatable {
         }
         writer.end()
         var bytes: [UInt8] = []
-        // Bytes take whatever is written.
+        // Writing to bytes cannot fail.
         try! writer.drain(to: &bytes, all: true)
         return bytes
     }

@@ -1,15 +1,15 @@
 import FsyncLite
 import TestSupport
 
-/// Damages a document as somebody would who knows its format.
+/// Damages a document like somebody who knows its format.
 struct Mutation {
     private var bytes: [UInt8]
-    /// Words that are worth more in this place, such as the inode of what must not be touched.
+    /// Words that are valuable in this place, such as the inode of a file that must not change.
     private let words: [String]
 
     /// A document with one to three mutations.
     ///
-    /// - Parameter kind: a sealed one mostly gets its checksum anew: else that alone would tell.
+    /// - Parameter kind: a sealed one usually gets a new checksum, because the old one would show the damage.
     static func of(
         _ document: [UInt8], _ kind: DocumentKind, words: [String] = [], _ random: inout SplitMix64
     ) -> [UInt8] {
@@ -29,7 +29,7 @@ struct Mutation {
 
     private static let end = "\"xxh64:0123456789abcdef\"}\n".utf8.count
 
-    /// Without the checksum and what follows.
+    /// The document without the checksum and the text after it.
     private static func opened(_ document: [UInt8]) -> [UInt8] { Array(document.dropLast(end)) }
 
     private static func sealed(_ start: [UInt8]) -> [UInt8] { ManifestText.sealed(start) }
@@ -151,7 +151,7 @@ struct Mutation {
         return tokens
     }
 
-    /// Puts numbers and times at the ends of their ranges: one in four of the document, or all of them.
+    /// Puts numbers and times at the ends of their ranges: one in four of the document, or all.
     private mutating func changeNumbers(_ random: inout SplitMix64) {
         let isEach = random.oneIn(3)
         for token in tokens().reversed() where isEach || random.oneIn(4) {
@@ -171,7 +171,7 @@ struct Mutation {
         guard !wanted.isEmpty else { return }
         let token = random.pick(wanted)
         let replacement = text(&random)
-        // One string in two lands inside the old one, whose rest then stays.
+        // In one of three cases, the new text is inserted into the old string.
         if token.isString, token.range.count > 1, replacement.hasPrefix("\""), replacement.utf8.count > 2,
             random.oneIn(3)
         {
@@ -183,7 +183,7 @@ struct Mutation {
         }
     }
 
-    /// A key with its value: repeated, left out, moved, renamed, or with another member's value.
+    /// A key with its value is repeated, left out, moved, renamed, or gets another value.
     private mutating func changeMember(_ random: inout SplitMix64) {
         let tokens = tokens()
         let keys = tokens.indices.filter {
@@ -211,7 +211,7 @@ struct Mutation {
         switch random.number(0...5) {
         case 0: bytes.insert(contentsOf: comma + text, at: range.upperBound)
         case 1:
-            // With its comma, so that what is left is whole.
+            // With its comma, so that the rest is complete.
             let hasComma = range.upperBound < bytes.count && bytes[range.upperBound] == comma[0]
             bytes.removeSubrange(range.lowerBound..<range.upperBound + (hasComma ? 1 : 0))
         case 2: bytes.insert(contentsOf: text + comma, at: other.lowerBound)
@@ -246,7 +246,7 @@ struct Mutation {
 
     // MARK: Words
 
-    /// `‹FF›` stands for the byte.
+    /// `‹FF›` represents the byte.
     private static func encoded(_ text: String) -> [UInt8] {
         guard text.contains("‹") else { return Array(text.utf8) }
         return Array(text.replacing("‹FF›", with: "\0").utf8).map { $0 == 0 ? 0xFF : $0 }

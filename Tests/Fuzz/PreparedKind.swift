@@ -20,7 +20,7 @@ extension DocumentKind {
         }, check: { try $0.check() }, text: { try $0.text() })
 }
 
-/// A prepared transaction: what a journal says, and what was seen of it.
+/// A prepared transaction: the content of a journal, and the status of its objects.
 private struct PreparedContent: Equatable {
     var transaction: PreparedTransaction
 
@@ -124,7 +124,7 @@ private struct PreparedContent: Equatable {
         return !objects[place.parent].isSlotDirectory && !objects[place.parent].isManifest
     }
 
-    /// Followed, the operations bring each object to its last place, and never two to one.
+    /// The operations bring each object to its last place, and never two to one.
     private func checkMoves(_ journal: JournalContent) throws {
         let objects = journal.objects
         var places = objects.map(\.before)

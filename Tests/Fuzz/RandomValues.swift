@@ -2,7 +2,7 @@ import FileSystem
 import FsyncLite
 import TestSupport
 
-/// Random values such as documents hold, common and odd ones.
+/// Random values as in documents, usual and odd ones.
 extension SplitMix64 {
     mutating func number(_ range: ClosedRange<Int>) -> Int { Int.random(in: range, using: &self) }
 
@@ -10,7 +10,7 @@ extension SplitMix64 {
         choices[number(0...choices.count - 1)]
     }
 
-    /// A file name: mostly a word, at times escapes, other scripts, bytes that are no UTF-8.
+    /// A file name: usually a word, sometimes with escapes, other scripts, or invalid UTF-8.
     mutating func name() -> [UInt8] {
         let word = Array("\(pick(["a", "b", "file", "photo", "x", "deep", "zz"]))\(number(0...99))".utf8)
         switch number(0...11) {
@@ -42,7 +42,7 @@ extension SplitMix64 {
     }
     mutating func account() -> UInt32 { oneIn(10) ? pick([.max, .max - 1, 65534]) : UInt32(next() % 2000) }
 
-    /// Sorted by name, each once.
+    /// Sorted by name, without duplicates.
     mutating func extended() -> ExtendedAttributes {
         var names: Set<[UInt8]> = []
         for _ in 0..<number(1...3) {

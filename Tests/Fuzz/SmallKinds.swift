@@ -4,7 +4,7 @@ import Foundation
 import FsyncLite
 import TestSupport
 
-/// The log of a stage, and the documents that go through `Codable`.
+/// The log of a stage, and the documents that use `Codable`.
 extension DocumentKind {
     private struct StageLogContent: Equatable {
         var header: StageLogHeader?
@@ -128,7 +128,7 @@ extension DocumentKind {
 
     private static let userSettingsPlace = ".fsync-lite/user-settings.json"
 
-    /// Options as settings have them, at least one.
+    /// At least one option, in the form of settings.
     private static func options(_ random: inout SplitMix64) -> String {
         let all = [
             "\"quiet\": true", "\"max_delete\": \(random.number(0...99))", "\"max_size\":\"10M\"",

@@ -1,7 +1,7 @@
 import Foundation
 import TestSupport
 
-/// What became of the documents of one kind.
+/// The results for the documents of one kind.
 struct Tally {
     let name: String
     var inputs = 0
@@ -28,13 +28,13 @@ struct Tally {
     }
 }
 
-/// Runs workers and keeps what ends one: the document, in a file named after its seed and number.
+/// Runs workers. A document that ends one is saved in a file named after its seed and number.
 struct Supervisor {
     let seed: UInt64
     let findings: String
     private let scratch: TemporaryDirectory
 
-    /// Beyond that a reader is known to be bad.
+    /// After so many crashes, a reader is known to be bad.
     private static let mostCrashes = 10
 
     init(seed: UInt64, findings: String) throws {
@@ -64,7 +64,7 @@ struct Supervisor {
                 let what = signal == SIGALRM ? "hang" : "crash"
                 if signal == SIGALRM { tally.hangs += 1 } else { tally.crashes += 1 }
                 let errors = String(decoding: try Files.read("\(desk).errors").prefix(2000), as: UTF8.self)
-                // What lies there ended it; to make it anew might end this process too.
+                // This document ended the worker. Making it again might end this process, too.
                 let document = huge ? [] : try Files.read("\(desk)/\(kind.place)")
                 let cause = "signal \(signal)\n\(errors)"
                 try keep(kind, progress.number, document, huge: huge, what, cause)
@@ -76,7 +76,7 @@ struct Supervisor {
         return tally
     }
 
-    /// - Returns: the signal that ended the worker; nil when it came to its end.
+    /// - Returns: the signal that ended the worker; nil if it finished.
     private func work(
         _ kind: DocumentKind, _ numbers: Range<Int>, _ desk: String, huge: Bool
     ) throws -> Int32? {
@@ -106,7 +106,7 @@ struct Supervisor {
         return nil
     }
 
-    /// Keeps a document, and tells how to try it again.
+    /// Saves a document, and prints how to try it again.
     private func keep(
         _ kind: DocumentKind, _ number: Int, _ document: [UInt8], huge: Bool, _ what: String, _ text: String
     ) throws {

@@ -2,14 +2,13 @@ import FileStorage
 import FsyncLite
 import Glibc
 
-/// Tries documents one after the other, in a process of its own: the one that watches it survives whatever
-/// a reader does.
+/// Tries documents one after the other, in its own process. Its supervisor survives whatever a reader does.
 struct Worker {
     let kind: DocumentKind
     let seed: UInt64
     let desk: Desk
 
-    /// An address space in which everything that is not a defect has room.
+    /// An address space that is large enough unless there is a defect.
     static let memory: UInt = 2 << 30
     /// Seconds for one document.
     static let patience: UInt32 = 10
@@ -37,7 +36,7 @@ struct Worker {
         try progress.save()
     }
 
-    /// Documents of a size that no memory holds.
+    /// Documents that are too large for any memory.
     func runHuge(_ numbers: Range<Int>, _ progress: inout SyncProgress) throws {
         for number in numbers {
             try progress.begin(number)
@@ -51,7 +50,7 @@ struct Worker {
         _ expectation: Input.Expectation, _ number: Int, _ progress: inout SyncProgress,
         patience: UInt32 = Worker.patience
     ) throws {
-        // Its signal ends the process, which is how a document without end is told.
+        // Its signal ends the process, which is reported as a document without end.
         alarm(patience)
         defer { alarm(0) }
         do {
@@ -65,7 +64,7 @@ struct Worker {
         }
     }
 
-    /// What is wrong with a refusal; nil when it tells the file, the line, and the cause on one line.
+    /// The fault of a refusal; nil if it gives the file, the line, and the cause on one line.
     private func complaint(_ error: any Error) -> String? {
         if let violation = error as? Violation { return "taken: \(violation)" }
         guard let error = error as? SyncError else {
@@ -85,7 +84,7 @@ struct Worker {
     }
 }
 
-/// What a worker has got to, in a file that outlives it.
+/// The progress of a worker, in a file that outlives it.
 struct SyncProgress {
     private let path: String
     var number = 0
@@ -100,7 +99,7 @@ struct SyncProgress {
 
     mutating func begin(_ number: Int) throws {
         self.number = number
-        // Saved before each document that may be the last one.
+        // Saved before each document, because that may be the last one.
         try save()
     }
 
@@ -114,7 +113,7 @@ struct SyncProgress {
         try Files.write(Array(text.utf8), to: path)
     }
 
-    /// What a worker that has ended has left.
+    /// Reads the progress of a worker that has ended.
     init(reading path: String) throws {
         self.path = path
         let lines = String(decoding: try Files.read(path), as: UTF8.self).split(separator: "\n")

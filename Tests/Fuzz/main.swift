@@ -53,7 +53,7 @@ struct Options {
     }
 }
 
-/// On standard output, at once: a run takes minutes.
+/// Prints at once to standard output, because a run takes minutes.
 func say(_ text: String) {
     FileHandle.standardOutput.write(Data("\(text)\n".utf8))
 }

@@ -3,7 +3,7 @@ import Glibc
 import TestSupport
 import Testing
 
-/// What a test needs of the machine, and how to get it. What is not there is named when all tests are done.
+/// A tool or a right that a test needs, and how to get it. Missing ones are listed when all tests are done.
 package struct Need: Sendable {
     private let name: String
     /// How to get it.
@@ -31,7 +31,7 @@ package struct Need: Sendable {
         "btrfs", "\(asRoot); apt-get install btrfs-progs",
         HostCommand.isInstalled("btrfs") && TestDisk.btrfs.canMount)
     package static let xfs = Need("XFS", "\(asRoot); apt-get install xfsprogs", TestDisk.xfs.canMount)
-    /// A file system on which a commit is a weak one.
+    /// A file system for weak commits.
     package static func disk(_ disk: TestDisk, _ packages: String) -> Need {
         Need("\(disk)", "\(asRoot), with /dev/fuse; apt-get install \(packages)", disk.canMount)
     }
@@ -43,7 +43,7 @@ package struct Need: Sendable {
     package static let fuse = Need(
         "FUSE", "\(asRoot), with /dev/fuse",
         access("/dev/fuse", R_OK | W_OK) == 0 && TestDisk.tmpfs(options: "size=1m").canMount)
-    /// The same as another user.
+    /// `snapshot mount` as another user.
     package static let fuseOfUsers = Need(
         "fusermount3", "\(asRoot), with a /dev/fuse that all may open; apt-get install fuse3",
         fuse.isMet && HostCommand.works(OrdinaryUser.prefix + ["fusermount3", "-V"])
@@ -93,12 +93,12 @@ package struct Need: Sendable {
             FileManager.default.fileExists(atPath: path))
     }
 
-    /// An attribute that not every kernel and file system takes.
+    /// An attribute that only some kernels and file systems can store.
     package static func attribute(_ name: String, _ isTaken: Bool) -> Need {
         Need("a file system that takes \(name)", "another kernel or file system", isTaken)
     }
 
-    /// For what a part of a test needs: whether it is there; notes it where it is not.
+    /// For the need of one part of a test. If it is missing, that is noted.
     package func isThere() -> Bool {
         if !isMet { NotTried.note(self) }
         return isMet
@@ -109,14 +109,14 @@ package struct Need: Sendable {
 }
 
 extension Trait where Self == ConditionTrait {
-    /// Runs the test only where all of this is there.
+    /// Runs the test only if all needs are met.
     package static func needs(_ needs: Need..., sourceLocation: SourceLocation = #_sourceLocation) -> Self {
         let comment = needs.first { !$0.isMet }?.comment
         return .enabled(comment, sourceLocation: sourceLocation) { needs.allSatisfy { $0.isThere() } }
     }
 }
 
-/// What was not tried; told when the process ends.
+/// The missing needs. They are printed when the process ends.
 private enum NotTried {
     private static let counts = Counts()
 

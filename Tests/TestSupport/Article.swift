@@ -1,13 +1,13 @@
 import FileStorage
 
-/// A page of a DocC catalog, whose examples a test compiles and runs.
+/// A page of a DocC catalog. A test compiles and runs its examples.
 package struct Article {
-    /// Lines of its examples that are not in the test's file: blanks before them do not count.
+    /// Lines of its examples that are not in the test's file. Leading blanks are ignored.
     package let linesNotTested: [String]
     package let lineCount: Int
 
     /// - Parameters:
-    ///   - path: below the package.
+    ///   - path: relative to the package.
     ///   - test: the file of the test, in a folder of `Tests`.
     package init(_ path: String, testedIn test: String) throws {
         let test = LocalFile(test)

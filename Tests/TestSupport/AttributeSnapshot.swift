@@ -1,17 +1,17 @@
 import CLinux
 import Glibc
 
-/// What a `TreeSnapshot` leaves out of a tree: extended attributes with ACLs, which names are names of one file,
-/// what device nodes stand for, and the sizes of files. Listed with plain system calls.
+/// The part of a tree that a `TreeSnapshot` leaves out, listed with plain system calls: extended attributes
+/// with ACLs, hard links, device numbers, and the sizes of files.
 ///
 /// The state `.fsync-lite` at the root is left out. The root itself is `.`.
 package struct AttributeSnapshot: Sendable, Equatable {
     package struct Entry: Sendable, Equatable {
         package var size: Int
         package var device: UInt
-        /// By name; ACLs are among them.
+        /// By name. ACLs are among them.
         package var attributes: [[UInt8]: [UInt8]]
-        /// Of what has several names in this tree, the first of them.
+        /// The first of several names in this tree.
         package var group: [UInt8]?
     }
 
@@ -37,7 +37,7 @@ package struct AttributeSnapshot: Sendable, Equatable {
 
     package subscript(path: String) -> Entry? { entries[Array(path.utf8)] }
 
-    /// What differs, one line each, for people; empty when the trees are equal.
+    /// The differences for people, one per line; empty if the trees are equal.
     package func differences(from other: AttributeSnapshot) -> [String] {
         TreeDifferences.lines(entries, other.entries) { _, left, right in
             left == right ? [] : ["\(AttributeSnapshot.text(left)), not \(AttributeSnapshot.text(right))"]
@@ -58,9 +58,9 @@ package enum RawPath {
         path.map { CChar(bitPattern: $0) } + [0]
     }
 
-    /// What a directory holds, and itself as `.`: the path below it, the whole path, and the status.
+    /// The entries of a directory, and itself as `.`: the path below it, the whole path, and the status.
     ///
-    /// - Parameter names: entries of the directory that are left out with all that is in them.
+    /// - Parameter names: entries that are left out, with everything in them.
     static func entries(
         of root: String, leavingOut names: Set<String>
     ) throws -> [(name: [UInt8], path: [UInt8], status: stat)] {
@@ -82,7 +82,7 @@ package enum RawPath {
 
     package static func names(in path: [UInt8]) throws -> [[UInt8]] {
         guard let stream = opendir(terminated(path)) else {
-            // What nobody can list has no names to tell.
+            // A directory that cannot be listed has no known names.
             if errno == EACCES { return [] }
             throw TreeError("opendir", path)
         }
@@ -99,7 +99,8 @@ package enum RawPath {
         return names
     }
 
-    /// All extended attributes of what a path names, a symlink itself included; ACLs once, where XFS has two names.
+    /// All extended attributes of a file, or of a symlink itself. ACLs are listed once: XFS has two names for
+    /// them.
     package static func attributes(of path: [UInt8]) throws -> [[UInt8]: [UInt8]] {
         var list = [CChar](repeating: 0, count: 65536)
         let length = llistxattr(terminated(path), &list, list.count)
@@ -139,8 +140,8 @@ package struct AccessList: Sendable {
     package var bytes: [UInt8] = [2, 0, 0, 0]
 
     /// - Parameters:
-    ///   - owner: permissions from 0 to 7, as those that follow.
-    ///   - users: of more users, by number.
+    ///   - owner: permissions from 0 to 7. The next parameters have the same form.
+    ///   - users: more users, by number.
     package init(
         owner: UInt8, users: KeyValuePairs<UInt32, UInt8>, group: UInt8, mask: UInt8, others: UInt8
     ) {

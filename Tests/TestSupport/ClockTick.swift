@@ -1,8 +1,8 @@
 import Glibc
 
-/// The clock that stamps files stands still for some milliseconds at a time, longer on a machine that is busy.
+/// The clock for file times advances in steps of some milliseconds, and in longer ones on a busy machine.
 package enum ClockTick {
-    /// Waits until it has passed every stamp that was given so far.
+    /// Waits until the clock is later than all times given so far.
     package static func pass() {
         func now(_ clock: clockid_t) -> (Int, Int) {
             var time = timespec()

@@ -1,20 +1,20 @@
 import Foundation
 import Glibc
 
-/// One run of the built command: how it ended and what it said.
+/// One run of the built command: its result and its output.
 package struct CommandRun: Sendable, CustomStringConvertible {
     /// Its command line.
     package let words: [String]
-    /// The exit code; for a run that a signal ended, its number with a minus sign.
+    /// The exit code. If a signal ended the run, it is the negative number of the signal.
     package let code: Int32
     package let output: String
     package let errors: String
 
-    /// As whom the command runs.
+    /// The user that runs the command.
     package enum Identity: Sendable {
-        /// As whoever runs the tests.
+        /// The user who runs the tests.
         case current
-        /// As a user whom permissions stop: the current one, or `nobody` where that is root.
+        /// A user whom permissions stop: the current one, or `nobody` if that is root.
         case ordinary
     }
 
@@ -37,14 +37,14 @@ package struct CommandRun: Sendable, CustomStringConvertible {
         self.errors = errors
     }
 
-    /// The same with what it said in other words.
+    /// The same run with its output in other words.
     package func saying(_ other: (String) throws -> String) rethrows -> CommandRun {
         CommandRun(words, code: code, output: try other(output), errors: try other(errors))
     }
 
     package var description: String { "\(words.joined(separator: " ")): \(code)\n\(output)\(errors)" }
 
-    /// Standard output as the JSON object that it has to be.
+    /// Standard output as a JSON object.
     package func json() throws -> JSONObject { try JSONObject(text: output) }
 }
 
@@ -54,12 +54,12 @@ package final class RunningCommand {
     private let files: TemporaryDirectory
     private let words: [String]
 
-    /// Output goes to files, so that no pipe can fill up and hold the command.
+    /// Output is written to files, because a full pipe would stop the command.
     ///
     /// - Parameters:
     ///   - tracer: another command with its arguments, which runs this one.
-    ///   - environment: on top of that of the tests.
-    ///   - output: a terminal instead of a file; likewise `errors`.
+    ///   - environment: added to that of the tests.
+    ///   - output: a terminal instead of a file. The same is true for `errors`.
     package init(
         _ arguments: [String], as identity: CommandRun.Identity = .current, in directory: String? = nil,
         under tracer: [String] = [], environment: [String: String] = [:], output: Terminal? = nil,
@@ -69,10 +69,10 @@ package final class RunningCommand {
         self.words = arguments
         var words = [try BuiltCommand.path()] + arguments
         if case .ordinary = identity, geteuid() == 0 {
-            // The build directory may be closed to others.
+            // Other users may have no access to the build directory.
             let copy = "\(files.path)/fsync-lite"
-            // By another process: a child of this one, begun meanwhile, would hold it open for writing, and the kernel
-            // runs no such file.
+            // Copy it by another process. A child of this one, begun meanwhile, would have the copy open for
+            // writing, and the kernel would not run it.
             try HostCommand.run("install", "-m", "755", words[0], copy)
             words = OrdinaryUser.prefix + [copy] + arguments
         }
@@ -82,7 +82,7 @@ package final class RunningCommand {
         ]
         process = try SpawnedProcess(
             tracer + words, in: directory ?? files.path,
-            // Settings of the user who runs the tests, and the machine's time zone, must not matter.
+            // The settings of the user who runs the tests, and the machine's time zone, must have no effect.
             environment: ProcessInfo.processInfo.environment
                 .merging(["XDG_CONFIG_HOME": files.path, "FSYNC_LITE_STATE": "", "TZ": "UTC"]) { $1 }.merging(
                     environment
@@ -91,16 +91,15 @@ package final class RunningCommand {
             errors: (errors?.device ?? handles[1]).fileDescriptor)
     }
 
-    /// Its process.
     package var identifier: Int32 { process.identifier }
     package var isRunning: Bool { process.isRunning }
 
-    /// Ends it as a power cut would, if it still runs.
+    /// Ends it at once, as a power cut would, if it is running.
     package func kill() {
         send(SIGKILL)
     }
 
-    /// Sends it a signal, if it still runs.
+    /// Sends it a signal if it is running.
     package func send(_ signal: Int32) {
         process.send(signal)
     }
@@ -121,7 +120,7 @@ package final class RunningCommand {
     }
 }
 
-/// What `FSYNC_LITE` names, such as the release binary; else what the build put beside the test bundle.
+/// The command that `FSYNC_LITE` names, such as the release binary; otherwise the one beside the test bundle.
 package enum BuiltCommand {
     private struct Missing: Error, CustomStringConvertible {
         let description = "no fsync-lite beside the test bundle: run swift build first"
@@ -151,7 +150,7 @@ package enum BuiltCommand {
     }
 }
 
-/// A user whom permissions stop, for tests of what cannot be read or written.
+/// A user whom permissions stop, for tests of unreadable files.
 package enum OrdinaryUser {
     /// `nobody`.
     private static let number: UInt32 = 65534
@@ -160,13 +159,13 @@ package enum OrdinaryUser {
         "setpriv", "--reuid", "\(number)", "--regid", "\(number)", "--clear-groups", "--",
     ]
 
-    /// Whether there is one who can reach the temporary directory.
+    /// Whether such a user can reach the temporary directory.
     package static let isAvailable: Bool = {
         guard geteuid() == 0 else { return true }
         return HostCommand.works(prefix + ["test", "-x", NSTemporaryDirectory()])
     }()
 
-    /// Makes a whole tree theirs.
+    /// Gives a whole tree to this user.
     package static func own(_ path: String) {
         guard geteuid() == 0 else { return }
         lchown(path, number, number)

@@ -1,6 +1,6 @@
 import Glibc
 
-/// Directories in directories, deeper than any path can say, with a file in the innermost.
+/// Nested directories, deeper than any path can name, with a file in the innermost one.
 package enum DeepTree {
     package static func make(at root: String, depth: Int, name: String = "d") throws {
         try walk(root, depth, name) { directory in
@@ -13,7 +13,7 @@ package enum DeepTree {
         }
     }
 
-    /// What the file in the innermost directory holds.
+    /// The content of the file in the innermost directory.
     package static func text(at root: String, depth: Int, name: String = "d") throws -> String {
         var bytes = [UInt8](repeating: 0, count: 100)
         var count = 0
@@ -27,7 +27,7 @@ package enum DeepTree {
         return String(decoding: bytes.prefix(max(count, 0)), as: UTF8.self)
     }
 
-    /// Writes that file anew.
+    /// Writes that file again.
     package static func edit(_ text: String, at root: String, depth: Int, name: String = "d") throws {
         try walk(root, depth, name) { _ in
         } end: {
@@ -35,7 +35,7 @@ package enum DeepTree {
         }
     }
 
-    /// How many levels there are.
+    /// The number of levels.
     package static func depth(at root: String, name: String = "d") -> Int {
         var count = 0
         try? walk(root, .max, name) { _ in
@@ -46,8 +46,8 @@ package enum DeepTree {
     }
 
     /// - Parameters:
-    ///   - step: called with each directory before the next is entered.
-    ///   - end: called with the last.
+    ///   - step: called with each directory before the next one is entered.
+    ///   - end: called with the last one.
     package static func walk(
         _ root: String, _ depth: Int, _ name: String, step: (Int32) throws -> Void,
         end: (Int32) throws -> Void

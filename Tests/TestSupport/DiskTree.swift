@@ -1,13 +1,13 @@
 import Glibc
 
-/// A real tree that grows and changes at random: the same way for the same seed.
+/// A real tree that grows and changes at random, in the same way for the same seed.
 ///
-/// Shares no code with the tool; names, kinds, modes and times are drawn from few values, so that much collides.
+/// It shares no code with the tool. Names, types, modes and times have few values, so that many collide.
 package struct DiskTree {
     private let root: [UInt8]
     private var random: SplitMix64
 
-    /// NFC and NFD, no UTF-8 at all, and characters that sort around `/`.
+    /// NFC and NFD, invalid UTF-8, and characters that sort around `/`.
     private static let names: [[UInt8]] =
         ["a", "b", "c", "a b", "a.b", "a-b", "\u{E9}", "e\u{301}", "a\n", "~", "A"].map { Array($0.utf8) } + [
             [0xFF, 0x80]
@@ -22,18 +22,18 @@ package struct DiskTree {
         try TreeLiteral.directory([:]).build(at: path)
     }
 
-    /// A tree that is there.
+    /// For a tree that exists.
     package init(at path: String, seed: UInt64) {
         root = Array(path.utf8)
         random = SplitMix64(seed: seed)
     }
 
-    /// Adds entries where there is room.
+    /// Adds entries at free names.
     package mutating func grow(_ count: Int) throws {
         for _ in 0..<count { try create() }
     }
 
-    /// Changes it in as many ways.
+    /// Changes the tree in as many ways.
     package mutating func change(_ count: Int) throws {
         for _ in 0..<count {
             switch Int.random(in: 0..<14, using: &random) {
@@ -45,7 +45,7 @@ package struct DiskTree {
             case 8: try setTime()
             case 9: if let victim = try pick() { try remove(victim) }
             case 10:
-                // Another kind of thing in its place.
+                // An object of another type in its place.
                 if let victim = try pick() {
                     try remove(victim)
                     try make(victim)
@@ -56,7 +56,7 @@ package struct DiskTree {
         }
     }
 
-    /// Changes what two trees with the same names have in the same way, but for the state.
+    /// Changes entries by hand: in two trees with the same names, in the same way.
     package mutating func drift(_ count: Int) throws {
         for _ in 0..<count {
             switch Int.random(in: 0..<3, using: &random) {
@@ -67,7 +67,7 @@ package struct DiskTree {
         }
     }
 
-    /// Gives a file one more name, where there is room.
+    /// Adds a name to a file, if the chosen name is free.
     package mutating func link() throws {
         let files = try paths().filter { isFile($0) }
         let goal = try place()

@@ -16,12 +16,12 @@ package enum Extremes {
         "-0001-12-31T23:59:59Z", "9999-12-31T23:59:59.999999999Z", "+10000-01-01T00:00:00Z",
     ]
 
-    /// The numbers of a document, and the times in it, but for its version.
+    /// The numbers and times in a document, without its version.
     package static func fields(of text: [UInt8]) -> [(range: Range<Int>, isTime: Bool)] {
         let marks = Set(":[]{},/ \n\"".utf8)
         var (fields, start) = ([(range: Range<Int>, isTime: Bool)](), 0)
         while start < text.count {
-            // A time has colons.
+            // A time contains colons.
             let end = text[start...].firstIndex { marks.subtracting(":".utf8).contains($0) } ?? text.count
             if Timestamp(iso8601: text[start..<end]) != nil {
                 fields.append((start..<end, true))
@@ -41,7 +41,7 @@ package enum Extremes {
         return fields
     }
 
-    /// A document with other words in these places, and with the right checksum if it has one.
+    /// A document with other words in these places. If it has a checksum, that is corrected.
     package static func document(_ text: [UInt8], replacing fields: [Range<Int>], with value: String)
         -> [UInt8]
     {

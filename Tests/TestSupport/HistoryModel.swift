@@ -1,8 +1,8 @@
 import FileSystem
 import FsyncLite
 
-/// The judge of a target's history: a tree and the slots of its history in memory. It keeps every list in full, and which
-/// object has which number. It knows nothing of layers.
+/// A model of a target's history, to judge the real one: a tree and the slots of its history in memory. It
+/// stores every list in full, and the number of each object. It does not know layers.
 package struct HistoryModel: Sendable {
     package struct Entry: Hashable, Sendable {
         package var isDirectory: Bool
@@ -16,7 +16,7 @@ package struct HistoryModel: Sendable {
 
     package typealias List = [RelativePath: Entry]
 
-    /// Where a step put an object.
+    /// The place to which a run moved an object.
     package enum Storage: Hashable, Sendable {
         case slot(Int)
         case inside(UInt64, FileName)
@@ -26,14 +26,14 @@ package struct HistoryModel: Sendable {
         package let step: Int
         /// The list that the step found.
         package let found: List
-        /// By number, what the step displaced.
+        /// The objects that the run moved into the history, by number.
         package var stored: [UInt64: Storage] = [:]
     }
 
     package enum Event: Sendable {
-        /// A step was taken: the newest record is new. `before` is the list that the step before left.
+        /// A run: the newest record is new. `before` is the list that the run before it left.
         case step(before: List)
-        /// A record was let go of.
+        /// A record was removed.
         case pruned(Int)
     }
 
@@ -43,7 +43,7 @@ package struct HistoryModel: Sendable {
         var content: UInt64
         var number: UInt64?
         var attributes: UInt16 = 0
-        /// The content that had the number.
+        /// The content when it got its number.
         var numbered: UInt64?
     }
 
@@ -52,18 +52,18 @@ package struct HistoryModel: Sendable {
         let number: Int
     }
 
-    /// The object 0 is the root.
+    /// Object 0 is the root.
     private var objects: [Int: Object] = [0: Object(isDirectory: true, content: 0)]
     private var slots: [Slot: Int] = [:]
     private var generator: SplitMix64
     private var nextObject = 1
     private var nextNumber: UInt64 = 1
     private var nextStep = 1
-    /// What the last step left.
+    /// The list that the last run left.
     package private(set) var present: List = [:]
-    /// Newest first.
+    /// The newest first.
     package private(set) var records: [Record] = []
-    /// What hands removed or wrote over.
+    /// The objects that were removed or overwritten by hand.
     package private(set) var destroyed: Set<UInt64> = []
 
     package init(seed: UInt64) {
@@ -71,10 +71,10 @@ package struct HistoryModel: Sendable {
         edit(6)
     }
 
-    /// Lets something happen.
+    /// Makes a random event happen.
     package mutating func advance() -> Event {
         let kind = random(10)
-        // The step finds what hands did.
+        // The run finds changes by hand.
         if kind != 8, generator.oneIn(3) { edit(2) }
         switch kind {
         case 4...5 where !records.isEmpty:
@@ -168,7 +168,7 @@ package struct HistoryModel: Sendable {
         objects[parent]?.entries[name] = nil
     }
 
-    /// The list of the tree; what is new in it gets numbers.
+    /// The list of the tree. New objects get numbers.
     private mutating func look() -> List {
         var list: List = [:]
         for (path, id) in names(below: 0) {
@@ -187,7 +187,7 @@ package struct HistoryModel: Sendable {
 
     // MARK: Steps
 
-    /// What is wanted at a path: an object, or a new one.
+    /// The object that should be at a path: an existing one, or a new one.
     private enum Wanted {
         case object(Int)
         case new(isDirectory: Bool)
@@ -234,7 +234,7 @@ package struct HistoryModel: Sendable {
     }
 
     private mutating func restore(_ list: List) -> List {
-        // What was changed by hand is not what the list names.
+        // Give new numbers to changed objects, so the list does not name them.
         _ = look()
         var places: [UInt64: Int] = [:]
         for id in [0]
@@ -255,7 +255,7 @@ package struct HistoryModel: Sendable {
         return take(wanted, attributes: list)
     }
 
-    /// Makes the tree that is wanted, and displaces the rest.
+    /// Makes the wanted tree, and moves the rest into the history.
     private mutating func take(_ wanted: [RelativePath: Wanted], attributes: List) -> List {
         let (before, found) = (present, look())
         var ids: [RelativePath: Int] = [:]
@@ -299,7 +299,7 @@ package struct HistoryModel: Sendable {
         return before
     }
 
-    /// What stood in the tree has a new place with its directory.
+    /// Notes the new places of objects whose directory was moved into the history.
     private func mention(below directory: Int, _ listed: Set<UInt64>, in record: inout Record) {
         for (name, id) in object(directory).entries {
             if let number = object(id).number, let above = object(directory).number, listed.contains(number) {
@@ -311,15 +311,15 @@ package struct HistoryModel: Sendable {
 
     // MARK: Judging
 
-    /// The number of what is at a path of the tree.
+    /// The number of the object at a path of the tree.
     package func number(at path: RelativePath) -> UInt64? { id(at: path).flatMap { object($0).number } }
 
-    /// The number of what is in the history, below a slot.
+    /// The number of an object in the history, below a slot.
     package func number(inSlot number: Int, of step: Int, at path: RelativePath = .root) -> UInt64? {
         id(at: path, below: slots[Slot(step: step, number: number)]).flatMap { object($0).number }
     }
 
-    /// Removes from the slots what is not named; a directory stays while something in it is.
+    /// Removes all other objects from the slots. A directory remains if an object in it does.
     package mutating func sweep(keeping numbers: Set<UInt64>) {
         func isKept(_ id: Int) -> Bool {
             for (name, child) in object(id).entries where !isKept(child) { objects[id]?.entries[name] = nil }

@@ -1,13 +1,13 @@
 import Foundation
 import Glibc
 
-/// A tool of the machine that a test needs. Variables may stand before it, as for `env`.
+/// A tool of the machine that a test needs. Variables may come before it, as for `env`.
 package enum HostCommand {
     private struct Failure: Error, CustomStringConvertible {
         let description: String
     }
 
-    /// Runs it, and it has to end well.
+    /// Runs it. It must succeed.
     package static func run(_ words: String...) throws {
         let code = try SpawnedProcess(["env"] + words).wait()
         guard code == 0 else { throw failure(words, code) }
@@ -19,7 +19,7 @@ package enum HostCommand {
         (try? SpawnedProcess(["env"] + words).wait()) == 0
     }
 
-    /// What it prints.
+    /// Its output.
     package static func output(_ words: String...) throws -> String { try output(words) }
 
     package static func output(_ words: [String]) throws -> String {
@@ -28,11 +28,11 @@ package enum HostCommand {
         return String(decoding: result.output, as: UTF8.self)
     }
 
-    /// How it ends, and what it prints.
+    /// Its exit code and output.
     package static func result(
         _ words: [String], input: String = "/dev/null"
     ) throws -> (code: Int32, output: Data) {
-        // A file: a pipe that nobody reads fills up.
+        // The output is a file, because an unread pipe becomes full.
         let directory = try TemporaryDirectory()
         let path = "\(directory.path)/output"
         try Data().write(to: URL(fileURLWithPath: path))
@@ -51,26 +51,26 @@ package enum HostCommand {
     }
 }
 
-/// What a test mounts for a while.
+/// A file system that a test mounts for a while.
 package enum TestDisk: Sendable {
     case tmpfs(options: String)
-    /// An ext4 of its own in a file.
+    /// A new ext4 in a file.
     case ext4(megabytes: Int)
-    /// The same with what `mkfs.ext4` calls a feature.
+    /// An ext4 with a feature of `mkfs.ext4`.
     case ext4With(feature: String)
-    /// The same with times of whole seconds.
+    /// An ext4 with times of whole seconds.
     case ext4OfSeconds
-    /// The same with few inodes.
+    /// An ext4 with few inodes.
     case ext4Holding(inodes: Int)
-    /// A btrfs of its own in a file, the smallest.
+    /// The smallest btrfs in a file.
     case btrfs
-    /// An XFS of its own in a file, the smallest.
+    /// The smallest XFS in a file.
     case xfs
-    /// A file that holds a file system.
+    /// A file that contains a file system.
     case image(String)
-    /// What is at a path already, once more.
+    /// A second mount of an existing path.
     case bind(String)
-    /// On these a commit is a weak one.
+    /// File systems for weak commits.
     case exfat, ntfs, bindfs, overlay
 
     package static let weak: [TestDisk] = [.exfat, .ntfs, .bindfs, .overlay]
@@ -108,7 +108,7 @@ package enum TestDisk: Sendable {
             defer { _ = HostCommand.works("umount", "--lazy", path) }
             return try body()
         default:
-            // The loop device holds it once it is mounted.
+            // Once it is mounted, the loop device has it open.
             defer { unlink(image) }
             try makeFileSystem(in: image)
             try HostCommand.run("mount", "-o", "loop", image, path)
@@ -117,7 +117,7 @@ package enum TestDisk: Sendable {
         return try body()
     }
 
-    /// On a loop device, as a portable disk is a device.
+    /// Uses a loop device, because a portable disk is a device.
     private func inUserSpace<Value>(
         _ make: String, _ mount: String, at path: String, _ body: () throws -> Value
     ) throws -> Value {
@@ -129,7 +129,7 @@ package enum TestDisk: Sendable {
             .trimmingCharacters(in: .whitespacesAndNewlines)
         defer { _ = HostCommand.works("losetup", "-d", device) }
         try HostCommand.run(mount, device, path)
-        // Not lazily: the process behind it writes to the device until it has ended.
+        // Not a lazy unmount: the process of the file system writes to the device until it ends.
         defer { _ = HostCommand.works("umount", path) }
         return try body()
     }
@@ -156,7 +156,7 @@ package enum TestDisk: Sendable {
         }
     }
 
-    /// Makes a file that holds an empty ext4.
+    /// Makes a file that contains an empty ext4.
     package static func makeImage(_ path: String, megabytes: Int) throws {
         try makeFile(path, megabytes: megabytes)
         try HostCommand.run("mkfs.ext4", "-q", "-O", "^has_journal", "-E", "lazy_itable_init=1", path)

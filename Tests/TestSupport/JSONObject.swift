@@ -1,6 +1,6 @@
 import Foundation
 
-/// A JSON object, read with Foundation rather than with the tool's own reader.
+/// A JSON object, read with Foundation instead of the tool's own reader.
 package struct JSONObject: CustomStringConvertible {
     private let fields: [String: Any]
 

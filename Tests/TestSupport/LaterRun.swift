@@ -1,6 +1,6 @@
-/// Runs the command as if time had gone by since boot, so that what was changed just now is no longer racy.
+/// Runs the command with a later time since boot, so that new changes are no longer racy.
 package enum LaterRun {
-    /// A command that runs another one, so much later by `CLOCK_BOOTTIME`.
+    /// The words that run another command, later by so many minutes of `CLOCK_BOOTTIME`.
     package static func prefix(minutes: Int) -> [String] {
         ["unshare", "--time", "--boottime", "\(60 * minutes)"]
     }

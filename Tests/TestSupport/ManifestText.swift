@@ -1,7 +1,7 @@
 import FileSystem
 import FsyncLite
 
-/// A manifest as text, valid unless a test makes it otherwise; the checksum is always right.
+/// A manifest as text. It is valid unless a test changes it. The checksum is always right.
 package struct ManifestText {
     package var format = "fsync-lite-manifest"
     package var version = "1"
@@ -11,12 +11,12 @@ package struct ManifestText {
 
     package init() {}
 
-    /// One empty file whose fields are all there.
+    /// A manifest of one empty file with all fields.
     package init(path: String) {
         self.init(fields: [("path", path)])
     }
 
-    /// One empty file with some fields in other words: raw JSON, or nil to leave one out.
+    /// A manifest of one empty file, with some fields replaced by raw JSON, or left out (nil).
     package init(fields: [(key: String, value: String?)]) {
         entries = [ManifestText.entry(fields)]
         summary = summary.replacing("\"files\":0", with: "\"files\":1")
@@ -47,7 +47,7 @@ package struct ManifestText {
         return ManifestText.sealed(Array(start.utf8))
     }
 
-    /// The right checksum and the end.
+    /// Adds the right checksum and the end.
     package static func sealed(_ start: [UInt8]) -> [UInt8] {
         var checksum = Checksum()
         checksum.update(start[...])
@@ -55,7 +55,7 @@ package struct ManifestText {
     }
 }
 
-/// A file that holds one document after the other.
+/// A file for one document after the other.
 package final class ScratchDocument {
     private let temporary: TemporaryDirectory
     private let directory: Directory

@@ -1,13 +1,13 @@
 import Foundation
 import Glibc
 
-/// A file in memory, of a file system in memory, whose bytes can be changed as a disk that loses some changes them: no
-/// time moves. The kernel notes a first store to a page and, as long as the page is dirty, none that follows; and a
-/// page of such a file system stays dirty.
+/// A file on a file system in memory, whose bytes can be changed without moving a time, as by a bad disk. The
+/// kernel moves the times at the first store to a page. While the page is dirty, it does not, and on this
+/// file system a page remains dirty.
 package final class MappedFile {
     private let memory: UnsafeMutableRawBufferPointer
 
-    /// Makes the first store, of what is there already, and puts the modification time back.
+    /// Makes the first store, of the same bytes, and restores the modification time.
     package init(_ path: String) throws {
         var status = stat()
         let descriptor = open(path, O_RDWR)

@@ -1,21 +1,21 @@
 import FileSystem
 import FsyncLite
 
-/// What counts when two trees are compared.
+/// The values that are compared between two trees.
 extension ModelTree {
-    /// An entry. Its text is for messages: to compare it would take most of a test's time.
+    /// An entry. Its text is only for messages, because comparing texts would be slow.
     package struct Line: Hashable, Sendable {
         let path: RelativePath
         let status: FileStatus
         var content = 0
         var destination: [UInt8] = []
-        /// Of a further name of a file, the first one.
+        /// For a further name of a file: the first one.
         var primary: RelativePath?
     }
 
-    /// What a mirror has in common with its source: everything but identities and change times.
+    /// The values that a mirror and its source share: all except identities and change times.
     package func content(withOwners: Bool = true, withLinks: Bool = true) -> [Line] {
-        // A file's names: by the first of them.
+        // The first name of each file.
         var first: [ID: RelativePath] = [:]
         return lines { object, id, path in
             let time = FileTime(seconds: object.status.modified.rawSeconds, nanoseconds: 0)
@@ -32,7 +32,7 @@ extension ModelTree {
         }
     }
 
-    /// Everything but change times, the manifest too: what an undo brings back.
+    /// The values that an undo restores: all except change times, also for the manifest.
     package func state() -> [Line] {
         let lines = lines { object, _, path in
             var status = object.status
@@ -54,7 +54,7 @@ extension ModelTree {
     }
 }
 
-/// The lines that only one of two listings has, for a message.
+/// The lines that only one of two lists has, for a message.
 package func contrast<Line: Equatable>(_ left: [Line], _ right: [Line]) -> String {
     (left.filter { !right.contains($0) }.map { "only left: \($0)" }
         + right.filter { !left.contains($0) }.map { "only right: \($0)" }).joined(separator: "\n")

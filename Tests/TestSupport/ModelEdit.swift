@@ -1,14 +1,14 @@
 import FileSystem
 import FsyncLite
 
-/// What people and programs do to a tree between two runs.
+/// The edits that people and programs make between two runs.
 package enum ModelEdit: CaseIterable, Sendable {
     case createFile, createDirectory, createSymlink, createFIFO, createHardLink
     case delete, write, writeKeepingTimes, store, changeMode, changeGroup, touch, editThroughRename
     case rename, swap, cycle, turnInsideOut, moveIntoNewDirectoryOutOfDeleted
     case replace, recreateDirectory, changeType
 
-    /// Those that give things another name and change nothing else.
+    /// The edits that only rename objects.
     package static let moves: [ModelEdit] = [.rename, .swap, .cycle, .turnInsideOut]
 }
 
@@ -31,7 +31,7 @@ extension ModelTree {
         return tree
     }
 
-    /// Does one edit somewhere; nothing where the tree has no place for it.
+    /// Makes one random edit. It does nothing if the tree has no place for it.
     package mutating func edit(_ edit: ModelEdit, atOnce: Bool = false, _ random: inout SplitMix64) {
         if !atOnce, !random.oneIn(3) { now += 1 }
         switch edit {
@@ -68,7 +68,7 @@ extension ModelTree {
             let time = FileTime.model(Int64.random(in: 1...3, using: &random))
             modify(random.oneIn(8) ? ModelTree.root : anyEntry(&random)?.id ?? ModelTree.root, time)
         case .editThroughRename:
-            // An editor that writes a new file and renames it over the old one, in a directory just renamed.
+            // An editor renames a new file over the old one, in a directory that was just renamed.
             guard let directory = anyEntry(&random, where: { $0.isDirectory && !$0.entries.isEmpty }),
                 let place = freePlace(in: directory.place.directory, &random)
             else { return }
@@ -150,12 +150,12 @@ extension ModelTree {
             change(id) { $0.destination = Array(destination.utf8) }
             change(id) { $0.status.size = ByteCount(clamping: destination.utf8.count) }
         }
-        // Times that many objects share: nothing can be told by them.
+        // Many objects share these times, so a time identifies none of them.
         if random.oneIn(2) { modify(id, .model(Int64.random(in: 1...3, using: &random))) }
         link(id, place)
     }
 
-    /// Other bytes, in one of two sizes.
+    /// Writes other bytes, in one of two sizes.
     private mutating func write(_ id: ID, _ random: inout SplitMix64) {
         let content = Int.random(in: 0..<1_000_000, using: &random)
         change(id) {
@@ -208,7 +208,7 @@ extension ModelTree {
             .map { Place(directory, $0) }
     }
 
-    /// Places of objects none of which holds another.
+    /// Places of objects that do not contain each other.
     private func apart(_ count: Int, _ random: inout SplitMix64) -> [Place]? {
         let chosen = Array(entries().shuffled(using: &random).prefix(count))
         guard chosen.count == count else { return nil }

@@ -1,7 +1,7 @@
 import FileSystem
 import FsyncLite
 
-/// A source, its target and the manifest between them, in memory: what plan and apply do without a disk.
+/// A source, its target and the manifest between them, in memory. It plans and applies without a disk.
 package struct ModelMirror {
     package var source: ModelTree
     package var target: ModelTree
@@ -11,9 +11,9 @@ package struct ModelMirror {
     package var comparesOwner = true
     /// How many names a file of the target can have.
     package var linkLimit: UInt32?
-    /// An apply takes no more than one tick of the clock.
+    /// A run takes at most one tick of the clock.
     package var isFast = false
-    /// Directories of the source that cannot be read at present.
+    /// Directories of the source that cannot be read now.
     package var unreadable: Set<RelativePath> = []
 
     package init(source: ModelTree, target: ModelTree) {
@@ -22,14 +22,14 @@ package struct ModelMirror {
         synchronizeClocks()
     }
 
-    /// A target that an apply just made from nothing.
+    /// A target after its first run.
     package init(of source: ModelTree) throws {
         self.init(source: source, target: ModelTree(now: source.now, firstInode: 10_000))
         _ = try apply()
         synchronizeClocks()
     }
 
-    /// Both trees are on one machine.
+    /// Sets both clocks to the same time: the trees are on one machine.
     package mutating func synchronizeClocks(advancing: Int64 = 0) {
         source.now = max(source.now, target.now) + advancing
         target.now = source.now
@@ -68,7 +68,7 @@ package struct ModelMirror {
         return difference
     }
 
-    /// - Parameter first: by which arrivals were staged already.
+    /// - Parameter first: the graph by which new objects were staged already.
     package func layout(_ difference: Difference, after first: OperationGraph? = nil) -> OperationGraph {
         var wanted = Attributes(source.rootStatus)
         if !comparesOwner {
@@ -80,7 +80,7 @@ package struct ModelMirror {
             replacesManifest: target.id(at: RelativePath(".fsync-lite/manifest.json")!) != nil, after: first)
     }
 
-    /// Stages; nothing that people see has changed.
+    /// Stages the new objects. The visible tree is unchanged.
     package func stage(_ layout: OperationGraph) throws -> OperationGraphRun {
         try OperationGraphRun(staging: layout, from: source, into: target, setsOwner: comparesOwner)
     }
@@ -101,7 +101,7 @@ package struct ModelMirror {
         discardHistory()
     }
 
-    /// The manifest after an apply: the old one with the changes laid over it.
+    /// Makes the manifest after a run, from the old one and the changes.
     private mutating func record(_ difference: Difference, _ layout: OperationGraph, _ achieved: ModelTree) {
         let before = Dictionary(uniqueKeysWithValues: (manifest ?? []).map { ($0.file.path, $0) })
         var entries = before
@@ -129,7 +129,7 @@ package struct ModelMirror {
                 BaseEntry(status: $0.file.status, targetInode: 0, marks: $0.marks)
             }
             var file = entry.file
-            // What was racy was read, and probed.
+            // Racy files were read and probed.
             file.isSettled =
                 !(source.object(at: path)?.isMapped ?? true) && file.status.changed.isOlder(than: source.time)
             entry.marks = difference.policy.marks(of: file, base: record?.known)
@@ -137,7 +137,7 @@ package struct ModelMirror {
         }.sorted { $0.file < $1.file }
     }
 
-    /// As `ManifestUpdate.distrust` does it.
+    /// As in `ManifestUpdate.distrust`.
     private func distrusted(_ entry: RecordList.Entry) -> RecordList.Entry {
         let file = entry.file
         guard unreadable.contains(where: { $0 == file.path || file.path.isBelow($0) }) else { return entry }
@@ -157,7 +157,7 @@ package struct ModelMirror {
             targetInode: target.inode)
     }
 
-    /// A clock that goes as fast as the model's.
+    /// A clock that is as fast as the model's.
     private static func clock(_ time: FileTime) -> KernelClock {
         KernelClock(boot: "model", uptime: time.rawSeconds * 1000)
     }
@@ -212,7 +212,7 @@ package final class RecordList: EntryStream {
     package var object: UInt64 { entries[index].file.object }
 }
 
-/// A tree of which some directories cannot be listed.
+/// A tree with some directories that cannot be listed.
 package final class PartialList: EntryStream {
     private let files: [File]
     private let unreadable: Set<RelativePath>

@@ -1,10 +1,10 @@
 import FileSystem
 import FsyncLite
 
-/// Trees as literals and edits by path, for tests with a story.
+/// Trees as literals and edits by path, for tests that tell a story.
 extension ModelTree {
-    /// A path that ends in `/` is a directory, anything else a file with that content; directories on the way
-    /// are made. All have one time.
+    /// A path that ends in `/` is a directory. Any other path is a file with that content. Missing
+    /// directories are made. All have one time.
     package init(now: Int64 = 100, firstInode: UInt64 = 10, _ files: [(path: String, content: Int)]) {
         self.init(now: now, firstInode: firstInode)
         for (path, content) in files { add(path, content) }
@@ -44,13 +44,13 @@ extension ModelTree {
     package mutating func swap(_ one: String, _ other: String) { exchange(place(one), place(other)) }
     package mutating func remove(_ path: String) { remove(place(path)) }
 
-    /// Another name for a file.
+    /// Adds another name to a file.
     package mutating func addLink(_ path: String, to other: String) {
         guard let id = id(at: place(other)) else { return }
         link(id, place(path))
     }
 
-    /// Other bytes of the same size, with the modification time put back.
+    /// Writes other bytes of the same size, and restores the modification time.
     package mutating func write(_ path: String, _ content: Int) {
         guard let id = id(at: place(path)) else { return }
         change(id) { $0.content = content }

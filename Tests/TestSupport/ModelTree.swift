@@ -1,18 +1,18 @@
 import FileSystem
 import FsyncLite
 
-/// A directory tree in memory that keeps inodes and times as a file system does: what a rename, a write or a
-/// deletion does to change times and to the directories around it happens here too.
+/// A directory tree in memory with inodes and times like a file system. A rename, a write or a deletion moves
+/// the same change times, also of the directories around it.
 package struct ModelTree: Sendable {
     package typealias ID = Int
 
     package struct Object: Sendable {
         /// The number of links is counted when it is asked for.
         package var status: FileStatus
-        /// Which bytes a file holds; two files have the same bytes when this is equal.
+        /// Identifies the bytes of a file: two files have the same bytes if it is equal.
         package var content = 0
         package var destination: [UInt8] = []
-        /// A program has it mapped for writing.
+        /// A program has mapped the file for writing.
         package var isMapped = false
         package var entries: [FileName: ID] = [:]
 
@@ -40,12 +40,12 @@ package struct ModelTree: Sendable {
     package static let reservedName = FileName(".fsync-lite")
 
     package private(set) var objects: [ID: Object] = [:]
-    /// The clock that stamps changes; it may stand still between two of them, as a real one does.
+    /// The clock for change times. It may be the same for two changes, as a real one.
     package var now: Int64
     private var nextID = 1
     private var nextInode: UInt64
     private var freeInodes: [UInt64] = []
-    /// What is removed from the tree is kept elsewhere, as in a history.
+    /// Objects that are removed from the tree are stored elsewhere, as in a history.
     package var keepsInodes = false
     private let hasBirthTimes: Bool
 
@@ -83,7 +83,7 @@ package struct ModelTree: Sendable {
 
     package func object(at path: RelativePath) -> Object? { id(at: path).map { self[$0] } }
 
-    /// Everything but what is reserved, in the order of a scan.
+    /// All entries except the reserved one, in the order of a scan.
     package func entries() -> [Entry] {
         var found: [Entry] = []
         append(below: ModelTree.root, .root, to: &found)
@@ -106,7 +106,7 @@ package struct ModelTree: Sendable {
         }
     }
 
-    /// What a scan yields.
+    /// The files as a scan gives them.
     package func files() -> [File] {
         var links: [ID: UInt32] = [:]
         let entries = entries()
@@ -121,31 +121,31 @@ package struct ModelTree: Sendable {
 
     package var rootStatus: FileStatus { self[ModelTree.root].status }
 
-    /// The directory is the object itself or one that holds it.
+    /// Whether the directory is the object itself or contains it.
     package func holds(_ directory: ID, _ id: ID) -> Bool {
         directory == id || entries(below: directory).contains { $0.id == id }
     }
 
     // MARK: Changing
 
-    /// Changes an object in a way that moves its change time.
+    /// Changes an object, and moves its change time.
     package mutating func change(_ id: ID, _ body: (inout Object) -> Void) {
         body(&objects[id]!)
         objects[id]!.status.changed = time
     }
 
-    /// Puts a value back without moving any time.
+    /// Restores a status without moving any time.
     package mutating func set(_ id: ID, _ status: FileStatus) {
         objects[id]!.status = status
     }
 
-    /// A store through a mapping. For as long as the page is dirty, further ones move no time.
+    /// Stores through a mapping. While the page is dirty, further stores move no time.
     package mutating func store(_ id: ID, closes: Bool) {
         let status = self[id].status
         let isQuiet = self[id].isMapped && status.changed > .model(now - ModelTree.dirtyTicks)
         let time = time
         change(id) { object in
-            // Of the same size.
+            // The size is the same.
             object.content += 2
             object.status.modified = time
             object.isMapped = !closes
@@ -153,7 +153,7 @@ package struct ModelTree: Sendable {
         if isQuiet { set(id, status) }
     }
 
-    /// How long a page stays dirty.
+    /// How long a page remains dirty, in ticks.
     package static let dirtyTicks: Int64 = 40
 
     private mutating func touchDirectory(_ id: ID) {
@@ -161,7 +161,7 @@ package struct ModelTree: Sendable {
         change(id) { $0.status.modified = time }
     }
 
-    /// Makes an object that has no name yet.
+    /// Makes an object without a name.
     package mutating func make(_ type: FileType, reusingInode: Bool = false) -> ID {
         var status = FileStatus(type: type, modified: time)
         status.permissions = type == .directory ? 0o755 : type == .symlink ? 0o777 : 0o644
@@ -186,7 +186,7 @@ package struct ModelTree: Sendable {
         change(id) { _ in }
     }
 
-    /// Takes a name away and leaves the object.
+    /// Removes a name, but not the object.
     package mutating func unlink(_ place: Place) -> ID {
         guard let id = objects[place.directory]?.entries.removeValue(forKey: place.name) else {
             preconditionFailure("nothing at \(place)")
@@ -196,7 +196,7 @@ package struct ModelTree: Sendable {
         return id
     }
 
-    /// Takes a name away, and with the last one the object, and with a directory all that it holds.
+    /// Removes a name. With the last name, the object is removed, and with a directory all its content.
     package mutating func remove(_ place: Place) {
         let id = unlink(place)
         if self[id].isDirectory {

@@ -1,8 +1,8 @@
 import FileSystem
 import FsyncLite
 
-/// Carries a layout out on a model of the target, strictly: a place that must be free is free, what is
-/// exchanged is there, and a directory never gets into itself.
+/// Runs a graph of operations on a model of the target, strictly. A place that must be free is free, objects
+/// that are exchanged exist, and no directory is moved into itself.
 package struct OperationGraphRun {
     package struct Failure: Error, CustomStringConvertible {
         package var description: String
@@ -12,14 +12,14 @@ package struct OperationGraphRun {
     private let layout: OperationGraph
     /// The model's object for each of the layout's.
     private var ids: [ModelTree.ID] = []
-    /// What each step of the attributes found before the first operation.
+    /// The attributes before the first operation, for each step of the attributes.
     private var found: [Attributes] = []
-    /// Only root does.
+    /// Only root sets owners.
     private let setsOwner: Bool
 
     package static let transaction = FileName("tx")
 
-    /// Stages what the layout needs; the tree that people see stays as it is.
+    /// Stages the new objects. The visible tree is unchanged.
     package init(
         staging layout: OperationGraph, from source: ModelTree, into target: ModelTree, setsOwner: Bool = true
     ) throws {
@@ -109,7 +109,7 @@ package struct OperationGraphRun {
         }
     }
 
-    /// Finds the objects where the layout says that they are before the first operation.
+    /// Finds the objects at their places before the first operation.
     private mutating func resolve() throws {
         var known: [Int: ModelTree.ID] = [OperationGraph.root: ModelTree.root]
         known[OperationGraph.state] = tree.id(at: Place(ModelTree.root, ModelTree.reservedName))
@@ -152,7 +152,7 @@ package struct OperationGraphRun {
 
     package var time: FileTime { tree.time }
 
-    /// Does the operations, or only so many of them; the clock goes on with each, unless all is over too soon.
+    /// Does the operations, or the first `count` of them. The clock advances with each, unless `atOnce`.
     package mutating func operate(_ count: Int = .max, atOnce: Bool = false) throws {
         for operation in layout.operations.prefix(count) {
             if !atOnce { tree.now += 1 }
@@ -164,7 +164,7 @@ package struct OperationGraphRun {
         for (step, old) in zip(layout.attributes, found) { set(ids[step.object], step.new ?? old) }
     }
 
-    /// A step that comes too late: a directory that holds its object may have lost its permissions by then.
+    /// A step that is too late: an earlier one may have removed the permissions of a directory above.
     package func misplacedStep() -> OperationGraph.AttributeChange? {
         for (index, step) in layout.attributes.enumerated() {
             for earlier in layout.attributes[..<index]
@@ -173,7 +173,7 @@ package struct OperationGraphRun {
         return nil
     }
 
-    /// By places: a file may have names elsewhere too.
+    /// By places, because a file may have other names.
     private func isInside(_ object: Int, _ directory: Int) -> Bool {
         var above = layout.objects[object].new?.parent
         while let parent = above {
@@ -183,7 +183,7 @@ package struct OperationGraphRun {
         return false
     }
 
-    /// Takes back the operations, or the first so many of them, and the attributes.
+    /// Undoes the operations, or the first `count` of them, and the attributes.
     package mutating func revert(_ count: Int = .max) throws {
         for operation in layout.operations.prefix(count).reversed() {
             try perform(operation, isBackward: true)

@@ -1,25 +1,25 @@
 import Foundation
 import Glibc
 
-/// The built command, stopped at system calls of its own: what somebody else does while it stands still happens
-/// just there, every time. Needs strace.
+/// The built command, stopped at chosen system calls, so that a test can change something at exactly that
+/// moment. It needs strace.
 package final class PausedCommand {
-    /// Right after which calls it stops.
+    /// The calls after which it stops.
     package struct Point: Sendable, CustomStringConvertible {
         let call: String
         let name: String?
         let count: String
 
         /// - Parameters:
-        ///   - call: the kernel's name of it.
-        ///   - name: only calls that are handed this name; with a slash in it, only those on a descriptor of
-        ///     the file at this path in the command's working directory, whether it begins with the slash or not.
-        ///   - number: the how manyth of these.
+        ///   - call: the kernel's name of the call.
+        ///   - name: only calls with this name as an argument. With a slash: only calls on a descriptor of
+        ///     the file at this path in the command's working directory. A slash at its beginning is ignored.
+        ///   - number: which of these calls, from 1.
         package static func after(_ call: String, of name: String? = nil, number: Int = 1) -> Point {
             Point(call: call, name: name, count: "\(number)")
         }
 
-        /// Every one from some number on.
+        /// Every call from this number on.
         package static func every(_ call: String, of name: String? = nil, from number: Int = 1) -> Point {
             Point(call: call, name: name, count: "\(number)+")
         }
@@ -43,7 +43,7 @@ package final class PausedCommand {
     private var process: pid_t?
     private var secondsWaited = 0
 
-    /// Starts it; `waitForPause` comes next.
+    /// Starts it. Call `waitForPause` next.
     package init(
         _ arguments: [String], in directory: String, at point: Point, environment: [String: String] = [:],
         errors: Terminal? = nil
@@ -67,7 +67,7 @@ package final class PausedCommand {
         close(log)
     }
 
-    /// Ends it where it stands, and waits for that.
+    /// Ends it at its present point, and waits for that.
     package func kill() {
         guard running.isRunning else { return }
         if let process { Glibc.kill(process, SIGKILL) } else { running.kill() }
@@ -85,7 +85,7 @@ package final class PausedCommand {
             let words = line.split(separator: " ")
             guard line.contains("--- stopped by SIGSTOP"), let thread = words.first.flatMap({ pid_t($0) })
             else { continue }
-            // Each thread tells of the stop. The process has the number of its first one.
+            // Each thread reports the stop. The process has the number of its first thread.
             guard isFirstThread(thread) else { continue }
             process = thread
             return true
@@ -93,24 +93,24 @@ package final class PausedCommand {
         return false
     }
 
-    /// Sends a signal that it gets when it goes on.
+    /// Sends a signal, which it receives when it continues.
     package func send(_ signal: Int32) {
         if let process { Glibc.kill(process, signal) }
     }
 
-    /// Lets it go on.
+    /// Lets it continue.
     package func resume() {
         if let process { Glibc.kill(process, SIGCONT) }
     }
 
-    /// Lets it go on to its end, whatever points are left.
+    /// Lets it continue to its end. Later points are ignored.
     package func finish() throws -> CommandRun {
         resume()
         while try waitForPause() { resume() }
         return try running.finish()
     }
 
-    /// Runs the command; at the one point of it where it stops, `body` runs.
+    /// Runs the command, and runs `body` at the one point where it stops.
     package static func run(
         _ arguments: [String], in directory: String, at point: Point, _ body: () throws -> Void
     ) throws -> CommandRun {

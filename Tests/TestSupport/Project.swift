@@ -1,8 +1,8 @@
 import Glibc
 
-/// Project ids and encryption as file systems keep them, by the calls that set them.
+/// Project ids and encryption of file systems, by the kernel's own calls.
 package enum Project {
-    /// Gives a directory or file a project, which a directory hands down to what is made in it if `handsDown`.
+    /// Sets the project of a directory or file. If `handsDown`, new objects in it get the same one.
     package static func set(_ project: UInt32, on path: String, handsDown: Bool = false) throws {
         try withDescriptor(path) { descriptor in
             var attributes = [UInt32](repeating: 0, count: 7)
@@ -19,10 +19,10 @@ package enum Project {
         return attributes[3]
     }
 
-    /// Encrypts an empty directory, with a key that the kernel gets for it.
+    /// Encrypts an empty directory, with a key that the kernel receives for it.
     package static func encrypt(_ path: String) throws {
         try withDescriptor(path) { descriptor in
-            // A fscrypt_add_key_arg whose specifier is an identifier, and 64 bytes of key.
+            // A `fscrypt_add_key_arg` whose specifier is an identifier, and 64 bytes of key.
             var key = [UInt8](repeating: 0, count: 80) + [UInt8](repeating: 7, count: 64)
             (key[0], key[40]) = (2, 64)
             guard ioctl(descriptor, 0xC050_6617, &key) == 0 else { return false }

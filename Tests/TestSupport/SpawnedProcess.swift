@@ -1,7 +1,7 @@
 import Foundation
 import Glibc
 
-/// A process of its own. Foundation's looks only every 50 ms whether one has ended.
+/// A process. Foundation's class notices its end only every 50 ms.
 package final class SpawnedProcess {
     package struct Failure: Error, CustomStringConvertible {
         package let description: String
@@ -11,10 +11,10 @@ package final class SpawnedProcess {
     private var ending: Int32?
 
     /// - Parameters:
-    ///   - words: the command, looked up in PATH unless it contains a slash, and its arguments.
+    ///   - words: the command, searched in PATH unless it contains a slash, and its arguments.
     ///   - environment: nil for that of the tests.
     ///   - input: a file that it reads.
-    ///   - output: a descriptor; nil for `/dev/null`. Likewise `errors`.
+    ///   - output: a descriptor; nil for `/dev/null`. The same is true for `errors`.
     package init(
         _ words: [String], in directory: String? = nil, environment: [String: String]? = nil,
         input: String = "/dev/null", output: Int32? = nil, errors: Int32? = nil
@@ -33,7 +33,7 @@ package final class SpawnedProcess {
         posix_spawn_file_actions_addclosefrom_np(&actions, STDERR_FILENO + 1)
         if let directory { posix_spawn_file_actions_addchdir_np(&actions, directory) }
 
-        // A child inherits what is blocked or ignored here.
+        // A child inherits the blocked and ignored signals.
         var attributes = posix_spawnattr_t()
         posix_spawnattr_init(&attributes)
         defer { posix_spawnattr_destroy(&attributes) }
@@ -65,14 +65,14 @@ package final class SpawnedProcess {
         return ending == nil
     }
 
-    /// Sends it a signal, if it still runs.
+    /// Sends it a signal if it is running.
     package func send(_ signal: Int32) {
         if isRunning { kill(identifier, signal) }
     }
 
-    /// Waits for its end, and kills it where that takes too long: a test fails then instead of hanging.
+    /// Waits for its end. It is killed if that takes too long, so that a test fails instead of hanging.
     ///
-    /// - Returns: the exit code; for a process that a signal ended, its number with a minus sign.
+    /// - Returns: the exit code. If a signal ended it, it is the negative number of the signal.
     package func wait(seconds: Double = 600) -> Int32 {
         let isLate = DispatchWorkItem { [identifier] in kill(identifier, SIGKILL) }
         DispatchQueue.global().asyncAfter(deadline: .now() + seconds, execute: isLate)

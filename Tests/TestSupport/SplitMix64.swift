@@ -1,4 +1,4 @@
-/// A seeded generator of random numbers: a failing test prints its seed and can be run again.
+/// Random numbers with a seed. A failed test prints its seed, and can be repeated.
 package struct SplitMix64: RandomNumberGenerator, Sendable {
     private var state: UInt64
 
@@ -14,6 +14,6 @@ package struct SplitMix64: RandomNumberGenerator, Sendable {
         return mixed ^ (mixed >> 31)
     }
 
-    /// True once in so many calls, on average.
+    /// True once in `count` calls, on average.
     package mutating func oneIn(_ count: Int) -> Bool { Int.random(in: 0..<count, using: &self) == 0 }
 }

@@ -3,11 +3,11 @@ import FileSystem
 import Foundation
 import FsyncLite
 
-/// A directory of its own for one test, deleted with all that is in it when the object goes.
+/// A directory for one test. It is deleted with its content when the object is released.
 package final class TemporaryDirectory: Sendable {
     package let path: String
 
-    /// - Parameter inMemory: where a sync costs nothing, if there is such a place: for tests of many commits.
+    /// - Parameter inMemory: use a file system in memory if there is one, where many commits are fast.
     package init(inMemory: Bool = false) throws {
         let shared = "/dev/shm"
         let parent =
@@ -18,21 +18,21 @@ package final class TemporaryDirectory: Sendable {
         path = directory.path
     }
 
-    /// Makes one at a path that a test chooses.
+    /// Makes one at the path that a test chooses.
     package init(at path: String) throws {
         try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
         self.path = path
     }
 
     deinit {
-        // What a test made unreadable stays behind; that is no reason for it to fail.
+        // An unreadable file may remain. The test does not fail because of it.
         try? FileManager.default.removeItem(atPath: path)
     }
 
-    /// The directory itself as the library sees it.
+    /// The directory as the library sees it.
     package var file: LocalFile { LocalFile(path) }
 
-    /// The directory, open.
+    /// Opens the directory.
     package func open() throws -> Directory { try Directory.open(path: Array(path.utf8)) }
 
     package func makeSymlink(_ name: String, to destination: String) throws {
@@ -44,7 +44,7 @@ package final class TemporaryDirectory: Sendable {
         try FileManager.default.linkItem(atPath: "\(path)/\(other)", toPath: "\(path)/\(name)")
     }
 
-    /// The path of a directory on another file system than the temporary one's; nil where there is none.
+    /// The path of a directory on another file system; nil if there is none.
     package static var onOtherFileSystem: String? {
         let candidate = "/dev/shm"
         var (here, there) = (stat(), stat())

@@ -2,16 +2,16 @@ import Foundation
 import Glibc
 import Synchronization
 
-/// A terminal of some width that a command writes to.
+/// A terminal of a given width for the output of a command.
 package final class Terminal: Sendable {
     private struct Unavailable: Error {}
 
-    /// `TIOCSPTLCK` and `TIOCGPTN` of `asm-generic/ioctls.h`, which the Glibc module does not show.
+    /// `TIOCSPTLCK` and `TIOCGPTN` of `asm-generic/ioctls.h`, which the Glibc module does not have.
     private static let setLock: UInt = 0x4004_5431
     private static let getNumber: UInt = 0x8004_5430
 
     private let main: Int32
-    /// The end that a command gets.
+    /// The end for the command.
     package let device: FileHandle
     private let received = Mutex<[UInt8]>([])
     private let hasEnded = DispatchSemaphore(value: 0)
@@ -26,7 +26,7 @@ package final class Terminal: Sendable {
         guard other >= 0 else { throw Unavailable() }
         device = FileHandle(fileDescriptor: other, closeOnDealloc: false)
         resize(columns: columns)
-        // Somebody has to read, or the command would wait for room.
+        // A thread must read, or the command would wait when the terminal is full.
         Thread.detachNewThread { [self] in
             var buffer = [UInt8](repeating: 0, count: 4096)
             while true {
@@ -47,17 +47,17 @@ package final class Terminal: Sendable {
         _ = ioctl(main, UInt(TIOCSWINSZ), &size)
     }
 
-    /// How many bytes have come so far.
+    /// The number of bytes so far.
     package var count: Int { received.withLock(\.count) }
 
-    /// Everything that was written. The command has to have ended.
+    /// The whole output. The command must have ended.
     package func finish() throws -> String {
         try device.close()
         hasEnded.wait()
         return String(decoding: received.withLock(\.self), as: UTF8.self)
     }
 
-    /// The states of a line that is drawn over and over, the present one last.
+    /// The states of a line that is drawn again and again, the present one last.
     package static func drawings(of output: some StringProtocol) -> [String] {
         output.components(separatedBy: "\r\u{1B}[K").dropFirst().map { String($0) }
     }

@@ -4,7 +4,7 @@ import Glibc
 ///
 ///     ["a.txt": "hello", "photos": ["x.jpg": .file("…", mode: 0o600)], "latest": .symlink("photos"), "p": .fifo()]
 ///
-/// Shares no code with the tool that it tests.
+/// It shares no code with the tool that it tests.
 package indirect enum TreeLiteral: Sendable {
     case file([UInt8], mode: UInt32, modified: TreeTime?)
     case directory([(name: TreeName, node: TreeLiteral)], mode: UInt32, modified: TreeTime?)
@@ -75,7 +75,7 @@ package struct TreeTime: Sendable, Hashable, CustomStringConvertible {
     }
 }
 
-/// A call that building or looking at a tree needed.
+/// A failed call while a tree was built or read.
 package struct TreeError: Error, CustomStringConvertible {
     package let description: String
 
@@ -87,7 +87,7 @@ package struct TreeError: Error, CustomStringConvertible {
 // MARK: Building
 
 extension TreeLiteral {
-    /// Makes the tree at a path; a directory that is there already is filled.
+    /// Makes the tree at a path. An existing directory is filled.
     package func build(at path: String) throws {
         try build(at: Array(path.utf8))
     }
@@ -122,7 +122,7 @@ extension TreeLiteral {
 }
 
 extension TreeTime {
-    /// Sets it on what the path names, a symlink itself included.
+    /// Sets it on a file, or on a symlink itself.
     package func set(on path: String) throws {
         try set(on: Array(path.utf8))
     }

@@ -1,6 +1,6 @@
 import Glibc
 
-/// What a directory holds, listed with plain system calls: no code is shared with the tool that it judges.
+/// The content of a directory, listed with plain system calls. It shares no code with the tool that it tests.
 ///
 /// The state `.fsync-lite` at the root is left out. The root itself is `.`.
 package struct TreeSnapshot: Sendable, Equatable {
@@ -11,11 +11,11 @@ package struct TreeSnapshot: Sendable, Equatable {
         package var owner: UInt32
         package var group: UInt32
         package var modified: TreeTime
-        /// Of a file, its bytes; of a symlink, its destination; nil for a file that cannot be read.
+        /// The bytes of a file, or the destination of a symlink; nil for an unreadable file.
         package var content: [UInt8]?
     }
 
-    /// Which object it is, and when anything of it last changed.
+    /// The identity of an object, and its last change.
     package struct Identity: Sendable, Equatable {
         package var inode: UInt64
         package var changed: TreeTime
@@ -25,8 +25,8 @@ package struct TreeSnapshot: Sendable, Equatable {
     package private(set) var identities: [[UInt8]: Identity] = [:]
 
     /// - Parameters:
-    ///   - withState: take `.fsync-lite` in as well.
-    ///   - names: entries of the root that are left out with all that is in them.
+    ///   - withState: includes `.fsync-lite`.
+    ///   - names: entries of the root that are left out, with everything in them.
     package init(_ path: String, withState: Bool = false, leavingOut names: Set<String> = []) throws {
         let omitted = names.union(withState ? [] : [".fsync-lite"])
         for (name, path, status) in try RawPath.entries(of: path, leavingOut: omitted) {
@@ -87,7 +87,7 @@ extension TreeSnapshot {
         left.entries == right.entries
     }
 
-    /// What differs, one line each, for people; empty when the trees are equal.
+    /// The differences for people, one per line; empty if the trees are equal.
     package func differences(from other: TreeSnapshot) -> [String] {
         TreeDifferences.lines(entries, other.entries) { name, entry, otherEntry in
             var parts: [String] = []
@@ -106,9 +106,9 @@ extension TreeSnapshot {
         }
     }
 
-    /// Where other objects stand, or where anything at all was changed since; empty when nothing was touched.
+    /// The paths with another object, or with a change since then; empty if there are none.
     ///
-    /// - Parameter paths: only these, or all.
+    /// - Parameter paths: left out of the comparison.
     package func touched(since other: TreeSnapshot, except paths: Set<String> = []) -> [String] {
         let skipped = Set(paths.map { Array($0.utf8) })
         return TreeDifferences.lines(
@@ -128,7 +128,7 @@ extension TreeSnapshot {
 
     package func inode(_ path: String) -> UInt64? { identities[Array(path.utf8)]?.inode }
 
-    /// Paths as text, sorted, the root left out.
+    /// Paths as text, sorted, without the root.
     package var paths: [String] {
         entries.keys.map { String(decoding: $0, as: UTF8.self) }.filter { $0 != "." }.sorted()
     }
@@ -140,7 +140,7 @@ extension TreeSnapshot {
     }
 }
 
-/// What two trees differ in, for people.
+/// The differences of two trees, for people.
 enum TreeDifferences {
     static func lines<Value: Equatable>(
         _ left: [[UInt8]: Value], _ right: [[UInt8]: Value], _ parts: ([UInt8], Value, Value) -> [String]

@@ -1,4 +1,4 @@
-"""Copiers that go by paths, which the attacks must catch."""
+"""Copiers that use paths, which the attacks must catch."""
 
 import contextlib
 import os
@@ -33,7 +33,7 @@ def hangs_by_paths(scene: Scene) -> bool:
 
 
 def copy_by_paths(source: str, target: str) -> None:
-    """What many a backup script does: looks, then opens the same path once more."""
+    """Works like many a backup script: it looks, then opens the same path again."""
     stage, history = (os.path.join(target, STATE, name) for name in ("stage", "history"))
     for directory, _, names in os.walk(source):
         relative = os.path.relpath(directory, source)

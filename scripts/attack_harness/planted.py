@@ -1,4 +1,4 @@
-"""Planted objects: the state has something of a wrong kind in it, or of another owner."""
+"""Planted objects: the state contains an object of a wrong type, or of another owner."""
 
 import os
 import socket
@@ -46,7 +46,7 @@ def try_command(scene: Scene, row: Row, what: str, command: list[str]) -> None:
     said = run.output + run.errors if run else b""
     found = scene.escapes(b"" if applies else said)
     if "hard link" in what:
-        # It is one object with the planted one, which is in the target.
+        # It is the same object as the planted one, which is in the target.
         found = [line for line in found if "in the target has content" not in line]
     if found:
         row.escapes.append([case, *found])

@@ -1,4 +1,4 @@
-"""Races: while a run works, another process exchanges what it works on, as fast as it can."""
+"""Races: during a run, another process exchanges the run's objects as fast as it can."""
 
 import os
 import random
@@ -16,7 +16,7 @@ from attack_harness.table import Row
 from harness import command
 from harness.trees import listing
 
-# A place, and what stands in for it.
+# A place, and the type of its stand-in.
 Pair = tuple[str, str]
 
 PAUSES = [0, 20_000, 200_000, 2_000_000]
@@ -24,19 +24,18 @@ PAUSES = [0, 20_000, 200_000, 2_000_000]
 
 @dataclass
 class Race:
-    """Each place is exchanged with an object of a kind, which leads to a goal outside where it is a
-    symlink."""
+    """Each place is exchanged with an object of a type. A symlink leads to a goal outside."""
 
     name: str
     places: list[Pair]
     kind: str = "symlink"
-    # The path that a person gives may be a symlink: the one who swaps it chooses what is looked at,
-    # as with any tool. Nothing may be written there.
+    # The path that a person gives may be a symlink. Whoever exchanges it chooses what is read, as with any
+    # tool. Nothing may be written there.
     ignoring: tuple[str, ...] = ()
     # The target does not exist before the run.
     fresh: bool = False
     short: bool = False
-    # What is served to another machine, if anything.
+    # The directory that is served to another machine, if there is one.
     way: str = ""
 
     def scene(self, tool: str, scratch: str, name: str) -> Scene:
@@ -62,7 +61,7 @@ class Race:
 
 
 def within(tree: str, *places: str) -> list[Pair]:
-    """Places in a tree, with the same places in its look-alike outside."""
+    """Places in a tree, with the same places in its copy outside."""
     above = {"source": "from", "target": "to"}[tree]
     return [(f"{above}/{tree}/{place}", f"{tree}/{place}") for place in places]
 
@@ -101,7 +100,7 @@ RACES = [
     Race("target being made", [MADE], ignoring=READ, fresh=True, short=True),
 ]
 
-# Who confines a key to a directory trusts nothing in it: nothing may be read outside either.
+# A key that is confined to a directory trusts nothing in it, so nothing may be read outside either.
 SERVED = [
     Race("push: target, all depths", within("target", *DEPTHS), way=PUSH, short=True),
     Race("push: target files", within("target", *FILES), way=PUSH),
@@ -191,7 +190,7 @@ class Attack:
             row.failures.append(why)
 
     def catches(self, race: Race, copier: str, seconds: float) -> bool:
-        """The same against a copier that goes by paths, until it is caught."""
+        """Attacks a copier that uses paths in the same way, until it is caught."""
         end = time.monotonic() + seconds
         scene = race.scene(self.tool, self.scratch, "naive")
         for name in ("stage", "history"):
@@ -208,8 +207,7 @@ class Attack:
 
 
 def give_back(scene: Scene, pairs: list[Pair]) -> None:
-    """What the attacker holds goes back to its place; the tool may have moved the stand-in
-    elsewhere."""
+    """Puts the attacker's objects back in their places. The tool may have moved the stand-in elsewhere."""
     if os.path.isdir(scene.state) and not os.path.islink(scene.state):
         for name in map(os.fsdecode, listing(scene.state)):
             if os.path.islink(os.path.join(scene.state, name)):

@@ -1,4 +1,4 @@
-"""A source and a target with canaries around them, and what must hold of them after a run."""
+"""A source and a target with canaries around them, and the checks after a run."""
 
 import os
 import shutil
@@ -33,7 +33,7 @@ def theirs(name: str) -> bytes:
 
 
 def fill(root: str, make: Callable[[str], bytes]) -> None:
-    """The tree of the source, or its look-alike outside."""
+    """Makes the tree of the source, or its copy outside."""
 
     def files(folder: str, names: Collection[str]) -> dict[str, bytes]:
         return {name: make(f"{folder}/{name}") for name in names}
@@ -49,7 +49,7 @@ def fill(root: str, make: Callable[[str], bytes]) -> None:
 
 
 class Canaries:
-    """The tree outside, and what it was like."""
+    """The tree outside, and its state before."""
 
     LOOKED_AT = {
         "inode": "st_ino",
@@ -67,7 +67,7 @@ class Canaries:
         self.path = path
 
     def arm(self) -> None:
-        """Access times go far back, so that any read moves them (relatime)."""
+        """Sets access times far back, so that any read moves them (relatime)."""
         for path, _, status in entries(self.path):
             os.utime(path, ns=(10**9, status.st_mtime_ns), follow_symlinks=False)
         self.seen = self.look()
@@ -117,7 +117,7 @@ class Scene:
         self._make_canaries()
 
     def _make_canaries(self) -> None:
-        """Look-alikes of the whole tree, with names and contents of their own, and of the state."""
+        """Copies of the whole tree and of the state, with other names and contents."""
         for place in ("source", "target", "to/target"):
             root = os.path.join(self.outside, place)
             fill(root, theirs)
@@ -129,7 +129,7 @@ class Scene:
         os.mkdir(state, 0o700)
         for name in (*("manifest.json", "mark", "last-run", "settings.json", "journal", "journal.back"),):
             inside = os.path.join(self.state, name)
-            # A state that would be believed, if it were looked at.
+            # A state that would be used if it were looked at.
             data = content(inside) if os.path.exists(inside) else b"{}\n"
             token = TOKEN * name.startswith("journal")
             write(os.path.join(state, name), data + token, 0o600)
@@ -139,8 +139,7 @@ class Scene:
         self.canaries.arm()
 
     def step(self) -> None:
-        """Something to do for the next run: in every place an edit, a new file and directory, a
-        move, a mode."""
+        """Changes for the next run: in every place an edit, a new file and directory, a move, a mode."""
         self.round += 1
         number = self.round
         for place, names in (("hot", HOT_FILES), ("hot/deep/er", DEEP_FILES)):
@@ -167,7 +166,7 @@ class Scene:
         return ["apply", "--max-delete", "unlimited", self.source, self.target]
 
     def run(self, arguments: list[str], seconds: float = 30) -> Outcome | None:
-        """None for a hang."""
+        """Returns None for a hang."""
         try:
             return command.run([self.tool, *arguments], seconds=seconds)
         except subprocess.TimeoutExpired:
@@ -190,15 +189,15 @@ class Scene:
         return "" if same(found, wanted) else difference(found, wanted)
 
     def settle(self) -> str:
-        """Without the attacker, what is left has to come right; empty, or why it did not."""
+        """Runs without the attacker. Returns why the target was not repaired; empty if it was."""
         journals = (os.path.join(self.state, name) for name in ("journal", "journal.back"))
         if any(map(os.path.lexists, journals)):
             for options in ([], ["--displace"], ["--back", "--displace"]):
                 run = self.run(["recover", *options, self.target])
                 if run is None or run.code != 6:
                     break
-            # 3 lists what is at none of its places any more: the attacker may have had it where the
-            # tool put what stood in for it. The apply has to bring it back.
+            # Exit code 3 lists objects that are at none of their places. The attacker may have had them where
+            # the tool put the stand-in. The apply must restore them.
             if run is None or run.code not in (0, 3):
                 return f"recover: {told(run)}"
         run = self.run(self.applying)

@@ -7,13 +7,13 @@ import shutil
 from attack_harness.scene import STATE, Scene, remove, write
 from attack_harness.table import Row
 
-# Whose path it is that the client gives.
+# Whose path the client gives.
 PUSH, PULL = "push", "pull"
 COMMANDS = [["apply"], ["status"], ["recover"], ["undo"], ["manifest", "list"], ["snapshot", "list"]]
 
 
 class ServedScene(Scene):
-    """Its target, or its source, is at the far end."""
+    """A scene whose target or source is on the other machine."""
 
     # Until the first mirror is made.
     way = ""
@@ -21,7 +21,7 @@ class ServedScene(Scene):
     def __init__(self, tool: str, scratch: str, name: str, way: str, *, first_apply: bool = True) -> None:
         super().__init__(tool, scratch, name, first_apply=first_apply)
         os.chmod(self.work, 0o700)
-        # Of a target no directory on the way may be a symlink, also where it leads to what is served.
+        # No directory on the way to a target may be a symlink, even if it leads to a served place.
         self.serve(way, self.work if way == PUSH else os.path.dirname(self.source))
 
     def serve(self, way: str, root: str) -> None:
@@ -29,7 +29,7 @@ class ServedScene(Scene):
         self.way, self.root = way, root
         self.ssh = os.path.join(self.work, "ssh")
         words = [self.tool, "serve", *["--read-only"] * (way == PULL), "--restrict", root]
-        # Nothing but the scene is in reach of a path that is relative.
+        # A relative path reaches only the scene.
         write(self.ssh, f"#!/bin/sh\ncd {root} && exec {shlex.join(words)}\n".encode(), 0o755)
 
     @property
@@ -40,7 +40,7 @@ class ServedScene(Scene):
         return self.command(["apply", "--max-delete", "unlimited"], served)
 
     def command(self, words: list[str], path: str) -> list[str]:
-        """A command with a path that is served."""
+        """A command with a served path."""
         far, is_apply = "far:" + path, words[0] == "apply"
         operands = [far, self.target] if self.way == PULL else [*[self.source] * is_apply, far]
         return [*words, *operands, "--ssh", self.ssh]
@@ -65,7 +65,7 @@ def prepared(tool: str, scratch: str, way: str) -> ServedScene:
     scene.serve(way, root)
     os.symlink(scene.outside, os.path.join(root, "link"))
     os.symlink(os.path.basename(scene.target if way == PUSH else scene.source), os.path.join(root, "own"))
-    # Targets that would be taken for ours, and a directory whose name begins as the served one's.
+    # Directories that look like our targets, and one whose name begins like the served one's.
     for place in ("target", "to/target"):
         shutil.copytree(scene.state, os.path.join(scene.outside, place, STATE), symlinks=True)
     shutil.copytree(scene.outside, root + "-beside", symlinks=True)
@@ -73,7 +73,7 @@ def prepared(tool: str, scratch: str, way: str) -> ServedScene:
 
 
 def hostile(scene: ServedScene) -> list[str]:
-    """All lead to what the scene has: where nothing held them, nothing of the machine would be harmed."""
+    """All paths lead into the scene. If nothing stopped them, they would harm nothing else on the machine."""
     root, outside = scene.root, scene.outside
     mirror = os.path.basename(scene.target if scene.way == PUSH else scene.source)
     up = [f"../outside/{place}" for place in ("target", "source", "new")]
@@ -101,6 +101,6 @@ def try_path(scene: ServedScene, row: Row, words: list[str], path: str) -> None:
     said = (run.output + run.errors if run else b"").replace(os.fsencode(path), b"")
     if found := scene.escapes(said):
         row.escapes.append([case, *found])
-    # A source may be what is served itself, and what a symlink within it leads to.
+    # A source may be the served directory itself, or the goal of a symlink within it.
     if run and run.code == 0 and scene.way == PUSH:
         row.failures.append(f"{case}: it was carried out")

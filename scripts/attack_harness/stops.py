@@ -17,7 +17,7 @@ CALLS = """
     utimensat fchownat fchown fchmod chmod fallocate fsync syncfs
 """.split()
 
-# Where; `*` is what there is, such as the transaction's own directory in the stage.
+# The places. `*` is an existing name, such as the transaction's own directory in the stage.
 PLACES = {
     "from/source/hot": "source/hot",
     "from/source/hot/deep/er": "source/hot/deep/er",
@@ -48,7 +48,7 @@ def run(tool: str, scratch: str, count: int, rng: random.Random) -> list[Row]:
     for point, place in rng.sample(cases, count) if count < len(cases) else cases:
         Stop(scene_with_changes(tool, scratch), place, rows[place]).run(point, rng.choice((1, 2)))
     for row in rows.values():
-        # In a sample a place may not be there yet at each of its few calls.
+        # In a sample, a place may not exist yet at each of the few calls.
         if not row.swaps and row.runs > 20:
             row.failures.append("nothing was exchanged")
     return list(rows.values())
@@ -73,25 +73,25 @@ def points_of(scene: Scene, log: str) -> list[Point]:
 
 
 class Stop:
-    """A place of a scene that is exchanged with a symlink to its look-alike outside."""
+    """A place of a scene that is exchanged with a symlink to its copy outside."""
 
     def __init__(self, scene: Scene, place: str, row: Row) -> None:
         self.scene, self.place, self.row = scene, place, row
         self.stand_in = os.path.join(scene.aside, "0")
         os.symlink(os.path.join(scene.outside, PLACES[place]), self.stand_in)
         scene.canaries.arm()
-        # Which one was exchanged, for the place may be a pattern.
+        # Which one was exchanged, because the place may be a pattern.
         self.exchanged = ""
 
     def run(self, point: Point, calls: int) -> None:
-        """Exchanged at a call, and back again at the next one of its kind where there are two."""
+        """The place is exchanged at a call, and back at the next one of its kind if there are two."""
         scene, row = self.scene, self.row
         case = f"{self.place} at {point[0]} {point[1]}"
         run = self.stopping(point, calls)
         row.count(run, case)
         if found := scene.escapes(run.output + run.errors if run else b""):
             row.escapes.append([case, *found])
-        # The attacker goes, and takes the stand-in along.
+        # The attacker ends, and removes the stand-in.
         if os.path.islink(self.exchanged) and not os.path.islink(self.stand_in):
             exchange(self.exchanged, self.stand_in)
         if why := scene.settle():
@@ -121,6 +121,6 @@ class Stop:
 
 
 def exchange(left: str, right: str) -> bool:
-    """With `RENAME_EXCHANGE`; false where one of them is not there."""
+    """Uses `RENAME_EXCHANGE`. Returns false if one of them does not exist."""
     library = ctypes.CDLL(None, use_errno=True)
     return library.renameat2(-100, os.fsencode(left), -100, os.fsencode(right), 2) == 0

@@ -1,10 +1,10 @@
-"""What came of the attacks: a row for each."""
+"""The results of the attacks: a row for each."""
 
 from collections import Counter
 
 from harness.command import Outcome
 
-# What a part does, and whether copiers by paths were attacked too.
+# The work of a part, and whether copiers by paths were attacked, too.
 HEADINGS = {
     "races": ("race", True),
     "served": ("race at what is served", True),
@@ -22,11 +22,11 @@ class Row:
         self.escapes: list[list[str]] = []
         self.failures: list[str] = []
         self.exits: Counter = Counter()
-        # How often each copier by paths was caught; None where none was attacked.
+        # How often each copier by paths was caught; None if none was attacked.
         self.caught: Counter | None = None
 
     def count(self, run: Outcome | None, case: str = "") -> None:
-        """None for a hang."""
+        """None is a hang."""
         self.runs += 1
         self.exits["hang" if run is None else run.code] += 1
         if run is None or run.has_crashed:
@@ -49,7 +49,7 @@ def show(part: str, rows: list[Row]) -> None:
 
 
 def failed(rows: list[Row]) -> bool:
-    """Tells of what went wrong. That no copier by paths was caught in any race is a failure too."""
+    """Prints the failures. It is a failure, too, if no copier by paths was caught in any race."""
     for row in rows:
         for found in row.escapes[:3]:
             print(f"\nESCAPE  {row.name}: " + "; ".join(found[:5]))

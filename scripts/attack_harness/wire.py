@@ -197,7 +197,7 @@ SOURCES: dict[str, Replies] = {
 
 
 def give(line: Line, replies: Replies) -> None:
-    """Answers as a source, in the end that it is."""
+    """Answers as a source, in the role that this end has."""
     usual: Replies = {
         OPEN: lambda line, id: line.answer(id, opened()),
         SCAN: scan(),
@@ -221,7 +221,7 @@ def shows(line: Line) -> None:
 
 
 def be(case: str) -> None:
-    """The far end of a client."""
+    """Is the other end of a client."""
     line = Line(0, 1)
     line.greet()
     with contextlib.suppress(BrokenPipeError):
@@ -254,14 +254,14 @@ def command(target: str, source: str) -> bytes:
 
 
 def opening(path: str, attributes: int = 0) -> bytes:
-    """A source with nothing asked for but attributes, and without filters."""
+    """Opens a source without filters, and asks only for attributes."""
     selection, digests, holes, strict = b"\0\0\0", b"\0", number(0), b"\0"
     filters = number(0) + text("") + b"\0\0\0\0"
     return text(path) + bytes([attributes]) + selection + digests + holes + strict + filters
 
 
 def floods(line: Line, id: int) -> None:
-    """Entries until the other end has enough."""
+    """Sends entries until the other end has enough."""
     granted, count = 4 << 20, 0
     head, rest = entry(b"n%08d" % count, "file", inode=9).split(b"n%08d" % count)
     while True:
@@ -281,14 +281,14 @@ ENDS = [0, 1, 127, 128, 2**16, 2**31, 2**32 - 1, 2**32, 2**40, 2**62, 2**63 - 1,
 
 
 class Fuzz:
-    """Messages that are nearly right, with numbers at the ends of their ranges, empty, or many times."""
+    """Nearly valid messages: with numbers at the ends of their ranges, empty, or repeated."""
 
     def __init__(self, seed: int, wanted: int) -> None:
         self.rng, self.wanted = random.Random(seed), wanted
         self.messages = self.bytes = self.asked = self.answers = 0
 
     def some(self) -> bytes:
-        """Seldom one that no directory may have, which ends the connection."""
+        """Rarely a name that no directory may have, which ends the connection."""
         value = self.rng.choice(ENDS) if self.rng.random() < 0.1 else self.rng.randrange(3)
         return number(value if self.rng.random() < 0.001 else min(value, 2**32 - 1))
 
@@ -303,7 +303,7 @@ class Fuzz:
                 self.answers += kind == ANSWER
 
     def client(self, served: str) -> Callable[[Line], None]:
-        """Asks a source. Most of it is understood, or the first message would be the last."""
+        """Asks a source. Most requests are understood, because the first bad one would be the last."""
 
         def attack(line: Line) -> None:
             line.greet()
@@ -354,7 +354,7 @@ START, EACH = (1.0, 100 << 20), (20e-6, 100)
 
 
 def fuzz(tool: str, scratch: str, row: Row, wanted: int) -> None:
-    """Both ends; time and memory at most linear in what was received."""
+    """Fuzzes both ends. Their time and memory must be at most linear in the received bytes."""
     folder = fresh(scratch)
     source, target = os.path.join(folder, "source"), os.path.join(folder, "served", "t")
     sent = received = seed = asked = answers = 0
@@ -413,7 +413,7 @@ class Victim(NamedTuple):
 
 
 def watched(words: list[str], limit: float, attack: Callable[[Line], None] | None = None) -> Victim | None:
-    """Runs a command; None for one that does not end."""
+    """Runs a command. Returns None if it does not end."""
     with subprocess.Popen(
         words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True
     ) as child:

@@ -1,4 +1,4 @@
-// The system calls that a run cannot do without, and nothing else: what no program that does the same work goes below.
+// Only the system calls that a run cannot do without. No program for the same work can make fewer.
 //
 //   calls walk [-x] ROOT [ROOT]    lists the directories and asks for the status of every entry, with -x for the
 //                                  names of the extended attributes too; two roots side by side, one on two threads
@@ -32,7 +32,7 @@ struct entry {
     char name[];
 };
 
-// Directories that are not read yet, by their paths below a root, and how many are being read.
+// Directories that are not read yet, by their paths below a root, and the number that are being read.
 struct walk {
     int root, copy;
     char **paths;
@@ -66,7 +66,7 @@ static void push(struct walk *walk, const char *directory, const char *name) {
     pthread_mutex_unlock(&walk->lock);
 }
 
-// The next directory, NULL when all are read.
+// The next directory; NULL if all are read.
 static char *pop(struct walk *walk) {
     char *path = NULL;
     pthread_mutex_lock(&walk->lock);
@@ -154,7 +154,8 @@ static void *work(void *argument) {
         if (to >= 0) {
             struct statx seen = status(from, "");
             checked(fchmod(to, seen.stx_mode & 07777), path);
-            // fsync-lite makes this call once the directory is full; here its count matters, not the time that stays.
+            // fsync-lite makes this call once the directory is full. Here its count matters, not the resulting
+            // time.
             set_times(to, NULL, &seen);
             close(to);
         }

@@ -1,4 +1,4 @@
-"""Runs with nothing in the cache, on disks that make them wait."""
+"""Runs with nothing in the cache, on slow disks."""
 
 import contextlib
 import os
@@ -46,7 +46,7 @@ def cold(bench: Bench) -> None:
                 return comparison.difference(root, copy, sample=max(1, len(tree.files) // 100))
 
             def contest(title: str, contenders: list[Contender], disks: Sequence[SlowDisk], kind: str) -> Table:
-                """The disks are mounted anew for each run."""
+                """The disks are mounted again for each run."""
                 return bench.contest(title, contenders, tree.entries, around=lambda: slow(disks, kind))
 
             places = {"ours": ours, "trusting": ours, "rsync": theirs}
@@ -76,7 +76,7 @@ def cold(bench: Bench) -> None:
 
 
 def racy_window() -> float:
-    """Seconds in which a store to a mapped file may not show in its times: twice the delay of writing back."""
+    """Seconds in which the times may not show a store to a mapped file: twice the writeback delay."""
     delay = 0
     for name in ("dirty_expire_centisecs", "dirty_writeback_centisecs"):
         with open(f"/proc/sys/vm/{name}") as file:

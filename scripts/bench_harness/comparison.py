@@ -7,15 +7,15 @@ from collections.abc import Collection
 from harness import trees
 from harness.trees import Tree, differences, held, show, walk
 
-# What a mirror is expected to have kept; not every tool keeps all of it. Links are not looked at.
+# The values that a mirror should have. Not every tool stores all of them. Links are not looked at.
 EVERYTHING = trees.EVERYTHING - {"xattrs", "hard links"} | {"nanoseconds"}
 
 
 def difference(
     source: str, target: str, aspects: Collection[str] = EVERYTHING, sample: int = 1, round: int = 0
 ) -> str | None:
-    """The first difference in words, or None. Of the files every `sample`th is read, others in each round; 0 reads
-    none."""
+    """The first difference in words, or None. Of the files every `sample`th is read, others in each round; 0
+    reads none."""
     wanted, there = _kept(source, aspects), _kept(target, aspects)
     if wanted != there:
         return differences(there, wanted, unlinked=there)[0]

@@ -22,7 +22,7 @@ GIGABYTE = 1 << 30
 # A larger tree is looked at as a whole only after the last round; before that, what was changed in
 # it.
 SMALL_TREE = 100_000
-# How each program tells its version.
+# How each program prints its version.
 VERSIONS = {
     "rsync": "--version",
     "cp": "--version",
@@ -38,7 +38,7 @@ VERSIONS = {
 
 @dataclass
 class Contender:
-    """Who takes part. What is called gets the round; -1 is the one that does not count."""
+    """A participant. Its function gets the number of the round; -1 is the one that does not count."""
 
     name: str
     command: Callable[[int], list]
@@ -54,7 +54,7 @@ class Result:
     samples: list = field(default_factory=list)
     calls: int | None = None
     wrong: str | None = None
-    # What a case measures besides: bytes on disk, speed.
+    # Further results of a case: bytes on disk, speed.
     more: dict = field(default_factory=dict)
 
     @property
@@ -86,7 +86,7 @@ class Table:
         return result if result and result.counts else None
 
     def ratio(self, name: str, other: str) -> float | None:
-        """The one's median over the other's; None where either does not count."""
+        """The median of one divided by that of the other; None if either does not count."""
         one, two = self.find(name), self.find(other)
         return one.seconds / two.seconds if one and two else None
 
@@ -113,7 +113,7 @@ class Bench:
         self.kind = mounts.split()[-1]
         self.tables, self.goals, self.notes, self.faults, self.plot = [], [], [], [], {}
         self._trees = {}
-        # Called after each table: a later one may take longer than there is time.
+        # Called after each table, because there may not be enough time for a later one.
         self.tell: Callable[[], None] = lambda: None
 
     # What there is to work with ---------------------------------------------------------------
@@ -134,8 +134,7 @@ class Bench:
         return self._tree(f"generated-{files}", lambda root: forest.generated(root, files))
 
     def real(self) -> forest.Tree:
-        """The tree of --tree, the Linux source, or in its absence a generated one. Cases change
-        it."""
+        """The tree of --tree, the Linux source, or a generated one if that is missing. Cases change it."""
         given, small = self.options.tree, self.options.quick
         if given and os.path.isdir(given):
             return self._tree("real", lambda root: subprocess.run(["cp", "-a", given, root], check=True))
@@ -147,8 +146,7 @@ class Bench:
         return self._tree("real", lambda root: forest.generated(root, 3_000 if small else 80_000, seed=2))
 
     def large_size(self) -> int:
-        """Of each of four large files: what memory allows, as there is a copy, and room to write
-        it."""
+        """The size of each of four large files: as the memory allows, with a copy and space to write it."""
         if self.options.quick:
             return 32 << 20
         size = min(GIGABYTE, self.free() // (4 * 3) >> 20 << 20)
@@ -157,8 +155,7 @@ class Bench:
         return size
 
     def free(self) -> int:
-        """Bytes that trees may take: of memory, as the default scratch directory is there, and of
-        the disk."""
+        """Bytes that trees may use: of memory, because the default scratch directory is there, and of the disk."""
         with open("/proc/meminfo") as file:
             available = next(int(line.split()[1]) for line in file if line.startswith("MemAvailable")) << 10
         free = shutil.disk_usage(self.scratch).free
@@ -173,14 +170,13 @@ class Bench:
         return self._trees[name]
 
     def remove(self, tree: forest.Tree) -> None:
-        """Makes room: no case needs it any more."""
+        """Frees its space. No later case needs it."""
         name = os.path.basename(tree.root)
         remove(self._trees.pop(name).root)
 
     @contextlib.contextmanager
     def place(self, kind: str | None = None, bytes: int = 0) -> Iterator[str]:
-        """A directory on the file system of the scratch directory, or on one of its own; empty at
-        the end."""
+        """A directory on the scratch directory's file system, or on a new one. It is empty at the end."""
         if kind in (None, self.kind):
             folder = os.path.join(self.scratch, "place")
             os.makedirs(folder)
@@ -251,7 +247,7 @@ class Bench:
             raise Wrong(difference)
 
     def fault(self, what: str, text: str, result: Result | None = None) -> None:
-        """Something went wrong: a result does not count, or a case broke off."""
+        """An error: a result does not count, or a case broke off."""
         if result:
             result.wrong = text
         self.faults.append(f"{what}: {text}")
@@ -299,7 +295,7 @@ def always(*words: str) -> Callable[[int], list]:
 
 
 def mirror_check(source, target, aspects=comparison.EVERYTHING, changed=lambda: ()):
-    """The two checks of a mirror: after a round, and after the last."""
+    """The two checks of a mirror: after a round, and after the last one."""
 
     def check(_):
         for path in changed():

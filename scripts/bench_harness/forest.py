@@ -1,4 +1,4 @@
-"""The trees, and what happens to them between two runs."""
+"""The trees, and their changes between two runs."""
 
 import os
 import random
@@ -70,7 +70,7 @@ def large(root: str, count: int, size: int) -> "Tree":
 
 
 class Tree:
-    """A tree, and which files it has."""
+    """A tree, and the files that it has."""
 
     def __init__(self, root: str) -> None:
         self.root = root
@@ -102,7 +102,7 @@ class Tree:
         return chosen
 
     def renew(self) -> None:
-        """Everything is as if it had just been made, but for the times that are mirrored."""
+        """Makes everything as new, except the mirrored times."""
         for path, _, status in entries(self.root):
             os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns), follow_symlinks=False)
 

@@ -1,5 +1,4 @@
-"""What one run of a command costs: wall time, processor time, peak memory, and the number of its
-system calls."""
+"""The cost of one run of a command: wall time, processor time, peak memory, and the number of system calls."""
 
 import ctypes
 import os
@@ -20,7 +19,7 @@ sh -c 'read _ <&3; exec "$@" 3<&-' sh "$@" >&2 & echo $!"""
 
 
 class Wrong(Exception):
-    """A run that failed, or a result that is not what it should be."""
+    """A run that failed, or an unexpected result."""
 
 
 class Sample(NamedTuple):
@@ -67,8 +66,8 @@ def run(command: list[str], directory: str | None = None, environment: dict[str,
 
 
 def adopt_orphans() -> None:
-    """The command's parent ends at once; this interpreter takes its place and gets to know what the
-    command used."""
+    """The command's parent ends at once. This interpreter takes its place, and learns the command's use of
+    resources."""
     if ctypes.CDLL(None, use_errno=True).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0):
         raise OSError(ctypes.get_errno(), "PR_SET_CHILD_SUBREAPER")
 
@@ -99,7 +98,7 @@ def drop_caches() -> None:
 
 
 def call_counter() -> str | None:
-    """What counts system calls here: perf, which hardly slows a run, or strace, or nothing."""
+    """The counter of system calls here: perf, which hardly slows a run, or strace, or none."""
     for name, counter in (("perf", _perf), ("strace", _strace)):
         try:
             if shutil.which(name) and _count(counter, ["true"], None, None)[0]:

@@ -72,7 +72,7 @@ def measure_all(bench: Bench, folder: str, files: int) -> None:
 
 
 def make(root: str, files: int) -> None:
-    """Empty files: their content does not matter here, and takes no memory of the machine."""
+    """Empty files. Their content does not matter here, and would use memory."""
     for number in range(files):
         directory = os.path.join(root, f"{number // FILES_PER_DIRECTORY**2:03}", f"{number // FILES_PER_DIRECTORY:05}")
         if number % FILES_PER_DIRECTORY == 0:

@@ -87,7 +87,7 @@ def mounts(bench: Bench) -> None:
 
 
 def without_repository(bench: Bench, folder: str, target: str) -> list[Mount]:
-    """Ours, and what shows the target alone."""
+    """Our server, and those that show only the target."""
     shown = [Mount(folder, OURS, [bench.tool, "snapshot", "mount", target], latest)]
     if bench.has("bindfs"):
         shown.append(Mount(folder, "bindfs -r", ["bindfs", "-f", "-r", target], lambda place: place))

@@ -31,7 +31,7 @@ LATER = ["unshare", "--time", "--boottime", "600"]
 
 
 def settle(bench: Bench, command: Sequence[str]) -> None:
-    """Runs a command that mirrors once more, as if the trees were older."""
+    """Runs a mirroring command once more, as if the trees were older."""
     if run([*LATER, "true"]).code:
         bench.note("what is young is looked at once more; without that, it needs root and unshare")
     else:
@@ -39,7 +39,7 @@ def settle(bench: Bench, command: Sequence[str]) -> None:
 
 
 def renew(tree: Tree, mirrors: list[Contender]) -> None:
-    """Everything is young, and the mirrors know of it: what comes next is a run right after an apply."""
+    """Makes everything new, also for the mirrors. The next run is like one right after an apply."""
     tree.renew()
     for contender in mirrors:
         measure.run(contender.command(0))
@@ -68,7 +68,7 @@ def expect_nothing_done(bench: Bench, table: Table, *names: str) -> None:
 
 
 def calls(bench: Bench, name: str, *words: str, **more) -> list[Contender]:
-    """A program in C that makes the system calls of the work and nothing else; none without a compiler."""
+    """A C program that makes only the system calls of the work; none without a compiler."""
     program = os.path.join(bench.scratch, "calls")
     if not os.path.exists(program) and not compiled(CALLS_SOURCE, program, "-pthread"):
         bench.note("the system calls alone: left out; that needs a C compiler")
@@ -77,7 +77,7 @@ def calls(bench: Bench, name: str, *words: str, **more) -> list[Contender]:
 
 
 class Peer(NamedTuple):
-    """A command that mirrors SOURCE to TARGET, as a shell would be told; `fsync-lite` is the one that is measured."""
+    """A shell command that mirrors SOURCE to TARGET. `fsync-lite` is the measured binary."""
 
     name: str
     told: str
@@ -171,8 +171,7 @@ def copies(bench: Bench, tree: Tree, folder: str, kind: str, more: Sequence[Peer
 
 
 def snapshots(bench: Bench, tree: Tree, folder: str) -> list[Contender]:
-    """Each has a first snapshot and makes one more. What each fills on disk is in a directory of
-    its own."""
+    """Each tool has a first snapshot and makes one more. Each has its own directory for the space on disk."""
     source = tree.root
     ours, dated = os.path.join(folder, "fsync-lite"), os.path.join(folder, "rsync")
     applying = [bench.tool, "apply", source, ours]

@@ -1,4 +1,4 @@
-"""Another machine, beside rsync over the same line: time, bytes each way, peak memory of both ends."""
+"""Another machine, beside rsync over the same connection: time, bytes each way, peak memory of both ends."""
 
 import contextlib
 import dataclasses
@@ -24,7 +24,7 @@ MOST_OF_NOTHING = 1000
 
 
 class Way(NamedTuple):
-    """How the other machine is reached."""
+    """A way to reach the other machine."""
 
     name: str
     # In ssh's place.
@@ -37,7 +37,7 @@ def remote(bench: Bench) -> None:
     if not line.compiles():
         bench.note(f"remote: left out; it {NEEDS}")
         return
-    # The far end's calls would not be among them.
+    # The calls of the other machine would be missing.
     counter, bench.counter = bench.counter, None
     try:
         with ways(bench, line) as found:
@@ -64,7 +64,7 @@ class Remote:
         self.far_tool = os.path.join(bench.scratch, "far-fsync-lite")
         trees.write(self.far_tool, f'#!/bin/sh\nexec {shlex.join(line.noting_peak(bench.tool))} "$@"\n'.encode())
         os.chmod(self.far_tool, 0o755)
-        # Of each run that counts, by table and contender: the bytes, and the far end's memory.
+        # For each run that counts, by table and contender: the bytes, and the other end's memory.
         self.traffic: dict[tuple[str, str], list[tuple[Traffic, int]]] = {}
 
     def run(self) -> None:
@@ -175,7 +175,7 @@ class Remote:
     # --- Who takes part -----------------------------------------------------------------------
 
     def tools(self, way: Way, tree: forest.Tree, folder: str, *options: str) -> list[tuple[Contender, str]]:
-        """Each with a target of its own."""
+        """Each tool with its own target."""
         pushed, pulled, synced = (os.path.join(folder, name) for name in ("pushed", "pulled", "rsync"))
         conveyed = [*options, "--ssh", " ".join(way.words), "--remote-command", self.far_tool]
         peak = " ".join(self.line.noting_peak("rsync"))
@@ -200,7 +200,7 @@ class Remote:
         *options: str,
         ages: bool = True,
     ) -> Callable[[Way], list[Contender]]:
-        """Targets that are mirrors already, and no entry of which is young."""
+        """Existing mirrors, in which no entry is young."""
         for contender, _ in self.tools(Way("here", self.line.words()), tree, folder, *options):
             measure.run(contender.command(0))
             if ages:
@@ -219,7 +219,7 @@ class Remote:
         contenders: Callable[[Way], list[Contender]],
         before: Callable[[int], None] = lambda round: None,
     ) -> list[Table]:
-        """One for each way."""
+        """One contest for each way."""
         tables = []
         for number, way in enumerate(self.ways):
             named = f"remote, {way.name}: {title}"
@@ -265,7 +265,7 @@ class Remote:
         }
 
     def bytes_of(self, table: Table, name: str) -> float | None:
-        """Both ways; None where the run does not count."""
+        """Both ways; None if the run does not count."""
         if not table.find(name):
             return None
         return statistics.median(traffic.there + traffic.back for traffic, _ in self.traffic[table.title, name])

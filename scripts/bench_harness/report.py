@@ -1,4 +1,4 @@
-"""What comes out: tables as text and Markdown, and a plot."""
+"""The output: tables as text and Markdown, and a plot."""
 
 import itertools
 import math

@@ -1,8 +1,8 @@
-// slow_disk IMAGE MOUNT_POINT KIND: a file `disk` that is IMAGE, with the waiting times of a disk. A file system on a
-// loop device over it waits as one on that disk does.
+// slow_disk IMAGE MOUNT_POINT KIND: a file `disk` with the content of IMAGE and the delays of a disk. A file
+// system on a loop device over it waits like one on that disk.
 //
-// KIND flash: 0.1 ms a read, any number at once. KIND rotating: one read at a time; 4 ms if it is far from the last one,
-// 0.2 ms if it is within 256 KiB, 10 us if it follows it.
+// KIND flash: 0.1 ms a read, any number at once. KIND rotating: one read at a time. It takes 4 ms if it is far
+// from the last one, 0.2 ms if it is within 256 KiB, and 10 us if it follows it.
 #define FUSE_USE_VERSION 35
 #define _GNU_SOURCE
 #include <errno.h>
@@ -87,7 +87,7 @@ static void *start(struct fuse_conn_info *connection, struct fuse_config *config
     config->attr_timeout = config->entry_timeout = 1e6;
     connection->max_background = 64;
     connection->congestion_threshold = 60;
-    // The file system above reads ahead as it does on a disk.
+    // The file system above reads ahead as on a disk.
     connection->max_readahead = 0;
     return NULL;
 }

@@ -1,4 +1,4 @@
-"""A disk that takes the time of a disk: an image behind FUSE, a loop device over it, ext4 on that."""
+"""A disk with the delays of a real one: an image behind FUSE, a loop device over it, ext4 on that."""
 
 import contextlib
 import os
@@ -20,7 +20,7 @@ def is_possible() -> bool:
 
 
 def library() -> list[str] | None:
-    """The compiler's options for FUSE; None where it is not installed."""
+    """The compiler's options for FUSE; None if it is not installed."""
     if not shutil.which("pkg-config"):
         return None
     asked = subprocess.run(["pkg-config", "--cflags", "--libs", "fuse3"], capture_output=True, text=True)
@@ -35,7 +35,8 @@ def build(folder: str) -> str:
 
 
 class SlowDisk(Disk):
-    """Filled while it is mounted as any image; then mounted again and again as a slow disk, with nothing cached."""
+    """It is filled while it is mounted like any image. Then it is mounted repeatedly as a slow disk, with
+    nothing cached."""
 
     def __init__(self, folder: str, name: str, megabytes: int) -> None:
         super().__init__(os.path.join(folder, name), "ext4", megabytes=megabytes)
@@ -45,7 +46,7 @@ class SlowDisk(Disk):
 
     @contextlib.contextmanager
     def slow(self, kind: str) -> Iterator[str]:
-        """Mounts it as a disk of this kind, which nothing has read yet."""
+        """Mounts it as a disk of this kind, of which nothing was read yet."""
         server = subprocess.Popen([self.tool, self.image, self.front, kind])
         device = None
         try:
@@ -64,6 +65,6 @@ class SlowDisk(Disk):
             self.unmount()
             if device:
                 system("losetup", "-d", device, check=False)
-            # The loop device lets go of the file a moment later.
+            # The loop device closes the file a moment later.
             unmount(self.front)
             server.wait()

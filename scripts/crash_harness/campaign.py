@@ -1,4 +1,4 @@
-"""All classes of cases over all workloads, and what came of them."""
+"""All classes of cases over all workloads, and their results."""
 
 import argparse
 import contextlib
@@ -37,9 +37,9 @@ CLASSES = {
     "weak": weak,
     "line": line,
 }
-# The workloads of those that do not go over all.
+# The workloads of classes that do not use all.
 CHOSEN = {"history": HISTORY_WORKLOADS, "line": LINE_WORKLOADS}
-# By how the target is exchanged, those that mean something: a subvolume's exchange has no journal to recover.
+# The classes that make sense for each kind of exchange. A subvolume's exchange has no journal to recover.
 EXCHANGED = {
     False: [*CLASSES],
     True: ["kill", "error", "recovery", "foreign", "full", "power"],
@@ -70,7 +70,7 @@ def succeeds(options: argparse.Namespace) -> bool:
 
 
 def variants(name: str, options: argparse.Namespace, seed: str) -> list[Variant]:
-    """What a class goes over: of two classes one workload is exchanged as well."""
+    """The variants of a class. In two classes, one workload is exchanged as well."""
     names = options.workloads or CHOSEN.get(name) or [*workloads.DEFAULT, *([] if options.short else workloads.LONG)]
     names = [workload for workload in names if workload in CHOSEN.get(name, names)]
     if name == "history" and options.short and names:
@@ -104,8 +104,7 @@ def run(
 
 @contextlib.contextmanager
 def place(name: str, exchanges: bool | str, scratch: str) -> Iterator[str | None]:
-    """Where the trees of a class go; None where that cannot be. The power goes on file systems of
-    its own."""
+    """The place for the trees of a class; None if there is none. The power class uses new file systems."""
     if exchanges != SUBVOLUME:
         yield scratch
     elif not disk.can_mount("btrfs"):

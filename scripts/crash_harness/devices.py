@@ -1,5 +1,4 @@
-"""What file systems and devices do: power cuts, full disks, errors from below. Needs root and loop
-devices."""
+"""Failures of file systems and devices: power cuts, full disks, errors from below. Needs root and loop devices."""
 
 import contextlib
 import os
@@ -23,7 +22,7 @@ def can_mount(trial: Trial, name: str) -> bool:
 
 
 class Disk(disk.Disk):
-    """One that fails."""
+    """A disk that fails."""
 
     def remount(self, checks: bool = False) -> None:
         self.unmount()
@@ -32,21 +31,20 @@ class Disk(disk.Disk):
         self.mount()
 
     def sync_other(self) -> None:
-        """The fsync of another program takes along what the file system has in the same log."""
+        """The fsync of another program also writes other parts of the same log."""
         with open(os.path.join(self.mount_point, "other"), "ab") as file:
             file.write(os.urandom(4096))
             file.flush()
             os.fsync(file.fileno())
 
     def shut_down(self) -> bool:
-        """What was not flushed is lost."""
+        """Unflushed writes are lost."""
         return system("xfs_io", "-x", "-c", "shutdown", self.mount_point)
 
     def cut_power(self, halt: trace.Halt, copies: bool) -> None:
-        """What was not written is lost, the process with it; then the file system is mounted
-        again."""
+        """Unwritten data is lost with the process. Then the file system is mounted again."""
         if copies or self.kind == "btrfs":
-            # The image as it is at this moment is what a power cut leaves.
+            # The present image is the one after a power cut.
             cut = self.image + ".cut"
             system("cp", "--sparse=always", self.image, cut)
             halt.kill()
@@ -63,15 +61,14 @@ class Disk(disk.Disk):
 POWER_CALLS = """
     renameat renameat2 fsync syncfs unlinkat mkdirat utimensat write pwrite64 fallocate ioctl
 """.split()
-# A call that is never made: the power goes when the run has ended.
+# A call that is never made: the power is cut after the run has ended.
 AT_END = ("syncfs", 999)
-# What others do to the file system: nothing, or they sync a file or everything, at an earlier point
-# or at the cut.
+# Other programs at the same time: none, or they sync a file or everything, at an earlier point or at the cut.
 DISTURBANCES = ["none", "fsync earlier", "sync earlier", "fsync at the cut"]
 
 
 def power_cuts(trial: Trial) -> None:
-    """The power goes at a system call, most often one of the commit."""
+    """The power is cut at a system call, most often one of the commit."""
     if not can_mount(trial, "power"):
         return
     kinds, cuts = ("btrfs",) if trial.is_subvolume else KINDS, 24
@@ -102,7 +99,7 @@ def recorded(trial: Trial, disk: Disk) -> list[trace.Call]:
 
 
 def cuts_at_barriers(trial: Trial, name: str, kind: str) -> None:
-    """The power goes before and after each barrier."""
+    """The power is cut before and after each barrier."""
     disk = Disk(trial.scratch, kind)
     calls = recorded(trial, disk)
     barriers = [i for i, call in enumerate(calls) if call.name in SYNCING]
@@ -137,7 +134,7 @@ def power_cut(
             code = halt.process.poll()
             disk.cut_power(halt, copies)
         trial.results.count(name, stops or place == AT_END)
-        # Exit 0 is a promise that outlives the power.
+        # Exit code 0 is a promise that survives a power cut.
         settle(trial, case, code if code == 0 else None, is_rebooted=True, how=trial.how())
 
 
@@ -145,7 +142,7 @@ def power_cut(
 
 
 def full_disks(trial: Trial) -> None:
-    """A target that really runs out of blocks, or of inodes, at every point."""
+    """A target that really has no more blocks, or inodes, at every point."""
     if not can_mount(trial, "full"):
         return
     sizes = [f"size={pages * 4}k" for pages in range(8, 200, 24 if trial.short else 4)]
@@ -165,8 +162,8 @@ def full_disks(trial: Trial) -> None:
 
 
 def device_failures(trial: Trial) -> None:
-    """The target's device fails for ever at a system call; once it is repaired and mounted anew,
-    the tree is whole."""
+    """The target's device fails forever at a system call. After it is repaired and mounted again, the tree is
+    whole."""
     if not can_mount(trial, "device"):
         return
     folder = os.path.join(trial.scratch, "device")
@@ -187,7 +184,7 @@ def fail_at(
     fault: Callable[[], bool],
     repair: Callable[[], None] = lambda: None,
 ) -> None:
-    """Runs up to the point, strikes, and lets the run find out; then repairs, mounts anew, and
+    """Runs up to the point, breaks the device, and lets the run notice it. Then repairs, mounts again, and
     judges."""
     trial.reset(disk.target)
     disk.sync()
@@ -216,7 +213,7 @@ def meets_an_error(trial: Trial, kind: str, folder: str, place: Point) -> None:
 
 
 def report_damage(disk: Disk) -> bool:
-    """To ext4, which believes it."""
+    """Reports damage to ext4, which believes it."""
     source = command.run(["findmnt", "-no", "SOURCE", disk.mount_point], check=True).output
     device = os.path.basename(source.decode().strip())
     with open(f"/sys/fs/ext4/{device}/trigger_fs_error", "w") as file:
@@ -225,8 +222,7 @@ def report_damage(disk: Disk) -> bool:
 
 
 def fills_up_below(trial: Trial, kind: str, folder: str, place: Point) -> None:
-    """The image is sparse, and what holds it is full: writes that the file system believed in fail
-    later."""
+    """The image is sparse, and its disk is full. Writes that the file system accepted fail later."""
     with Disk(folder, "tmpfs", "size=400m").mounted() as below:
         filler = os.path.join(below.mount_point, "filler")
 
@@ -245,8 +241,8 @@ def fills_up_below(trial: Trial, kind: str, folder: str, place: Point) -> None:
 
 
 def dies(trial: Trial, kind: str, folder: str, place: Point) -> None:
-    """Every read and write fails, and what was not flushed is lost: the image lies on a file system
-    that is shut down. Of the writes between two flushes any may be missing."""
+    """Every read and write fails, and unflushed data is lost: the image is on a file system that is shut down.
+    Any write between two flushes may be missing."""
     outer_folder = os.path.join(folder, "outer")
     os.makedirs(outer_folder, exist_ok=True)
     with Disk(outer_folder, "xfs", megabytes=1024).mounted() as outer:
@@ -260,8 +256,8 @@ def dies(trial: Trial, kind: str, folder: str, place: Point) -> None:
 
 
 def failed_barriers(trial: Trial, kind: str) -> None:
-    """After a barrier of the commit has failed it is unknown what is durable: under the same mount
-    no command ends the commit, for a second sync would say success. Nor after the barrier of a
+    """After a failed barrier of the commit it is unknown what is durable. Under the same mount no command
+    finishes the commit, because a second sync would report success. The same is true for the barrier of a
     recovery."""
     verbs = ("recover", "recover --back", "apply")
     cases = [(first, verb) for first in ("apply", "recover") for verb in verbs]

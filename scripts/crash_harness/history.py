@@ -1,5 +1,5 @@
-"""Kills, errors and power cuts in undo, restore in place and prune: the old tree or the new one, and
-every snapshot that stays."""
+"""Kills, errors and power cuts in undo, restore in place and prune: the old tree or the new one, and every kept
+snapshot."""
 
 import json
 import os
@@ -13,10 +13,10 @@ from crash_harness.verdict import Verdict
 from harness import trees
 from harness.trees import same
 
-# A target that an earlier version wrote, with records that pruning joined.
+# A target of an earlier version, with records that pruning joined.
 FIXTURE = os.path.join(os.path.dirname(__file__), "../../fixtures/history-v1/joined.tar.gz")
 
-# Where the workload's own changes make the histories; the others add nothing here.
+# The workload's own changes make the histories. The others add nothing here.
 WORKLOADS = ["mixed changes", "mass delete", "type changes"]
 
 
@@ -33,13 +33,12 @@ def history(trial: Trial) -> None:
 
 
 class HistoryTrial(Trial):
-    """A target with three snapshots, of which the middle one has a label. What is broken is a command that goes by
-    them."""
+    """A target with three snapshots. The middle one has a label. The broken command uses them."""
 
     # The next apply would make another tree.
     hows = ("forward", "back")
     most_records = 20
-    # The trees by how many snapshots ago they were: the one that it makes, and those that stay.
+    # The trees by how many snapshots ago they were: the one that it makes, and the kept ones.
     goes_to: int
     stays: tuple[int, ...]
 
@@ -72,7 +71,7 @@ class HistoryTrial(Trial):
 
     @new.setter
     def new(self, tree: trees.Tree) -> None:
-        """That of the workload is one of the snapshots."""
+        """The workload's tree is one of the snapshots."""
 
     @property
     def repeated(self) -> None:
@@ -88,7 +87,7 @@ class HistoryTrial(Trial):
                 fail("loss", f"the tree of {number} before is not to be had")
 
     def restored(self, fail: Fail) -> list[trees.Tree]:
-        """Each tree that stays is there, also under another number."""
+        """Every kept tree is there, even under another number."""
         out = os.path.join(self.work, "out")
         listed = self.run(["snapshot", "list", "--json", self.target], check=True).output
         found = []
@@ -118,7 +117,7 @@ class Restore(HistoryTrial):
 
 
 class Prune(HistoryTrial):
-    """The snapshot before the present one stays or goes; the oldest goes."""
+    """The snapshot before the present one is kept or removed. The oldest is removed."""
 
     goes_to, stays = 0, (0, 2)
 
@@ -136,7 +135,7 @@ class Prune(HistoryTrial):
 
 
 class Join(HistoryTrial):
-    """Of five snapshots the third and the oldest go: the records beside the third are joined."""
+    """Of five snapshots the third and the oldest are removed. The records beside the third are joined."""
 
     goes_to, stays = 0, (0, 1, 3)
 
@@ -151,7 +150,7 @@ class Join(HistoryTrial):
 
 
 class Conversion(Undo):
-    """An undo of a target that an earlier version wrote: lists are made of its records first."""
+    """An undo of a target of an earlier version. Its records are converted to lists first."""
 
     is_own_manifest = False
 

@@ -63,7 +63,7 @@ ERRORS = {
 
 
 def errors(trial: Trial, name: str = "error", sample: int | None = None, every: bool = True) -> None:
-    """Each error once, and from there on for ever, which also fails the way back; or only one at each call."""
+    """Each error once, and from there on forever, which also breaks the way back. Or only one at each call."""
     trial.reset()
     counts = trial.count(trial.command, CHANGING + READING)
     sample = sample or (2 if trial.short else 24)
@@ -73,19 +73,18 @@ def errors(trial: Trial, name: str = "error", sample: int | None = None, every: 
             run, injected = trial.run(trial.command, failing(call, error, when)), trial.injected()
             code: int | None = run.code
             if code and code < 0 and any('"/proc/' in line for line in injected):
-                # libdispatch gives up when it cannot read about its own threads: no more than a
-                # kill.
+                # libdispatch gives up if it cannot read about its own threads. That is like a kill.
                 code = None
             trial.results.count(name, injected)
-            # After the commit, what has to go is tidied, and a failure is a note.
+            # After the commit, old objects are removed, and a failure is a note.
             sync_failed = call in SYNCING and bool(injected) and b"could not be tidied" not in run.errors
             case = f"{name} {trial.title} {call} {when} {error}"
             settle(trial, case, code, how=trial.how(), sync_failed=sync_failed)
 
 
 def modes(errors: list[str], index: int, number: int, every: bool) -> list[tuple[str, str]]:
-    """The errors of a call, and when they come: by turns another one for ever. Where not every one is wanted, by turns
-    another one, every second time for ever."""
+    """The errors of a call, and when they come: each call has another one forever. If not every one is wanted,
+    each call has another one, every second time forever."""
     turn = errors[index % len(errors)]
     once, for_ever = [(error, str(number)) for error in errors], (turn, f"{number}+")
     if not every:
@@ -135,8 +134,7 @@ LIMITS = (0, 100, 512, 1024, 2048, 4096, 65536, 1 << 18, 1 << 20)
 
 
 def short_counts(trial: Trial) -> None:
-    """Reads and writes that do less than they were asked, or are interrupted; files that may not
-    grow."""
+    """Reads and writes do less than they were asked, or are interrupted. Files may not grow."""
     shim = os.path.join(trial.scratch, "short-counts.so")
     if not os.path.exists(shim) and not command.compiled(SHIM, shim, "-shared", "-fPIC", "-ldl"):
         trial.results.skip("short", "needs a C compiler")

@@ -1,7 +1,6 @@
-"""The line to another machine is cut, or what is at its end is killed: a push, a pull, and an undo over there.
-
-What the run says is true, the target is the old tree or the new one, and the next run sends little again.
-"""
+"""The connection to another machine is cut, or the process there is killed: in a push, a pull, and an undo
+there. The output of the run is true, the target is the old tree or the new one, and the next run sends little
+again."""
 
 import json
 import os
@@ -21,14 +20,14 @@ from harness.trace import Injection, killing, points
 from harness.trees import difference, same
 
 WORKLOADS = ["mixed sizes", "mixed changes"]
-# The exit codes of a run whose line was lost. After PENDING the commit may have ended, and any way.
+# The exit codes of a run whose connection was lost. After PENDING the commit may have ended in any way.
 DONE, PENDING = 0, 6
 UNCHANGED = (1, 69)
 OUTCOMES = (DONE, PENDING, *UNCHANGED)
 POINTS, FEW_POINTS = 100, 2
-# What may be sent again: of a line that was cut what was under way, and heads of frames.
+# The bytes that may be sent again: those under way when the connection was cut, and heads of frames.
 WINDOW, HEADS = 4 << 20, 64 << 10
-# How often what was staged is noted, for a target that is killed.
+# How often staged files are noted, for a target that is killed.
 SECONDS = 5
 SLOWLY = 2 << 20
 
@@ -45,7 +44,7 @@ def line(trial: Trial) -> None:
 
 
 class FarTrial(Trial):
-    """Its source, or its target, is on another machine."""
+    """A trial whose source or target is on another machine."""
 
     hows = ("forward", "back", "apply")
 
@@ -75,7 +74,7 @@ class FarTrial(Trial):
         return self.over(super().apply)
 
     def over(self, words: list[str]) -> list[str]:
-        """A command over the line; of its operands that one is far that this is about."""
+        """A command over the connection. Its operand for this trial is on the other machine."""
         *words, last = words
         if self.way == "push":
             last = "far:" + last
@@ -84,12 +83,12 @@ class FarTrial(Trial):
         return [*words, last, *self.line.conveying(self.far_tool)]
 
     def cut(self, words: list[str], *options: str) -> list[str]:
-        """The same over a line that is cut."""
+        """The same over a connection that is cut."""
         number = words.index("--ssh") + 1
         return [*words[:number], " ".join(self.line.words(*options)), *words[number + 1 :]]
 
     def run(self, arguments: list[str], *inject: Injection, **options: Any) -> Outcome:
-        """What is injected into a command over the line is injected at its far end."""
+        """An injection into a command over the connection happens at the other end."""
         if "--ssh" not in arguments:
             return super().run(arguments, *inject, **options)
         far = [self.tool]
@@ -111,7 +110,7 @@ class FarTrial(Trial):
         return outcome
 
     def manifest(self) -> str | None:
-        """As a user finds out: empty where there is none, None while a commit is pending."""
+        """The manifest as a user sees it: empty if there is none, None while a commit is pending."""
         words = ["status", "--json", self.target]
         status = self.run(self.over(words) if self.way == "push" else words)
         shown = json.loads(status.output)
@@ -119,7 +118,7 @@ class FarTrial(Trial):
 
 
 class FarUndo(FarTrial, Undo):
-    """An undo over the line, of a target with a history."""
+    """An undo over the connection, of a target with a history."""
 
     hows = Undo.hows
 
@@ -136,11 +135,11 @@ class FarUndo(FarTrial, Undo):
 
 
 class Breaking:
-    """What may be wrong after a command whose line, or whose far end, is lost."""
+    """Judges a command whose connection, or whose other end, was lost."""
 
     def __init__(self, trial: FarTrial) -> None:
         self.trial, self.results = trial, trial.results
-        # The most bytes of content that were sent once more, by what was done.
+        # The most bytes of content that were sent again, by what was done.
         self.again: Counter = Counter()
 
     # --- Breaking -----------------------------------------------------------------------------
@@ -169,7 +168,7 @@ class Breaking:
         self.judge("a slow kill" if others else "a cut", case, run, may_send_again)
 
     def kill(self, count: int) -> None:
-        """The far end is killed. That of a pull only gives: it is killed at what it reads, and the target is not."""
+        """Kills the other end. That of a pull only reads, so it is killed at its reads, and the target is not."""
         trial = self.trial
         trial.reset()
         calls, may_send_again = (CHANGING, self.whole) if trial.way == "push" else (CHANGING + READING, WINDOW)
@@ -181,7 +180,7 @@ class Breaking:
             self.judge("a kill", f"line {trial.title} kill {call} {number}", run, may_send_again)
 
     def cut_slowly(self) -> None:
-        """The far end is killed when it has copied for longer than until the next note of what it has."""
+        """Kills the other end after it has copied for longer than the time between two notes of its files."""
         is_push = self.trial.way == "push"
         option, copied = ("-t", SECONDS * SLOWLY) if is_push else ("-b", 0)
         for percent in (50, 70, 90):
@@ -223,7 +222,7 @@ class Breaking:
 
 
 def spread(total: int, count: int, rng: random.Random) -> list[int]:
-    """Numbers of bytes all over a conversation, and more near its begin and its end, where most is said."""
+    """Numbers of bytes all over a conversation, and more near its beginning and end, where it is most dense."""
     steps = [round((total / 2) ** (step / count)) for step in range(count)]
     near = sorted({*steps, *(total - step for step in steps)})
     chosen = set(rng.sample(near, min(len(near), count * 2 // 3 or 1)))

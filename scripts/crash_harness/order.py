@@ -33,8 +33,7 @@ FD = r"(\d+|AT_FDCWD)<([^>]*)>"
 
 
 class Call:
-    """One system call: its name, the path of the descriptor it works on, the names in it, and what
-    came of it."""
+    """One system call: its name, the path of its descriptor, the names in it, and its result."""
 
     def __init__(self, thread: str, name: str, arguments: str, result: str) -> None:
         self.thread, self.name, self.arguments = thread, name, arguments
@@ -83,9 +82,9 @@ def read_trace(log: str) -> list[Call]:
             name, arguments, result = found.groups()
             if name == "openat" and (descriptor := re.match(r"(\d+)<(.*)>$", result)):
                 opened[descriptor.group(1)] = descriptor.group(2)
-            # What the C library makes of a rename without flags.
+            # The call that the C library makes for a rename without flags.
             name = "renameat2" if name == "renameat" else name
-            # By its descriptor, for want of a call that takes one that is a place only.
+            # By its descriptor, because no call takes one that is only a place.
             arguments = re.sub(
                 r'^"/proc/self/fd/(\d+)"',
                 lambda number: f'"{opened.get(number.group(1))}"',
@@ -106,7 +105,7 @@ class Trace:
         self.stage = os.path.join(self.state, "stage")
         self.journals = [os.path.join(self.state, name) for name in ("journal", "journal.back")]
         renames = [i for i, call in enumerate(calls) if call.goal == self.journals[0] and not call.failed]
-        # Before the first call where there is none: a recovery has its journal from the start.
+        # Before the first call if there is none: a recovery has its journal from the start.
         self.commit = renames[0] if renames else -1
         self.has_commit = bool(renames) or recovers
         turns = [i for i, call in enumerate(calls) if call.goal == self.journals[1] and not call.failed]
@@ -122,7 +121,7 @@ class Trace:
         return iter(enumerate(self.calls[first:last], first))
 
     def synced(self, paths: set[str], first: int, last: int) -> bool:
-        """Whether a call between the two makes something at these paths durable."""
+        """Whether a call between the two makes these paths durable."""
         return any(
             not call.failed
             and (
@@ -156,7 +155,7 @@ def inside(path: str, directory: str) -> bool:
 
 
 def staged_is_synced(trace: Trace) -> Iterator[str]:
-    """Barrier 1: what was staged is durable before the journal has its name."""
+    """Barrier 1: the staged objects are durable before the journal has its name."""
     for index, call in trace.between(0, max(trace.commit, 0)):
         place = call.goal or call.path
         is_staged = inside(place, trace.stage) and not place.endswith("/ballast")
@@ -173,7 +172,7 @@ def journal_is_synced(trace: Trace) -> Iterator[str]:
 
 
 def journal_name_is_synced(trace: Trace) -> Iterator[str]:
-    """Both names: the one of a commit and the one of a commit that is taken back."""
+    """Both names: that of a commit, and that of a commit that is undone."""
     for named in (trace.commit, trace.turn):
         if named is None or named < 0:
             continue
@@ -183,7 +182,7 @@ def journal_name_is_synced(trace: Trace) -> Iterator[str]:
 
 
 def operations_are_synced(trace: Trace) -> Iterator[str]:
-    """Barrier 2: the tree is durable before the journal goes."""
+    """Barrier 2: the tree is durable before the journal is removed."""
     if trace.end is not None:
         for index, call in trace.operations():
             if not trace.synced(set(), index, trace.end):
@@ -191,7 +190,7 @@ def operations_are_synced(trace: Trace) -> Iterator[str]:
 
 
 def end_is_synced(trace: Trace) -> Iterator[str]:
-    """What the journal needed stays until its removal is durable, and so does the process."""
+    """The journal's objects remain until its removal is durable, and so does the process."""
     if trace.end is not None:
         following = next(
             (
@@ -220,7 +219,7 @@ def sync_error_is_final(trace: Trace) -> Iterator[str]:
 
 
 def objects_are_checked(trace: Trace) -> Iterator[str]:
-    """Right before the commit each object that will leave its place is looked at once more."""
+    """Immediately before the commit, each object that will leave its place is looked at once more."""
     barriers = [i for i, call in trace.between(0, max(trace.commit, 0)) if call.name == "syncfs"]
     if not barriers:
         return
@@ -229,7 +228,7 @@ def objects_are_checked(trace: Trace) -> Iterator[str]:
     for _, call in trace.operations():
         if call.name != "renameat2":
             continue
-        # By the names as they were then: below what has moved meanwhile they are others.
+        # By their names at that time. Below a directory that has moved since, they differ.
         for path in (call.path, call.goal if "EXCHANGE" in call.arguments else None):
             if trace.in_tree(path) and not any(inside(path, other) for other in moved) and path not in seen:
                 yield f"not looked at before the commit: {path}"
@@ -259,8 +258,7 @@ def attributes_come_last(trace: Trace) -> Iterator[str]:
 
 
 def sources_are_looked_at_again(trace: Trace) -> Iterator[str]:
-    """After a source's last byte went to the stage and before it is closed, its status is taken
-    once more."""
+    """After a source's last byte was staged and before it is closed, its status is read once more."""
     reading, copied = None, {}
     for call in trace.calls[: max(trace.commit, 0)]:
         source = getattr(call, "source", call.place)
@@ -283,8 +281,7 @@ def writes_log(call: Call) -> bool:
 
 
 def log_is_true(trace: Trace) -> Iterator[str]:
-    """The log of a stage that was cut short lists only what a sync has covered: the next run uses
-    it unseen."""
+    """The log of an interrupted stage lists only synced files, because the next run uses them without reading."""
     for listed, call in enumerate(trace.calls):
         if not writes_log(call) or not inside(call.place, trace.stage):
             continue
@@ -329,7 +326,7 @@ def violations(trace: Trace) -> list[tuple[Rule, str]]:
 
 
 def broken_traces(trace: Trace) -> Iterator[tuple[Rule, Trace]]:
-    """For each rule the trace of a tool that breaks it: the same calls but for one."""
+    """For each rule, the trace of a tool that breaks it: the same calls except one."""
     calls, commit, end = trace.calls, trace.commit, trace.end
     barriers = [i for i, call in trace.between(0, max(commit, 0)) if call.name == "syncfs"]
     if not barriers or end is None:
@@ -392,7 +389,7 @@ def broken_traces(trace: Trace) -> Iterator[tuple[Rule, Trace]]:
 
 
 def broken_logs(trace: Trace) -> Iterator[tuple[Rule, Trace]]:
-    """A stage that was cut short, and whose log is written without a sync."""
+    """An interrupted stage whose log is written without a sync."""
     if any(writes_log(call) for call in trace.calls):
         calls = [call for call in trace.calls if call.name not in ("fsync", "syncfs")]
         yield log_is_true, Trace(calls, trace.source, trace.target)
@@ -402,8 +399,8 @@ def broken_logs(trace: Trace) -> Iterator[tuple[Rule, Trace]]:
 
 
 def order(trial: Trial) -> None:
-    """An apply; one that is interrupted; one that turns round; one with a barrier that fails; and a
-    recovery in each direction."""
+    """An apply; one that is interrupted; one that turns round; one with a failed barrier; and a recovery in
+    each direction."""
     trace, calls = traced(trial, "apply", trial.apply)
     prove_rules(trial, broken_traces(trace))
     renames = [call.number for call in calls if call.name == "renameat2"]
@@ -433,7 +430,7 @@ def prove_rules(trial: Trial, traces: Iterator[tuple[Rule, Trace]]) -> None:
 
 
 def demand_proofs(results: Results) -> None:
-    """Over all workloads each rule was broken once: one that no call concerns any more is dead."""
+    """Over all workloads each rule was broken once. A rule that concerns no call is dead."""
     for rule in RULES:
         if rule.__name__ not in results.proved:
             results.failures.append(f"order: no trace breaks {rule.__name__}")

@@ -1,4 +1,4 @@
-"""Source and target change while the apply stands still in the middle."""
+"""Source and target change while the apply is stopped in the middle."""
 
 import itertools
 import os
@@ -21,8 +21,7 @@ def races(trial: Trial) -> None:
 
 
 def target_edits(trial: Trial) -> None:
-    """What takes part in the commit is edited, replaced or closed after it was looked at: the apply
-    stops."""
+    """An object of the commit is edited, replaced or closed after it was looked at. The apply stops."""
     trial.reset()
     old, new = (select(tree, lambda entry: entry.is_file) for tree in (trial.old, trial.new))
     common = sorted(old.keys() & new.keys())
@@ -56,7 +55,7 @@ def close(path: bytes) -> None:
 
 
 def expect_tree(trial: Trial, case: str, wanted: trees.Tree) -> None:
-    """But for the times of directories, which the edit and the apply both moved."""
+    """The tree without the times of directories, which the edit and the apply both moved."""
 
     def timeless(tree: trees.Tree) -> trees.Tree:
         return {path: entry._replace(modified=0) if entry.is_directory else entry for path, entry in tree.items()}
@@ -67,8 +66,7 @@ def expect_tree(trial: Trial, case: str, wanted: trees.Tree) -> None:
 
 
 def target_arrivals(trial: Trial) -> None:
-    """A foreign file takes a name that the commit needs: nothing of it is lost, and the tree is old
-    or new."""
+    """A foreign file takes a name that the commit needs. It is not lost, and the tree is old or new."""
     trial.reset()
     numbers = trial.commit_renames()
     sample = sorted(trial.rng.sample(numbers, min(3, len(numbers))))
@@ -103,8 +101,8 @@ COPYING = ["pread64", "copy_file_range", "pwrite64"]
 
 
 def source_edits(trial: Trial) -> None:
-    """A file changes while it is read, also with its size and modification time as before. What was
-    being copied is right at once; what was only compared is right after the next apply."""
+    """A file changes while it is read, also with its old size and modification time. A file that was being
+    copied is right at once. One that was only compared is right after the next apply."""
     trial.reset()
     calls = trial.record(trial.apply, COPYING)
     source = os.path.realpath(trial.source)
@@ -112,7 +110,7 @@ def source_edits(trial: Trial) -> None:
     for call, following in itertools.zip_longest(calls, calls[1:]):
         if path := path_read(call.line, source):
             reads.append(call.point)
-            # By its path: which number a read has differs from run to run.
+            # By its path, because the number of a read differs from run to run.
             if "/.fsync-lite/stage/" in call.line + (following.line if following else ""):
                 copied.add(path)
     for point in trial.rng.sample(reads, min(3 if trial.short else 16, len(reads))):
@@ -140,7 +138,7 @@ def judge_source_edit(trial: Trial, case: str, code: int) -> None:
 
 
 def rewrite_in_place(path: str, hides: bool) -> None:
-    """Gives each byte another value; `hides` puts the modification time back."""
+    """Gives each byte another value. `hides` restores the modification time."""
     status = os.stat(path)
     with open(path, "r+b") as file:
         content = file.read()

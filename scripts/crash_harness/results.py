@@ -1,4 +1,4 @@
-"""What came of the cases."""
+"""The results of the cases."""
 
 from collections import Counter
 
@@ -6,13 +6,13 @@ KINDS = ("mixture", "loss", "untruthful", "leftover", "order", "resent")
 
 
 class Noticed(Exception):
-    """A failure, where one is all that is wanted."""
+    """A failure, if only one is wanted."""
 
 
 class Results:
     def __init__(self, stops_at_first: bool = False) -> None:
         self.cases: Counter = Counter()
-        # Those in which what should go wrong went wrong.
+        # The cases in which something was really broken.
         self.fired: Counter = Counter()
         self.bad: Counter = Counter()
         # The rules of the class order that noticed a breach, or should have.
@@ -40,7 +40,7 @@ class Results:
         self.skipped[name] = why
 
     def demand_fired(self, names: list[str]) -> None:
-        """Without one interruption a class proves nothing, unless it was skipped as a whole."""
+        """A class without any interruption proves nothing, unless it was skipped as a whole."""
         for name in names:
             if not self.fired[name] and (self.cases[name] or name not in self.skipped):
                 self.failures.append(f"{name}: fired in none of its {self.cases[name]} cases")

@@ -1,5 +1,6 @@
-// Preloaded: reads, writes and copies between files do less than they were asked for, and are interrupted, as the
-// kernel may do at any time. The seed decides; the number of calls that were cut goes to a file at the end.
+// A preloaded library. Reads, writes and copies between files do less than they were asked for, and are
+// interrupted, as the kernel may do at any time. The seed decides. At the end, the number of shortened calls is
+// written to a file.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>

@@ -1,4 +1,4 @@
-"""What every class of cases works with: a workload on disk, and runs of the tool."""
+"""The base of every class of cases: a workload on disk, and runs of the tool."""
 
 import contextlib
 import os
@@ -24,23 +24,23 @@ CHANGING = """
 READING = ["read", "pread64", "statx", "getdents64"]
 SYNCING = {"fsync", "syncfs", "fdatasync"}
 
-# How an exchange goes where the target is one, of btrfs.
+# How an exchange is made if the target is one, of btrfs.
 SUBVOLUME = "subvolume"
 
-# Tells of a failure: its kind, and what was found.
+# Reports a failure: its kind, and the finding.
 Fail = Callable[[str, str], None]
 
-# Of more than one step a leftover could not be told.
+# With more than one step, a leftover could not be noticed.
 KEEPING = ["--keep-last", "1"]
 
 
 class Trial:
-    """A workload: source, target and canaries, built anew for each case. What is broken is its command, an apply,
-    which makes of the old tree the new one."""
+    """A workload: source, target and canaries, built again for each case. The broken command is an apply, which
+    makes the new tree from the old one."""
 
-    # How it goes on with what is pending, in turn.
+    # The ways to continue a pending commit, in turn.
     hows: tuple[str, ...] = ("forward", "back", "apply", "displace")
-    # As many records as the target may have in the end.
+    # The most records that the target may have in the end.
     most_records = 1
     # Its manifest knows the inodes of the target.
     is_own_manifest = True
@@ -69,8 +69,8 @@ class Trial:
         self.pending = 0
 
     def reset(self, target: str | None = None) -> None:
-        """Builds the trees, with a first apply where the workload changes a mirror: the manifest
-        knows the inodes."""
+        """Builds the trees. If the workload changes a mirror, a first apply is made, so the manifest knows the
+        inodes."""
         self.target = target or os.path.join(self.work, "target")
         for path in (self.work, self.target, trees.state_beside(self.target), self.trees_beside):
             shutil.rmtree(path, ignore_errors=True)
@@ -106,26 +106,26 @@ class Trial:
         return any(map(os.path.exists, journals))
 
     def there(self) -> trees.Tree:
-        """What the target holds."""
+        """The content of the target."""
         return trees.walk(self.target)
 
     def recorded(self, tree: trees.Tree) -> trees.Tree:
-        """What the manifest says of a target that holds a tree."""
+        """The manifest's record of a target with this tree."""
         return tree
 
     # --- Judging ------------------------------------------------------------------------------
 
     def how(self) -> str:
-        """The next way on: only a commit that is pending takes a turn."""
+        """The next way to continue. Only a pending commit takes a turn."""
         self.pending += self.is_pending()
         return self.hows[self.pending % len(self.hows)]
 
     def judge_history(self, fail: Fail) -> None:
-        """What has to hold of older snapshots."""
+        """The laws for older snapshots."""
 
     @property
     def repeated(self) -> trees.Tree | None:
-        """What the command makes once more; None where that is not known."""
+        """The tree of the command if it runs again; None if that is unknown."""
         return self.new
 
     # --- Running ------------------------------------------------------------------------------
@@ -145,12 +145,12 @@ class Trial:
         return self.apply
 
     def run(self, arguments: list[str], *inject: Injection, **options: Any) -> Outcome:
-        """Runs the tool, under strace where something is done to its calls."""
+        """Runs the tool, under strace if its calls are changed."""
         words = [self.tool, *arguments]
         return command.run(trace.traced(words, log=self.log, inject=inject) if inject else words, **options)
 
     def injected(self) -> list[str]:
-        """The lines of the calls that failed, but for those of the loader."""
+        """The lines of the calls that failed, without those of the loader."""
         with open(self.log, errors="replace") as file:
             return [line for line in file if "(INJECTED)" in line and ".so" not in line]
 
@@ -169,7 +169,7 @@ class Trial:
         return trace.counted(self.record(arguments, calls))
 
     def commit_renames(self) -> list[int]:
-        """The numbers of the renames from the journal's on, in a command that nothing disturbs."""
+        """The numbers of the renames from the journal's on, in an undisturbed command."""
         renames = self.record(self.command, ["renameat2"])
         begin = next((i for i, call in enumerate(renames) if '"journal"' in call.line), 0)
         return [call.number for call in renames[begin:]]

@@ -1,5 +1,4 @@
-"""The verdict on a case: the wreck is looked at, recovered, and compared with the old tree and the
-new one."""
+"""The verdict on a case: looks at the wreck, recovers it, and compares it with the old tree and the new one."""
 
 import os
 
@@ -8,9 +7,9 @@ from harness import disk, trees
 from harness.manifest import read_manifest
 from harness.trees import Tree, difference, same
 
-# The exit codes of a run that was broken: the last ones promise that nothing has changed.
+# The exit codes of a broken run. The last ones promise that nothing has changed.
 DONE, PENDING, UNCHANGED = 0, 6, (1, 4, 64, 65, 66, 69, 75)
-# What the harness puts in the way, and finds again.
+# The objects that the harness puts in the way, and finds again.
 FOREIGN = b"not the tool's"
 
 
@@ -40,15 +39,14 @@ class Verdict:
         trial = self.trial
         was_pending, before = trial.is_pending(), trial.there()
         self._judge_code(code, was_pending, before, sync_failed)
-        # Exit 6 without a journal: its removal could not be synced, so a power cut may bring it
-        # back. Both trees are whole.
+        # Exit 6 without a journal: its removal could not be synced, so it may be back after a power cut. Both
+        # trees are whole.
         wanted, foreign = [trial.old, trial.new], b""
         if was_pending:
             wanted = [self._recovered_tree(how)]
             if how == "displace":
                 foreign = self.plant(before)
-            # After a failed barrier only a new mount may finish: where there is none, this ends
-            # here.
+            # After a failed barrier only a new mount may finish. If there is none, the case ends here.
             if not self._recover(how, may_refuse=sync_failed and not is_rebooted):
                 return
         after = self.without_foreign(trial.there(), foreign)
@@ -112,19 +110,19 @@ class Verdict:
         return path
 
     def without_foreign(self, tree: Tree, path: bytes) -> Tree:
-        """The tree but for what was planted, which must be there or in the history: nothing is
-        lost. It may have moved along with its directory."""
+        """The tree without the planted object, which must be there or in the history: nothing is lost. It may
+        have moved with its directory."""
         if not path:
             return tree
         trial = self.trial
         there = [path for path, entry in tree.items() if entry.data == FOREIGN]
-        # What came into the old tree of an exchange stays in it for a while.
+        # A file that was added to the old tree of an exchange remains there for a while.
         kept = [os.path.join(trial.state, name) for name in ("history", "trees")]
         is_kept = any(entry.data == FOREIGN for folder in kept for entry in trees.walk(folder, xattrs=False).values())
         if len(there) + is_kept != 1:
             self.fail("loss", f"the foreign object at {path!r}: there {there}, kept {is_kept}")
         for path in there:
-            # Or the next apply would refuse a target that has foreign files.
+            # Otherwise the next apply would refuse a target with foreign files.
             os.unlink(os.path.join(os.fsencode(trial.target), path))
         return {path: entry for path, entry in tree.items() if path not in there}
 
@@ -138,7 +136,7 @@ class Verdict:
             self.fail("loss", "a canary was touched")
 
     def _judge_once_more(self) -> None:
-        """The command works, makes what it makes, and leaves nothing behind."""
+        """The command works, makes its tree, and leaves nothing behind."""
         trial = self.trial
         last, wanted = trial.run(trial.command), trial.repeated
         if last.code != 0 or (wanted is not None and not same(trial.there(), wanted, ())):
@@ -149,8 +147,7 @@ class Verdict:
         leftovers = names - {*("manifest.json", "mark", "last-run", "history", "settings.json", "linked", "trees")}
         if trial.is_subvolume:
             leftovers |= unfinished_trees(trial)
-        # What a recovery that went back moved out of the way stays for good, without a record
-        # beside it.
+        # An object that a recovery backward moved aside remains forever, without a record beside it.
         history = trees.walk(os.path.join(trial.state, "history"), xattrs=False)
         inside = [path.split(b"/") for path in history if b"/" in path]
         records = {names[0] for names in inside if not names[1].startswith(b"conflicts")}
@@ -159,7 +156,7 @@ class Verdict:
 
 
 def manifest_error(state: str, tree: Tree) -> str | None:
-    """How a manifest differs from what the target holds."""
+    """The difference between a manifest and the content of the target."""
     path = os.path.join(state, "manifest.json")
     if not os.path.exists(path):
         return None if tree.keys() <= {b"."} else "there is a tree and no manifest"
@@ -171,7 +168,7 @@ def manifest_error(state: str, tree: Tree) -> str | None:
 
 
 def unfinished_trees(trial: Trial) -> set[str]:
-    """Snapshots that never had the target's place: its own line of descent leads to all others."""
+    """Snapshots that never were the target. Its own line of descent leads to all others."""
     folder = trial.trees_beside
     descent = {}
     for name in os.listdir(folder) if os.path.exists(folder) else []:

@@ -1,4 +1,4 @@
-"""Kills on file systems on which a commit is a weak one, and two writers there."""
+"""Kills and a second writer on file systems with weak commits."""
 
 import json
 import os
@@ -15,13 +15,13 @@ from harness.weak_disk import KINDS, Kind, missing, mounted
 
 
 class WeakTrial(Trial):
-    """Its target is on such a file system; its source is not."""
+    """A trial whose target is on such a file system; its source is not."""
 
     def __init__(self, trial: Trial, kind: Kind, place: str) -> None:
         vars(self).update(vars(trial))
         self.kind, self.place = kind, place
         if "modes" not in kind.aspects:
-            # Root does not follow a journal that others may have written, without being told to.
+            # Root follows no journal that others may have written, unless it is told to.
             self.hows = ("forward", "back", "forward", "displace")
 
     def reset(self, target: str | None = None) -> None:
@@ -70,8 +70,7 @@ def weak_kills(trial: WeakTrial) -> None:
 
 
 def break_torn_lock(trial: WeakTrial) -> None:
-    """A kill between the making of the lock and its content leaves an empty one, which may be of another
-    machine."""
+    """A kill after the lock was made leaves an empty one, which may be another machine's."""
     lock = os.path.join(trial.state, "lock")
     if trial.kind.is_shared and os.path.exists(lock) and os.path.getsize(lock) == 0:
         refused = trial.run(trial.apply)

@@ -159,7 +159,7 @@ def xattrs(at: At) -> Iterator[None]:
 
 
 def mixed_sizes(at: At) -> None:
-    """A first copy of some 40 MiB, for what is sent to another machine."""
+    """A first copy of about 40 MiB, to send to another machine."""
     rng = random.Random(11)
     # Most are small, and a few have most of the bytes.
     small = {f"s{number:03}": rng.randbytes(int(10 ** rng.uniform(0, 4.5))) for number in range(300)}
@@ -175,8 +175,8 @@ DEFAULT = {
     "type changes": type_changes,
     "bulk": bulk,
 }
-# Those that the short form leaves out.
+# The workloads that the short form leaves out.
 LONG = {"links": links, "xattrs": xattrs}
-# Those of a class that asks for them.
+# The workloads of a class that asks for them.
 OTHERS = {"mixed sizes": mixed_sizes}
 WORKLOADS = DEFAULT | LONG | OTHERS

@@ -1,5 +1,4 @@
-"""Two trees compared by find, getfattr, getfacl and sha256sum, which share no code with any of the
-tools that mirrored."""
+"""Compares two trees by find, getfattr, getfacl and sha256sum, which share no code with the mirroring tools."""
 
 import functools
 import sys
@@ -7,7 +6,7 @@ from collections.abc import Collection
 
 from harness import command
 
-# By path, what is to be equal.
+# By path, the values that must be equal.
 Aspect = dict[bytes, bytes]
 
 # A large tree takes its time.
@@ -20,7 +19,7 @@ def find(tree: str, form: str, *conditions: str, left_out: Collection[str] = (".
 
 
 def depth(tree: str) -> Aspect:
-    """The levels, which most tools cannot name by a path."""
+    """The number of levels, which most tools cannot name by a path."""
     text = find(tree, "%d %y %m %T@\\n", "-path", "./lvl*", left_out=["./.fsync-lite"])
     return dict(line.split(b" ", 1) for line in text.splitlines())
 
@@ -39,7 +38,7 @@ def hard_links(tree: str) -> Aspect:
 
 
 def asked(tree: str, names: bytes, *command: str) -> bytes:
-    """What a program prints of these names. It may not see all of them, but it has to be there."""
+    """The output of a program for these names. It may miss some, but it must be installed."""
     done = run(["xargs", "-0", "-r", *command], cwd=tree, input=names)
     if done.code not in (0, 123):
         sys.exit(f"{command[0]}: exit {done.code}: {done.message}")
@@ -53,7 +52,7 @@ def digests(tree: str) -> Aspect:
 
 
 def blocks(text: bytes) -> Aspect:
-    """What getfattr and getfacl print: a block of lines for each path."""
+    """The output of getfattr and getfacl: a block of lines for each path."""
     found = {}
     for block in text.split(b"\n\n"):
         lines = [line for line in block.split(b"\n") if line]
@@ -71,8 +70,7 @@ def acls(tree: str) -> Aspect:
 
 
 def sparse(tree: str) -> Aspect:
-    """How full the files with holes are, in steps that a file system's own blocks do not matter
-    to."""
+    """How full the files with holes are, in steps that do not depend on a file system's blocks."""
     used = entries(tree, "%b %s", "-type", "f", "-path", "*/holes/*")
     return {
         path: b"holes" if int(value.split()[0]) * 512 < int(value.split()[1]) // 2 else b"full"

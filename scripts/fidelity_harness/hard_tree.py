@@ -1,4 +1,4 @@
-"""A tree with what is hard to keep: every line is something that some tool loses."""
+"""A tree that is hard to copy: every line is something that some tool loses."""
 
 import os
 
@@ -60,8 +60,8 @@ TREE = {
 
 
 def make(root: str, *, levels: int = 2000, with_huge: bool = True) -> None:
-    """`levels` of directories one in the other; `with_huge` holes of gigabytes, which not every file
-    system leaves out."""
+    """`levels` of directories inside each other. `with_huge` makes holes of gigabytes, which some file systems
+    store as data."""
 
     def path(*names: str) -> str:
         return os.path.join(root, *names)
@@ -107,7 +107,7 @@ def make(root: str, *, levels: int = 2000, with_huge: bool = True) -> None:
     os.mknod(path("others", "character"), 0o600 | 0o020000, os.makedev(1, 3))
     os.mknod(path("others", "block"), 0o600 | 0o060000, os.makedev(7, 200))
 
-    # Beyond PATH_MAX and what a recursive walk's stack holds, and within the longest path that is mirrored.
+    # Longer than PATH_MAX and the stack of a recursive walk, but not longer than the longest mirrored path.
     here = os.open(path("."), os.O_RDONLY)
     for _ in range(levels):
         os.mkdir(b"lvl", dir_fd=here)
@@ -118,7 +118,7 @@ def make(root: str, *, levels: int = 2000, with_huge: bool = True) -> None:
     for descriptor in (bottom, here):
         os.close(descriptor)
 
-    # Directories last: making what is in them moved their times.
+    # Directories come last, because making their content moved their times.
     for directory in [
         "names",
         "modes",

@@ -20,15 +20,15 @@ def add_seed(parser: argparse.ArgumentParser) -> None:
 
 
 def seed(options: argparse.Namespace) -> str:
-    """The seed of all that is chosen at random. Samples differ from one commit to the next; it is
-    printed, so that a failure can be repeated."""
+    """The seed of all random choices. Samples differ from one commit to the next. The seed is printed, so that
+    a failure can be repeated."""
     chosen = options.seed or (commit() if options.short else "1")
     print(f"seed: {chosen} (again: --seed {chosen})", flush=True)
     return chosen
 
 
 def commit() -> str:
-    """Of the clone that the script is in; "1" where it is in none."""
+    """The commit of the script's clone; "1" if there is none."""
     try:
         found = run(["git", "rev-parse", "--short", "HEAD"], cwd=ROOT)
     except FileNotFoundError:

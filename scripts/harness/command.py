@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 SCRIPTS = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 ROOT = os.path.dirname(SCRIPTS)
 
-# `mkfs` and others, also where PATH is not an administrator's.
+# For `mkfs` and others, even if PATH is not an administrator's.
 os.environ["PATH"] += ":/usr/sbin:/sbin"
 # The targets of a script are not recorded as those of its user.
 os.environ["FSYNC_LITE_STATE"] = ""
@@ -30,23 +30,23 @@ class Outcome(NamedTuple):
 
     @property
     def was_killed(self) -> bool:
-        """By SIGKILL; strace ends as its command did, a shell adds 128."""
+        """Killed by SIGKILL. strace ends like its command, a shell adds 128."""
         return self.code in (-signal.SIGKILL, 128 + signal.SIGKILL)
 
     @property
     def has_crashed(self) -> bool:
-        """By a signal, or with an exit code that no page knows."""
+        """Ended by a signal, or with an undocumented exit code."""
         return self.code not in EXIT_CODES
 
     @property
     def message(self) -> str:
-        """What it said of an error."""
+        """The text of its error."""
         return self.errors.decode(errors="replace").strip()
 
 
 def run(command: Sequence[Any], *, seconds: float = 300, check: bool = False, **options: Any) -> Outcome:
-    """Runs a command to its end, without input. Raises `TimeoutExpired` when it does not end in
-    time; where it has to succeed, the script ends when it does not."""
+    """Runs a command to its end, without input. Raises `TimeoutExpired` if it does not end in time. If it must
+    succeed and fails, the script ends."""
     options = {"stdin": subprocess.DEVNULL, **options} if "input" not in options else options
     done = subprocess.run(command, capture_output=True, timeout=seconds, **options)
     outcome = Outcome(done.returncode, done.stdout, done.stderr)
@@ -57,8 +57,7 @@ def run(command: Sequence[Any], *, seconds: float = 300, check: bool = False, **
 
 
 def built(*options: str) -> str:
-    """The command that FSYNC_LITE names, or the release binary, built with these options of
-    scripts/build."""
+    """The command that FSYNC_LITE names, or the release binary, built with these options of scripts/build."""
     if tool := os.environ.get("FSYNC_LITE"):
         return os.path.realpath(tool)
     build = subprocess.run([os.path.join(SCRIPTS, "build"), *options], check=True, stdout=subprocess.PIPE, text=True)
@@ -66,7 +65,7 @@ def built(*options: str) -> str:
 
 
 def compiled(source: str, result: str, *options: str) -> bool:
-    """Compiles a file of C; false where there is no compiler (clang comes with Swift)."""
+    """Compiles a file of C; false if there is no compiler (clang comes with Swift)."""
     for compiler in ("cc", "clang", "gcc"):
         with contextlib.suppress(FileNotFoundError):
             if run([compiler, "-O2", "-o", result, source, *options]).code == 0:

@@ -11,7 +11,7 @@ from typing import TypeVar
 
 from harness import command
 
-# What a fresh one of each kind takes.
+# The commands that make a new one of each kind.
 MAKE = {"ext4": ["-q", "-F", "-I", "256"], "xfs": ["-q", "-f"], "btrfs": ["-q", "-f"]}
 # The smallest that the tools make.
 MEGABYTES = {"ext4": 128, "xfs": 320, "btrfs": 128}
@@ -29,7 +29,7 @@ def needs(kind: str) -> str:
 
 
 def system(*words: str, check: bool = True) -> bool:
-    """Runs a tool of the system: whether it succeeded."""
+    """Runs a tool of the system. Returns whether it succeeded."""
     return command.run(words, check=check).code == 0
 
 
@@ -45,9 +45,9 @@ def subvolume_ids(path: str) -> tuple[str, str]:
 
 
 def unmount(place: str) -> None:
-    """The killed process lets go of its descriptors a moment after it is gone."""
+    """A killed process closes its descriptors a moment after its end."""
     for _ in range(500):
-        # Not `os.path.ismount`: one that was shut down does not even tell its status.
+        # Not `os.path.ismount`: a file system that was shut down does not even report its status.
         with open("/proc/self/mounts") as file:
             is_mounted = any(line.split()[1] == place for line in file)
         if not is_mounted or system("umount", place, check=False):
@@ -72,7 +72,7 @@ class Disk:
 
     @contextlib.contextmanager
     def mounted(self: AnyDisk) -> Iterator[AnyDisk]:
-        """A fresh one, mounted, and gone at the end."""
+        """A new one, mounted. It is removed at the end."""
         os.makedirs(self.mount_point, exist_ok=True)
         if self.kind != "tmpfs":
             self._make()
@@ -87,7 +87,7 @@ class Disk:
     def _make(self) -> None:
         with open(self.image, "wb") as file:
             file.truncate(self.megabytes << 20)
-        # It looks at all loop devices, and gives up when one of another run is dead.
+        # It looks at all loop devices, and fails if one of another run is dead.
         for last in [False] * 50 + [True]:
             if system(f"mkfs.{self.kind}", *MAKE[self.kind], self.image, check=last):
                 break
@@ -99,7 +99,7 @@ class Disk:
         system("mount", *options, *what, self.mount_point)
 
     def limit(self, options: str) -> bool:
-        """Mounts it anew with other options while it is mounted: whether it takes them."""
+        """Mounts it again with other options while it is mounted. Returns whether it accepts them."""
         return system("mount", "-o", f"remount,{options}", self.mount_point, check=False)
 
     def unmount(self) -> None:

@@ -1,15 +1,15 @@
-// A line to another machine, in ssh's place: counts what goes over it, delays it, and cuts it.
+// A connection to another machine, in ssh's place: counts, delays and cuts the bytes.
 //
 //     line [-d MICROSECONDS] [-t BYTES | -b BYTES] [-k] REPORT COMMAND... -- [OPTION...] HOST WORD...
 //     line -p REPORT COMMAND...
 //
-// COMMAND is ssh with its first options; the rest is what its caller appends. With "here" for COMMAND a shell of this
-// machine carries the words out, as one at the other end would. With -t the line is lost once so many bytes have gone
-// there, with -b once so many came back; with -k what is at the other end is killed as well. REPORT holds, when both
-// ends have ended: the bytes there and back, how many of each are content in frames of fsync-lite, how often the
-// direction changed, and the process that made it. With -p it holds the peak memory of COMMAND in bytes.
+// COMMAND is ssh with its first options; its caller appends the rest. If COMMAND is "here", a shell of this
+// machine runs the words, like one at the other end. With -t the connection is lost after so many bytes there,
+// with -b after so many back. With -k the process at the other end is killed as well. After both ends have
+// ended, REPORT has the bytes there and back, how many of each are content in frames of fsync-lite, how often
+// the direction changed, and the process that made it. With -p it has the peak memory of COMMAND in bytes.
 //
-// The caller waits for a process that has waited for no other, so their memory does not count as the caller's.
+// The caller waits for a process that has waited for no other, so their memory is not counted as the caller's.
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <pthread.h>
@@ -35,12 +35,12 @@ struct piece {
 struct direction {
     int from, to;
     long cut, delay;
-    // What is under way, the oldest first.
+    // The bytes under way, the oldest first.
     pthread_mutex_t lock;
     pthread_cond_t moved;
     struct piece *first, **last;
     long under_way;
-    // Of the frame that is going over.
+    // The present frame.
     unsigned char head[HEAD];
     int head_size;
     unsigned long rest;
@@ -95,7 +95,7 @@ static int pass(struct direction *direction, char *bytes, ssize_t size) {
     count(direction, (unsigned char *)bytes, size);
     for (; passed < size; passed += part)
         if ((part = write(direction->to, bytes + passed, size - passed)) <= 0) {
-            // This end is gone; or what is there reads no more, and may have something to say.
+            // This end is gone. Or the other end no longer reads, but may still write.
             if (number == 1) lose();
             return 0;
         }
@@ -160,7 +160,7 @@ static void *take_and_deliver(void *argument) {
 
 static void relay(void) {
     pthread_t taking, delivering[2];
-    // rsync gives sockets that do not wait.
+    // rsync uses nonblocking sockets.
     for (int stream = 0; stream < 2; stream++) fcntl(stream, F_SETFL, fcntl(stream, F_GETFL) & ~O_NONBLOCK);
     for (int number = 0; number < 2; number++) {
         struct direction *direction = &directions[number];
@@ -174,7 +174,7 @@ static void relay(void) {
     _exit(0);
 }
 
-// What a shell at the other end would be given.
+// The words that a shell at the other end would get.
 static char **words_here(char **words) {
     static char line[1 << 17];
     static char *shell[] = {"sh", "-c", line, NULL};
@@ -232,7 +232,7 @@ static void carry(const char *path, char **words, int outcome) {
     pipe2(back, O_CLOEXEC);
     char **command = strcmp(words[0], "here") == 0 ? words_here(words + 1) : words;
     far = start(command, there[0], back[1], directions[0].cut >= 0 || directions[1].cut >= 0);
-    // A caller that has heard enough ends the process that waits for the outcome.
+    // A caller that needs no more ends the process that waits for the outcome.
     signal(SIGPIPE, SIG_IGN);
     close(there[0]);
     close(back[1]);

@@ -1,4 +1,4 @@
-"""A line to another machine in ssh's place, which counts, delays and cuts what goes over it."""
+"""A connection to another machine in ssh's place, which counts, delays and cuts the bytes."""
 
 import contextlib
 import os
@@ -11,7 +11,7 @@ from harness import command
 SOURCE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "line.c")
 NEEDS = "needs a C compiler"
 
-# A shell of this machine is at the other end.
+# A shell of this machine is the other end.
 HERE = ("here",)
 
 
@@ -26,7 +26,7 @@ class Traffic(NamedTuple):
 
 
 class Line:
-    """What goes over it is known when both ends have ended."""
+    """A connection. Its traffic is known when both ends have ended."""
 
     def __init__(self, folder: str) -> None:
         self.program = os.path.join(folder, "line")
@@ -41,7 +41,7 @@ class Line:
         return [self.program, *options, self.report, *ssh]
 
     def conveying(self, tool: str) -> list[str]:
-        """The options of a command of fsync-lite that goes over it."""
+        """The options of a fsync-lite command that uses it."""
         return ["--ssh", " ".join(self.words()), "--remote-command", tool]
 
     def noting_peak(self, *words: str) -> list[str]:
@@ -54,7 +54,7 @@ class Line:
                 os.unlink(path)
 
     def traffic(self, seconds: float = 60) -> Traffic:
-        """Of the last run. Waits for its far end."""
+        """The traffic of the last run. Waits for its other end."""
         *numbers, process = _numbers(self.report, seconds)
         # A child where this process adopts orphans.
         with contextlib.suppress(ChildProcessError):

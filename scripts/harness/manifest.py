@@ -28,7 +28,7 @@ def nanoseconds(text):
 
 
 def recorded(item):
-    """An entry as a walk would find it, but for the content of a file, of which there is the size."""
+    """An entry as a walk would find it. The content of a file is replaced by its size."""
     kind, data = item["type"], None
     if kind == "file":
         data = item["size"]
@@ -46,7 +46,7 @@ class Manifest:
     def __init__(self, document):
         self.header = {key: value for key, value in document.items() if key != "entries"}
         self.entries = {}
-        # What takes no part is no entry of the mirror.
+        # An excluded entry is not an entry of the mirror.
         self.uncovered = set()
         for item in document["entries"]:
             if item.get("uncovered"):
@@ -56,16 +56,16 @@ class Manifest:
         self.tree = {path: recorded(item) for path, item in self.entries.items()}
 
     def compare(self, tree, staying=frozenset(), unseen=frozenset(), extra=frozenset()):
-        """In words, what of it is not as in a tree; of directories that are `staying` it says nothing."""
+        """The differences from a tree, in words. The `staying` directories are ignored."""
         ignored = {b".", *staying, *unseen}
         sized = {path: entry._replace(data=len(entry.data)) if entry.is_file else entry for path, entry in tree.items()}
         words = ["recorded: " + text for text in differences(self.tree, sized, ignored, unlinked=tree)]
         for path in sorted(self.tree.keys() & tree.keys() - ignored):
-            # None that lasts is 0.
+            # A lasting inode is never 0.
             inode = self.tree[path].inode
             if inode not in (0, tree[path].inode):
                 words.append(f"{show(path)}: recorded inode in the target: {inode}, there {tree[path].inode}")
-        # Names that only the target has, after `--no-delete`, count for nothing.
+        # Names that only the target has, after `--no-delete`, are ignored.
         for group in groups(tree, [path for path in tree if path not in unseen]):
             for path in sorted(group) if not group & extra else ():
                 links = self.entries.get(path, {"links": len(group)}).get("links", 1)

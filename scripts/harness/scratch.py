@@ -1,4 +1,4 @@
-"""Where a script makes its trees."""
+"""The place for a script's trees."""
 
 import contextlib
 import os
@@ -13,7 +13,7 @@ MEMORY = "/dev/shm"
 
 
 def memory(room: int = 0) -> str | None:
-    """A directory in memory, if there is one with so many bytes of room."""
+    """A directory in memory, if there is one with so much free space."""
     if os.access(MEMORY, os.W_OK) and shutil.disk_usage(MEMORY).free >= room:
         return MEMORY
     return None
@@ -21,8 +21,8 @@ def memory(room: int = 0) -> str | None:
 
 @contextlib.contextmanager
 def scratch(script: str, folder: str | None, keep: bool = False) -> Iterator[str]:
-    """A directory that is gone at the end, also when the script is told to stop: what is mounted
-    below is unmounted before."""
+    """A directory that is removed at the end, also if the script is stopped. Mounts below it are unmounted
+    before."""
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     path = tempfile.mkdtemp(prefix=f"fsync-lite-{script}-", dir=folder)
     try:
@@ -34,5 +34,5 @@ def scratch(script: str, folder: str | None, keep: bool = False) -> Iterator[str
 
 
 def remove(path: str | bytes) -> None:
-    """However deep it is: `shutil.rmtree` calls itself for each level."""
+    """Removes a tree of any depth: `shutil.rmtree` calls itself for each level."""
     subprocess.run(["rm", "-rf", "--", path], check=True)

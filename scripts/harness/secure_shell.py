@@ -1,4 +1,4 @@
-"""An ssh server on a port of this machine, with keys made for it."""
+"""An ssh server on a port of this machine, with new keys."""
 
 import contextlib
 import os
@@ -19,7 +19,7 @@ def is_possible() -> bool:
 
 @contextlib.contextmanager
 def secure_shell(folder: str) -> Iterator[str]:
-    """The configuration of a client, for which the server is the host `far`."""
+    """The configuration of a client, in which the server is the host `far`."""
     place = os.path.join(folder, "ssh")
     os.mkdir(place, 0o700)
 
@@ -53,7 +53,7 @@ def secure_shell(folder: str) -> Iterator[str]:
     )
     if os.geteuid() == 0:
         os.makedirs("/run/sshd", exist_ok=True)
-    # It starts itself anew for each connection, by its whole path.
+    # It starts itself again for each connection, by its whole path.
     process = subprocess.Popen([shutil.which("sshd"), "-D", "-f", server])
     try:
         await_port(port, process)

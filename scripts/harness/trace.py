@@ -29,8 +29,7 @@ def traced(
     inject: Iterable[Injection] = (),
     options: Iterable[str] = (),
 ) -> list[str]:
-    """The command under strace, with these calls in the log, and those that something is done
-    to."""
+    """The command under strace, with these calls and the changed ones in the log."""
     # An older strace does not know every call: a question mark makes that no error.
     names = sorted({*calls, *(call for call, _ in inject)})
     words = [
@@ -52,7 +51,7 @@ def killing(call: str, number: int) -> Injection:
 
 
 def failing(call: str, error: str, when: int | str) -> Injection:
-    """`when` is a number, or one and "+": from there on for ever."""
+    """`when` is a number, or one and "+": from there on forever."""
     return call, f"error={error}:when={when}"
 
 
@@ -126,7 +125,7 @@ class Halt:
         )
 
     def wait(self) -> bool:
-        """Waits for the next stop. False when the run has ended without it."""
+        """Waits for the next stop. False if the run has ended without it."""
         end = time.monotonic() + self.seconds
         while self.process.poll() is None:
             if (stops := self._count_stops()) > self.stops:
@@ -138,8 +137,8 @@ class Halt:
         return False
 
     def _count_stops(self) -> int:
-        """Every thread tells of a stop. The first one is there to the end: the one that got the
-        signal may be gone by the next stop."""
+        """Every thread reports a stop. The first one exists until the end. The one with the signal may have
+        ended by the next stop."""
         stopped = f"{self.child} +--- stopped by SIGSTOP"
         try:
             with open(self.log, errors="replace") as file:
@@ -161,7 +160,7 @@ class Halt:
                 os.kill(child, signal.SIGCONT)
 
     def finish(self) -> Outcome:
-        """Continues to the end, through all stops that are left."""
+        """Continues to the end, through all remaining stops."""
         self.go_on()
         while self.wait():
             self.go_on()

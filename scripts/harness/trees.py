@@ -7,12 +7,12 @@ from typing import Any, NamedTuple
 
 from harness import command
 
-# The tool's own at the root of a target; also what it never mirrors from a source.
+# The tool's own names at the root of a target. It never mirrors them from a source.
 RESERVED = b".fsync-lite"
 
 
 def state_beside(target: str) -> str:
-    """Where the state is that an exchange does not take along."""
+    """The place of the state beside a target, which an exchange does not move."""
     folder, name = os.path.split(target)
     return os.path.join(folder, f".{name}.fsync-lite")
 
@@ -22,7 +22,7 @@ def state_of(target: str) -> str:
     return beside if os.path.exists(beside) else os.path.join(target, os.fsdecode(RESERVED))
 
 
-# XFS shows an ACL a second time under these. The mark of a state is given anew by each tool, and never copied.
+# XFS shows an ACL a second time under these names. The mark of a state is set by each tool, and never copied.
 UNSEEN = ("trusted.SGI_ACL_FILE", "trusted.SGI_ACL_DEFAULT", "user.fsync-lite.state")
 
 TYPES = {
@@ -37,8 +37,8 @@ TYPES = {
 
 
 class Entry(NamedTuple):
-    """`data` is a file's content, or its size where contents are not read; a symlink's destination;
-    a device's number; None of others."""
+    """`data` is a file's content, or its size if contents are not read; a symlink's destination; a device's
+    number; None for others."""
 
     type: str
     mode: int
@@ -60,7 +60,7 @@ class Entry(NamedTuple):
 
 Tree = dict[bytes, Entry]
 
-# What is compared of an entry; names of one file are compared as groups.
+# The values of an entry that are compared. The names of one file are compared as groups.
 ATTRIBUTES = ("type", "mode", "owner", "group", "modified", "data", "xattrs")
 
 
@@ -102,8 +102,8 @@ def write(path: str | bytes, content: bytes) -> None:
 
 
 def entries(root: str | bytes, *, with_state: bool = False) -> Iterator[tuple[bytes, bytes, os.stat_result]]:
-    """Path, path from the root, and status of all that is in a directory, itself included as ".".
-    Follows no symlink, and leaves all access times as they are."""
+    """Path, path from the root, and status of all entries of a directory, and of itself as ".". Follows no
+    symlink, and moves no access time."""
     pending = [(os.fsencode(root), b".")] if os.path.lexists(root) else []
     while pending:
         path, relative = pending.pop()
@@ -132,7 +132,7 @@ def content(path: str | bytes) -> bytes:
 
 
 def walk(root: str | bytes, *, contents: bool = True, xattrs: bool = True) -> Tree:
-    """The entries by path; empty where there is no directory."""
+    """The entries by path; empty if there is no directory."""
     return {relative: _entry(path, status, contents, xattrs) for path, relative, status in entries(root)}
 
 
@@ -165,12 +165,12 @@ def _xattrs(path: bytes) -> tuple[tuple[str, bytes], ...]:
 # --- Comparing --------------------------------------------------------------------------------
 
 
-# What not every tool or file system keeps of an entry.
+# The values of an entry that some tools or file systems do not store.
 EVERYTHING = frozenset({"directory times", "symlink times", "modes", "owners", "xattrs", "hard links"})
 
 
 def held(tree: Tree, aspects: Collection[str], step: int = 1) -> Tree:
-    """A tree with what is kept of it, and with times in whole steps of nanoseconds."""
+    """A tree with the stored values of another one, and with times in whole steps of nanoseconds."""
 
     def left(path: bytes, entry: Entry) -> Entry:
         is_timed = entry.type not in ("directory", "symlink") or f"{entry.type} times" in aspects
@@ -187,12 +187,12 @@ def held(tree: Tree, aspects: Collection[str], step: int = 1) -> Tree:
 
 
 def value(entry: Entry | None) -> tuple | None:
-    """All but the inode."""
+    """All values except the inode."""
     return entry[:7] if entry else None
 
 
 def groups(tree: Tree, paths: Iterable[bytes] | None = None) -> set[frozenset[bytes]]:
-    """The sets of names that are one object, of every kind but directories."""
+    """The sets of names that are one object, of every type except directories."""
     names: dict[int, list[bytes]] = {}
     for path in tree if paths is None else paths:
         if path in tree and not tree[path].is_directory:
@@ -214,8 +214,8 @@ def below(path: bytes, directory: bytes) -> bool:
 def differences(
     found: Tree, wanted: Tree, ignored: Collection[bytes] = (), unlinked: Collection[bytes] = ()
 ) -> list[str]:
-    """In words, empty where both are equal; `ignored` paths have no part in it, and which of the
-    `unlinked` ones are one object is not compared."""
+    """The differences in words, empty if both are equal. `ignored` paths are skipped. Which of the `unlinked`
+    ones are one object is not compared."""
     words = []
     for path in sorted(found.keys() | wanted.keys()):
         if path in ignored:
@@ -243,7 +243,7 @@ def linked_differently(tree: Tree, found: set[frozenset[bytes]], wanted: set[fro
 
 
 def same(left: Tree, right: Tree, ignored: Collection[bytes] = (b".",)) -> bool:
-    """The root's own time moves when the state is made in it: what counts is what it holds."""
+    """The root's own time moves when the state is made in it, so only its content is compared."""
     return not differences(left, right, ignored)
 
 

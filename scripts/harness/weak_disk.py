@@ -1,4 +1,4 @@
-"""File systems on which a commit is a weak one, for scripts that run as root."""
+"""File systems for weak commits, for scripts that run as root."""
 
 import contextlib
 import os
@@ -14,7 +14,7 @@ from harness.trees import EVERYTHING, Tree, held
 
 
 class Kind(NamedTuple):
-    """What one of them can hold, and what making one needs."""
+    """The abilities of one of them, and the commands that make one."""
 
     name: str
     tools: tuple[str, ...]
@@ -22,11 +22,11 @@ class Kind(NamedTuple):
     step: int = 1
     types: frozenset[str] = frozenset({"file", "directory", "symlink", "fifo", "character_device", "block_device"})
     aspects: frozenset[str] = EVERYTHING
-    # Other machines may write to it, for all that the tool knows.
+    # Other machines may write to it, as far as the tool knows.
     is_shared: bool = False
 
     def held(self, tree: Tree) -> Tree:
-        """What of a tree it holds, as far as a walk tells."""
+        """The part of a tree that it can store, as a walk sees it."""
         some = {path: entry for path, entry in tree.items() if entry.type in self.types}
         return held(some, self.aspects, self.step)
 
@@ -49,7 +49,7 @@ KINDS = {
 
 
 def missing(kind: Kind) -> str | None:
-    """Why it cannot be mounted here; None where it can."""
+    """The reason why it cannot be mounted here; None if it can."""
     if os.geteuid() != 0:
         return "needs root"
     if kind.name != "overlay" and not os.path.exists("/dev/fuse"):
@@ -60,7 +60,7 @@ def missing(kind: Kind) -> str | None:
 
 @contextlib.contextmanager
 def mounted(kind: Kind, folder: str, megabytes: int = 256) -> Iterator[str]:
-    """A fresh one: where it is mounted. It is gone at the end."""
+    """Gives the mount point of a new one, which is removed at the end."""
     place = os.path.join(folder, f"{kind.name}.mnt")
     back = os.path.join(folder, f"{kind.name}.back")
     for path in (place, back):

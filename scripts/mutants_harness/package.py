@@ -1,4 +1,4 @@
-"""One small thing of the code is another: the list of the mutants, and a copy of the package that has them all."""
+"""Mutants change one small thing of the code: their list, and a copy of the package with all of them."""
 
 import os
 import re
@@ -13,7 +13,7 @@ from harness.command import ROOT, run
 LIST = os.path.join(ROOT, "scripts", "mutants_harness", "mutants.txt")
 COPY = os.path.join(ROOT, ".build", "mutants")
 SWITCH = "FSYNC_LITE_MUTANT"
-# In the target that every other one imports.
+# In the target that all others import.
 SWITCH_CODE = f"""
 import Glibc
 
@@ -25,7 +25,7 @@ SWITCH_FILE = "Sources/FileSystem/Mutant.swift"
 
 
 class Edit(NamedTuple):
-    """The code around a part in ⟦brackets⟧, and what stands there instead."""
+    """The code around a part in ⟦brackets⟧, and its replacement."""
 
     code: str
     replacement: str
@@ -37,7 +37,7 @@ class Edit(NamedTuple):
         return f"if {condition} {self.replacement or '{}'} else {{ {part} }}"
 
     def place(self, path: str, text: str) -> tuple[int, int]:
-        """Where the changed part stands; line breaks and indentation of the list need not be those of the file."""
+        """The place of the changed part. Line breaks and indentation of the list may differ from the file."""
         pieces = (re.sub(r"(?:\\?\s)+", r"\\s+", re.escape(code)) for code in re.split("[⟦⟧]", self.code))
         before, part, after = pieces
         found = list(re.finditer(f"{before}({part}){after}", text))
@@ -50,7 +50,7 @@ class Edit(NamedTuple):
 class Mutant:
     name: str
     path: str
-    # Those that are asked first; none for one that no test is asked about.
+    # The tests that run first; empty if no test is expected to notice it.
     tests: str
     number: int
     edits: list[Edit] = field(default_factory=list)
@@ -86,7 +86,7 @@ def read_list() -> list[Mutant]:
 
 
 def mutated(path: str, mutants: list[Mutant]) -> str:
-    """The file with all its mutants. Of those that share a part each wraps the one before it."""
+    """The file with all its mutants. If some share a part, each one wraps the one before it."""
     with open(os.path.join(ROOT, path), encoding="utf-8") as file:
         text = file.read()
     changed: dict[tuple[int, int], str] = {}
@@ -103,7 +103,7 @@ def mutated(path: str, mutants: list[Mutant]) -> str:
 
 
 def write(path: str, data: bytes) -> None:
-    """Writes a file of the copy where it differs, so that only what changed is built again."""
+    """Writes a file of the copy if it differs, so that only changed files are built again."""
     goal = os.path.join(COPY, path)
     os.makedirs(os.path.dirname(goal), exist_ok=True)
     try:

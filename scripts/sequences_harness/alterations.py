@@ -1,5 +1,5 @@
-"""Random alterations of a tree that has few names: so they meet, again and again. Each is told as a
-shell would."""
+"""Random alterations of a tree with few names, so that they meet again and again. Each is printed as a shell
+command."""
 
 import base64
 import ctypes
@@ -15,7 +15,7 @@ from harness.trees import entries, make
 NAMES = ["a", "b", "c", "d", "e", "f.x", "g.y", "h"]
 USERS = [0, 1, 33, 65534]
 
-# What an alteration is about, for `--without`; what makes it, and how often.
+# The subject of an alteration, for `--without`; its function, and its frequency.
 KINDS = {
     "create": ("make", 4),
     "directory": ("make_directory", 2),
@@ -51,14 +51,14 @@ LIBC.munmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t]
 
 
 class Mapping:
-    """A file that a program has mapped for writing, and has not open for it."""
+    """A file that a program has mapped for writing, but has not open."""
 
     def __init__(self, path):
         self.path, self.size = path, os.path.getsize(path)
         file = os.open(path, os.O_RDWR)
         self.start = LIBC.mmap(None, self.size, mmap.PROT_READ | mmap.PROT_WRITE, mmap.MAP_SHARED, file, 0)
         os.close(file)
-        # Beyond the end of the file a store would end this process.
+        # A store after the end of the file would end this process.
         self.reader = os.open(path, os.O_RDONLY)
         self.bytes = (ctypes.c_ubyte * self.size).from_address(self.start)
 
@@ -71,7 +71,7 @@ class Mapping:
 
 
 class Alterations:
-    """Of one root, called `name` in what is told."""
+    """Alterations of one root, which is called `name` in the output."""
 
     def __init__(self, root, name, without, tell):
         self.root, self.name, self.tell = root, name, tell
@@ -81,12 +81,12 @@ class Alterations:
         self.serial = 0
 
     def some(self, rng, count, serial):
-        """`serial` makes each content its own."""
+        """`serial` makes each content unique."""
         for number in range(count):
             self.rng, self.serial = rng, f"{serial}.{number}"
             kind = rng.choices(self.kinds, [KINDS[kind][1] for kind in self.kinds])[0]
             self.list()
-            # What does not fit, such as a name that is taken, is no alteration.
+            # An impossible one, such as a taken name, is no alteration.
             try:
                 getattr(self, KINDS[kind][0])()
             except (
@@ -98,7 +98,7 @@ class Alterations:
                 self.tell(f"# {kind}: {error.strerror}")
 
     def fill(self, rng, count):
-        """So many files below one directory, beside those that meet."""
+        """Makes so many files below one directory, beside those that meet."""
         tree = {}
         for number in range(count):
             files = tree.setdefault(f"d{number // 12}", {})
@@ -136,7 +136,7 @@ class Alterations:
         return self.pick(self.others + self.directories[1:])
 
     def free(self):
-        """A name that is likely free."""
+        """A name that is probably free."""
         folder = self.pick(self.directories)
         if folder.count("/") > 3:
             folder = ""
@@ -146,7 +146,7 @@ class Alterations:
         return path
 
     def name_in(self, folder):
-        """Below the root a state's name is one like any other: a tree may hold a mirror."""
+        """Below the root, a state's name is ordinary, because a tree may contain a mirror."""
         return os.path.join(folder, self.rng.choice([*NAMES, ".fsync-lite"] if folder else NAMES))
 
     def content(self):
@@ -218,7 +218,7 @@ class Alterations:
         self.write(self.pick(self.files))
 
     def replace(self):
-        """By another file, as editors do."""
+        """Replaces a file by another one, as editors do."""
         path = self.pick(self.files)
         new = os.path.join(os.path.dirname(path), "new~")
         self.write(new)
@@ -226,7 +226,7 @@ class Alterations:
         self.tell(f"mv {self.told(new)} {self.told(path)}")
 
     def hidden(self):
-        """Other content of the same size, and the time put back."""
+        """Writes other content of the same size, and restores the time."""
         path = self.pick([path for path in self.files if os.path.getsize(self.path(path)) > 0])
         status = os.stat(self.path(path))
         size = status.st_size
@@ -238,7 +238,8 @@ class Alterations:
         self.set_time(path, status.st_mtime_ns)
 
     def store(self):
-        """Through a new mapping or one that was kept, with the page read before it or not. The time may stay."""
+        """Stores through a new or an old mapping, with the page read before or not. The time may remain
+        unchanged."""
         if not self.mappings or self.rng.random() < 0.3:
             path = self.pick([path for path in self.files if os.path.getsize(self.path(path)) > 0])
             self.mappings.append(Mapping(self.path(path)))
@@ -291,7 +292,7 @@ class Alterations:
         )
 
     def inside_out(self):
-        """A directory becomes one of its own directories'."""
+        """Moves a directory into one of its own directories, which takes its place."""
         inner = self.pick([path for path in self.directories if "/" in path])
         outer = os.path.dirname(inner)
         above = os.path.join(os.path.dirname(outer), "above~")
@@ -319,7 +320,7 @@ class Alterations:
         self.tell(f"rm -r {self.told(path)}")
 
     def halve(self):
-        """A disaster: every second entry goes."""
+        """A disaster: every second entry is deleted."""
         self.list()
         for path in sorted(self.others + self.directories[1:])[::2]:
             if os.path.lexists(self.path(path)):
@@ -404,7 +405,7 @@ class Alterations:
         self.tell(f"setfacl {'-d ' if default else ''}--set {text} {self.told(path)}")
 
     def copy(self):
-        """With times, as `cp -p` does it: equal content at two places."""
+        """Copies with times, like `cp -p`: equal content at two places."""
         old, new = self.pick(self.files), self.free()
         shutil.copy2(self.path(old), self.path(new))
         self.tell(f"cp -p {self.told(old)} {self.told(new)}")

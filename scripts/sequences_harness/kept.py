@@ -1,19 +1,19 @@
-"""What snapshots have held, and what may be lost of them."""
+"""The content of snapshots, and what may be lost of it."""
 
 from harness.trees import ATTRIBUTES, below, brief, groups, linked_differently, parents, show, value
 
 
 class Losses:
-    """Contents that were edited or deleted in the target by hand. Older snapshots have lost them:
-    that is said, and the tool lists them, unless size and time were put back."""
+    """Contents that were edited or deleted in the target by hand. Older snapshots have lost them. The tool
+    lists them, unless size and time were restored."""
 
     def __init__(self):
         self.contents = set()
-        # What an object holds that held a content, and has its time.
+        # The present content of an object that had an older one, and has its time.
         self.instead = {}
 
     def note(self, before, after, touched):
-        # Wherever they stand now: the history may have other names of them.
+        # At any present place, because the history may have other names of them.
         objects = {entry.inode: entry for entry in after.values()}
         for path in touched:
             entry = before.get(path)
@@ -29,7 +29,7 @@ class Losses:
         return entry is not None and (entry.type, entry.data) in self.contents
 
     def explains(self, found, entry):
-        """What an edit by hand has left in the place of the content."""
+        """The content that an edit by hand has left in place of this one."""
         return any(found.data == other.data for other in self.follow((entry.type, entry.data)))
 
     def follow(self, content, seen=None):
@@ -43,10 +43,10 @@ class Losses:
 
 
 class Kept:
-    """A snapshot: the covered tree as its apply left it, and as later steps found it."""
+    """A snapshot: the included tree as its apply left it, and as later steps found it."""
 
     def __init__(self, filters, versions, extra):
-        # Paths that were edited by hand and not looked at by the run.
+        # Paths that were edited by hand and that the run did not look at.
         self.uncertain = set()
         self.filters, self.versions, self.extra = filters, versions, set(extra)
 
@@ -60,7 +60,7 @@ class Kept:
             self.versions.append(covered)
 
     def of(self, paths):
-        """Only these, each at the top, with all below."""
+        """Only these paths, each at the top, with everything below."""
         wanted = [path.encode() for path in paths]
 
         def part(tree):
@@ -73,7 +73,7 @@ class Kept:
         return kept
 
     def compare(self, found, listed, losses, unseen, root=True):
-        """In words, what is not explained by any version; what the tool lists as lost is."""
+        """The differences that no version explains, in words. Those that the tool lists as lost are explained."""
         words = []
         loose = {b"."} & self.uncertain
         for path in self.uncertain - {b"."}:

@@ -1,12 +1,12 @@
-"""Patterns of a .gitignore, as far as `sequences` makes them, by a matcher of its own."""
+"""Patterns of a .gitignore, as far as `sequences` makes them, by its own matcher."""
 
 import functools
 import re
 
 
 class Filters:
-    """Patterns in order, `!` taking in again; the last that matches decides, and below what is out
-    nothing is in."""
+    """Patterns in order; `!` includes again. The last match decides, and everything below an excluded directory
+    is excluded."""
 
     def __init__(self, patterns=()):
         self.patterns = tuple(patterns)
@@ -23,7 +23,7 @@ class Filters:
         return words
 
     def covers(self, path, is_directory):
-        """Without regard to the directories that lead to it."""
+        """Ignores the directories above."""
         out = False
         for taken, only_directories, expression in self._rules:
             if (is_directory or not only_directories) and expression.fullmatch(path):
@@ -31,7 +31,7 @@ class Filters:
         return not out
 
     def split(self, tree):
-        """The covered part, and the rest."""
+        """The included part, and the rest."""
         covered, rest = {}, {}
         for path in sorted(tree, key=lambda path: path.split(b"/")):
             parent = path[: path.rindex(b"/")] if b"/" in path else b"."
@@ -42,7 +42,7 @@ class Filters:
 
 @functools.cache
 def rule(pattern):
-    """(whether it takes in, whether only directories, expression over whole paths)"""
+    """(whether it includes, whether only directories, expression over whole paths)"""
     taken = pattern.startswith("!")
     pattern = pattern[taken:]
     only_directories = pattern.endswith("/")
@@ -55,7 +55,7 @@ def rule(pattern):
 
 
 def random_filters(rng, names):
-    """One to three patterns of few names; mostly plain ones."""
+    """One to three patterns of few names, usually simple ones."""
     patterns = []
     for _ in range(rng.choice([1, 1, 1, 2, 2, 3])):
         name, other = rng.choice(names), rng.choice(names)

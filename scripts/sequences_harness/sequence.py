@@ -1,4 +1,4 @@
-"""One random sequence of alterations and commands, with what has to hold after each."""
+"""One random sequence of alterations and commands, with the laws after each."""
 
 import json
 import os
@@ -17,7 +17,7 @@ from sequences_harness.alterations import NAMES, Alterations
 from sequences_harness.kept import Kept, Losses
 from sequences_harness.patterns import Filters, random_filters
 
-# What `--without` turns off beside the kinds of alterations.
+# Further subjects that `--without` turns off, beside the kinds of alterations.
 COMMANDS = {"undo": 5, "in-place": 4, "prune": 2, "label": 2, "kill": 5}
 FEATURES = [
     "drift",
@@ -51,7 +51,7 @@ LAWS = {
     "vanished": "only apply and prune let snapshots go, and prune those that its rules name",
     "again": "a plan sees what differs, and nothing else",
 }
-# The label by which snapshots are kept.
+# The label that keeps snapshots.
 KEPT = "kept"
 ALL_GUARDS_OFF = [
     "--max-delete",
@@ -63,7 +63,7 @@ ALL_GUARDS_OFF = [
 
 
 class Broken(Exception):
-    """A law does not hold."""
+    """A law is broken."""
 
     def __init__(self, law, text, details=()):
         super().__init__(text)
@@ -71,7 +71,7 @@ class Broken(Exception):
 
     @property
     def symptom(self):
-        """The same for what is likely the same defect."""
+        """Equal for failures that are probably the same defect."""
         text = self.text
         if self.details:
             text += ": " + re.sub(r"^[^:]*: ", "", self.details[0])
@@ -80,7 +80,7 @@ class Broken(Exception):
 
 
 def expect_nothing(law, text, found):
-    """`found` is what should not be, in words."""
+    """`found` is the fault, in words."""
     if found:
         raise Broken(law, text, found)
 
@@ -114,15 +114,14 @@ class Sequence:
         self.rollbacks = []
         # By snapshot; in order, the newest first.
         self.kept, self.labels, self.ids = {}, {}, []
-        # Paths that were changed behind the manifest's back and that no full run has seen.
+        # Paths that were changed without the manifest's knowledge and that no full run has seen.
         self.drift = set()
         self.losses = Losses()
         # Whether the target was ever edited by hand.
         self.drifted = False
-        # What the last step found, for an undo that follows at once; what `undo` should bring back
-        # of the record.
+        # What the last step found, for an undo that follows at once; what `undo` should restore of the record.
         self.last = self.undone_manifest = None
-        # As many as were last said to stay.
+        # The last reported number of kept snapshots.
         self.promised = None
         self.commands = 0
 
@@ -136,7 +135,7 @@ class Sequence:
     # --- The sequence -------------------------------------------------------------------------
 
     def run(self, steps):
-        """`steps` are numbers: each has chances of its own, so that some can be left out."""
+        """`steps` are numbers. Each has its own random choices, so that some can be left out."""
         rng = random.Random(f"{self.seed} start")
         self.begin(rng)
         try:
@@ -170,7 +169,7 @@ class Sequence:
         self.source_side.some(rng, rng.choice([5, 12, 25]), "begin")
         if self.options.files:
             self.source_side.fill(rng, self.options.files)
-        # How the retention is said: in the target's settings, with each command, or not at all.
+        # The place of the retention rules: the target's settings, each command, or none.
         self.retention = rng.choice(["settings", "settings", "command", "command", "none"])
         if not self.can("keep-last"):
             self.retention = "settings"
@@ -189,7 +188,7 @@ class Sequence:
             self.tell(f"mkdir {name}")
 
     def unseen_stores(self):
-        """On tmpfs a store into a page that was read through the same mapping moves no time."""
+        """On tmpfs, a store to a page that was read through the same mapping moves no time."""
         return {"mapped"} if self.kinds[0] == "tmpfs" else set()
 
     def write_settings(self):
@@ -211,8 +210,8 @@ class Sequence:
         if self.can("drift") and rng.random() < 0.12 and self.ids:
             self.alter_target(rng)
         choices = {"apply": 14, **COMMANDS} if len(self.ids) > 1 else {"apply": 1}
-        # What a killed run has linked has new change times: then nothing tells whether it was the source's side that
-        # changed through a mapping, or the target's.
+        # Files that a killed run has linked have new change times. Then nothing shows which side changed
+        # through a mapping.
         unsure = {"kill"} if self.source_side.has_stored else set()
         choices = {name: weight for name, weight in choices.items() if self.can(name) and name not in unsure}
         command = rng.choices(list(choices), list(choices.values()))[0]
@@ -282,7 +281,7 @@ class Sequence:
 
     def shell(self, line):
         self.tell(line)
-        # Links of what is read-only or odd may fail; what comes of it is a tree like any other.
+        # Links of read-only or odd entries may fail. The result is a tree like any other.
         if subprocess.run(line, shell=True, cwd=self.source_folder, stderr=subprocess.DEVNULL).returncode == 127:
             raise FileNotFoundError(f"a program is not there: {line}")
 
@@ -327,7 +326,7 @@ class Sequence:
         self.run_apply(words, filters, must)
 
     def run_apply(self, words, filters, must=False, kill=None):
-        """Once more without what was refused, so that a sequence goes on."""
+        """Repeats it without the refused option, so that a sequence continues."""
         before, manifest = walk(self.target), self.manifest_if_there()
         code, report, errors = self.fsync_lite(
             "apply", *words, *filters.options(), "--json", self.source, self.target, kill=kill
@@ -381,7 +380,7 @@ class Sequence:
         self.check_manifest(after, filters, unseen)
 
     def check_retention(self, words):
-        """Of those that were there, as many as was said stay."""
+        """The reported number of the existing snapshots is kept."""
         if (
             "--keep-last" in words
             or self.retention == "settings"
@@ -401,8 +400,7 @@ class Sequence:
         return {path for path in after if path not in wanted}
 
     def unseen(self, before=None):
-        """Paths of which a run that does not look may know nothing; with `before` also where they
-        have moved to."""
+        """Paths that a run may not know if it does not look; with `before`, also their new places."""
         found = set()
         tree = walk(self.target)
         if self.drift and before:
@@ -418,15 +416,15 @@ class Sequence:
     def undo(self, rng, kill=None):
         if len(self.ids) < 2:
             return
-        # The first in which something changed; where none did, the last one.
+        # The first run that changed something; if none did, the last one.
         step = next((step for step in range(len(self.ids) - 1) if not self.is_empty(step)), 0)
         if step:
-            # What it takes back is not the last apply.
+            # It does not undo the last apply.
             self.last = None
         self.go_back("undo", self.ids[step + 1], ["undo", "--json", self.target], kill=kill)
 
     def is_empty(self, step):
-        """Whether a step has changed no entry and nothing of what is mirrored."""
+        """Whether a step has changed no entry and no mirrored value."""
 
         def record(step, name):
             with open(os.path.join(self.state(), "history", self.ids[step], name), "rb") as file:
@@ -459,17 +457,17 @@ class Sequence:
         self.go_back("restore in place", snapshot, words, kill=kill)
 
     def brought_by_hand(self, after, filters):
-        """What is left out no longer, and no apply brought."""
+        """Entries that are no longer excluded, and that no apply brought."""
         recorded = self.manifest_if_there()
         return set(filters.split(after)[0]) - recorded.entries.keys() - recorded.uncovered - {b"."}
 
     def moved_drift(self, before, after):
-        """Where the objects stand now that were edited by hand."""
+        """The present places of objects that were edited by hand."""
         objects = {before[path].inode for path in self.drift if path in before and path != b"."}
         return {path for path, entry in after.items() if entry.inode in objects}
 
     def lost(self, snapshot):
-        """What a restore would list; one that is killed lists nothing."""
+        """The files that a restore would list. A killed one lists none."""
         _, report, _ = self.fsync_lite("snapshot", "restore", self.target, snapshot, "--to", self.copy, "--json")
         shutil.rmtree(self.copy, ignore_errors=True)
         self.tell("rm -r copy")
@@ -488,8 +486,7 @@ class Sequence:
         code, report, errors = self.fsync_lite(*words, kill=kill)
         if kill and code == 137:
             return self.after_a_kill(before, None, None, kept, lost)
-        # What no run covered stays, also where the filters that come back would cover it; it may be
-        # in the way.
+        # Excluded entries remain, even if the restored filters include them. They may be in the way.
         strangers = set(self.filters.split(before)[1]) | (manifest.uncovered if manifest else set())
         strangers -= {
             path
@@ -508,7 +505,7 @@ class Sequence:
         carried |= {above for path in staying for above in parents(path)} - {b"."}
         excused = strangers | carried
         if code == 0:
-            # What took no part then either stays as it is.
+            # An entry that was excluded then, too, remains unchanged.
             excused -= kept.versions[0].keys() - (carried & kept.extra)
         self.check_back(what, kept, before, after, self.listed(report) | excused)
         self.drift |= self.moved_drift(before, after)
@@ -516,7 +513,7 @@ class Sequence:
         last, self.last = self.last, None
         if what == "undo" and last and code == 0 and not self.drift:
             self.check_undo(last, after, kept)
-        # What `--no-delete` left counts for no name of a file.
+        # Entries that `--no-delete` left are not treated as names of a file.
         extra = strangers | kept.extra | self.kept[self.ids[0]].extra | self.manifest_if_there().uncovered
         if self.drift:
             extra |= self.extra(after, kept.versions[0])
@@ -530,8 +527,7 @@ class Sequence:
             versions=[],
             extra=extra,
         )
-        # What took no part in that tree has come back as it was: the filters of then do not tell
-        # why.
+        # An entry that was excluded in that tree has come back unchanged. The old filters do not show why.
         as_it_was = {
             path
             for path, entry in kept.versions[0].items()
@@ -548,17 +544,17 @@ class Sequence:
         staying = self.staying(covered, rest) - kept.versions[0].keys()
         unseen = self.unseen(before)
         found = {path: entry for path, entry in covered.items() if path not in staying}
-        # What only the target had, after `--no-delete`, may count as brought by no apply.
+        # Entries that only the target had, after `--no-delete`, may be treated as not brought by an apply.
         listed = listed | self.kept[self.ids[0]].extra
         words = kept.compare(found, listed, self.losses, unseen)
         expect_nothing("snapshot" if what != "undo" else "undo", what, words)
 
     def staying(self, covered, rest):
-        """Directories that can only be there for what the filters leave out."""
+        """Directories that exist only because of excluded content."""
         return {above for path in rest for above in parents(path)}
 
     def check_undo(self, last, after, kept):
-        # What took no part is not kept as names of one object: one of them may have been changed
+        # Excluded entries are not recorded as names of one object, because one of them may have changed
         # meanwhile.
         words = differences(after, last["before"], unlinked=kept.filters.split(last["before"])[1])
         expect_nothing("undo", "the tree is not as before", words)
@@ -615,14 +611,13 @@ class Sequence:
             {"undo": self.undo, "in-place": self.in_place, "prune": self.prune}[command](rng, kill=kill)
 
     def after_a_kill(self, before, words, filters, kept=None, lost=()):
-        """Old or new, and all documents can be read."""
+        """The tree is old or new, and all documents can be read."""
         self.read_documents(random.Random(self.step), codes=(0, 6))
         code, _, errors = self.fsync_lite(*self.after_kill, self.target)
         expect_code("recover", code, errors, law="stuck")
         after = walk(self.target)
         self.last = None
-        # A state that is moved into the target moves the root's time, which the next apply puts
-        # back.
+        # A state that is moved into the target moves the root's time, which the next apply restores.
         if (
             before.keys()
             and value(after[b"."]) != value(before[b"."])
@@ -678,13 +673,13 @@ class Sequence:
         if "--delete-excluded" in words:
             expect_nothing("mirror", "--delete-excluded leaves what is excluded", list(map(show, sorted(rest))))
         else:
-            # What is not deleted, also for what it holds, may move along to where it is left out.
+            # An entry that is not deleted, also because of its content, may move to an excluded place.
             holders = {above: before[above] for path in before_rest for above in parents(path)}
             known = before if "--no-delete" in words else {**holders, **before_rest}
             self.check_uncovered(before, after, before_rest, rest, known)
 
     def check_uncovered(self, before, after, before_rest, rest, known):
-        """At its place, or where the directory that holds it has gone."""
+        """At its place, or where its directory has moved."""
 
         def tops(part):
             return sorted(path for path in part if not any(above in part for above in parents(path)))
@@ -719,7 +714,7 @@ class Sequence:
         expect_nothing("unchanged", f"{what} has changed the target", differences(walk(self.target), before))
 
     def note_step(self, before, manifest, after, filters, may_vanish, drifted, versions, extra, looked=False):
-        """`looked`: the run has looked at all of the target, and found what was edited there."""
+        """`looked`: the run has looked at the whole target, and found all edits."""
         present = self.ids[:1]
         uncertain = self.unseen(before)
         if present and present[0] in self.kept:
@@ -797,13 +792,13 @@ class Sequence:
         for command in rng.sample(commands, 2):
             if not self.ids:
                 break
-            # What was edited by hand may have names in the history.
+            # A file that was edited by hand may have names in the history.
             allowed = codes + ((2, 3, 65) if command[1] == "verify" and self.drifted else ())
             code, _, errors = self.fsync_lite(*command)
             expect_code(" ".join(command[:2]), code, errors, allowed)
 
     def plan(self, rng):
-        """Says what differs, by this walker, and nothing else."""
+        """Lists exactly the differences that this walker finds."""
         words = [
             "plan",
             *ALL_GUARDS_OFF,
@@ -876,7 +871,7 @@ class Sequence:
     # --- Running ------------------------------------------------------------------------------
 
     def carried(self, report, paths):
-        """Where the directories that a report lists as moved carry these paths."""
+        """The new places of these paths, by the directories that a report lists as moved."""
         moves = {
             action["from"].encode(): action["path"].encode()
             for action in report.get("actions", ())

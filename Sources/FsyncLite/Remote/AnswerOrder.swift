@@ -1,17 +1,17 @@
 import FileStorage
 import FileSystem
 
-/// What comes from the far end, in the order in which it was asked for. Pure: no thread and no pipe.
+/// Matches frames of the other end with the requests, in their order. It uses no thread and no connection.
 struct AnswerOrder {
     /// A part of an answer.
     enum Part: Sendable {
         case entries(FrameReader)
-        /// A file begins, or begins anew.
+        /// A file begins, or its next attempt begins.
         case file(FrameReader)
         case data(FrameReader)
-        /// Hashes, to which the other end waits for an answer.
+        /// Hashes. The other end waits for an answer to them.
         case blocks(FrameReader)
-        /// A piece of the answer's end.
+        /// A piece of the last part of the answer.
         case end(ArraySlice<UInt8>, isLast: Bool)
         case failure(SyncError)
 
@@ -28,7 +28,7 @@ struct AnswerOrder {
     private struct Request {
         let id: UInt32
         let kind: WireFormat.RequestKind
-        /// Bytes of the end so far.
+        /// Bytes of the last part so far.
         var length = 0
     }
 
@@ -41,7 +41,7 @@ struct AnswerOrder {
         self.endpoint = endpoint
     }
 
-    /// Requests without a whole answer.
+    /// The number of requests without a complete answer.
     var count: Int { requests.count - first }
     var kind: WireFormat.RequestKind? { first < requests.count ? requests[first].kind : nil }
 
@@ -52,7 +52,7 @@ struct AnswerOrder {
         return lastID
     }
 
-    /// The part of the answer to the first request that a frame is.
+    /// Takes a frame as a part of the answer to the first request.
     ///
     /// - Throws: `WireError`; `SyncError` for a failure that ends the connection.
     mutating func take(_ frame: Frame) throws -> Part {
@@ -77,7 +77,7 @@ struct AnswerOrder {
         case .answer:
             let isLast = try reader.flag()
             let piece = reader.rest()
-            // Without end, these would be no answer.
+            // Otherwise empty pieces could come forever.
             guard isLast || !piece.isEmpty else { throw WireError("an empty piece of an answer") }
             requests[first].length += piece.count
             guard requests[first].length <= WireFormat.longestAnswer else {
@@ -104,12 +104,12 @@ struct AnswerOrder {
             .inputMissing, .pending, .refused, .failed, .locked, .invalidDocument, .usage, .noMatch,
         ]
         let kind = Guard(rawValue: try reader.text())
-        // Another snapshot that has what is looked for.
+        // Another snapshot that has the path.
         let snapshot = try reader.bytes(upTo: 255)
         let path = try reader.bytes(upTo: WireFormat.longestPath)
         let message = singleLine(try reader.text())
         try reader.end()
-        // What the message names is in the tree.
+        // Here the message names the path in the tree.
         let isOfTree = path.isEmpty && (kind == .notInSnapshot || code == SyncError.Code.noMatch.rawValue)
         var error = SyncError(
             known.first { $0.rawValue == code } ?? .failed,

@@ -1,21 +1,22 @@
 import FileSystem
 
-/// Blocks of a file in order, each with the hash of what the source has there: a part of a delta.
+/// Blocks of a file in order, each with the hash of the source's content: one message of a delta.
 ///
 ///     blocks   = number of stretches, stretch*
 ///     stretch  = gap, length, hash*        gap: the hole before it; a hash for each block that it is cut into
 ///     answer   = differing*
-///     differing = blocks skipped, hash*    a hash for each piece of what the target has of the block
+///     differing = blocks skipped, hash*    a hash for each piece of the target's content of the block
 ///
-/// Stretches are cut into blocks where their offset is a multiple of 64 KiB, blocks into pieces of 4 KiB. A hash is XXH64
-/// with a secret seed: a collision only costs that the file is sent whole, as the SHA-256 of the whole decides.
+/// Stretches are cut into blocks at multiples of 64 KiB, and blocks into pieces of 4 KiB. A hash is XXH64
+/// with a secret seed. After a collision, the SHA-256 of the whole differs, and the file is sent whole.
 struct BlockHashes {
     private(set) var ranges: [Range<Int64>] = []
     private(set) var hashes: [UInt64] = []
 
     static let blockSize: Int64 = 64 * 1024
     static let pieceSize: Int64 = 4 * 1024
-    /// Blocks in one message, and messages without an answer. With longer ones it would be found later that nothing matches.
+    /// The most blocks in a message, and messages without an answer. With larger messages it would take
+    /// longer to find that nothing matches.
     static let limit = 64
     static let ahead = 16
 
@@ -23,11 +24,11 @@ struct BlockHashes {
 
     var isEmpty: Bool { ranges.isEmpty }
     var isFull: Bool { ranges.count >= BlockHashes.limit }
-    /// Where the last block ends.
+    /// The end of the last block.
     var end: Int64 { ranges.last?.upperBound ?? 0 }
     var length: Int64 { ranges.reduce(0) { $0 + Int64($1.count) } }
 
-    /// The first part of a stretch of data: up to the next multiple of a size.
+    /// The first part of a stretch of data, up to the next multiple of a size.
     static func first(of stretch: Range<Int64>, upTo size: Int64) -> Range<Int64> {
         let start = stretch.lowerBound
         return start..<start + min(size - start % size, stretch.upperBound - start)
@@ -53,7 +54,7 @@ struct BlockHashes {
         hashes.append(hash)
     }
 
-    /// - Parameter position: where the blocks before these end.
+    /// - Parameter position: the end of the blocks before these.
     func write(to frame: inout FrameWriter, after position: Int64) {
         var starts = ranges.indices.filter { index in
             let start = ranges[index].lowerBound
@@ -70,7 +71,7 @@ struct BlockHashes {
         }
     }
 
-    /// - Parameter size: where the file ends.
+    /// - Parameter size: the end of the file.
     init(_ reader: inout FrameReader, after position: Int64, upTo size: Int64) throws(WireError) {
         var position = position
         for _ in 0..<(try reader.number(UInt32.self, upTo: UInt32(BlockHashes.limit))) {
@@ -91,11 +92,13 @@ struct BlockHashes {
     }
 }
 
-/// Which blocks of some differ, in order.
+/// Which of some blocks differ, in order.
 struct DifferingBlocks {
     private var skipped: UInt32 = 0
 
-    /// Adds an answer for the next block: of one that differs, the hashes of its pieces.
+    /// Adds an answer for the next block.
+    ///
+    /// - Parameter hashes: those of its pieces if the block differs; nil if it is equal.
     mutating func add(_ hashes: [UInt64]?, to frame: inout FrameWriter) {
         guard let hashes else {
             skipped += 1
@@ -108,7 +111,7 @@ struct DifferingBlocks {
 
     /// Reads an answer.
     ///
-    /// - Returns: for each block nil, or the hashes of its pieces.
+    /// - Returns: for each block, the hashes of its pieces; nil if it is equal.
     static func read(_ answer: FrameReader, of blocks: BlockHashes) throws(WireError) -> [[UInt64]?] {
         var reader = answer
         var found: [[UInt64]?] = []

@@ -1,6 +1,6 @@
 import FileSystem
 
-/// A machine that has a command carried out here, and that has the source: the far end of a `RemoteRun`.
+/// A machine that has the source and sends this one a command. The other end is a `RemoteRun`.
 public final class Client: Hashable, Sendable {
     package let command: RemoteCommand
     let link: RemoteLink
@@ -8,7 +8,7 @@ public final class Client: Hashable, Sendable {
     init(_ welcome: Welcome) throws {
         var welcome = welcome
         command = try RemoteCommand(&welcome)
-        // Only a name that is one.
+        // A host that is not a valid name is called `client`.
         let named = try? Endpoint(Array("\(command.host):/".utf8))
         guard let endpoint = try named ?? Endpoint(Array("client:/".utf8)) else {
             throw WireError("the client has no name")
@@ -28,15 +28,15 @@ public final class Client: Hashable, Sendable {
         }
     }
 
-    /// Before the commit: it needs the client no more, and goes on if the line drops now.
+    /// Asks the client before the commit. After that, the command continues without a connection.
     ///
-    /// - Returns: false if the line is lost.
+    /// - Returns: false if the connection is lost.
     package func agreesToCommit() -> Bool {
         link.tell(FrameWriter(.ready))
         return link.awaitGo()
     }
 
-    /// The command has ended. Waits until the client knows, or is gone.
+    /// Sends the exit code of the command. Waits until it is written, or the client is gone.
     package func end(_ code: Int32) {
         var frame = FrameWriter(.outcome)
         frame.byte(UInt8(truncatingIfNeeded: code))

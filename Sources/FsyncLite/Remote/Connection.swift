@@ -2,21 +2,21 @@ import FileSystem
 
 /// Bytes to and from another process. One thread reads, and another one writes.
 protocol Connection: Sendable {
-    /// Waits until there is something to read, or the end; false on timeout.
+    /// Waits until there are bytes to read, or the end; false after the timeout.
     func waitForInput(milliseconds: Int32) throws(Errno) -> Bool
-    /// 0 at the end.
+    /// - Returns: the number of bytes; 0 at the end.
     func read(into buffer: UnsafeMutableRawBufferPointer) throws(Errno) -> Int
     func write(_ bytes: [UInt8]) throws(Errno)
-    /// Nothing more will be written or read.
+    /// Ends all reading and writing.
     func close()
-    /// Why it ended, for people.
+    /// Why the connection ended, for people.
     ///
     /// - Parameters:
-    ///   - unread: what came and was not understood.
-    ///   - isGreeted: the other end has said that it is fsync-lite.
-    ///   - activity: what the other end was doing, such as `, while it was scanned`.
+    ///   - unread: bytes that came and were not understood.
+    ///   - isGreeted: the other end has greeted as fsync-lite.
+    ///   - activity: what was done meanwhile, such as `, while it was scanned`.
     func reasonOfEnd(unread: ArraySlice<UInt8>, isGreeted: Bool, _ activity: String) -> String
-    /// What else the other end's name may mean; empty for nothing else.
+    /// Another meaning of the other end's name; empty if there is none.
     var hint: String { get }
 }
 
@@ -24,7 +24,7 @@ extension Connection {
     var hint: String { "" }
 }
 
-/// The process that started this one, over its standard streams.
+/// A connection to the process that started this one, over the standard streams.
 final class StandardConnection: Connection {
     private let input: FileDescriptor
     private let output: FileDescriptor

@@ -1,21 +1,21 @@
 import FileSystem
 
-/// The older content of a file, from which a staged one is made.
+/// The older content of a file, from which the staged file is made.
 struct DeltaBase: ~Copyable {
-    /// The best first, with their sizes. Without any, everything differs.
+    /// The older files with their sizes, the best first. If there are none, every block differs.
     private var older: [(file: AnnouncedFile, size: Int64)] = []
     private let files: [AnnouncedFile]
     private let seed: UInt64
-    /// The staged file began as a clone of the first; otherwise blocks are written as they are compared.
+    /// The staged file began as a clone of the first one. Otherwise each compared block is written.
     private var isClone = false
 
     init(_ files: [AnnouncedFile], seed: UInt64) {
         (self.files, self.seed) = (files, seed)
     }
 
-    /// An attempt begins.
+    /// Begins an attempt.
     ///
-    /// - Parameter staged: empty.
+    /// - Parameter staged: an empty file.
     mutating func begin(_ staged: borrowing FileDescriptor, keepsHoles: Bool) throws(Errno) {
         (older, isClone) = ([], false)
         for file in files {
@@ -25,16 +25,16 @@ struct DeltaBase: ~Copyable {
                     try FileCopier.clone(file.descriptor, to: staged)
                     isClone = true
                 } catch {
-                    // The file system shares no blocks.
+                    // The file system cannot share blocks.
                 }
             }
             older.append((file, status.size.rawCount))
         }
     }
 
-    /// Compares blocks with the older content, which the staged file has there from now on.
+    /// Compares blocks with the older content. After that, the staged file has the old blocks.
     ///
-    /// - Parameter position: where the blocks before these end.
+    /// - Parameter position: the end of the blocks before these.
     func compare(
         _ blocks: BlockHashes, after position: Int64, in staged: borrowing FileDescriptor,
         to answer: inout FrameWriter
@@ -59,7 +59,7 @@ struct DeltaBase: ~Copyable {
         }
     }
 
-    /// What a clone has there is gone.
+    /// Removes the old data of a clone from a range.
     func makeHole(_ range: Range<Int64>, in staged: borrowing FileDescriptor) throws(Errno) {
         guard isClone, !range.isEmpty else { return }
         try staged.makeHole(range)
@@ -74,7 +74,7 @@ struct DeltaBase: ~Copyable {
         do throws(Errno) {
             return try file.bytes(in: range)
         } catch {
-            // What cannot be read differs.
+            // A block that cannot be read is treated as different.
             return []
         }
     }

@@ -1,27 +1,27 @@
 import FileSystem
 
-/// Content that goes to another machine which has older content of the file: only what differs from that.
+/// Sends only the changed parts of a file to a machine that has older content of it.
 ///
-/// Hashes of blocks go ahead; the answers to them come in order, and the data of one answer is followed by an empty piece
-/// of data where its blocks end.
+/// Hashes of blocks are sent ahead, and are answered in order. After an answer, the pieces that differ are
+/// sent as data. An empty piece of data ends the blocks of that answer.
 ///
-/// RACE: a block that differs is read once more. If another program changes it meanwhile and moves no time, the other end
-/// notices by the digest, and has the file sent whole.
+/// RACE: a block that differs is read again. Another program may change it meanwhile without moving a time.
+/// Then the other end finds another digest, and asks for the whole file.
 final class DeltaGoal: WireGoal {
     private let seed: UInt64
-    /// What is sent next, and what was sent and not answered.
+    /// The blocks that are sent next, and those that were sent and are not answered.
     private var blocks = BlockHashes()
     private var sent: [BlockHashes] = []
     private var position: Int64 = 0
-    /// Answers to an earlier attempt that are to come.
+    /// Answers that will still come to an earlier attempt.
     private var surplus = 0
     /// Bytes since the last match.
     private var unmatched: Int64 = 0
-    /// The rest is data.
+    /// The rest is sent as data, without hashes.
     private var isWhole = false
     private var isStopped = false
 
-    /// After so much without a match the rest is sent whole: something was inserted, or all of it is new.
+    /// After so many bytes without a match, the rest is sent as data: it is new, or an insertion moved it.
     private static let patience: Int64 = 16 << 20
 
     init(_ link: ServiceLink, _ id: UInt32, _ options: CopyOptions, seed: UInt64) {
@@ -53,7 +53,7 @@ final class DeltaGoal: WireGoal {
         var offset = start
         while offset < end, !isStopped {
             if !isWhole, unmatched >= DeltaGoal.patience {
-                // In order: first what the other end was asked about, which may yet match.
+                // Data comes in order, so first wait for the blocks that were sent. They may still match.
                 try sendBlocks()
                 while !sent.isEmpty { try sendAnswered(source, isCancelled) }
                 isWhole = unmatched >= DeltaGoal.patience
@@ -115,7 +115,7 @@ final class DeltaGoal: WireGoal {
         if isCancelled() { throw .cancelled }
         let data = try source.bytes(in: block)
         unmatched += Int64(block.count)
-        /// What differs and is not sent yet, within the data.
+        /// A range of the data that differs and is not sent yet.
         var run = 0..<0
         for (piece, hash) in zip(BlockHashes.pieces(of: block), hashes) {
             let range = Int(piece.lowerBound - block.lowerBound)..<Int(piece.upperBound - block.lowerBound)

@@ -1,18 +1,18 @@
 import FileSystem
 
-/// Writes the entries of a scan, in order, as differences between neighbours.
+/// Writes the entries of a scan, in order. Each is relative to the one before it.
 ///
 ///     entry = levels marks name status [destination]
 ///
-/// `levels` is how many directories the entry stands above the last one that was listed: 0 for its first entry. The lowest
-/// of the marks is that of a file that is too large; the others are how the entry was seen.
+/// `levels` is the number of open directories that end before this entry. It is 0 for the first entry of a
+/// directory. The lowest bit of `marks` is set for a file that is too large. The other bits are the `Sight`.
 struct EntryEncoder {
-    /// The lengths of the paths of the open directories, and their numbers; the root is number 0.
+    /// The open directories: the length of the path, and the number. The root has number 0.
     private var open: [(length: Int, number: UInt32)] = [(0, 0)]
     private var devices: [DeviceNumber: UInt32] = [:]
     private(set) var directoryCount: UInt32 = 1
 
-    /// Begins another scan. File systems keep their numbers.
+    /// Begins another scan. The numbers of file systems remain valid.
     mutating func restart() { (open, directoryCount) = ([(0, 0)], 1) }
 
     /// The number of a file system in this session.
@@ -75,15 +75,15 @@ struct EntryDecoder {
     /// The open directories: the length of the path, and the last name in it.
     private var open: [(length: Int, last: [UInt8])] = [(0, [])]
     private(set) var path: [UInt8] = []
-    /// Directories so far, the root among them. A directory's number is the count before it.
+    /// The number of directories so far, with the root. It is the number of the next directory.
     private(set) var directoryCount: UInt32 = 1
     private(set) var count = 0
-    /// The names of the directories that the root is joined from; empty where it is a directory itself.
+    /// The names of the directories that are joined to the source; empty if the source is one directory.
     private let parts: Set<[UInt8]>
 
     init(parts: [String] = []) { self.parts = Set(parts.map { Array($0.utf8) }) }
 
-    /// The next entry; `path` is its path then.
+    /// Reads the next entry, and sets `path`.
     mutating func next(_ reader: inout FrameReader) throws(WireError) -> Entry {
         let levels = try reader.number(UInt32.self)
         guard Int(levels) < open.count else { throw WireError("an entry outside of the tree") }
@@ -110,7 +110,7 @@ struct EntryDecoder {
         return entry
     }
 
-    /// An entry without its place in the tree.
+    /// Reads an entry without its place in the tree.
     ///
     /// - Parameters:
     ///   - last: the name before it in its directory; empty for the first.

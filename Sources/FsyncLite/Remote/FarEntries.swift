@@ -1,18 +1,18 @@
 import FileSystem
 
-/// Entries of another machine that were sent, and whose content can be asked for.
+/// Entries of another machine that were sent, so their content can be asked for.
 protocol FarEntries: ContentSource {
     var link: RemoteLink { get }
-    /// Of what was sent so far.
+    /// Locates the entries that were sent so far.
     var locator: EntryLocator { get }
 }
 
 extension FarEntries {
-    /// Each thread waits for the line, not for a processor: so many keep it busy that 4,096 files are asked for at a time.
+    /// A thread waits for the connection, not for a processor. 16 threads ask for 4,096 files at a time.
     func threads(_ options: SyncOptions) -> Int { options.threads ?? max(options.copyThreads, 16) }
 
     func resolver() -> PathResolver? { nil }
-    /// The far end probes its files by itself.
+    /// The other end probes its files itself.
     func reader(_ monitor: any Monitor, _ probes: SettlingProbes?) -> any SourceReader {
         RemoteReader(self, monitor, probes)
     }
@@ -23,7 +23,7 @@ extension FarEntries {
     }
 }
 
-/// The numbers of the directories that were sent, in the order in which they came.
+/// The numbers of the directories that were sent, in their order.
 struct EntryLocator: Sendable {
     private(set) var directories: [RelativePath: UInt32] = [.root: 0]
 
@@ -40,6 +40,6 @@ struct EntryLocator: Sendable {
         frame.bytes(path.lastComponent)
     }
 
-    /// An entry that was not sent has a number that was not sent either: it is gone.
+    /// The number of a directory. For one that was not sent it is invalid, so the entry is gone.
     func number(of directory: RelativePath) -> UInt32 { directories[directory] ?? .max }
 }

@@ -2,10 +2,10 @@ import FileStorage
 import FileSystem
 import Synchronization
 
-/// The command that reaches another machine, and what it says of a failure.
+/// The process that connects to another machine, usually ssh, and the reasons of its failures.
 final class FarProcess: Connection {
     private let process: ConnectedProcess
-    /// The last lines that the process wrote to its standard error.
+    /// The end of the process's standard error.
     private let complaints: Complaints
 
     private final class Complaints: Sendable {
@@ -18,11 +18,11 @@ final class FarProcess: Connection {
     private let access: RemoteAccess
     private let ended = Mutex<Int32?>(nil)
 
-    /// What it ended with where the machine was reached and no fsync-lite answered; nil otherwise. Known once the reason of
-    /// its end was asked for.
+    /// Its exit code, if it reached the machine and no fsync-lite answered; otherwise nil. It is known after
+    /// `reasonOfEnd` was called.
     var codeWithoutAnswer: Int32? { ended.withLock(\.self) }
 
-    /// - Parameter command: for the far shell.
+    /// - Parameter command: for the shell of the other machine.
     init(to endpoint: Endpoint, _ access: RemoteAccess, running command: String) throws {
         (self.endpoint, self.access) = (endpoint, access)
         do throws(Errno) {
@@ -45,7 +45,7 @@ final class FarProcess: Connection {
         }
     }
 
-    /// Errors end the reading: what the process says is only shown.
+    /// Stops at the first error, because this text is only shown to people.
     private static func readErrors(of process: ConnectedProcess, _ complaints: Complaints) {
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 4096, alignment: 1)
         defer {
@@ -79,7 +79,7 @@ final class FarProcess: Connection {
         process.end()
     }
 
-    /// Its standard input ends, and it has time to end by itself.
+    /// Closes the standard input, and gives the process time to end by itself.
     ///
     /// - Returns: its exit code; nil if it does not end.
     func end() -> Int32? {
@@ -87,7 +87,7 @@ final class FarProcess: Connection {
         return process.wait(atMost: .seconds(WireFormat.patience))
     }
 
-    /// The last lines of what it complains of. It has ended, or is about to.
+    /// The last lines of its standard error, after it has ended or when it is about to.
     var complaint: String? {
         _ = complaints.ended.wait(atMost: .milliseconds(500))
         return complaintSoFar
@@ -96,11 +96,11 @@ final class FarProcess: Connection {
     private var complaintSoFar: String? {
         let lines = complaints.text.withLock(\.self).split(separator: UInt8(ascii: "\n")).suffix(3)
         let text = lines.map { escapedText($0.filter { $0 != UInt8(ascii: "\r") }) }.joined(separator: "; ")
-        // A sentence goes on after it.
+        // The sentence continues after it.
         return text.isEmpty ? nil : text.hasSuffix(".") ? String(text.dropLast()) : text
     }
 
-    /// Its standard input ends; it has a moment to end by itself.
+    /// Closes the standard input, gives the process two seconds to end by itself, and ends it.
     func hangUp() {
         process.closeInput()
         _ = process.wait(atMost: .seconds(2))
@@ -131,7 +131,7 @@ final class FarProcess: Connection {
             return "the shell there prints \"\(escapedText(text))\" before fsync-lite answers: its startup "
                 + "files must print nothing where there is no terminal. To see it: \(trial("true"))"
         }
-        // ssh says why it cannot connect.
+        // With code 255, ssh says why it cannot connect.
         if code == 255, let complaint { return "ssh could not connect\(reason)\(advice(complaint))" }
         ended.withLock { $0 = code }
         let isNamed = ![RemoteAccess.usualCommand, RemoteAccess.installedCommand].contains(access.command)
@@ -152,17 +152,17 @@ final class FarProcess: Connection {
 
     var hint: String { FarProcess.localHint(endpoint) }
 
-    /// The way to a directory of this machine that has the name of the endpoint; empty if there is none.
+    /// How to name a directory of this machine, if the endpoint may mean one; otherwise empty.
     private static func localHint(_ endpoint: Endpoint) -> String {
-        // Where it cannot be looked for, there is nothing to say.
+        // An error of this check gives no hint.
         guard let isHere = try? LocalFile(bytes: endpoint.bytes).exists, isHere else { return "" }
         return ". For the directory here, write ./\(escapedText(endpoint.bytes))"
     }
 
-    /// A command line that reaches the machine.
+    /// A command line that runs a command on the other machine.
     private func trial(_ command: String) -> String { access.line(to: endpoint, command) }
 
-    /// What to do where ssh does not connect.
+    /// Advice for the user if ssh does not connect.
     private func advice(_ complaint: String) -> String {
         if complaint.contains("Permission denied") {
             let port = endpoint.port.map { "-p \($0) " } ?? ""

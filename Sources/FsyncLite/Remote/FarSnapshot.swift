@@ -1,23 +1,22 @@
 import FileStorage
 import FileSystem
 
-/// An earlier tree of a target on another machine, or paths of it. Its list is read at once; its content is, as it is copied,
-/// over the same connection.
+/// An earlier tree of a target on another machine, or some paths of it. Its list is read at once. Its content
+/// is read during the copy, over the same connection.
 public final class FarSnapshot: Sendable {
-    /// What is asked for.
     public struct Request: Sendable {
         /// An id or a prefix of one, `latest~1`, or a date.
         public var snapshot: String
-        /// Paths as typed: in the tree, absolute ones in the target or its source, or patterns; everything when empty.
+        /// Paths as typed: in the tree, absolute ones of the target or its source, patterns; empty for all.
         public var paths: [[UInt8]]
-        /// Other runs have to wait until the copy is made.
+        /// Other runs must wait until the copy is made.
         public var locks: Bool
 
         public init(_ snapshot: String, paths: [[UInt8]], locks: Bool) {
             (self.snapshot, self.paths, self.locks) = (snapshot, paths, locks)
         }
 
-        /// Whether these are paths that it names. Another machine must not add any: they would be written here.
+        /// Whether the request names all these paths. An added path would be written here, too.
         func names(_ found: [RelativePath]) -> Bool {
             found.isEmpty == paths.isEmpty
                 && found.allSatisfy { path in
@@ -30,7 +29,8 @@ public final class FarSnapshot: Sendable {
                 }
         }
 
-        /// What a typed path may be in the tree. Only the other end knows where an absolute one enters it.
+        /// The paths in the tree that a typed path may mean. Only the other end knows how much of an absolute
+        /// path is outside of the tree.
         private static func candidates(_ typed: [UInt8]) -> [RelativePath] {
             let names = typed.split(separator: UInt8(ascii: "/")).filter { !$0.elementsEqual(".".utf8) }
             let isAbsolute = typed.first == UInt8(ascii: "/")
@@ -41,23 +41,22 @@ public final class FarSnapshot: Sendable {
     }
 
     let tree: CopiedSnapshot
-    /// What reaches that machine; nil for a client.
+    /// The process that connects to that machine; nil if it is a client.
     private let process: FarProcess?
-    /// The whole id.
     public var id: String { tree.id }
-    /// The paths that the request names; everything when empty.
+    /// The paths in the tree that the request names; empty for everything.
     public var paths: [RelativePath] { tree.paths }
 
     /// The directory that was mirrored, if it is on this machine.
     public var sourceHere: [UInt8]? {
         guard let source = tree.header.source, let endpoint = try? Endpoint(source.path),
-            // Where a machine has no number, its name stands for it.
+            // A machine without an id is known by its name.
             [OpenedTree.machine, HostProcess.name].contains(where: { source.fileSystem.hasPrefix("\($0):") })
         else { return nil }
         return endpoint.path
     }
 
-    /// - Throws: `SyncError`: `unreachable`, and as a restore on that machine.
+    /// - Throws: `SyncError`: `unreachable`, or any error of a restore on that machine.
     public convenience init(
         _ request: Request, of target: Endpoint, _ access: RemoteAccess, _ monitor: any Monitor
     ) throws {
@@ -65,13 +64,13 @@ public final class FarSnapshot: Sendable {
         try self.init(request, link, process, monitor)
     }
 
-    /// The snapshot of a client, which has the target.
+    /// A snapshot of a target at the client.
     package convenience init(_ request: Request, of client: Client, _ monitor: any Monitor) throws {
         try client.link.greet(monitor)
         try self.init(request, client.link, nil, monitor)
     }
 
-    /// Lets other runs have the target, before this returns. Nothing more is copied.
+    /// Releases the target's lock, before it returns. After that, nothing can be copied.
     public func release() { _ = process?.end() }
 
     private init(
@@ -93,7 +92,7 @@ public final class FarSnapshot: Sendable {
     }
 }
 
-/// The end of the answer that has the list of an earlier tree.
+/// The last part of the answer that has the list of an earlier tree.
 ///
 ///     end = id attributes paths notes lost problem*
 ///
@@ -153,7 +152,7 @@ struct SnapshotEnd {
 
     /// The numbers of the directories.
     ///
-    /// - Throws: `WireError` for an entry outside of the paths, which would be written here.
+    /// - Throws: `WireError` if an entry is outside of the paths, because it would be written here.
     func locator(of entries: some EntryStream) throws -> EntryLocator {
         var locator = EntryLocator()
         let (wanted, above) = (Set(paths), Set(paths.flatMap(\.ancestors)))
@@ -169,7 +168,7 @@ struct SnapshotEnd {
     }
 }
 
-/// The content of an earlier tree of another machine. Its list has the attributes.
+/// The content of an earlier tree on another machine. The attributes are in its list.
 private struct FarContents: FarEntries {
     let link: RemoteLink
     let locator: EntryLocator

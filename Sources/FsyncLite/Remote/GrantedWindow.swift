@@ -1,24 +1,24 @@
 import FileSystem
 
-/// How many bytes may be under way without being taken: twice what is taken in a turn of the line, as the window that a
-/// receiver of TCP offers. What takes slowly keeps it small.
+/// How many bytes may be sent and not yet taken: twice the bytes taken in a round trip, like the window of a
+/// TCP receiver. If they are taken slowly, the window remains small.
 struct GrantedWindow {
     private(set) var size = WireFormat.window
     private let limit: Int
-    /// The shortest time from a request to its answer, of those that were made alone.
+    /// The shortest time from a request to its answer, if no other request was open.
     private var turn: Duration?
-    /// Since when these bytes were taken.
+    /// When the counting of `taken` began.
     private var began: ContinuousClock.Instant?
     private var taken = 0
 
-    /// - Parameter memory: an eighth of it is the limit, or 64 MiB.
+    /// - Parameter memory: the limit is an eighth of it, and at most 64 MiB.
     init(memory: Int) {
         limit = min(WireFormat.widestWindow, memory / 8)
     }
 
     mutating func note(turn: Duration) { self.turn = min(self.turn ?? turn, turn) }
 
-    /// - Returns: by how much it grows.
+    /// - Returns: the bytes by which the window grows.
     mutating func take(_ bytes: Int, at now: ContinuousClock.Instant) -> Int {
         guard let turn, let began, now - began < .seconds(60) else {
             (began, taken) = (now, 0)

@@ -9,11 +9,11 @@ enum Greeting {
     }
 
     enum Found {
-        /// It has not come as a whole.
+        /// It has not come completely.
         case nothing
-        /// What came is text.
+        /// The bytes are text.
         case text
-        /// Its versions are not spoken here.
+        /// The other end speaks other versions.
         case others(String)
         case greeted
     }
@@ -21,7 +21,7 @@ enum Greeting {
     /// Looks for the greeting at the beginning of a stream.
     static func take(_ parser: inout FrameParser) throws(WireError) -> Found {
         let pending = parser.pending
-        // Text that is no greeting must not be taken for a length.
+        // Text must not be read as the length of a frame.
         let type = pending.dropFirst(4).first
         guard type == nil || type == WireFormat.FrameType.hello.rawValue,
             pending.count < 4 || pending[pending.startIndex + 2] == 0
@@ -33,7 +33,7 @@ enum Greeting {
         }
         for _ in WireFormat.magic { _ = try reader.byte() }
         let (lowest, highest) = (try reader.number(), try reader.number())
-        // Later versions may say more.
+        // Later versions may add more to the frame.
         let own = WireFormat.versions
         guard lowest <= own.upperBound, highest >= own.lowerBound else {
             return .others(

@@ -1,13 +1,14 @@
 import FileStorage
 import FileSystem
 
-/// Puts the program that runs here to another machine.
+/// Installs the program that runs here on another machine.
 struct Installation {
     let endpoint: Endpoint
     let access: RemoteAccess
     let version: String
 
-    /// For its shell: tells what is there, then reads a checksum and the program, which takes its name whole and durable.
+    /// Runs in the shell of the other machine. It prints the platform and the installed version. Then it
+    /// reads a checksum and the program. The program gets its name only when it is complete and durable.
     private static let script = """
         sh -c 'd=$HOME/.local/bin; f=$d/fsync-lite; uname -sm; "$f" --version 2>/dev/null || echo none; \
         read -r sum || exit 0; mkdir -p "$d" && t=$(mktemp "$d/.fsync-lite-XXXXXX") || exit 1; \
@@ -43,7 +44,7 @@ struct Installation {
         guard process.end() == 0 else { throw error(process.complaint ?? "it ended early") }
     }
 
-    /// The platform and the version there.
+    /// Reads the platform and the version of the other machine.
     private func lines(from process: FarProcess) throws -> [String] {
         var text: [UInt8] = []
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 4096, alignment: 1)

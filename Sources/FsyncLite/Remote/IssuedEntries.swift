@@ -1,14 +1,14 @@
 import FileStorage
 import FileSystem
 
-/// The entries that were sent, which alone can be asked for: about 12 bytes each, and the name.
+/// The entries that were sent. Only these can be asked for. Each takes about 12 bytes and the name.
 struct IssuedEntries {
     private var names: [UInt8] = []
     private var nameStarts: [UInt32] = []
     private var parents: [UInt32] = []
-    /// The entry of each directory; the root has none.
+    /// The entry of each directory. The root has no entry.
     private var directories: [UInt32] = [.max]
-    /// The entries by directory, and by name in it; made when the first is asked for.
+    /// The entries by directory and name. They are sorted when the first one is asked for.
     private var sorted: (entries: [UInt32], starts: [Int])?
 
     mutating func append(_ name: [UInt8], in directory: UInt32, isDirectory: Bool) throws {
@@ -22,8 +22,8 @@ struct IssuedEntries {
         parents.append(directory)
     }
 
-    /// The same for the present entry of a scan. A file that is left out for its size is sent so that the other end leaves it
-    /// out too, and cannot be asked for.
+    /// Adds the present entry of a scan. A file that is excluded by its size is not added, so it cannot be
+    /// asked for. It is sent only so that the other end excludes it, too.
     mutating func append(
         _ name: [UInt8], in directory: UInt32, of scan: some EntryStream, givesNumbers: Bool = true
     ) throws {
@@ -65,8 +65,8 @@ struct IssuedEntries {
         return nil
     }
 
-    /// A scan has the names of a directory in order, so counting suffices, unless a directory was listed after its
-    /// subdirectories had been sent.
+    /// Sorts the entries. A scan sends the names of a directory in order, so counting is enough. Only a
+    /// directory that was listed after its subdirectories were sent needs a sort by name.
     private mutating func sort() -> (entries: [UInt32], starts: [Int]) {
         var starts = [Int](repeating: 0, count: directories.count + 1)
         for parent in parents { starts[Int(parent) + 1] += 1 }

@@ -1,9 +1,9 @@
 import FileSystem
 
-/// How long an end may owe something and send only signs of life.
+/// How long an end may send only signs of life when something is due from it.
 package struct LineTimeout: Sendable {
     let answer: Duration
-    /// A whole tree, or a file of any size, may have to be read for it.
+    /// The limit if it may have to read a whole tree, or a file of any size.
     let reading: Duration
 
     package static let usual = LineTimeout(answer: .seconds(3600), reading: .seconds(86_400))
@@ -13,27 +13,27 @@ package struct LineTimeout: Sendable {
     package init(_ time: Duration) { self.init(answer: time, reading: time) }
 }
 
-/// Reads what comes from the other end, on a thread of its own.
+/// Reads the bytes of the other end, on a thread of its own.
 struct LineReader {
     let connection: any Connection
-    /// How long the other end may send only signs of life now; nil if it owes nothing.
+    /// How long the other end may now send only signs of life; nil if nothing is due from it.
     let patience: () -> Duration?
-    /// What it was doing.
+    /// The last activity on the connection, for messages.
     let activity: () -> String
     let isClosed: () -> Bool
     let onGreeting: () -> Void
-    /// Takes all that came at once.
+    /// Called with all frames that came together.
     let take: ([Frame]) throws -> Void
 
-    /// The other end says nothing, or nothing but that it is there.
+    /// The other end sends nothing, or only signs of life.
     struct Silence: Error {
         let reason: String
     }
 
-    /// Reads until the line ends.
+    /// Reads until the connection ends.
     ///
-    /// - Parameter first: what has come after the greeting; nil if neither end has greeted.
-    /// - Returns: why it has ended; nil if it was closed at this end.
+    /// - Parameter first: the bytes after the greeting; nil if neither end has greeted.
+    /// - Returns: why it ended; nil if this end closed it.
     func read(after first: FrameParser?) throws -> String? {
         var (parser, isGreeted) = (first ?? FrameParser(), first != nil)
         // Before the greeting, the user may be typing a password.
@@ -53,7 +53,7 @@ struct LineReader {
                 }
             }
             var frames: [Frame] = []
-            // What came before something that is not understood counts.
+            // Frames before one that is not understood are taken first.
             let rest = Result { while isGreeted, let frame = try parser.next() { frames.append(frame) } }
             try take(frames)
             try rest.get()

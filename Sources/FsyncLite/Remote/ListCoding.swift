@@ -5,11 +5,11 @@ import FileSystem
 ///     asked = number wish [own digest]
 struct AskedList {
     enum Wish {
-        /// The entries, unless their digest is this one: then the digests of the subdirectories alone.
+        /// Send the entries. If their digest is this one, send only the digests of the subdirectories.
         case unless(DirectoryDigest)
-        /// The entries. The directories among them get numbers, in order, as those of which only the digests are told.
+        /// Send the entries. Their directories get numbers in order, as they do when only digests are sent.
         case entries
-        /// The entries of a directory of which the subdirectories have numbers already.
+        /// Send the entries of a directory whose subdirectories have numbers already.
         case rest
     }
 
@@ -42,14 +42,14 @@ struct AskedList {
     }
 }
 
-/// Parts of the answer: of each directory that was asked for, in order, its entries and an end, or one of the others.
+/// A part of the answer. For each directory in order, it has entries and an `end`, or one of the other cases.
 enum ListItem {
     case entry(FileName, EntryDecoder.Entry, DirectoryDigest)
     case end
-    /// The entries are those of the digest; the digests of the subdirectories, in order.
+    /// The entries have that digest. The values are the digests of the subdirectories, in order.
     case same([DirectoryDigest])
     case unlisted
-    /// It does not exist any more.
+    /// It no longer exists.
     case gone
 
     enum Code {
@@ -60,7 +60,7 @@ enum ListItem {
         static let gone: UInt8 = 4
     }
 
-    /// Subdirectories whose digests fit into one frame.
+    /// The most subdirectories whose digests fit into one frame.
     static let mostDigests = 32_768
 
     /// - Parameters:

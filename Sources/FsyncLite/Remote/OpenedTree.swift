@@ -1,32 +1,32 @@
 import FileStorage
 import FileSystem
 
-/// The answer to `open`: what is known of a source before it is scanned.
+/// The answer to `open`: the facts about a source before it is scanned.
 ///
-///     opened = number of roots, root* ...      a root has an empty name where it is the only one
+///     opened = number of roots, root* ...      the name is empty if the source is one unnamed directory
 struct OpenedTree {
     /// A directory of the source.
     struct Root {
-        /// nil for an only one.
+        /// nil if the source is one directory without a name.
         let name: String?
         let path: [UInt8]
         /// Its device is the number of the file system in this session.
         let status: FileStatus
         let fileSystem: String
         let keepsIdentity: Bool
-        /// The directory and those above it: inodes and devices.
+        /// The inodes and devices of the directory and of those above it.
         let chain: [FileStatus]
     }
 
     /// In the order of their names.
     let roots: [Root]
-    /// Those of an only one.
+    /// The attributes of the root, if it has no name.
     let extended: ExtendedAttributes
     let facts: SourceFacts
 
     var isJoined: Bool { roots.contains { $0.name != nil } }
 
-    /// Letters and digits that stand for this machine; empty where that is not known.
+    /// Letters and digits that identify this machine; empty if its id is unknown.
     static var machine: String {
         HostProcess.machineID().map { id in
             var hash = SHA256()
@@ -35,12 +35,12 @@ struct OpenedTree {
         } ?? ""
     }
 
-    /// The most directories above one.
+    /// The most directories in a chain.
     private static let longestChain: UInt32 = 4096
 
     /// - Parameters:
     ///   - selection: the extended attributes that were asked for.
-    ///   - endpoint: names what was opened.
+    ///   - endpoint: the machine and path that were opened.
     init(
         _ answer: FrameReader, _ selection: ExtendedAttributes.Selection, at endpoint: Endpoint
     ) throws(WireError) {
@@ -60,7 +60,7 @@ struct OpenedTree {
             identities: roots.map { root in
                 ManifestHeader.Source(
                     name: root.name, path: endpoint.location(of: root.path), identity: root.status.identity,
-                    // Numbers of file systems may be the same on two machines.
+                    // Two machines may have the same file system ids.
                     fileSystem: "\(machine.isEmpty ? endpoint.host : machine):\(root.fileSystem)")
             },
             devices: devices, keepsIdentity: roots.map(\.keepsIdentity), sharesClock: sharesClock,
@@ -94,7 +94,7 @@ struct OpenedTree {
             chain: chain)
     }
 
-    /// Letters, digits and dashes.
+    /// Reads letters, digits and dashes.
     private static func word(_ reader: inout FrameReader) throws(WireError) -> String {
         let bytes = try reader.bytes(upTo: 64)
         let isPlain = bytes.allSatisfy { byte in
@@ -109,7 +109,7 @@ struct OpenedTree {
 }
 
 extension FrameWriter {
-    /// - Parameter device: the number of a file system in this session.
+    /// - Parameter device: gives the number of a file system in this session.
     mutating func opened(
         _ tree: LocalTree, _ selection: ExtendedAttributes.Selection, device: (DeviceNumber) -> UInt32
     ) throws {
@@ -147,14 +147,14 @@ extension FrameWriter {
 }
 
 extension FrameReader {
-    /// The directories of a source: one without a name, or any number with names in order. Each begins with its name and
-    /// its absolute path.
+    /// Reads the directories of a source: one without a name, or any number with names in order. Each begins
+    /// with its name and its absolute path.
     mutating func sources<Source>(
         _ read: (String?, [UInt8], inout FrameReader) throws(WireError) -> Source
     ) throws(WireError) -> [Source] {
         let count = try number(UInt32.self, upTo: UInt32(WireFormat.sources))
         var (sources, last): ([Source], [UInt8]) = ([], [])
-        // Different bytes may be the same text: é in two forms of Unicode.
+        // Different bytes may be the same text, for example é in two Unicode forms.
         var names: Set<String> = []
         for _ in 0..<count {
             let bytes = try bytes(upTo: 255)

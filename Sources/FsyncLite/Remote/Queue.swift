@@ -1,7 +1,7 @@
-/// Elements that are taken in the order in which they were added: each at a constant cost, and with its memory.
+/// Elements that are taken in the order in which they were added, each in constant time. Memory is freed.
 struct Queue<Element> {
     private var added: [Element] = []
-    /// The next one is the last.
+    /// In reverse order: the next element is the last one here.
     private var next: [Element] = []
 
     var count: Int { added.count + next.count }

@@ -1,31 +1,31 @@
 import FileSystem
 
-/// The content of one file as it comes: the far end's word about it is checked.
+/// The content of one file while it is received. Everything that the other end says about it is checked.
 struct ReceivedContent {
     private(set) var attempt = 0
-    /// The file's size when it was opened there.
+    /// The file's size when the other end opened it.
     private var size: Int64 = 0
-    /// Where the bytes and blocks so far end.
+    /// The end of the bytes and blocks so far.
     private(set) var position: Int64 = 0
     private var hash = ContentHash(.sparse)
-    /// The most bytes of holes that are hashed as zeros, and of those that came. nil where no digest is wanted.
+    /// How many bytes of holes may be hashed as zeros, and how many were. nil if no digest is wanted.
     private let mostHoles: Int64?
     private var zeros: Int64 = 0
-    /// Blocks whose data has not come as a whole, and where that data goes on.
+    /// Blocks whose data has not come completely, and the position of their next data.
     private var open: [BlockHashes] = []
     private var openPosition: Int64 = 0
-    /// The older content of the file is here.
+    /// This end has older content of the file.
     let isDelta: Bool
-    /// The size of the copy is not the end of its last piece.
+    /// The copy ends with a hole, after its last piece.
     private(set) var endsWithHole = false
 
-    /// Attempts at the far end.
+    /// How often the other end may try.
     static let attempts = 3
 
-    /// What was made of older content is not what the digest says: the source changed, or hashes collided.
+    /// The content made from older content has another digest: the source changed, or hashes collided.
     struct Mismatch: Error {}
 
-    /// The other end would have more holes hashed than were asked for.
+    /// The file has more bytes of holes than may be hashed as zeros.
     struct TooManyZeros: Error {}
 
     init(isDelta: Bool = false, mostHoles: Int64?) {
@@ -44,7 +44,7 @@ struct ReceivedContent {
         (position, open) = (0, [])
     }
 
-    /// - Returns: the next blocks; the answer to them is due.
+    /// - Returns: the next blocks. They must be answered.
     mutating func take(blocks frame: FrameReader) throws(WireError) -> BlockHashes {
         guard isDelta, attempt > 0, open.count < BlockHashes.ahead else {
             throw WireError("hashes of blocks that were not asked for")
@@ -57,11 +57,10 @@ struct ReceivedContent {
         return blocks
     }
 
-    /// What a piece of data is.
     enum Piece {
-        /// To write at this offset.
+        /// Bytes to write at this offset.
         case data(Int64, ArraySlice<UInt8>)
-        /// These blocks are complete.
+        /// All data of these blocks has come.
         case end(BlockHashes)
     }
 
@@ -98,7 +97,7 @@ struct ReceivedContent {
         return .data(offset, data)
     }
 
-    /// Takes the content of a complete block.
+    /// Adds content to the digest, in order of offsets.
     mutating func add(
         _ data: ArraySlice<UInt8>, at offset: Int64, _ isCancelled: () -> Bool
     ) throws(TooManyZeros) {
@@ -106,7 +105,7 @@ struct ReceivedContent {
         data.withUnsafeBytes { hash.add($0, at: offset, isCancelled) }
     }
 
-    /// Before the other end's word makes a hole up to an offset.
+    /// Checks a hole up to an offset before it is hashed as zeros.
     private mutating func admitHole(upTo offset: Int64) throws(TooManyZeros) {
         guard hash.form == .plain else { return }
         guard offset - hash.position <= (mostHoles ?? 0) - zeros else { throw TooManyZeros() }
@@ -128,7 +127,7 @@ struct ReceivedContent {
         case 2:
             var problem = try reader.problem()
             try reader.end()
-            // The path of the other machine becomes that of the file that was asked for.
+            // The problem is reported for the path that was asked for.
             problem = Problem(path: file.path, code: problem.code, message: problem.message)
             throw Unstageable.failed(problem)
         default: throw WireError("an unknown result")

@@ -1,8 +1,8 @@
 import FileSystem
 
-/// A command that another machine carries out on a target there, as the client's command line and settings say.
+/// A command that another machine runs on a target there, with the client's command line and settings.
 package struct RemoteCommand: Hashable, Sendable {
-    /// An option, and its values: none for a flag, nil for one that settings switch off.
+    /// An option and its values. A flag has no values; an option that settings turn off has nil.
     package struct Option: Hashable, Sendable {
         package let name: String
         package let values: [[UInt8]]?
@@ -36,7 +36,6 @@ package struct RemoteCommand: Hashable, Sendable {
         }
     }
 
-    /// A command line.
     package struct Typed: Hashable, Sendable {
         package let name: String
         package let arguments: [[UInt8]]
@@ -47,25 +46,25 @@ package struct RemoteCommand: Hashable, Sendable {
         }
     }
 
-    /// Where the far end writes, at the client.
+    /// The file or stream of the client that receives output.
     package enum Stream: UInt8, CaseIterable, Sendable {
         case output = 1
         case errors
         /// The log file that the client named.
         case log
-        /// The saved plan, or the report, that the client wants.
+        /// The saved plan or the report that the client wants.
         case document
     }
 
-    /// The words that name the command.
+    /// The words of the command's name.
     package var name: String
-    /// As they were typed, the target as `host:path`.
+    /// The arguments as typed, with the target as `host:path`.
     package var arguments: [[UInt8]]
-    /// In the order given. Files that they name were read by the client.
+    /// The options in the order given. The client has read the files that they name.
     package var options: [Option]
-    /// What was typed, for hints.
+    /// The command line as typed, for hints.
     package var typed: Typed
-    /// The client's settings: its defaults, and those of the job.
+    /// The `defaults` of the client's settings, then its job.
     package var defaults: [Option]
     package var job: (name: String, options: [Option])? {
         get { jobName.map { ($0, jobOptions) } }
@@ -73,13 +72,13 @@ package struct RemoteCommand: Hashable, Sendable {
     }
     private var jobName: String?
     private var jobOptions: [Option] = []
-    /// The source, by absolute paths; nil for none.
+    /// The source, with absolute paths; nil if there is none.
     package var source: MirrorSource?
-    /// The saved plan to carry out; nil for none.
+    /// The saved plan to run; nil if there is none.
     package var document: [UInt8]?
-    /// The report is wanted as a document.
+    /// The client wants the report as a document.
     package var wantsReport = false
-    /// The client's machine, by its name.
+    /// The name of the client's machine.
     package var host: String
     package var output: Terminal
     package var errors: Terminal
@@ -94,19 +93,19 @@ package struct RemoteCommand: Hashable, Sendable {
 }
 
 extension RemoteCommand {
-    /// The source as the client names it: one by its argument, several by their names.
+    /// The source as the client names it: a single one by its argument, several by their names.
     package func source(named argument: [UInt8]) -> MirrorSource {
         guard case .named(let paths)? = source else { return .directory(argument) }
         return .named(paths)
     }
 
-    /// The most directories that a source consists of.
+    /// The most directories of a source.
     package static let mostSources = WireFormat.sources
 
-    /// The most arguments, and options of each kind.
+    /// The most arguments, and the most options of each kind.
     private static let limit: UInt32 = 1 << 20
 
-    /// The command in frames.
+    /// The frames that send the command.
     func frames() -> [FrameWriter] {
         var content = FrameWriter(.run)
         for (name, words) in [(name, arguments), (typed.name, typed.arguments)] {
@@ -146,7 +145,7 @@ extension RemoteCommand {
         return frames
     }
 
-    /// Reads the command that a client sent, its first frame being there.
+    /// Reads the command that a client sent. Its first frame has come.
     init(_ welcome: inout Welcome) throws {
         var (bytes, frame) = ([UInt8](), welcome.first)
         while true {
@@ -209,7 +208,7 @@ extension RemoteCommand {
 }
 
 extension FrameReader {
-    /// As on a command line.
+    /// Reads an argument of a command line.
     fileprivate mutating func word() throws(WireError) -> [UInt8] {
         let bytes = try bytes(upTo: WireFormat.longestAnswer)
         guard !bytes.contains(0) else { throw WireError("a word has a NUL") }

@@ -1,14 +1,14 @@
 import FileStorage
 import FileSystem
 
-/// Copies files from another machine, on one thread. The far end tries three times where a file changes meanwhile.
+/// Copies files from another machine, on one thread. The other end tries a changing file three times.
 final class RemoteCopier: FileSource {
     private let tree: any FarEntries
     private let options: CopyOptions
     private let monitor: any Monitor
     private var advanced: (Int) -> Void = { _ in }
     private var ahead = RequestsAhead()
-    /// Of the hashes of blocks.
+    /// For the hashes of blocks.
     private let seed = UInt64.random(in: .min ... .max)
 
     init(_ tree: any FarEntries, _ options: CopyOptions, _ monitor: any Monitor) {
@@ -17,7 +17,7 @@ final class RemoteCopier: FileSource {
 
     deinit { ahead.abandon() }
 
-    /// Also where the line is lost: what is left to do then is of no use.
+    /// Also true if the connection is lost, because further work would be useless.
     private var isCancelled: Bool { monitor.isCancelled || tree.link.isLost }
 
     func onCopy(_ body: @escaping (Int) -> Void) { advanced = body }
@@ -32,7 +32,7 @@ final class RemoteCopier: FileSource {
 
     private func places(for file: File) -> [OlderContent.Place] { options.older?.places(for: file) ?? [] }
 
-    /// - Parameter isWhole: also where there is older content.
+    /// - Parameter isWhole: ask for all content, even if the target has older content.
     private func question(
         for file: File, _ locator: EntryLocator, isWhole: Bool = false
     ) -> RemoteLink.Question {
@@ -49,7 +49,7 @@ final class RemoteCopier: FileSource {
             return try receive(
                 ahead.take(file.path) ?? tree.link.ask(question(for: file, tree.locator)), file, to: staged)
         } catch is ReceivedContent.Mismatch {
-            // What else was asked for would come first.
+            // The answers that were asked for before would come first.
             ahead.abandon()
             try truncate(staged, to: 0)
             return try receive(
@@ -125,7 +125,7 @@ final class RemoteCopier: FileSource {
                 if position < offset { try base.makeHole(position..<offset, in: staged.descriptor) }
                 try staged.descriptor.write(data, at: offset)
             }
-            // That of blocks is counted.
+            // Bytes of compared blocks are reported already.
             if copy.position > position { advanced(data.count) }
             options.limit?.wait(for: data.count) { isCancelled }
         case .end(let blocks):
@@ -144,7 +144,7 @@ final class RemoteCopier: FileSource {
         let result = try tree.link.reading {
             try copy.end(end, file, options.extended, options.probes) { isCancelled }
         }
-        // A clone may be longer, and what it has after the last piece is no hole.
+        // A clone may be longer than the new file, and its rest is not a hole.
         if copy.isDelta { try truncate(staged, to: copy.position) }
         if copy.endsWithHole { try truncate(staged, to: result.size.rawCount) }
         return tree.isEarlier ? try asListed(result, file) : result
@@ -154,7 +154,7 @@ final class RemoteCopier: FileSource {
         try calling("write", staged.path) { () throws(Errno) in try staged.descriptor.truncate(to: size) }
     }
 
-    /// The list of an earlier tree has the attributes; what came has to be what it says.
+    /// Checks that the content is that of the list. The list also has the attributes.
     private func asListed(_ copy: File, _ file: File) throws -> File {
         guard !copy.isGrowing, copy.status.equals(file.status, in: .content) else {
             throw Unstageable.failed(.lost(file.path, at: file.path))

@@ -2,18 +2,18 @@ import FileSystem
 import Synchronization
 
 extension RemoteLink {
-    /// The answer to one request: its parts, in order. For one thread at a time.
+    /// The answer to one request: its parts, in order. Only one thread may use it at a time.
     final class Answer: Sendable {
         typealias Parts = [(part: AnswerOrder.Part, cost: Int)]
 
         private struct State {
             var parts = Queue<(part: AnswerOrder.Part, cost: Int)>()
-            /// Of parts that were taken, and not granted again.
+            /// Bytes of parts that were taken and are not granted again yet.
             var cost = 0
             var isAwaited = false
             var isAbandoned = false
 
-            /// - Returns: how much may be granted again: small parts are granted with the last one.
+            /// - Returns: the bytes that may be granted again. Those of small parts wait for the last part.
             mutating func take(_ cost: Int, isLast: Bool) -> Int {
                 self.cost += cost
                 guard isLast || self.cost >= WireFormat.window / 64 else { return 0 }
@@ -32,7 +32,7 @@ extension RemoteLink {
             (self.shared, self.id, self.isDelta) = (shared, id, isDelta)
         }
 
-        /// Answers hashes that came; or says that no more is wanted.
+        /// Answers the hashes that came, or says that no more content is wanted.
         func respond(isWanted: Bool, _ write: (inout FrameWriter) throws -> Void) rethrows {
             var frame = FrameWriter(.blocks)
             frame.number(id)
@@ -54,7 +54,7 @@ extension RemoteLink {
 
         /// Waits for the next part.
         ///
-        /// - Throws: a failure of the far end, or of the connection; `SyncError` with code `interrupted`.
+        /// - Throws: a failure of the other end or of the connection; `SyncError` with code `interrupted`.
         func next(_ monitor: any Monitor) throws -> AnswerOrder.Part {
             while true {
                 try monitor.checkCancellation()
@@ -75,9 +75,9 @@ extension RemoteLink {
             }
         }
 
-        /// The end of the answer, whole.
+        /// Waits for the complete last part.
         ///
-        /// - Parameter entries: takes those before it, in an answer that has any.
+        /// - Parameter entries: takes the entries before it, if the answer has any.
         func end(
             _ monitor: any Monitor,
             _ entries: (inout FrameReader) throws -> Void = { _ in throw Answer.otherKind }
@@ -98,7 +98,7 @@ extension RemoteLink {
 
         static let otherKind = WireError("an answer of another kind than was asked for")
 
-        /// The rest is not taken.
+        /// Drops the parts that were not taken.
         func abandon() {
             let (cost, frames) = state.withLock { state in
                 state.isAbandoned = true

@@ -2,19 +2,19 @@ import FileStorage
 import FileSystem
 import Synchronization
 
-/// The end of a connection that asks: the other end has the source.
+/// The end of a connection that asks. The other end has the source.
 ///
-/// A thread reads and one writes. The reading thread never writes and never waits for anything else: it holds what the
-/// other end was granted.
+/// One thread reads and one writes. The reading thread never writes and never waits for another thread. So it
+/// stores at most as many bytes as the other end was granted.
 final class RemoteLink: Sendable {
     let endpoint: Endpoint
     private let shared: Shared
 
     /// - Parameters:
     ///   - endpoint: the other end.
-    ///   - parser: what has come after its greeting; nil if neither end has greeted.
-    ///   - timeout: how long it may owe something and send only signs of life.
-    ///   - memory: what this process may use.
+    ///   - parser: the bytes after its greeting; nil if neither end has greeted.
+    ///   - timeout: how long the other end may send only signs of life when an answer is due.
+    ///   - memory: the bytes that this process may use.
     init(
         _ endpoint: Endpoint, _ connection: any Connection, greeted parser: FrameParser?,
         timeout: LineTimeout = .usual, memory: Int = HostProcess.memory
@@ -33,36 +33,36 @@ final class RemoteLink: Sendable {
 
     deinit { shared.close() }
 
-    /// Sends a frame that is no question. Waits while much is waiting to be sent; does nothing once the line is lost.
+    /// Sends a frame that is not a question. If more than 1 MiB is unwritten, it waits first. If the
+    /// connection is lost, it does nothing.
     func tell(_ frame: consuming FrameWriter) { shared.tell(frame.frame()) }
 
-    /// Waits until everything was sent, or the line is lost.
+    /// Waits until all frames were written, or the connection is lost.
     func finish() { shared.finish() }
 
-    /// Waits for the word to go on.
+    /// Waits for `go`.
     ///
-    /// - Returns: false if the line is lost.
+    /// - Returns: false if the connection is lost.
     func awaitGo() -> Bool { shared.awaitGo() }
 
-    /// Waits until the far end has said who it is.
+    /// Waits for the greeting of the other end.
     func greet(_ monitor: any Monitor) throws {
         while !shared.greeted.wait(atMost: .milliseconds(100)) { try monitor.checkCancellation() }
         shared.greeted.signal()
         try check()
     }
 
-    /// The line is lost: what was asked for is of no use any more.
+    /// The connection is lost, so no answer will come.
     var isLost: Bool { shared.isLost }
 
-    /// Throws why the line is lost, if it is.
+    /// Throws the reason if the connection is lost.
     func check() throws {
         if let failure = shared.state.withLock(\.failure) { throw failure }
     }
 
-    /// What is asked for.
     struct Question {
         let kind: WireFormat.RequestKind
-        /// The far end will wait for answers in return.
+        /// The other end will send hashes, and wait for answers to them.
         let isDelta: Bool
         fileprivate let body: [UInt8]
 
@@ -77,10 +77,10 @@ final class RemoteLink: Sendable {
         }
     }
 
-    /// Asks for something. The answer must be taken, or abandoned.
+    /// Asks for something. The answer must be taken or abandoned.
     ///
-    /// A thread must not wait for an answer while an earlier one is still to come to it that may be long: the far end sends
-    /// that first, and no more of it than the window holds until it is taken.
+    /// A thread must not wait for an answer before it has taken its earlier ones, if they may be long. The
+    /// other end sends the earlier answer first. With a full window, it waits until that is taken.
     func ask(
         _ kind: WireFormat.RequestKind, _ write: (inout FrameWriter) -> Void = { _ in }
     ) throws -> Answer {
@@ -89,10 +89,10 @@ final class RemoteLink: Sendable {
 
     func ask(_ question: Question) throws -> Answer { try ask([question])[0] }
 
-    /// Asks several questions, which are answered in their order.
+    /// Asks several questions. The answers come in the same order.
     func ask(_ questions: [Question]) throws -> [Answer] { try shared.ask(questions) }
 
-    /// Reads what came. What cannot be understood ends the run.
+    /// Reads what the other end sent. A `WireError` becomes the error that ends the run.
     func reading<Value>(_ body: () throws -> Value) throws -> Value {
         do {
             return try body()
@@ -103,30 +103,30 @@ final class RemoteLink: Sendable {
         }
     }
 
-    /// So many requests may be made whose answers are not needed at once.
+    /// The number of requests that may be made ahead now.
     var room: Int { shared.state.withLock { max(WireFormat.openRequests / 4 * 3 - $0.order.count, 0) } }
 
     final class Shared: Sendable {
         struct State {
             var order: AnswerOrder
-            /// Those that are not complete, in the order of their requests.
+            /// The incomplete answers, in the order of their requests.
             var answers: ArraySlice<Answer> = []
-            /// Frames that no thread has begun to write.
+            /// Frames that the writing thread has not taken yet.
             var outgoing: [UInt8] = []
-            /// Bytes that were not written yet.
+            /// Bytes of frames that are not written yet.
             var unwritten = 0
-            /// Some were, since the last look.
+            /// Bytes were written since the last look.
             var hasWritten = false
-            /// Bytes that the far end may still send.
+            /// Bytes that the other end may still send.
             var granted = WireFormat.window
             var window: GrantedWindow
-            /// When the only open request was made.
+            /// When the request was made, if it is the only open one.
             var askedAlone: ContinuousClock.Instant?
             var awaitsGo = false
             var isClosed = false
             var failure: SyncError?
 
-            /// - Returns: whether the thread that writes does not know yet that there is something to write.
+            /// - Returns: whether the writing thread must be woken.
             mutating func send(_ frame: [UInt8]) -> Bool {
                 defer {
                     outgoing += frame
@@ -138,16 +138,16 @@ final class RemoteLink: Sendable {
 
         let state: Mutex<State>
         let greeted = Semaphore()
-        /// Bytes that were taken and not granted again.
+        /// Bytes that were taken and are not granted again yet.
         private let taken = Atomic(0)
-        /// Frames of answers that no thread has taken. Their bytes are bounded by what was granted; their heads are not.
+        /// Answer frames that no thread has taken. The grant limits their payload, but not their heads.
         private let waiting = Atomic(0)
         private let endpoint: Endpoint
         private let connection: any Connection
         private let outgoing = Semaphore()
         private let written = Semaphore()
         private let isGo = Semaphore()
-        /// The other end is the client: it may cancel, and it says when the commit may begin.
+        /// The other end is the client. It may cancel, and it allows the commit.
         private let isClient: Bool
         private let timeout: LineTimeout
 
@@ -210,7 +210,7 @@ final class RemoteLink: Sendable {
             return answers
         }
 
-        /// The far end may send as much again as was taken.
+        /// Grants the other end the bytes that were taken, and those by which the window grows.
         func take(_ bytes: Int, frames: Int) {
             waiting.subtract(frames, ordering: .relaxed)
             guard bytes > 0,
@@ -247,7 +247,7 @@ final class RemoteLink: Sendable {
                     }
                     written.signal()
                 } catch {
-                    // The reading thread finds out why.
+                    // The reading thread finds the reason.
                     if isClient { fail("the connection was lost") }
                     break
                 }
@@ -272,26 +272,26 @@ final class RemoteLink: Sendable {
             }
         }
 
-        /// How long the far end may send only signs of life; nil if it owes nothing, or may send nothing else.
+        /// How long the other end may send only signs of life. nil if no answer is due or granted.
         private var patience: Duration? {
             state.withLock { state in
                 defer { state.hasWritten = false }
                 if state.awaitsGo { return timeout.answer }
                 if state.granted > 0, let kind = state.order.kind { return kind.patience(timeout) }
-                // It reads nothing of what this end writes.
+                // If nothing was written, the other end may have stopped reading.
                 return state.unwritten > 0 && !state.hasWritten ? timeout.answer : nil
             }
         }
 
         private func takeFrames(_ frames: [Frame]) throws {
             var answers: [Frame] = []
-            // What came before something that is not understood counts.
+            // Frames before one that is not understood are taken first.
             let rest = Result { for frame in frames { try take(frame, &answers) } }
             try take(answers)
             try rest.get()
         }
 
-        /// - Parameter answers: takes the frames that are a part of an answer.
+        /// - Parameter answers: receives the frames that are a part of an answer.
         private func take(_ frame: Frame, _ answers: inout [Frame]) throws {
             switch frame.type {
             case .answer, .entries, .file, .data, .blocks, .failure: answers.append(frame)
@@ -312,7 +312,7 @@ final class RemoteLink: Sendable {
             }
         }
 
-        /// Gives the parts of each answer to the thread that asked, all that came of it at once.
+        /// Gives the parts of each answer to the thread that asked, all that came at once together.
         private func take(_ frames: [Frame]) throws {
             var taken: [(answer: Answer, parts: Answer.Parts)] = []
             defer { for (answer, parts) in taken { answer.add(parts) } }
@@ -331,7 +331,7 @@ final class RemoteLink: Sendable {
                         throw WireError("more than was granted")
                     }
                     let part = try state.order.take(frame)
-                    // RACE: the thread that writes has found the line lost. It has told all who wait.
+                    // RACE: the writing thread has noticed a lost connection, and has ended all answers.
                     guard let answer = state.answers.first else { return }
                     if part.isLast { state.answers.removeFirst() }
                     if taken.last?.answer !== answer { taken.append((answer, [])) }
@@ -342,7 +342,7 @@ final class RemoteLink: Sendable {
 
         // MARK: Failures
 
-        /// What the far end was doing.
+        /// The purpose of the answers, for messages.
         private var activity: String { state.withLock { $0.order.kind?.activity ?? "" } }
 
         private func fail(_ message: String) {

@@ -1,24 +1,24 @@
 import FileSystem
 
-/// Requests that were made ahead, for one thread, in the order in which their answers are taken.
+/// The requests that one thread has made ahead, in the order in which it takes their answers.
 struct RequestsAhead {
     typealias Asked = (path: RelativePath, answer: RemoteLink.Answer)
 
     private var waiting: ArraySlice<Asked> = []
 
-    /// Abandons those that were made, and makes as many others as there is room for. Answers come in the order of the
-    /// requests, so none is left out between two.
+    /// Abandons the earlier requests, and makes as many new ones as are allowed. Answers come in the order of
+    /// requests, so only the last questions are left out.
     mutating func ask(
         _ link: RemoteLink, _ questions: some Sequence<(path: RelativePath, question: RemoteLink.Question)>
     ) {
         abandon()
         let asked = Array(questions.prefix(link.room))
-        // A lost line is found when the first answer is taken, which is asked for again.
+        // If the connection is lost, the first answer is asked for again, and that reports the loss.
         guard !asked.isEmpty, let answers = try? link.ask(asked.map(\.question)) else { return }
         waiting = zip(asked, answers).map { (path: $0.path, answer: $1) }[...]
     }
 
-    /// The answer for a path; those before it are of no use any more.
+    /// The answer for a path. The answers before it are abandoned.
     mutating func take(_ path: RelativePath) -> RemoteLink.Answer? {
         guard let index = waiting.firstIndex(where: { $0.path == path }) else { return nil }
         for (_, answer) in waiting[..<index] { answer.abandon() }
@@ -26,7 +26,7 @@ struct RequestsAhead {
         return waiting[index].answer
     }
 
-    /// All answers, if one of them is for a path.
+    /// All answers, if one of them is for this path.
     mutating func takeAll(with path: RelativePath) -> ArraySlice<Asked> {
         guard waiting.contains(where: { $0.path == path }) else { return [] }
         defer { waiting = [] }
@@ -44,12 +44,12 @@ final class RemoteReader: SourceReader, DigestSource {
     private let tree: any FarEntries
     private let monitor: any Monitor
     private let probes: SettlingProbes?
-    /// What was announced last, which is asked for next: attributes or digests.
+    /// The requests for what was announced last: attributes or digests.
     private var ahead = RequestsAhead()
-    /// Those that were announced and taken.
+    /// The attributes that were announced and have been received.
     private var attributes: [RelativePath: Result<ExtendedAttributes?, any Error>] = [:]
 
-    /// - Parameter probes: count what the far end says of its own.
+    /// - Parameter probes: counts the results of the other end's probes.
     init(_ tree: any FarEntries, _ monitor: any Monitor, _ probes: SettlingProbes? = nil) {
         (self.tree, self.monitor, self.probes) = (tree, monitor, probes)
     }
@@ -66,9 +66,9 @@ final class RemoteReader: SourceReader, DigestSource {
         }
     }
 
-    /// What there is of an entry, by an answer; nil if it is gone.
+    /// Reads a value of an entry from an answer; nil if the entry is gone.
     ///
-    /// - Throws: `WireError`; `SystemError` where it cannot be read.
+    /// - Throws: `WireError`; `SystemError` if the other end cannot read the entry.
     static func found<Value>(
         _ answer: FrameReader, _ path: RelativePath,
         _ read: (inout FrameReader) throws(WireError) -> Value
@@ -95,7 +95,7 @@ final class RemoteReader: SourceReader, DigestSource {
         question(.attributes, file.path, locator) { $0.selection(selection) }
     }
 
-    /// Only privileged attributes are those of symlinks.
+    /// A symlink can have privileged attributes only.
     private static func mayHave(_ file: File, _ selection: ExtendedAttributes.Selection) -> Bool {
         (file.status.type != .symlink || selection.privileged) && !selection.isEmpty
     }
@@ -114,7 +114,7 @@ final class RemoteReader: SourceReader, DigestSource {
     ) throws -> ExtendedAttributes? {
         if tree.isEarlier { return file.extended }
         guard RemoteReader.mayHave(file, selection) else { return ExtendedAttributes() }
-        // At once: what another thread waits for comes after them, and only as far as these are taken.
+        // Take all answers at once. Answers to other threads come after them, and only while these are taken.
         for (path, answer) in ahead.takeAll(with: file.path) {
             attributes[path] = Result { try attributes(answer, path, selection) }
         }
@@ -150,7 +150,7 @@ final class RemoteReader: SourceReader, DigestSource {
             contents.lazy.map { (path: $0.path, question: self.question($0.path, $0.form, locator)) })
     }
 
-    /// - Parameter form: as announced.
+    /// - Parameter form: the form that was announced.
     private func content(of path: RelativePath, as form: ContentHash.Form) throws -> RemoteContent? {
         let answer = try ahead.take(path) ?? tree.link.ask(question(path, form, tree.locator))
         return try tree.link.reading {
@@ -190,13 +190,13 @@ final class RemoteReader: SourceReader, DigestSource {
     }
 }
 
-/// The content of a file that only its digest is known of.
+/// The content of a file, of which only the digest is known.
 struct RemoteContent: SourceContent {
     private let form: ContentHash.Form
-    /// nil of a file that was changing. The copy, or the next run, finds what it is.
+    /// nil for a file that was changing. Its copy, or the next run, finds its content.
     let found: DigestReader.Found?
 
-    /// - Parameter note: gets the reason why the file stays racy.
+    /// - Parameter note: called with the reason if the file remains racy.
     init(
         _ reader: inout FrameReader, as form: ContentHash.Form,
         _ note: (SettlingProbe.Refusal) -> Void = { _ in }

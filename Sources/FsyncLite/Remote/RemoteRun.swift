@@ -1,15 +1,15 @@
 import FileStorage
 import FileSystem
 
-/// A command that another machine carries out on its target, while this one gives the source and shows what it says.
+/// A command that another machine runs on its target. This machine gives the source and shows the output.
 package final class RemoteRun {
-    /// What the far end writes, and what this user wants meanwhile.
+    /// Shows the output of the other machine, and has the user's signals.
     package protocol Terminal: Sendable {
-        /// Called on the thread that reads.
+        /// Called on the reading thread.
         ///
-        /// - Returns: false if it was not asked for, which ends the run.
+        /// - Returns: false if the output was not asked for. That ends the run.
         func write(_ bytes: ArraySlice<UInt8>, to stream: RemoteCommand.Stream) -> Bool
-        /// A signal that is to end the run.
+        /// A signal that must end the run.
         var signal: Int32? { get }
     }
 
@@ -18,7 +18,7 @@ package final class RemoteRun {
     private let process: FarProcess
     private let link: ServiceLink
 
-    /// Connects, and waits until the far end has said who it is.
+    /// Connects, and waits for the greeting of the other end.
     package init(on endpoint: Endpoint, _ access: RemoteAccess, _ terminal: any Terminal) throws {
         (self.endpoint, self.terminal) = (endpoint, terminal)
         do {
@@ -45,24 +45,24 @@ package final class RemoteRun {
         process.close()
     }
 
-    /// What is known of the target once the line is lost.
+    /// The state of the target if the connection is lost.
     package enum Certainty: Sendable {
         /// The command only reads.
         case reads
-        /// It asks for the word before its commit.
+        /// The command asks before its commit.
         case asks
-        /// It writes at any time.
+        /// The command may write at any time.
         case writes
     }
 
-    /// Has the command carried out.
+    /// Runs the command.
     ///
     /// - Parameters:
-    ///   - access: what the far end may ask for.
-    ///   - recovery: the command line that ends what a lost line may have left.
+    ///   - access: what the other end may ask for.
+    ///   - recovery: the command line to finish what a lost connection may have left.
     /// - Returns: its exit code.
-    /// - Throws: `SyncError` with code `unreachable`; `pending` if the line was lost after it may have written; `interrupted`
-    ///   after a signal.
+    /// - Throws: `SyncError`: `unreachable`; `pending` if the connection was lost after the command may have
+    ///   written; `interrupted` after a signal.
     package func run(
         _ command: RemoteCommand, giving access: Service.Access, _ certainty: Certainty, recovery: String
     ) throws -> Int32 {
@@ -102,7 +102,7 @@ package final class RemoteRun {
         }
     }
 
-    /// On a thread of its own, as this one may be sending a large file.
+    /// Sends a signal to the other end. It has its own thread: the caller may be sending a large file.
     private func passOnSignal() throws {
         try WorkerThread().start { [link, terminal] in
             let pause = Semaphore()
@@ -113,7 +113,7 @@ package final class RemoteRun {
                 }
                 var frame = FrameWriter(.cancel)
                 frame.byte(UInt8(truncatingIfNeeded: signal))
-                // Whether it arrives or the line is lost, the other thread finds out.
+                // If this fails, the other thread finds that the connection is lost.
                 try? link.tell(frame)
                 return
             }

@@ -1,15 +1,15 @@
 import FileSystem
 import Synchronization
 
-/// A directory of another machine, and the connection to it, which is made once for a run.
+/// A directory of another machine, and the connection to it. A run connects only once.
 final class RemoteSource: Sendable {
     private let connecting: @Sendable (any Monitor) throws -> RemoteLink
     private let link = Mutex<RemoteLink?>(nil)
 
-    /// The source of a client, which has connected.
+    /// The source at a client that has connected.
     init(_ client: Client) { connecting = { _ in client.link } }
 
-    /// nil for a source of this machine.
+    /// nil if the source is on this machine.
     init?(_ source: MirrorSource) {
         guard case .remote(let endpoint, let access) = source else { return nil }
         connecting = { try FarProgram(endpoint: endpoint, access: access).connectToRead($0).link }

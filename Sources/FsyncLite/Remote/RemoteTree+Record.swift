@@ -1,12 +1,13 @@
 import FileSystem
 
-// Scans in which the far end tells only what is not as it was recorded.
+// Scans in which the other end reports only the changes since the record.
 
 extension RemoteTree {
-    /// Gives the record as the source's entries, while the far end scans. At the end digests tell whether that was right.
+    /// Gives the recorded entries as the source's, while the other end scans. At the end, the digests show
+    /// whether the source is unchanged.
     ///
-    /// - Returns: nil once the reader has closed the stream.
-    /// - Throws: `SourceHasChanged` where it was not.
+    /// - Returns: nil if the reader has closed the stream.
+    /// - Throws: `SourceHasChanged` if the digests differ or are unknown.
     func readRecorded(
         _ answer: RemoteLink.Answer, _ digests: TreeDigests, _ record: SourceRecord,
         _ options: TreeScan.Options, _ monitor: any Monitor, _ push: (BackgroundScan.Batch) -> Bool
@@ -26,7 +27,7 @@ extension RemoteTree {
                     && (!record.needsDigests || status.type != .file || manifest.digest != nil)
                 tree.digests.add(manifest, isKnown: isKnown)
                 progress.entries += 1
-                // Without this entry the whole is not known, so the rest is of no use.
+                // Without this entry the digest of the root is unknown, so more entries would be useless.
                 if !isKnown { isGiven = false }
                 guard isGiven else { continue }
                 batch.append(
@@ -56,15 +57,15 @@ extension RemoteTree {
         return findings
     }
 
-    /// Gives the entries as the far end tells them, and those that it need not tell as they were recorded.
+    /// Gives the entries that the other end reports, and the recorded entries of unchanged directories.
     ///
-    /// - Returns: nil once the reader has closed the stream.
+    /// - Returns: nil if the reader has closed the stream.
     func readChanged(
         _ begun: ToldTree, _ record: SourceRecord, _ options: TreeScan.Options, _ monitor: any Monitor,
         _ push: (BackgroundScan.Batch) -> Bool
     ) throws -> TreeScan.Findings? {
         var tree = begun
-        // Where little is known, a stream is faster, and where much has changed, it needs less memory.
+        // If little is known, a stream of all entries is faster. If much has changed, it needs less memory.
         var isTooLarge = tree.digests.count > 1000 && tree.digests.unknownCount > tree.digests.count / 2
         var asked = tree.first
         while !asked.isEmpty, !isTooLarge {
@@ -92,8 +93,8 @@ extension RemoteTree {
 
     /// Asks for directories.
     ///
-    /// - Parameter take: called with the entries, in place of keeping them.
-    /// - Returns: what to ask for because of the answers.
+    /// - Parameter take: called with the entries, which are then not stored.
+    /// - Returns: the directories to ask for next.
     private func ask(
         _ asked: [ToldTree.Asked], _ tree: inout ToldTree, _ monitor: any Monitor,
         _ take: ((RelativePath, FileStatus) -> Void)? = nil
@@ -101,7 +102,7 @@ extension RemoteTree {
         var following: [ToldTree.Asked] = []
         var rest = asked[...]
         while !rest.isEmpty {
-            // As many requests as may be unanswered, and some.
+            // Only a part of the requests that may be unanswered.
             var answers: [(RemoteLink.Answer, ArraySlice<ToldTree.Asked>)] = []
             do {
                 while !rest.isEmpty, answers.count < WireFormat.openRequests / 16 {

@@ -2,24 +2,24 @@ import FileStorage
 import FileSystem
 import Synchronization
 
-/// A directory of another machine, or several, over a connection.
+/// A source on another machine, over a connection. It is one directory or several.
 ///
-/// Its answers are checked like an untrusted manifest. A request names an entry that was sent before, by the number of its
-/// directory and its name.
+/// All answers are checked like an untrusted manifest. A request names an entry that was sent before, by the
+/// number of its directory and its name.
 final class RemoteTree: SourceTree, FarEntries {
     let link: RemoteLink
     let monitor: any Monitor
     private let opened: OpenedTree
-    /// Asked for before the scan, whose entries would have to be taken first otherwise.
+    /// The answer to `rules`. It is asked for before the scan, because answers come in order.
     private let rulesAhead = Mutex<RemoteLink.Answer?>(nil)
     private let rulesFound = Mutex(DirectoryRules(said: [:]))
     /// The directories that were sent, with their numbers.
     private let directories = Mutex<[RelativePath: UInt32]>([.root: 0])
-    /// What was told beside the record, after a scan with one.
+    /// The tree that the other end has reported, after a scan with a record.
     private let told = Mutex<ToldTree?>(nil)
     private let attributes: MirroredAttributes
 
-    /// Opens the directory for a run with these options.
+    /// Opens the source for a run with these options.
     init(_ link: RemoteLink, _ options: SyncOptions, _ monitor: any Monitor) throws {
         (self.link, self.monitor) = (link, monitor)
         try link.greet(monitor)
@@ -58,7 +58,7 @@ final class RemoteTree: SourceTree, FarEntries {
     // MARK: Scan
 
     func overlaps(with target: Overlap.Goal, _ filters: Filters) throws -> [Refusal] {
-        // Two machines may have the same numbers.
+        // Inodes and devices of two machines may be the same by chance.
         let isOfThisMachine = try KernelClock.boot() == facts.scanned.clock.boot
         let places = opened.roots.map { Overlap.Place(name: $0.name, chain: $0.chain) }
         return Overlap.found(
@@ -130,13 +130,13 @@ final class RemoteTree: SourceTree, FarEntries {
 
     func takeTold() -> ToldTree? { told.withLock { $0.take() } }
 
-    /// Entries of its directories can be asked for.
+    /// Stores the reported tree, so that its entries can be asked for.
     func keep(_ tree: ToldTree) {
         directories.withLock { $0 = tree.numbers }
         told.withLock { $0 = tree }
     }
 
-    /// - Returns: nil once the reader has closed the stream.
+    /// - Returns: nil if the reader has closed the stream.
     func read(
         _ answer: RemoteLink.Answer, _ options: TreeScan.Options, _ monitor: any Monitor,
         _ push: (BackgroundScan.Batch) -> Bool
@@ -159,7 +159,7 @@ final class RemoteTree: SourceTree, FarEntries {
         }
     }
 
-    /// The limit of a batch, in bytes of paths in memory; prefixes that paths share are sent once.
+    /// The size of a batch, in bytes of whole paths in memory. A shared prefix is sent only once.
     private static let batchBytes = 256 * 1024
 
     private func batch(

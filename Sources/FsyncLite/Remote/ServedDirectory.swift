@@ -18,7 +18,7 @@ package struct ServedDirectory: Sendable {
             path: path)
     }
 
-    /// A path relative to the directory; it may be given in any spelling, also by a symlink or a bind mount.
+    /// Makes a path relative to the directory. It may lead through symlinks or bind mounts.
     private func relative(_ path: [UInt8]) throws -> [UInt8] {
         let slash = UInt8(ascii: "/")
         guard path.first == slash else { return path }
@@ -27,7 +27,7 @@ package struct ServedDirectory: Sendable {
                 let way = try Directory.open(path: Array(path[..<end]), .pathOnly)
                 guard try way.isSame(as: directory) else { continue }
             } catch {
-                // What is there to others is not told.
+                // Do not show whether a path outside of the directory exists.
                 break
             }
             return Array(path[end...].drop { $0 == slash })
@@ -50,8 +50,8 @@ package struct ServedDirectory: Sendable {
         }
     }
 
-    /// Confines this process to the directory for a command about a target strictly beneath it, as the state of an
-    /// exchange lies beside a target.
+    /// Confines this process to the directory, for a command on a target in it. The target cannot be the
+    /// directory itself, because an exchange stores the state beside the target.
     ///
     /// - Returns: the path of the target from then on.
     package func confine(to path: [UInt8], isWriting: Bool) throws -> [UInt8] {
@@ -72,7 +72,7 @@ package struct ServedDirectory: Sendable {
         return inner
     }
 
-    /// What uses the path later finds out by itself, too, but not why.
+    /// A later use of the path would fail as well, but without this reason.
     private func checkHasNoSymlink(_ inner: [UInt8], _ path: [UInt8]) throws {
         for follows in [true, false] {
             do throws(SystemError) {

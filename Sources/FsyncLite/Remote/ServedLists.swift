@@ -1,10 +1,10 @@
 import FileStorage
 import FileSystem
 
-/// The directories that a session has given numbers to, and what it may still tell of them.
+/// The directories that have a number in this session, and which lists of them may still be sent.
 struct ServedLists {
     struct Directory {
-        /// nil for one that is newer than the digests.
+        /// nil if the directory is newer than the digests.
         let node: Int?
         var hasNumbered = false
         var hasListed = false
@@ -22,7 +22,8 @@ struct ServedLists {
         directories.append(Directory(node: node))
     }
 
-    /// Each directory gives numbers once and its entries once, or a client could have this end hold any number of names.
+    /// Notes that a list of a directory is sent. A directory is numbered once and listed once. Otherwise a
+    /// client could make this end store any number of names.
     mutating func take(_ asked: AskedList) throws(WireError) -> Directory {
         guard Int(asked.number) < directories.count else { throw WireError("a directory that was not sent") }
         let directory = directories[Int(asked.number)]
@@ -35,7 +36,7 @@ struct ServedLists {
 }
 
 extension Service.Session {
-    /// Folds the entries of the tree.
+    /// Computes the digests of the tree, and sends that of the root.
     func sendDigests(_ id: UInt32, _ reader: inout FrameReader) throws {
         scanOptions = Service.Session.scanOptions(isTargetMount: try reader.flag())
         let salt = try reader.bytes(upTo: WireFormat.saltSize)
@@ -45,10 +46,11 @@ extension Service.Session {
         let device = try tree.root.status().device
         let scan = try tree.scan(filters, scanOptions.prefetching(), monitor)
         while try scan.advance() {
-            // The other end decides the same of its own entries.
+            // The other end excludes its own entry by the same rule.
             if case .byRule = scan.exclusion { continue }
             let isIncluded = if case .none = scan.exclusion { true } else { false }
-            // Of another file system the manifest does not tell, and it may be one that keeps no change times.
+            // An entry on another file system is unknown: the manifest has no device, and that file system
+            // may have no change times.
             digests.add(
                 scan,
                 isKnown: isIncluded && scan.sight != .unseen && scan.status.device == device
@@ -68,7 +70,7 @@ extension Service.Session {
         }
         try reader.end()
         guard var lists else { throw WireError("lists without digests") }
-        // Held by one variable, or each change would copy it.
+        // Only one variable may have the value, or each change would copy it.
         self.lists = nil
         defer { self.lists = lists }
         var answer = EntryFrames(link, id)
@@ -117,7 +119,7 @@ extension Service.Session {
 
     private enum Opened {
         case success(Directory)
-        /// nil where it does not exist any more.
+        /// nil if the directory no longer exists.
         case failure(Problem?)
     }
 
@@ -152,7 +154,7 @@ extension Service.Session {
             var node: Int?
             if isDirectory {
                 node = finder.find(path.lastComponent, in: lists.digests)
-                // Another directory has taken the name since.
+                // A different directory has this name now.
                 if let found = node, lists.digests.nodes[found].inode != scan.status.inode { node = nil }
             }
             let name = try answer.add { frame in

@@ -2,7 +2,7 @@ import FileStorage
 import FileSystem
 
 extension Service {
-    /// What a client wants that has connected to this machine.
+    /// The wish of a client: to read from this machine, or to run a command.
     public enum Order {
         case source(Service)
         case command(Client)
@@ -11,11 +11,11 @@ extension Service {
     /// Greets a client, over the standard streams of this process.
     ///
     /// - Parameters:
-    ///   - restriction: serve only what lies beneath this directory.
-    ///   - snapshots: of the targets there.
-    ///   - timeout: how long it may owe something and send only signs of life.
-    ///   - memory: what this process may use.
-    ///   - onSilence: called where the client of a source has said nothing for too long.
+    ///   - restriction: the directory beneath which everything is served; nil for no limit.
+    ///   - snapshots: opens the snapshots of targets here.
+    ///   - timeout: how long the client may send only signs of life when something is due from it.
+    ///   - memory: the bytes that this process may use.
+    ///   - onSilence: called if a client that reads a source was silent for too long.
     package static func greet(
         input: consuming FileDescriptor, output: consuming FileDescriptor,
         beneath restriction: ServedDirectory?, _ snapshots: Snapshots, timeout: LineTimeout, memory: Int,

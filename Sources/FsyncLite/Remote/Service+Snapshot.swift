@@ -1,21 +1,21 @@
 import FileStorage
 import FileSystem
 
-// Earlier trees that are copied on another machine: the other end of a `FarSnapshot`.
+// Serves earlier trees, which are copied to another machine. The other end is a `FarSnapshot`.
 
 extension Service {
     /// The snapshots that another machine may ask for.
     package struct Snapshots: Sendable {
-        /// A tree, and the target that other runs have to leave alone meanwhile.
+        /// A tree. The target has the lock if other runs must wait.
         typealias Opened = (CopiedSnapshot, TargetRoot?)
 
-        /// Opens one of a target.
+        /// Opens a snapshot of a target.
         let open: @Sendable (_ target: [UInt8], FarSnapshot.Request) throws -> Opened
     }
 }
 
 extension Service.Session {
-    /// Opens the snapshot that is asked for. Its entries are sent with the answer.
+    /// Opens the snapshot that a request names. Its entries are sent with the answer.
     static func ofSnapshot(
         _ request: ServiceLink.Request, _ link: ServiceLink, _ access: Service.Access
     ) throws -> Service.Session {
@@ -37,7 +37,7 @@ extension Service.Session {
         return try Service.Session(link, access, tree, holder)
     }
 
-    /// Sends the list as a manifest.
+    /// Sends the list of the snapshot in the form of a manifest.
     func send(_ snapshot: CopiedSnapshot, for id: UInt32) throws {
         var header = snapshot.header
         header.rootEntry = try snapshot.contents.rootFile(.readable)

@@ -1,14 +1,14 @@
 import FileStorage
 import FileSystem
 
-/// Gives a directory of this machine to another one, which writes nothing here: the other end of a `RemoteTree` or of a
-/// `FarSnapshot`.
+/// Serves a directory or a snapshot of this machine to another one, and writes nothing here. The other end is
+/// a `RemoteTree` or a `FarSnapshot`.
 public final class Service {
-    /// What may be asked for.
+    /// The requests that are allowed.
     package enum Access: Sendable {
-        /// Any directory and any snapshot, beneath this directory if there is one.
+        /// Any directory and any snapshot. If `beneath` is given, only beneath it.
         case any(beneath: ServedDirectory?, Snapshots)
-        /// A source, as far as the filters leave it in, and what they say of one path.
+        /// This source only. A request must exclude at least what these filters exclude.
         case only(MirrorSource, Filters)
         /// Names, statuses and digests of a source.
         case digests(MirrorSource)
@@ -24,12 +24,12 @@ public final class Service {
         (self.link, self.access) = (link, access)
     }
 
-    /// Answers until the other end ends the connection.
+    /// Answers requests until the connection ends.
     ///
-    /// - Returns: why it ended otherwise; nil if the other end ended it.
+    /// - Returns: why it ended; nil if the other end ended it.
     public func run() throws -> String? { try run {} }
 
-    /// - Parameter onPause: called now and then.
+    /// - Parameter onPause: called again and again while it waits for requests.
     func run(_ onPause: () throws -> Void) throws -> String? {
         do {
             while true {
@@ -65,9 +65,9 @@ public final class Service {
         }
     }
 
-    /// Tells the other end why this one ends.
+    /// Sends the other end the reason why this one ends.
     package var refuse: @Sendable (String) -> Void {
-        // It is told, or gone.
+        // If this fails, the other end is gone.
         { [link] message in try? link.tell(Service.failure(0, SyncError(.notServed(message)))) }
     }
 
@@ -82,11 +82,11 @@ public final class Service {
         return frame
     }
 
-    /// One tree, opened for one run.
+    /// One tree that is open for one run.
     final class Session {
         private enum Kind {
             case source(LocalTree)
-            /// With the target of the snapshot, which other runs have to leave alone.
+            /// The second value has the lock of the snapshot's target, if other runs must wait.
             case snapshot(CopiedSnapshot, TargetRoot?)
         }
 
@@ -100,7 +100,7 @@ public final class Service {
         let monitor: LinkMonitor
         var encoder = EntryEncoder()
         var issued = IssuedEntries()
-        /// Of the last scan for digests.
+        /// The directories of the last scan for digests.
         var lists: ServedLists?
         var scanOptions = TreeScan.Options.source
         private let reader: any SourceReader
@@ -153,14 +153,14 @@ public final class Service {
             return Session(link, access, .source(tree), tree, filters, options, selection)
         }
 
-        /// A snapshot of a target, with its lock if other runs have to wait.
+        /// A session for a snapshot. `lock` is its target's, if other runs must wait.
         convenience init(
             _ link: ServiceLink, _ access: Access, _ snapshot: CopiedSnapshot, _ lock: TargetRoot?
         ) throws {
             guard let contents = snapshot.contents as? any LocalContents else {
                 throw SyncError(.notServed("the snapshot is on another machine"))
             }
-            // The list has the attributes. What is read is compared with its digests by the other end.
+            // The list has the attributes. The other end compares the content with the digests of the list.
             let selection = ExtendedAttributes.Selection(plain: false, acls: false, privileged: false)
             var options = CopyOptions(.holes, selection)
             options.trustsScan = false
@@ -183,7 +183,7 @@ public final class Service {
 
         /// The source.
         ///
-        /// - Throws: `WireError` where a snapshot was opened, of which only content is asked for.
+        /// - Throws: `WireError` if the session is of a snapshot: its only requests are for content.
         var tree: LocalTree {
             get throws(WireError) {
                 guard case .source(let tree) = kind else { throw WireError("a snapshot has its list only") }
@@ -191,7 +191,7 @@ public final class Service {
             }
         }
 
-        /// The kinds that are asked for, as far as this user sees them.
+        /// Reads which extended attributes are asked for: privileged ones only if this user is root.
         private static func selection(
             _ reader: inout FrameReader
         ) throws(WireError) -> ExtendedAttributes.Selection {
@@ -216,7 +216,7 @@ public final class Service {
             try end(id, frame)
         }
 
-        /// Sends the end of an answer, in parts.
+        /// Sends the last part of an answer, in pieces.
         func end(_ id: UInt32, _ content: consuming FrameWriter) throws {
             try content.bytes.dropFirst(WireFormat.headSize).forEachPiece { piece, isLast in
                 var frame = FrameWriter(.answer)
@@ -227,8 +227,7 @@ public final class Service {
             }
         }
 
-        /// Announces files to the kernel whose content is asked for next. A request that is invalid is refused when it is
-        /// answered.
+        /// Announces the files of these requests to the kernel. Invalid requests are refused later.
         func announce(_ requests: [ServiceLink.Request]) {
             var (contents, compared): ([File], [RelativePath]) = ([], [])
             for request in requests where request.kind == .content || request.kind == .digest {
@@ -244,15 +243,16 @@ public final class Service {
             if !compared.isEmpty { digests.announce(compared) }
         }
 
-        /// A file of which only the path is known.
+        /// A file with a known path only.
         private static func file(_ path: RelativePath) -> File {
             var status = FileStatus(type: .file, modified: FileTime(seconds: 0, nanoseconds: 0))
-            // It is announced at any size.
+            // An empty file would not be announced.
             status.size = 1
             return File(path: path, status: status, destination: [])
         }
 
-        /// An entry of a request; nil for one that was not sent, which counts as gone, whether it is there or not.
+        /// Reads which entry a request names. The result is nil for an entry that was not sent. It is
+        /// reported as gone, so that a client cannot find out whether it exists.
         private func entry(_ reader: inout FrameReader) throws(WireError) -> RelativePath? {
             let directory = try reader.number(UInt32.self)
             return issued.path(of: try reader.bytes(upTo: 255), in: directory)
@@ -260,7 +260,7 @@ public final class Service {
 
         func answer(_ request: ServiceLink.Request) throws {
             var reader = request.payload
-            // Ignore files are content, too.
+            // `rules` is refused, too: ignore files are content.
             if case .digests = access, ![.open, .scan, .digest].contains(request.kind) {
                 throw SyncError(.notServed("only digests are given to a verification"))
             }
@@ -279,7 +279,7 @@ public final class Service {
                 let (path, selection) = (try entry(&reader), try Session.selection(&reader))
                 try reader.end()
                 try send(request.id, of: path) { path, frame in
-                    // Of the type only symlinks matter, and of these only what is privileged is asked for.
+                    // The type matters only for symlinks: they can have privileged attributes only.
                     let found = try self.reader.extendedAttributes(of: Session.file(path), selection)
                     if let found { frame.extended(found) }
                     return found != nil
@@ -309,8 +309,8 @@ public final class Service {
             }
         }
 
-        /// What directories say that the filters leave in, in a walk of its own: the target is scanned by it, at a
-        /// pace of its own.
+        /// Sends the ignore files, cache tags and mounts of all included directories. This is a walk of its
+        /// own, because the scan of the target needs them at its own pace.
         private func sendRules(_ id: UInt32) throws {
             let scan = try tree.scan(filters, .source.prefetching(), monitor)
             let rules = try tree.rules().reader(for: filters)
@@ -350,7 +350,7 @@ public final class Service {
             let scan = try tree.scan(filters, options.prefetching(), monitor)
             var answer = EntryFrames(link, id)
             while try scan.advance() {
-                // The other end decides the same of its own entries.
+                // The other end excludes its own entry by the same rule.
                 if case .byRule = scan.exclusion { continue }
                 let (directory, name) = try answer.add { encoder.append(scan, to: &$0) }
                 try issued.append(name, in: directory, of: scan)
@@ -361,11 +361,11 @@ public final class Service {
             try end(id, last)
         }
 
-        /// Sends what there is of an entry, or why there is nothing.
+        /// Sends a value of an entry, or why there is none.
         ///
-        ///     found = 0 value | 1 | 2 errno       1: it is gone
+        ///     found = 0 value | 1 | 2 errno       1: the entry is gone
         ///
-        /// - Parameter write: adds the value; false if it is gone.
+        /// - Parameter write: adds the value; returns false if the entry is gone.
         private func send(
             _ id: UInt32, of path: RelativePath?, _ write: (RelativePath, inout FrameWriter) throws -> Bool
         ) throws {
@@ -387,7 +387,7 @@ public final class Service {
             digestOf path: RelativePath, as form: ContentHash.Form, to frame: inout FrameWriter
         ) throws -> Bool {
             let found = try digests.digest(of: path, as: form)
-            // Gone, or changing.
+            // The file is gone, or it is changing.
             if found == nil, try contents.paths.status(of: path) == nil { return false }
             frame.flag(found != nil)
             guard let found else { return true }
@@ -434,7 +434,7 @@ public final class Service {
     }
 }
 
-/// Sends the entries of an answer, each whole in a frame.
+/// Sends the entries of an answer. No entry is divided between two frames.
 struct EntryFrames {
     private let link: ServiceLink
     private let id: UInt32

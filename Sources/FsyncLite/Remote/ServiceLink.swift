@@ -1,7 +1,7 @@
 import FileSystem
 import Synchronization
 
-/// The end of a connection that answers: a thread that reads requests, and one that says that this end is there.
+/// The end of a connection that answers. One thread reads requests, and one sends signs of life.
 final class ServiceLink: Sendable {
     struct Request: Sendable {
         let id: UInt32
@@ -9,27 +9,27 @@ final class ServiceLink: Sendable {
         let payload: FrameReader
     }
 
-    /// The other end is gone, or sent what is not understood.
+    /// The other end is gone, or sent something that is not understood.
     struct Ended: Error {
         let reason: String?
     }
 
     private struct State {
         var requests = Queue<Request>()
-        /// Of these.
+        /// The payload of `requests`, in bytes.
         var requestBytes = 0
         /// This end waits for the other one.
         var isIdle = false
-        /// The last request that was answered with a delta, and the answers to its hashes.
+        /// The last request that is answered with a delta, and the client's answers to its hashes.
         var delta: UInt32 = 0
         var answers = Queue<FrameReader>()
-        /// Requests from that one on whose content is not wanted any more.
+        /// The requests from `delta` on whose content the client no longer wants.
         var dropped: Set<UInt32> = []
         var credit = WireFormat.window
         var end: Ended?
-        /// The other end carries out a command, and is about to commit.
+        /// The other end runs a command, and waits before its commit.
         var isReady = false
-        /// What it was doing last.
+        /// The last activity of the other end, for messages.
         var activity = ""
         var outcome: UInt8?
     }
@@ -37,7 +37,7 @@ final class ServiceLink: Sendable {
     private struct Outgoing {
         /// Frames that are not written yet.
         var frames: [UInt8] = []
-        /// Anything was written since the last look.
+        /// A byte was written since the last look.
         var hasWritten = false
 
         mutating func write(_ bytes: [UInt8], to connection: any Connection) throws(Errno) {
@@ -57,20 +57,20 @@ final class ServiceLink: Sendable {
     private let filled = Semaphore()
     private let granted = Semaphore()
     private let greeted = Semaphore()
-    /// Frames are written whole, one thread at a time.
+    /// Only one thread writes at a time, and it writes whole frames.
     private let outgoing = Mutex(Outgoing())
-    /// Called where the other end has said nothing for too long, so that a write may wait for it forever.
+    /// Called if the other end was silent for too long. A write may then wait for it forever.
     private let onSilence: @Sendable () -> Void
-    /// Takes what a command at the other end says; nil where that is the client.
+    /// Receives the output of a command at the other end; nil if the other end is the client.
     private let output: (any RemoteRun.Terminal)?
     private let timeout: Duration
 
-    /// Answers a client that has greeted and been greeted.
+    /// Answers a client. Both ends have greeted.
     convenience init(_ welcome: Welcome, onSilence: @escaping @Sendable () -> Void) throws {
         try self.init(welcome.connection, onSilence, output: nil, welcome)
     }
 
-    /// Greets the far end, which is to carry out a command.
+    /// Greets the other end, which will run a command.
     convenience init(_ connection: FarProcess, _ output: any RemoteRun.Terminal) throws {
         try self.init(connection, { connection.close() }, output: output, nil)
         try write(Greeting.frame())
@@ -82,7 +82,7 @@ final class ServiceLink: Sendable {
         output: (any RemoteRun.Terminal)?, _ welcome: Welcome?
     ) throws {
         (self.connection, self.onSilence, self.output) = (connection, onSilence, output)
-        // Between requests the client may have to read all of the target, and a command may take its time.
+        // Between requests a client may read its whole target. A command may also run long.
         timeout = (welcome?.timeout ?? .usual).reading
         try WorkerThread().start { [self] in read(after: welcome) }
         try WorkerThread().start { [weak self] in
@@ -94,7 +94,7 @@ final class ServiceLink: Sendable {
         }
     }
 
-    /// Waits until the far end has said who it is.
+    /// Waits for the greeting of the other end.
     func greet(_ onPause: () throws -> Void) throws {
         while !greeted.wait(atMost: .milliseconds(100)) { try onPause() }
         if let end = state.withLock(\.end) { throw end }
@@ -106,7 +106,7 @@ final class ServiceLink: Sendable {
         try flush()
     }
 
-    /// The other end waits for the word to begin its commit. Tells once.
+    /// Whether the other end waits for `go` before its commit. True only once.
     func takeReady() -> Bool {
         state.withLock { state in
             defer { state.isReady = false }
@@ -114,12 +114,12 @@ final class ServiceLink: Sendable {
         }
     }
 
-    /// The exit code of the command at the other end, once it has ended.
+    /// The exit code of the command at the other end; nil until it has ended.
     var outcome: UInt8? { state.withLock(\.outcome) }
 
-    /// Waits for a request, and takes all that are there, at most as many as are opened ahead.
+    /// Waits for requests, and returns those that have come. At most 32 are returned, which are opened ahead.
     ///
-    /// - Parameter onPause: called now and then.
+    /// - Parameter onPause: called about every 100 ms while it waits.
     func requests(_ onPause: () throws -> Void) throws -> [Request] {
         while true {
             let found = state.withLock { state -> Result<[Request], Ended> in
@@ -137,9 +137,9 @@ final class ServiceLink: Sendable {
         }
     }
 
-    /// Takes answers to the hashes of a delta from now on.
+    /// From now on, takes the client's answers to the hashes of this request.
     ///
-    /// - Returns: false if it is not wanted any more.
+    /// - Returns: false if the client no longer wants the content.
     func beginDelta(_ id: UInt32) -> Bool {
         state.withLock { state in
             state.dropped.remove(state.delta)
@@ -150,7 +150,7 @@ final class ServiceLink: Sendable {
 
     /// Waits for an answer to hashes.
     ///
-    /// - Returns: nil if the content is not wanted any more.
+    /// - Returns: nil if the client no longer wants the content.
     func nextAnswer(to id: UInt32) throws -> FrameReader? {
         while true {
             let found = try state.withLock { state -> FrameReader?? in
@@ -166,8 +166,8 @@ final class ServiceLink: Sendable {
         }
     }
 
-    /// Sends a frame that the client must have granted, once it has. Small ones wait for others, at most until this end
-    /// waits for the other.
+    /// Waits until the client has granted more bytes, then sends a frame. Small frames are collected until
+    /// this end waits for the other one.
     func send(_ frame: consuming FrameWriter) throws {
         let cost = frame.count
         while true {
@@ -184,13 +184,13 @@ final class ServiceLink: Sendable {
         try write(frame.frame())
     }
 
-    /// Why the connection ended; nil if it did not, or the other end ended it.
+    /// Why the connection ended. It is nil if the connection is open, or if the other end ended it.
     var reasonOfEnd: String? { state.withLock { $0.end?.reason } }
     var hasEnded: Bool { state.withLock { $0.end != nil } }
 
     private func write(_ frame: [UInt8]) throws {
         try writing { outgoing throws(Errno) in
-            // A large one is not copied.
+            // A large frame is written without being copied.
             if frame.count >= WireFormat.writeSize {
                 try outgoing.flush(to: connection)
                 try outgoing.write(frame, to: connection)
@@ -209,7 +209,7 @@ final class ServiceLink: Sendable {
         do {
             try outgoing.withLock { outgoing throws(Errno) in try body(&outgoing) }
         } catch {
-            // The reading thread finds out why.
+            // The reading thread finds the reason.
             if output != nil, let end = waitForEnd() { throw end }
             throw Ended(reason: nil)
         }
@@ -222,7 +222,7 @@ final class ServiceLink: Sendable {
             defer { outgoing.hasWritten = false }
             return !outgoing.hasWritten
         }
-        // The reading thread finds out why it fails.
+        // If this fails, the reading thread finds the reason.
         if isDue { try? tell(FrameWriter(.ping)) }
         return true
     }
@@ -242,7 +242,8 @@ final class ServiceLink: Sendable {
         greeted.signal()
     }
 
-    /// Something between the ends may be there still and take nothing: then a write waits forever.
+    /// Waits for a running write. A program between the two ends may be alive and read nothing. Then the
+    /// write would wait forever.
     private func awaitWrites() {
         let (began, pause) = (ContinuousClock.now, Semaphore())
         while outgoing.withLockIfAvailable({ _ in }) == nil {
@@ -276,7 +277,7 @@ final class ServiceLink: Sendable {
         awaitWrites()
     }
 
-    /// Nothing is read any more.
+    /// Stops the reading.
     func close() { end(nil) }
 
     private func take(_ frame: Frame) throws(WireError) {

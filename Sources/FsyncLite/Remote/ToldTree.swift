@@ -1,16 +1,16 @@
 import FileSystem
 
-/// A source as far as the far end has told it, beside its record: which directories are as recorded, and the entries of
-/// the others. Pure: no connection.
+/// The part of a source that the other end has reported, beside the manifest's record. It knows which
+/// directories are unchanged, and the entries of the others. It uses no connection.
 struct ToldTree: Sendable {
-    /// How a directory was told; one that is in none of these was told with a directory above it.
+    /// How a directory was reported. A directory without a value was reported with a directory above it.
     enum Telling: Sendable {
-        /// It is as recorded, with all below.
+        /// It is unchanged, with everything below it.
         case recorded
-        /// Its entries are, and its subdirectories were told.
+        /// Its entries are unchanged. Its subdirectories were reported one by one.
         case same
         case entries
-        /// It is as another one was recorded, with all below.
+        /// It equals the record of another directory, with everything below it.
         case moved
         case unlisted
         case gone
@@ -20,28 +20,28 @@ struct ToldTree: Sendable {
     struct Asked: Sendable {
         let path: RelativePath
         let list: AskedList
-        /// Recorded at this path.
+        /// The directory that the record has at this path.
         let node: Int?
     }
 
-    /// Of the record.
+    /// The digests of the record.
     var digests: TreeDigests
-    /// The source's file system. Entries of another one are always told.
+    /// The file system of the source's root. Entries on another one are always reported.
     let device: DeviceNumber
-    /// What the scan for digests found, and the answers since.
+    /// The findings of the scan for digests, and of the answers since.
     var findings = TreeScan.Findings()
     private(set) var told: [RelativePath: Telling] = [:]
     private(set) var numbers: [RelativePath: UInt32] = [.root: 0]
     private var nextNumber: UInt32 = 1
     private var entries = PackedList<ToldCoding>()
-    /// New paths of directories that moved, by the recorded one.
+    /// The new paths of moved directories, by the node of the recorded directory.
     private var moved: [Int: [RelativePath]] = [:]
     private var nodesByDigest: [DirectoryDigest: Int]?
-    /// Of the answer under way, the name before the next entry.
+    /// The name before the next entry of the present answer.
     private(set) var lastName: [UInt8] = []
     private var finder: TreeDigests.Finder?
 
-    /// New entries beyond this number are better told in a stream than held here.
+    /// If there are more new entries than this, a stream of all entries is better than storing them.
     private static let mostEntries = 200_000
 
     init(_ digests: TreeDigests, on device: DeviceNumber) {
@@ -52,7 +52,7 @@ struct ToldTree: Sendable {
 
     // MARK: Asking
 
-    /// What to ask first.
+    /// The directory to ask for first.
     var first: [Asked] { [ask(.root, 0)] }
 
     private func ask(_ path: RelativePath, _ node: Int?) -> Asked {
@@ -65,9 +65,9 @@ struct ToldTree: Sendable {
     /// Takes the next part of the answer for a directory.
     ///
     /// - Parameters:
-    ///   - following: what is to be asked because of it.
-    ///   - take: called with the directory's entries in place of keeping them.
-    /// - Returns: whether it was the last.
+    ///   - following: receives the directories to ask for next.
+    ///   - take: called with the directory's entries, which are then not stored.
+    /// - Returns: whether it was the last part.
     mutating func take(
         _ item: ListItem, of asked: Asked, following: inout [Asked],
         _ take: ((RelativePath, FileStatus) -> Void)? = nil
@@ -120,9 +120,9 @@ struct ToldTree: Sendable {
         nextNumber += 1
     }
 
-    /// Gives a directory its number, and finds out whether it has to be asked for.
+    /// Gives a directory its number, and asks for the directory if it has changed.
     ///
-    /// - Parameter isListed: its own entry was told, so what is recorded below needs to be said.
+    /// - Parameter isListed: the entries of its parent were sent, so `told` must say that it is unchanged.
     private mutating func number(
         _ path: RelativePath, _ node: Int?, _ digest: DirectoryDigest, isListed: Bool,
         _ following: inout [Asked]
@@ -150,7 +150,8 @@ struct ToldTree: Sendable {
         return nodesByDigest?[digest]
     }
 
-    /// What to ask so that the entries of directories are told which were given as recorded; empty once all are.
+    /// Returns the directories to ask for again, because they were reported only as unchanged. It is empty
+    /// when the entries of all wanted directories are known.
     func next(for wanted: inout Set<RelativePath>) -> [Asked] {
         var asked: [RelativePath: Asked] = [:]
         for path in wanted {
@@ -163,7 +164,7 @@ struct ToldTree: Sendable {
             case .same where known == path:
                 asked[path] = Asked(
                     path: path, list: AskedList(number: numbers[path] ?? .max, .rest), node: nil)
-            // It is told, or gone.
+            // Its entries were reported, or it is gone.
             case .same, .entries, .unlisted, .gone: wanted.remove(path)
             }
         }
@@ -174,21 +175,21 @@ struct ToldTree: Sendable {
 
     var hasMoved: Bool { !moved.isEmpty }
 
-    /// A recorded status as the source's.
+    /// Makes a recorded status one of the source.
     func status(_ recorded: FileStatus) -> FileStatus {
         var status = recorded
         status.device = device
-        // It is not recorded; before anything is copied, it is read again.
+        // The record does not have the allocated size. The file is looked at again before it is copied.
         if status.type == .file { status.allocated = status.size }
         return status
     }
 
-    /// Takes the entries of directories that moved.
+    /// Stores the recorded entries of moved directories under their new paths.
     ///
-    /// - Parameter record: from its beginning.
+    /// - Parameter record: read from its beginning.
     mutating func gather(_ record: some EntryStream) throws {
         var node = 0
-        /// The directories above the present entry that moved.
+        /// The moved directories above the present entry.
         var open: [(path: RelativePath, goals: [RelativePath])] = []
         while try record.advance(), !isTooLarge {
             let path = record.path
@@ -210,12 +211,12 @@ struct ToldTree: Sendable {
         }
     }
 
-    /// Gives the entries in order.
+    /// Gives all entries in order.
     ///
     /// - Parameters:
-    ///   - record: from its beginning.
-    ///   - push: false ends it.
-    /// - Returns: whether all was given.
+    ///   - record: read from its beginning.
+    ///   - push: takes a batch; returns false to end it.
+    /// - Returns: whether all entries were given.
     mutating func give(_ record: some EntryStream, _ push: (BackgroundScan.Batch) throws -> Bool) throws
         -> Bool
     {
@@ -251,7 +252,7 @@ struct ToldTree: Sendable {
             }
             return true
         }
-        /// Whether the entries of the directory and of those above it are as recorded.
+        /// Whether the entries of each open directory are those of the record.
         var open = [(path: RelativePath.root, isRecorded: ToldTree.isRecorded(told[.root], below: true))]
         while try record.advance() {
             let path = record.path
@@ -281,7 +282,7 @@ struct ToldTree: Sendable {
     }
 }
 
-/// Entries that were told.
+/// Packs the entries that were reported.
 private enum ToldCoding: PackedCoding {
     typealias Element = (file: File, exclusion: Exclusion, sight: Sight)
 

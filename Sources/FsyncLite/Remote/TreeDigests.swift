@@ -1,33 +1,33 @@
 import FileStorage
 import FileSystem
 
-/// What decides about the entries of a directory, in 16 bytes.
+/// A digest of the entries of a directory, in 16 bytes.
 struct DirectoryDigest: Hashable, Sendable {
     let first: UInt64
     let second: UInt64
 
-    /// Of a directory of which something is not known. It counts as equal to no other.
+    /// The digest of a directory that is not completely known. It is never treated as equal.
     static let unknown = DirectoryDigest(first: 0, second: 0)
 
     var isKnown: Bool { self != .unknown }
 }
 
-/// Digests of the directories of a tree, folded from its entries in their order: about 60 bytes, and the name, for each.
+/// Digests of the directories of a tree, computed from its entries in order. Each needs 60 bytes and a name.
 ///
 ///     own  = SHA-256(salt, record of each entry)
-///     tree = own; of a directory with subdirectories SHA-256(salt, tree of each, own)
+///     tree = own; with subdirectories SHA-256(salt, tree of each, own)
 ///
-/// A record has everything that the manifest of a mirror tells of the source's entry. The directory's own name and status
-/// are not in its digest, so that a renamed one keeps it. The salt is another one in each run: names that an enemy has
-/// chosen hide nothing.
+/// The record of an entry has its name and the values that the manifest stores of its status. A directory's
+/// digest does not contain its own name and status, so a renamed directory has the same one. Each run has a
+/// new salt, so nobody can choose names that hide a change.
 struct TreeDigests: Sendable {
-    /// A directory, before those in it.
+    /// A directory. It comes before its subdirectories.
     struct Node: Sendable {
         var own = DirectoryDigest.unknown
         var tree = DirectoryDigest.unknown
         let inode: UInt64
         fileprivate let nameStart: Int
-        /// The first directory that is not in it.
+        /// The next directory outside of this one.
         fileprivate(set) var end = 0
     }
 
@@ -38,12 +38,12 @@ struct TreeDigests: Sendable {
         var own: SHA256
         var isKnown = true
         var count = 0
-        /// nil without subdirectories.
+        /// nil if there are no subdirectories.
         var subdirectories: SHA256?
         var areSubdirectoriesKnown = true
     }
 
-    /// The root is the first.
+    /// The first one is the root.
     private(set) var nodes: [Node] = []
     private var names: [UInt8] = []
     private var open: [Level] = []
@@ -51,10 +51,10 @@ struct TreeDigests: Sendable {
     private let salted: SHA256
     private let attributes: MirroredAttributes
     private(set) var count = 0
-    /// The entries in directories of which something was not known.
+    /// The number of entries in directories without a digest.
     private(set) var unknownCount = 0
 
-    /// - Parameter attributes: what is mirrored. A manifest has the target's value of anything else.
+    /// - Parameter attributes: the mirrored ones. Of others, a manifest has the target's value.
     init(salt: [UInt8], _ attributes: MirroredAttributes) {
         var hash = SHA256()
         hash.update(salt)
@@ -72,7 +72,7 @@ struct TreeDigests: Sendable {
 
     /// Adds the next entry.
     ///
-    /// - Parameter isKnown: false makes the digest of its directory unknown.
+    /// - Parameter isKnown: if false, the digest of its directory is unknown.
     mutating func add(_ entry: some EntryStream, isKnown: Bool) {
         let status = entry.status
         entry.withPathBytes { path in
@@ -161,12 +161,12 @@ struct TreeDigests: Sendable {
         names[nodes[node].nameStart..<(node + 1 < nodes.count ? nodes[node + 1].nameStart : names.count)]
     }
 
-    /// The directories in a directory, in order.
+    /// The subdirectories of a directory, in order.
     func subdirectories(of node: Int) -> some Sequence<Int> {
         sequence(first: node + 1) { nodes[$0].end }.prefix { $0 < nodes[node].end }
     }
 
-    /// Finds the subdirectories of a directory by names that come in order.
+    /// Finds subdirectories by name. The names must come in order.
     struct Finder {
         private var next: Int
         private let end: Int
@@ -183,7 +183,7 @@ struct TreeDigests: Sendable {
         }
     }
 
-    /// The directory at a path.
+    /// The directory at a path; nil if there is none.
     func node(at path: RelativePath) -> Int? {
         var node: Int? = 0
         for name in path.components {

@@ -1,6 +1,6 @@
 import FileSystem
 
-/// A client that has connected to this machine, and the first frame that it sent.
+/// A client that has connected to this machine, and the first frame after its greeting.
 struct Welcome {
     let connection: StandardConnection
     private(set) var parser = FrameParser()
@@ -9,11 +9,11 @@ struct Welcome {
     let memory: Int
     private let began = ContinuousClock.now
 
-    /// Waits for the greeting and for the first request, however long the client works before it asks.
+    /// Waits for the greeting and for the first request. The client may work for a long time before it asks.
     ///
     /// - Parameters:
-    ///   - timeout: how long the client may owe something and send only signs of life.
-    ///   - memory: what this process may use.
+    ///   - timeout: how long the client may send only signs of life when something is due from it.
+    ///   - memory: the bytes that this process may use.
     /// - Throws: `ServiceLink.Ended`, `WireError`, `Errno`.
     init(_ connection: StandardConnection, timeout: LineTimeout, memory: Int) throws {
         (self.connection, self.timeout, self.memory) = (connection, timeout, memory)
@@ -29,7 +29,7 @@ struct Welcome {
         first = try next()
     }
 
-    /// The next frame but signs of life, while nothing else reads.
+    /// The next frame that is not a sign of life. Nothing else may be reading.
     mutating func next() throws -> Frame {
         while true {
             while let frame = try parser.next() { if frame.type != .ping { return frame } }

@@ -8,69 +8,69 @@ import FileSystem
 ///     bytes    = number of bytes, bytes
 ///     time     = number of seconds with its sign as the lowest bit, number of nanoseconds
 ///
-/// Both ends begin with `hello`, at once. Then the client sends `request`s, each with an id that counts from 1. They are
-/// answered in this order, one after the other; each answer is any number of `entries`, `file`, `blocks` and `data` frames,
-/// as the kind of request allows, then an `answer` in parts. The client answers each `blocks` frame with one; or says that
-/// it wants no more of that content. The far end sends no more than the client has granted with
-/// `credit`: 4 MiB to begin with, and at most 64 MiB at a time. Anything else ends the connection.
+/// Both ends begin with `hello`, without waiting for the other. Then the client sends `request`s, with ids
+/// that count from 1. They are answered one after the other, in this order. An answer is any number of
+/// `entries`, `file`, `blocks` and `data` frames, as the kind of request allows. Then an `answer` follows, in
+/// pieces. The client answers each `blocks` frame with one of its own, or says that it no longer wants that
+/// content. The server sends only the bytes that the client has granted with `credit`: 4 MiB at first, and at
+/// most 64 MiB at a time. Anything else ends the connection.
 ///
-/// Where the target is at the far end, the client sends `run` with a command instead, in parts. From then on the far end
-/// asks, and the client answers. The far end sends `output` at any time; `ready` before a commit, which waits for the
-/// client's `go`; last an `outcome`. The client may `cancel`.
+/// If the server has the target, the client sends `run` with a command instead, in pieces. From then on the
+/// server asks and the client answers. The server may send `output` at any time. Before a commit it sends
+/// `ready` and waits for the client's `go`. Last it sends an `outcome`. The client may `cancel`.
 enum WireFormat {
-    /// The versions of the protocol that are spoken.
+    /// The versions of the protocol that this program speaks.
     static let versions: ClosedRange<UInt64> = 4...4
     static let magic = Array("fsync-lite\n".utf8)
     static let longestFrame = 1 << 20
     static let headSize = 5
-    /// Bytes that may be under way without being taken, to begin with, and at most. ssh itself grants 2 MiB.
+    /// Bytes that may be sent and not yet taken: at first, and at most. ssh itself grants 2 MiB.
     static let window = 4 << 20
     static let widestWindow = 64 << 20
-    /// Requests that may be unanswered: 60,000 small files a second at 100 ms a turn, with some to spare.
+    /// Requests that may be unanswered: enough for 60,000 small files a second and a round trip of 100 ms.
     static let openRequests = 8192
-    /// Bytes of requests that may be unanswered: those of as many files with long names, and batches of each thread.
+    /// Bytes of requests that may be unanswered: as many files with long names, and a batch of each thread.
     static let openRequestBytes = 16 << 20
-    /// Answers are written in pieces of this size while there are more.
+    /// Small frames of answers are collected up to this size before they are written.
     static let writeSize = 32 * 1024
-    /// An answer in parts.
+    /// The longest answer, over all its pieces.
     static let longestAnswer = 64 << 20
     static let longestText = 4096
     static let longestPath = 1 << 20
-    /// Entries in a request.
+    /// The most entries in a request.
     static let batch = 256
     static let saltSize = 16
-    /// Directories that a source consists of.
+    /// The most directories of a source.
     static let sources = 4096
-    /// Seconds: how often an end says that it is there, and after how long without a sign it is taken for gone.
+    /// Seconds between two signs of life, and the silence after which the other end is treated as gone.
     static let pause = 15
     static let patience = 60
-    /// Frames of answers that may wait to be taken: several times those of all open requests.
+    /// The most answer frames that no thread has taken: several times those of all open requests.
     static let waitingFrames = 1 << 17
 
     enum FrameType: UInt8 {
         case hello = 1
         case request, answer, entries, file, data, credit, ping, failure
-        /// A command for the far end, and what comes of it.
+        /// A command, and what the server sends while it runs it.
         case run, output, ready, outcome
-        /// What its client says meanwhile.
+        /// From the client, while the command runs.
         case cancel, go
-        /// Hashes of a file's blocks; what the end that asks answers to them.
+        /// Hashes of a file's blocks, or the client's answer to them.
         case blocks
     }
 
-    /// What a client asks for.
     enum RequestKind: UInt8, CaseIterable {
-        /// A tree; what was issued before is void.
+        /// Opens a tree. Earlier entries become invalid.
         case open = 1
         case rules, scan, attributes, digest, obstacles, content
-        /// The digests of a tree's directories: that of the root is told. What was issued before is void.
+        /// The digest of the root, computed from those of all directories. Earlier entries become invalid.
         case digests
-        /// The entries of directories, and the digests of those in them.
+        /// The entries of directories, and the digests of their subdirectories.
         case list
-        /// An earlier tree, with its list; what was issued before is void.
+        /// Opens an earlier tree, and sends its list. Earlier entries become invalid.
         case snapshot
 
-        /// How long nothing may come of it.
+        /// How long the answer may have no progress.
         func patience(_ timeout: LineTimeout) -> Duration {
             switch self {
             case .open, .attributes, .obstacles, .list: timeout.answer
@@ -78,7 +78,7 @@ enum WireFormat {
             }
         }
 
-        /// What the end that asks does meanwhile.
+        /// The purpose of the answer, for messages.
         var activity: String {
             switch self {
             case .open, .snapshot: ", while it was opened"
@@ -90,7 +90,7 @@ enum WireFormat {
     }
 }
 
-/// What the other end sent is not what the protocol allows.
+/// The other end sent something that the protocol does not allow.
 struct WireError: Error {
     let reason: String
 
@@ -104,7 +104,6 @@ struct Frame {
     var payload: [UInt8]
 }
 
-/// Builds frames.
 struct FrameWriter {
     private(set) var bytes: [UInt8]
 
@@ -115,7 +114,6 @@ struct FrameWriter {
     /// Bytes of payload so far.
     var count: Int { bytes.count - WireFormat.headSize }
 
-    /// The whole frame.
     consuming func frame() -> [UInt8] {
         let length = UInt32(count)
         for index in 0..<4 { bytes[index] = UInt8(truncatingIfNeeded: length >> (8 * UInt32(index))) }
@@ -144,7 +142,7 @@ struct FrameWriter {
     mutating func text(_ text: String) { bytes(text.utf8) }
     mutating func raw(_ value: some Collection<UInt8>) { bytes.append(contentsOf: value) }
 
-    /// Eight bytes, most significant first.
+    /// Adds eight bytes, most significant first.
     mutating func word(_ word: UInt64) { withUnsafeBytes(of: word.bigEndian) { raw($0) } }
 
     mutating func time(_ time: FileTime) {
@@ -154,7 +152,7 @@ struct FrameWriter {
 }
 
 extension Collection<UInt8> {
-    /// Gives pieces that fit into a frame, one at least.
+    /// Calls `body` with pieces that fit into a frame, at least once.
     func forEachPiece(_ body: (_ piece: SubSequence, _ isLast: Bool) throws -> Void) rethrows {
         var rest = self[...]
         repeat {
@@ -165,7 +163,7 @@ extension Collection<UInt8> {
     }
 }
 
-/// Reads the payload of a frame, strictly.
+/// Reads the payload of a frame, and refuses everything that is not exact.
 struct FrameReader {
     private let bytes: [UInt8]
     private var index = 0
@@ -221,7 +219,7 @@ struct FrameReader {
         return value
     }
 
-    /// A size in bytes, or another number that is not negative.
+    /// Reads a size in bytes, or another number that is not negative.
     mutating func size() throws(WireError) -> Int64 {
         guard let value = Int64(exactly: try number()) else { throw WireError("a size is too large") }
         return value
@@ -236,12 +234,12 @@ struct FrameReader {
         return Array(bytes[index..<index + Int(count)])
     }
 
-    /// Text for people: control characters are escaped where it is shown.
+    /// Reads text for people. Control characters are escaped when it is shown.
     mutating func text() throws(WireError) -> String {
         String(decoding: try bytes(upTo: WireFormat.longestText), as: UTF8.self)
     }
 
-    /// All that is left.
+    /// Reads the remaining bytes.
     mutating func rest() -> ArraySlice<UInt8> {
         defer { index = bytes.count }
         return bytes[index...]
@@ -274,7 +272,6 @@ struct FrameReader {
     }
 }
 
-/// Cuts a stream into frames.
 struct FrameParser {
     private var bytes: [UInt8] = []
     private var start = 0
@@ -287,10 +284,10 @@ struct FrameParser {
         bytes.append(contentsOf: more)
     }
 
-    /// What has come and is no frame yet.
+    /// Bytes that have come and are not yet a frame.
     var pending: ArraySlice<UInt8> { bytes[start...] }
 
-    /// The next frame; nil until it is there as a whole.
+    /// The next frame; nil if it has not come completely.
     mutating func next() throws(WireError) -> Frame? {
         guard bytes.count - start >= WireFormat.headSize else { return nil }
         var length = 0

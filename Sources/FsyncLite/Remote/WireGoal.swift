@@ -1,6 +1,6 @@
 import FileSystem
 
-/// Content that goes to another machine, all of it.
+/// Sends the whole content of a file to another machine.
 class WireGoal: CopyGoal {
     let link: ServiceLink
     let id: UInt32
@@ -17,7 +17,7 @@ class WireGoal: CopyGoal {
 
     var path: [UInt8] { Array("the connection".utf8) }
 
-    /// The other end is told when the holes are known.
+    /// Nothing is sent yet: `announce` does it when the holes are known.
     func begin(_ status: FileStatus, attempt: Int) throws(Errno) {}
 
     private func announce(_ source: borrowing FileDescriptor, _ status: FileStatus) throws(Errno) {
@@ -38,7 +38,7 @@ class WireGoal: CopyGoal {
         try sending { [frame] in try link.send(frame) }
     }
 
-    /// What the other end causes ends the copy; `failure` is why.
+    /// An error of the other end becomes `cancelled`, which ends the copy. The reason is in `failure`.
     func sending<Value>(_ body: () throws -> Value) throws(Errno) -> Value {
         do {
             return try body()
@@ -65,7 +65,7 @@ class WireGoal: CopyGoal {
         return size
     }
 
-    /// - Returns: where it stopped: at `end` or at the end of the file.
+    /// - Returns: the offset after the last byte: `end`, or the end of the file.
     func sendData(
         _ source: borrowing FileDescriptor, from start: Int64, to end: Int64, _ isCancelled: () -> Bool
     ) throws(Errno) -> Int64 {
@@ -79,7 +79,7 @@ class WireGoal: CopyGoal {
         return offset
     }
 
-    /// Reads the next bytes of the file; none at its end.
+    /// Reads the next bytes of the file; empty at its end.
     func read(
         _ source: borrowing FileDescriptor, _ range: Range<Int64>, _ isCancelled: () -> Bool
     ) throws(Errno) -> [UInt8] {
@@ -112,6 +112,6 @@ class WireGoal: CopyGoal {
         check(upTo: hash.position)
     }
 
-    /// What the other end computes of the same bytes.
+    /// The digest that the other end computes from the same bytes.
     func check(upTo size: Int64) -> Digest { Digest(hash.value(upTo: size) { false }) }
 }

@@ -1,7 +1,7 @@
 import FileStorage
 import FileSystem
 
-// Values of the model as bytes between two machines.
+// Values of the model as bytes on a connection.
 
 extension FrameWriter {
     /// - Parameter device: the number of the file system in this session.
@@ -73,7 +73,7 @@ extension FrameWriter {
 }
 
 extension String {
-    /// As much as a message of another machine may have.
+    /// The text, cut to the longest message that may be sent.
     var shortened: String {
         utf8.count <= WireFormat.longestText
             ? self : String(decoding: utf8.prefix(WireFormat.longestText - 4), as: UTF8.self)
@@ -109,7 +109,7 @@ extension FrameReader {
         var attributes: [ExtendedAttributes.Attribute] = []
         for _ in 0..<(try number(UInt32.self, upTo: 65_536)) {
             let name = try bytes(upTo: 255)
-            // A source of an earlier version sends what is reserved now; it is passed over.
+            // An older version also sends attributes that are reserved now. They are skipped.
             let isReserved = ExtendedAttributes.isReserved(name)
             guard !name.isEmpty, !name.contains(0), isReserved || selection.contains(name) else {
                 throw WireError("an extended attribute that was not asked for")
@@ -127,7 +127,7 @@ extension FrameReader {
         Digest(SHA256.Value(try word(), try word(), try word(), try word()))
     }
 
-    /// Why a file stays racy; nil if it does not.
+    /// Reads why a file remains racy; nil if it does not.
     mutating func refusal() throws(WireError) -> SettlingProbe.Refusal? {
         let number = try byte()
         guard number > 0 else { return nil }
@@ -137,8 +137,8 @@ extension FrameReader {
         return refusal
     }
 
-    /// Only what reading a source can meet.
-    /// - Parameter known: what may be wrong with an entry of a source.
+    /// Reads a problem. Only problems of reading a source are valid.
+    /// - Parameter known: the valid codes.
     mutating func problem(
         _ known: Set<Problem.Code> = [.unreadable, .changing, .unsupported, .tooLong]
     ) throws(WireError) -> Problem {

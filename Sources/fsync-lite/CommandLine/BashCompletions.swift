@@ -83,7 +83,7 @@ extension ProgramDescription {
             groups.map { "\($0.word)) ((COMP_CWORD > 2)) && command+=\" ${COMP_WORDS[2]}\" first=3 ;;" }, 8)
     }
 
-    /// The words that help takes: first ones, and the second ones of a group.
+    /// The words that `help` accepts: the first words, and the second words of a group.
     private var topicCases: String {
         indented(
             ["'') words='\(firstWordList)' ;;"] + groups.map { "\($0.word)) words='\($0.seconds)' ;;" }, 8)

@@ -3,15 +3,15 @@ import FsyncLite
 /// A verb of the program: its description and its implementation.
 protocol Command: Sendable {
     static var description: CommandDescription { get }
-    /// The argument that may name a target of another machine, which then carries the command out; nil for none.
+    /// The argument that may name a target on another machine, which then runs the command; nil for none.
     static var remoteTarget: ArgumentDescription? { get }
-    /// What else has to be on that machine.
+    /// Other paths that must be on the target's machine.
     static var remotePlaces: RemotePlaces { get }
-    /// It runs here first with a target on another machine, and decides where it is carried out.
+    /// Whether the command runs here first for a target on another machine, and decides where it continues.
     static func decidesPlace(_ invocation: Invocation) -> Bool
-    /// The source that this machine gives to the one that carries the command out; nil for none.
+    /// The source that this machine gives to the one that runs the command; nil if there is none.
     static func servedSource(_ invocation: Invocation) throws -> MirrorSource?
-    /// It writes nothing to a target.
+    /// Whether it writes nothing to a target.
     static var isReading: Bool { get }
 
     /// - Parameter console: standard output, for scripts. It is flushed after the run.

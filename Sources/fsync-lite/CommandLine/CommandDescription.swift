@@ -3,9 +3,9 @@ struct CommandDescription: Sendable {
     /// One word (`plan`) or two (`manifest create`).
     let name: String
     let summary: String
-    /// Each line is a paragraph, wrapped to fit; a line that begins with a space is kept as written.
+    /// Each line is a paragraph, wrapped to fit. A line that begins with a space is not changed.
     var discussion: String?
-    /// In the order of the command line. At most one may be repeated, and it need not be the last.
+    /// In the order of the command line. At most one may be repeated. It need not be the last.
     var arguments: [ArgumentDescription] = []
     /// The command's own options. `--help` is added to every command: see `allOptions`.
     var options: [OptionDescription] = []
@@ -16,7 +16,7 @@ struct CommandDescription: Sendable {
 
     var allOptions: [OptionDescription] { options + [.helpOption] }
 
-    /// What completions offer for each of the arguments, the last for all further ones.
+    /// The kinds of values that completions offer for each argument. The last one is for all further ones.
     var argumentKinds: [ValueKind] {
         arguments.map(\.valueKind) + (arguments.last?.isRepeated ?? false ? [] : [.text])
     }
@@ -28,9 +28,9 @@ struct ArgumentDescription: Sendable {
     let name: String
     let help: String
     let isOptional: Bool
-    /// Takes one or more values; together with `isOptional`, zero or more.
+    /// Takes one value or more. If it is also optional, it may take none.
     let isRepeated: Bool
-    /// What a value is.
+    /// The kind of its values.
     let valueKind: ValueKind
 
     init(

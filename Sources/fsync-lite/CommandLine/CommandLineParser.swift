@@ -1,6 +1,6 @@
-/// Turns raw arguments into an invocation, by the program's description only.
+/// Makes an invocation from raw arguments. It uses only the program's description.
 ///
-/// Arguments are bytes throughout, since a path need not be UTF-8.
+/// Arguments are bytes everywhere, because a path need not be UTF-8.
 struct CommandLineParser: Sendable {
     let program: ProgramDescription
 
@@ -24,7 +24,7 @@ struct CommandLineParser: Sendable {
             throw lookup.failure(arguments)
         }
         let rest = arguments.dropFirst(command.description.words.count)
-        // Help takes precedence over any error, so that it can be requested on an invalid line.
+        // Help comes before any error, so it can be requested on an invalid line.
         if asksForHelp(rest) {
             let words = Array(arguments.prefix(command.description.words.count))
             return HelpCommand.invocation(program, about: words, rest)
@@ -38,7 +38,7 @@ struct CommandLineParser: Sendable {
         let description = command.description
         var scanner = OptionScanner(command: description, program: program, pending: arguments)
         try scanner.scan()
-        // In combined short flags.
+        // The short flag of help may be combined with others.
         if command != HelpCommand.self, scanner.options.has(.helpOption) {
             return HelpCommand.invocation(program, about: description.words.map { Array($0.utf8) })
         }
@@ -53,8 +53,8 @@ struct CommandLineParser: Sendable {
         arguments.prefix { !$0.spells("--") }.contains { $0.asksForHelp }
     }
 
-    /// Assigns the values: one to each required argument, then the rest from left to right, one to each optional
-    /// argument and all remaining ones to a repeated one.
+    /// Assigns the values. Each required argument gets one. The rest is assigned from left to right: one to
+    /// each optional argument, and all remaining ones to a repeated one.
     ///
     /// - Parameter replaced: the option that replaces all arguments, if it was given.
     func bind(
@@ -97,7 +97,7 @@ struct CommandLineParser: Sendable {
 }
 
 extension Collection<UInt8> {
-    /// Whether these are exactly the bytes of the word, without Unicode equivalence.
+    /// Whether these bytes are exactly those of the word. Equivalent Unicode forms differ.
     func spells(_ word: String) -> Bool {
         elementsEqual(word.utf8)
     }

@@ -47,7 +47,7 @@ struct CommandLookup: Sendable {
             "unknown command \(quoted(first))",
             hint: EditDistance.suggestion(for: firstTwo, among: names.filter { $0.contains(" ") })
                 ?? EditDistance.suggestion(for: first, among: commands.map { $0.words[0] } + ["help"])
-                // The second word alone.
+                // Only the second word was typed.
                 ?? commands.first { $0.words.count > 1 && first.spells($0.words[1]) }
                 .map { "did you mean '\($0.name)'?" }
                 ?? seeHelp)

@@ -1,5 +1,5 @@
-/// The Damerau-Levenshtein distance of two spellings: insertions, deletions, substitutions and swaps of neighbouring
-/// bytes; no byte is edited twice.
+/// The Damerau-Levenshtein distance of two spellings: insertions, deletions, substitutions and swaps of
+/// neighbouring bytes. No byte is edited twice.
 enum EditDistance {
     static func between(_ from: [UInt8], _ to: [UInt8]) -> Int {
         var beforePrevious: [Int] = []
@@ -20,9 +20,9 @@ enum EditDistance {
         return previous[to.count]
     }
 
-    /// The candidate nearest to what was typed; nil if none is within one edit per three bytes (and three edits in
-    /// all), nor begins with it. The first of equally near candidates wins; leading dashes and the case of letters are
-    /// ignored.
+    /// The candidate nearest to the typed word. It is nil if none begins with the word or is near. Near is
+    /// one edit per three bytes, and at most three edits. The first of equally near candidates wins. Leading
+    /// dashes and the case of letters are ignored.
     static func closest(to typed: some Collection<UInt8>, among candidates: [String]) -> String? {
         let typed = withoutDashes(typed)
         var best: (candidate: String, distance: Int)?
@@ -40,7 +40,7 @@ enum EditDistance {
         return typed.count < 2 ? nil : candidates.first { withoutDashes($0.utf8).starts(with: typed) }
     }
 
-    /// The suggestion of the nearest candidate; nil if none is near.
+    /// A hint with the nearest candidate; nil if none is near.
     static func suggestion(for typed: some Collection<UInt8>, among candidates: [String]) -> String? {
         closest(to: typed, among: candidates).map { "did you mean '\($0)'?" }
     }

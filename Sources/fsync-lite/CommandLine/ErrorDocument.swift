@@ -1,9 +1,9 @@
 import FileStorage
 import FsyncLite
 
-/// The JSON document of a command, or of a job, that an error ended before it had a result.
+/// The JSON document of a command or a job that an error ended before it had a result.
 enum ErrorDocument {
-    /// - Parameter rest: adds what is known in spite of the error.
+    /// - Parameter rest: adds other fields that are known.
     static func write(
         _ error: any Error, _ code: ExitCode, job: String? = nil, to console: inout Console,
         adding rest: (inout JSONText) -> Void = { _ in }

@@ -2,7 +2,7 @@ import FileStorage
 import FileSystem
 import FsyncLite
 
-/// The exit codes: the only list, also for help and documentation.
+/// The exit codes. This is the only list; help and documentation use it, too.
 enum ExitCode: Int32, CaseIterable {
     case done = 0
     case failed = 1
@@ -56,14 +56,14 @@ enum ExitCode: Int32, CaseIterable {
     /// Prints an error to standard error.
     ///
     /// - Parameters:
-    ///   - advice: what to do about a refusal.
-    ///   - complain: prints a line, and may add what it is about.
+    ///   - advice: makes the lines after a refusal.
+    ///   - complain: prints a line, and may add its job or target.
     init(
         reporting error: any Error, advice: (Refusal) -> [String] = { _ in [] },
         _ complain: (String) -> Void = Console.complain
     ) {
         self.init(of: error)
-        // The far end has told its own.
+        // The other machine has printed its error.
         guard !(error is FarFailure) else { return }
         complain(error is UsageError || error is SyncError ? "\(error)" : singleLine("\(error)"))
         guard let error = error as? SyncError else { return }
@@ -96,12 +96,12 @@ enum ExitCode: Int32, CaseIterable {
         }
     }
 
-    /// The code of a command that only read a tree, with the entries that could not be read.
+    /// The code of a command that only read a tree. `problems` has the entries that could not be read.
     init(_ problems: [Problem]) {
         self = problems.isEmpty ? .done : .committedWithOmissions
     }
 
-    /// Whether an apply would commit, also in spite of problems.
+    /// The code of a plan: whether the run would commit, perhaps with problems.
     init(_ plan: Plan, _ options: SyncOptions) {
         self =
             !plan.refusals.isEmpty

@@ -1,4 +1,4 @@
-/// A command that failed on another machine, which has said why.
+/// A command failed on another machine, which has printed the reason.
 struct FarFailure: Error, CustomStringConvertible {
     let code: ExitCode
 

@@ -3,13 +3,13 @@ extension ProgramDescription {
     var fishCompletions: String {
         var lines = [
             "# fish completions for \(name)", "",
-            // Whether the completed words on the line begin with these.
+            // Whether the complete words on the line begin with these.
             "function \(identifier)_at", "    set -l typed (commandline -opc)", "    set -e typed[1]",
             "    test \"$typed\" = \"$argv\"", "end", "",
             "function \(identifier)_is", "    set -l typed (commandline -opc)", "    set -e typed[1]",
             "    set -l length (count $argv)", "    test (count $typed) -ge $length",
             "    and test \"$typed[1..$length]\" = \"$argv\"", "end", "",
-            // The arguments after so many words, without options and their values.
+            // The arguments after a number of words, without options and their values.
             "function \(identifier)_arguments", "    set -l typed (commandline -opc)", "    set -l skip",
             "    for word in $typed[(math $argv[1] + 1)..-1]", "        if set -q skip[1]",
             "            set skip",
@@ -17,7 +17,7 @@ extension ProgramDescription {
             "            contains -- $word \(values); and set skip 1", "        else",
             "            echo $word",
             "        end", "    end", "end", "",
-            // Whether the argument at this position, or any further one, is next.
+            // Whether the next argument is at this position, or after it.
             "function \(identifier)_next", "    set -l count (count (\(identifier)_arguments $argv[1]))",
             "    test $count $argv[2] $argv[3]", "end", "",
             "complete -c \(name) -f",

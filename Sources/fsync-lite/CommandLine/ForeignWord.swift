@@ -1,14 +1,14 @@
-/// A command or an option of another tool, and what does the same here.
+/// A command or an option of another tool, and its counterpart here.
 struct ForeignWord: Sendable {
     let spellings: [String]
     let hint: String
     let command: String?
     /// The command takes the same arguments.
     let hasSameArguments: Bool
-    /// The commands with which this option means that; empty for any.
+    /// The commands for which this option has that meaning; empty for all.
     private(set) var commands: [String] = []
 
-    /// - Parameter hint: what else there is to say of `command`, or all there is to say.
+    /// - Parameter hint: more about `command`; without a command, the whole hint.
     init(
         _ spellings: String..., as command: String? = nil, hasSameArguments: Bool = true, hint: String = ""
     ) {
@@ -16,7 +16,7 @@ struct ForeignWord: Sendable {
         self.hasSameArguments = hasSameArguments
     }
 
-    /// The same as an option of these commands only.
+    /// Limits it to options of these commands.
     func with(_ commands: [String]) -> ForeignWord {
         var word = self
         word.commands = commands
@@ -25,7 +25,7 @@ struct ForeignWord: Sendable {
 }
 
 extension ProgramDescription {
-    /// What stands for another tool's command here, with the arguments that were typed; nil if there is none.
+    /// The counterpart of another tool's command, with the typed arguments; nil if there is none.
     func hint(forForeign typed: [UInt8], _ arguments: some Collection<[UInt8]>) -> String? {
         guard let word = foreignCommands.first(where: { $0.spellings.contains(where: typed.spells) }) else {
             return nil
@@ -41,7 +41,7 @@ extension ProgramDescription {
         return "that is: \(line)" + (word.hint.isEmpty ? "" : "; \(word.hint)")
     }
 
-    /// What stands for another tool's options here: of `--name`, or of each letter of `-abc`; nil if there is nothing.
+    /// The counterpart of another tool's option `--name`, or of each letter of `-abc`; nil if there is none.
     func hint(forForeign typed: ArraySlice<UInt8>, of command: CommandDescription?) -> String? {
         guard !typed.starts(with: "--".utf8) else { return foreign(typed, command) }
         let known = command?.allOptions.flatMap(\.spellings) ?? []

@@ -1,6 +1,6 @@
 /// The options given by a command line or settings.
 struct GivenOptions: Sendable {
-    /// In the order given: several options can add to one list. A flag has no value.
+    /// In the order given, because several options can add to one list. A flag has no value.
     private(set) var list: [(name: String, value: [UInt8]?)] = []
 
     static func + (first: GivenOptions, second: GivenOptions) -> GivenOptions {
@@ -15,9 +15,9 @@ struct GivenOptions: Sendable {
         list.removeAll { $0.name == option.name }
     }
 
-    /// These options on a command line.
+    /// These options as words of a command line.
     ///
-    /// - Parameter known: their descriptions. Others are left out.
+    /// - Parameter known: their descriptions. Other options are left out.
     func words(of known: [OptionDescription]) -> [[UInt8]] {
         list.flatMap { given in known.first { $0.name == given.name }?.words(given.value) ?? [] }
     }
@@ -42,7 +42,7 @@ struct GivenOptions: Sendable {
 
     /// The value of an option as converted by `read`; nil if the option was not given.
     ///
-    /// - Throws: with the hint, if `read` returns nil.
+    /// - Throws: an error with the hint, if `read` returns nil.
     func value<Value>(
         _ option: OptionDescription, _ hint: String, _ read: (String) -> Value?
     ) throws(UsageError) -> Value? {

@@ -1,4 +1,4 @@
-/// Prints help and version. `--help` with another command and `--version` use this command too.
+/// Prints help and version. `--help` with another command and `--version` use this command, too.
 enum HelpCommand: Command {
     private static let command = ArgumentDescription("COMMAND", "the command", optional: true, repeated: true)
     private static let manual = OptionDescription.flag(
@@ -19,7 +19,7 @@ enum HelpCommand: Command {
 
     /// The request for help about a command or a group, by its words.
     ///
-    /// - Parameter rest: the other words of the command line; `--all` is meant for help.
+    /// - Parameter rest: the other words of the command line. Of these, `--all` is for help.
     static func invocation(
         _ program: ProgramDescription, about words: [[UInt8]], _ rest: ArraySlice<[UInt8]> = []
     ) -> Invocation {
@@ -48,7 +48,7 @@ enum HelpCommand: Command {
         return .done
     }
 
-    /// The command to print help for; nil for the program, or a first word that needs a second.
+    /// The command to print help for. It is nil for the program, and for a first word that needs a second.
     static func topic(of invocation: Invocation) throws(UsageError) -> CommandDescription? {
         let words = invocation.values(command)
         let lookup = CommandLookup(program: invocation.program)

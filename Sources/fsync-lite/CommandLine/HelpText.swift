@@ -1,14 +1,14 @@
-/// Help as plain text, made from the description only. Ends with a newline.
+/// Help as plain text, made only from the description. It ends with a newline.
 struct HelpText: Sendable {
     let program: ProgramDescription
     var width = 80
-    /// Also what is rarely needed.
+    /// Also shows rare commands and options.
     var showsAll = false
 
     /// A heading with rows of a label and its description.
     private typealias Table = (heading: String, rows: [(label: String, help: String)])
 
-    /// Help for one command, or for the program when nil.
+    /// Help for one command; nil for the program.
     func text(for command: CommandDescription?) -> String {
         let lines = command.map(commandLines) ?? programLines
         return lines.joined(separator: "\n") + "\n"
@@ -37,7 +37,7 @@ struct HelpText: Sendable {
         (heading, commands.map { (label: $0.name, help: $0.summary) })
     }
 
-    /// - Parameter rest: what there is to say about what is not shown.
+    /// - Parameter rest: a remark about the rare options, which are not shown.
     private func seeHelp(_ command: String, _ rest: String? = nil) -> [String] {
         TextWrapping(width: width).lines(
             of: "See '\(program.name) help \(command)' for \(rest ?? "what a command takes").")

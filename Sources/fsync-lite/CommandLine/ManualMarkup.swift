@@ -6,7 +6,7 @@ enum ManualMarkup {
 
     static func boldItem(_ label: String, _ meaning: String) -> [String] { item(bold(label), meaning) }
 
-    /// Text whose lines are paragraphs, except those that begin with a space, which are kept as written.
+    /// Text in which each line is a paragraph. A line that begins with a space remains as written.
     static func paragraphs(_ text: String) -> [String] {
         Array(
             text.split(separator: "\n").map { line in
@@ -15,7 +15,7 @@ enum ManualMarkup {
             }.joined(separator: [".PP"]))
     }
 
-    /// A paragraph: each sentence begins a line, and no line looks like a request.
+    /// A paragraph. Each sentence begins a line, and no line looks like a request.
     static func text(_ text: String) -> [String] {
         text.split(separator: ". ").flatMap { sentence in
             let isLast = sentence.endIndex == text.endIndex

@@ -1,4 +1,4 @@
-/// The manual page in the macros of `man(7)`, made from the description only.
+/// The manual page in the macros of `man(7)`, made only from the description.
 struct ManualPage: Sendable {
     let program: ProgramDescription
 
@@ -59,7 +59,7 @@ struct ManualPage: Sendable {
 
     private typealias Section = (heading: String, options: [OptionDescription])
 
-    /// Such sections have a heading of their own.
+    /// A common section has its own heading.
     private func isCommon(_ section: Section) -> Bool {
         guard section.heading != OptionDescription.helpOption.section else { return false }
         return program.descriptions.count { command in

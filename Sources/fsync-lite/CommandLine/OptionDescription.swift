@@ -3,7 +3,7 @@ struct OptionDescription: Sendable {
     static let helpOption = flag("--help", short: "-h", "Show this help")
     static let versionOption = flag("--version", "Show the version")
 
-    /// With its dashes, such as `--max-delete`; values are looked up by this name, however it was spelled.
+    /// With its dashes, such as `--max-delete`. Values have this name even if the short spelling was given.
     let name: String
     /// A dash and one ASCII character, such as `-o`.
     let short: String?
@@ -15,7 +15,7 @@ struct OptionDescription: Sendable {
     var choices: [String] = []
     /// The heading of the option in help.
     private(set) var section = "Options"
-    /// With this option the command takes no arguments: its value contains them.
+    /// The command takes no arguments beside this option, because its value contains them.
     private(set) var replacesArguments = false
     /// Help shows it with `--all` only.
     private(set) var isRare = false
@@ -31,7 +31,7 @@ struct OptionDescription: Sendable {
     fileprivate func inSection(_ heading: String) -> OptionDescription { with(\.section, heading) }
     /// The same option, in place of the command's arguments.
     func replacingArguments() -> OptionDescription { with(\.replacesArguments, true) }
-    /// The same option, rarely needed.
+    /// The same option, marked as rare.
     var rare: OptionDescription { with(\.isRare, true) }
 
     static func flag(
@@ -59,7 +59,7 @@ struct OptionDescription: Sendable {
         return values.isEmpty || values.count == 1 && choices.contains(where: values[0].spells)
     }
 
-    /// The option on a command line. The value of a flag is a part of its word, since it may have none.
+    /// The option as words of a command line. A flag and its optional value are one word.
     func words(_ value: [UInt8]?) -> [[UInt8]] {
         guard let value else { return [Array(name.utf8)] }
         return takesValue ? [Array(name.utf8), value] : [Array("\(name)=".utf8) + value]
@@ -80,7 +80,7 @@ struct OptionDescription: Sendable {
 }
 
 extension [OptionDescription] {
-    /// By heading, in the order in which the headings first appear.
+    /// The options by heading, in the order in which the headings first appear.
     var sections: [(heading: String, options: [OptionDescription])] {
         reduce(into: []) { sections, option in
             if let index = sections.firstIndex(where: { $0.heading == option.section }) {

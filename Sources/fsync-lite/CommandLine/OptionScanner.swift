@@ -80,7 +80,7 @@ struct OptionScanner {
         command.allOptions.first { $0.spellings.contains(where: spelling.spells) }
     }
 
-    /// Whether an argument in a value's position is more likely an option after a forgotten value.
+    /// Whether an argument in the place of a value is probably an option, because a value was forgotten.
     private func looksLikeOption(_ argument: [UInt8]) -> Bool {
         argument.starts(with: "--".utf8)
             || option(spelled: argument[...]) != nil
@@ -102,7 +102,7 @@ struct OptionScanner {
         guard owners.isEmpty else {
             return "it is an option of \(owners.map { "'\($0.name)'" }.joined(separator: ", "))"
         }
-        // Never the opposite of what was typed.
+        // Do not suggest the opposite of the typed word.
         func isNegative(_ name: some Collection<UInt8>) -> Bool { name.starts(with: "--no".utf8) }
         return EditDistance.suggestion(
             for: typed, among: names.filter { isNegative($0.utf8) == isNegative(typed) })

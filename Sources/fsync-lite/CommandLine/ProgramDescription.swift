@@ -1,4 +1,4 @@
-/// The whole command line as data: parsing and help use nothing else.
+/// The whole command line as data. The parser and the help use nothing else.
 struct ProgramDescription: Sendable {
     let name: String
     let summary: String
@@ -13,11 +13,11 @@ struct ProgramDescription: Sendable {
     let exitCodes: [(code: Int32, meaning: String, isRare: Bool)]
     /// For the manual page.
     var files: [(path: String, meaning: String)] = []
-    /// Variables that it reads.
+    /// The environment variables that it reads.
     var environment: [(name: String, meaning: String)] = []
-    /// Further manual pages, in section 5, by the topic that is given to help.
+    /// Further manual pages, in section 5, by their topic in `help`.
     var pages: [(topic: String, text: @Sendable (ProgramDescription) -> String)] = []
-    /// Words of other tools, which lead to a hint.
+    /// Words of other tools, with the hint for each.
     var foreignCommands: [ForeignWord] = []
     var foreignOptions: [ForeignWord] = []
 

@@ -1,7 +1,7 @@
 import FsyncLite
 
 extension OptionDescription {
-    /// Its value names something of this machine: the far end must not get it.
+    /// Whether its value names something on this machine, so it must not be sent to another one.
     var isOfThisMachine: Bool { ["FILE", "DIR", "COMMAND", "JOB"].contains(placeholder) }
 }
 
@@ -25,7 +25,7 @@ extension GivenOptions {
         }
     }
 
-    /// The options for another machine, as they are.
+    /// The options for another machine, unchanged.
     var sent: [RemoteCommand.Option] {
         list.map { RemoteCommand.Option($0.name, $0.value.map { [$0] } ?? []) }
     }

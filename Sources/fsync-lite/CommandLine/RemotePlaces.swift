@@ -15,10 +15,10 @@ extension Endpoint {
     }
 }
 
-/// The paths of a command, beside its target, that are on the target's machine.
+/// The other paths of a command that are on the target's machine.
 struct RemotePlaces: Sendable {
     var arguments: [ArgumentDescription] = []
     var options: [OptionDescription] = []
-    /// Where they are on several machines, the command runs here and reads what the others have.
+    /// If they are on several machines, the command runs here and reads from the others.
     var areReadFromHere = false
 }

@@ -1,8 +1,8 @@
-/// An option of earlier versions. On a command line it is an error with a hint; in settings it changes nothing, and a note
-/// says so.
+/// An option of earlier versions. A command line with it is refused with a hint. In settings it has no
+/// effect, and is noted.
 struct RemovedOption: Sendable {
     let name: String
-    /// Why it is not needed.
+    /// The reason why it is not needed.
     let reason: String
 
     static let all = [

@@ -19,7 +19,7 @@ enum Shell: String, CaseIterable, Sendable {
         "'\(text.replacing("'", with: "'\\''"))'"
     }
 
-    /// The words of a command, as `rsync -e` reads them: within quotes, blanks do not divide; nil if a quote has no end.
+    /// The words of a command, divided like those of `rsync -e`: not within quotes; nil if a quote is open.
     static func words(_ text: String) -> [String]? {
         var (words, word, quote): ([String], String?, Character?) = ([], nil, nil)
         for character in text {
@@ -37,7 +37,7 @@ enum Shell: String, CaseIterable, Sendable {
         return quote == nil ? words + [word].compactMap(\.self) : nil
     }
 
-    /// An argument, quoted if necessary; unprintable bytes are escaped as bash and zsh read them.
+    /// An argument, quoted if necessary. Unprintable bytes are escaped in a way that bash and zsh read.
     static func word(_ bytes: [UInt8]) -> String {
         let text = escapedText(bytes)
         guard text.utf8.elementsEqual(bytes) else { return "$'\(text.replacing("'", with: "\\'"))'" }
@@ -48,9 +48,9 @@ enum Shell: String, CaseIterable, Sendable {
     }
 }
 
-/// What the completions of all shells are made of.
+/// The data from which the completions of all shells are made.
 extension ProgramDescription {
-    /// The command line that prints the ids of a target's snapshots; the target follows.
+    /// The command line that prints the ids of a target's snapshots. The target follows it.
     var snapshotLookup: String { "\(name) snapshot list --ids --" }
     /// The command line that prints the names of the jobs.
     var jobLookup: String { "\(name) settings show --jobs 2>/dev/null" }
@@ -68,7 +68,7 @@ extension ProgramDescription {
 
     var firstWordList: String { firstWords.map(\.word).joined(separator: " ") }
 
-    /// First words that need a second one, with their commands, and a list of the second ones.
+    /// The first words that need a second one, with their commands and a list of the second words.
     var groups: [(word: String, commands: [CommandDescription], seconds: String)] {
         firstWords.map { first in
             let commands = group(first.word.utf8)
@@ -76,6 +76,6 @@ extension ProgramDescription {
         }.filter { !$0.commands.isEmpty }
     }
 
-    /// The function names of a script.
+    /// The prefix of all functions in a script.
     var identifier: String { "_" + name.replacing("-", with: "_") }
 }

@@ -1,9 +1,9 @@
 import FileSystem
 import FsyncLite
 
-/// An invalid command line: what is wrong, and what to do.
+/// An invalid command line: the fault, and the advice.
 ///
-/// Both lines are safe to print: bytes of the command line that a terminal could act on or cannot show are escaped.
+/// Both lines are safe to print: bytes that a terminal would obey or cannot show are escaped.
 struct UsageError: Error, Equatable, CustomStringConvertible {
     let message: String
     let hint: String

@@ -14,10 +14,10 @@ enum ValueKind: Equatable, Sendable {
     case job
     /// A directory, or a job of the settings.
     case directoryOrJob
-    /// Without completions.
+    /// No completions.
     case text
 
-    /// By the placeholder in help, unless the value is one of a few words.
+    /// The kind that belongs to a placeholder in help, or one of a few words.
     init(placeholder: String, choices: [String]) {
         self =
             switch placeholder {
@@ -31,8 +31,8 @@ enum ValueKind: Equatable, Sendable {
             }
     }
 
-    /// Throws unless the value is one of the allowed words, and for a path in which a shell left a `~`: nobody wants a
-    /// directory of that name.
+    /// Throws if the value is not one of the allowed words. Throws also for a path in which a shell has left
+    /// a `~`: it would name a directory that nobody wants.
     func check(_ value: [UInt8], for name: String) throws(UsageError) {
         if self == .directory || self == .path, value.first == UInt8(ascii: "~") {
             throw UsageError(

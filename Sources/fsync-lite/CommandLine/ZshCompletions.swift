@@ -29,7 +29,7 @@ extension ProgramDescription {
                 commands.map { ($0.words[1], $0.summary) })
         }
         lines += ["    case \"$words[2] $words[3]\" in"]
-        // Longer names first: the pattern of a shorter one matches them too.
+        // Longer names come first, because the pattern of a shorter name matches them, too.
         for command in descriptions.sorted(by: { $0.words.count > $1.words.count }) {
             let count = command.words.count
             lines += [
@@ -42,7 +42,7 @@ extension ProgramDescription {
                 + command.arguments.enumerated().map { specification($1, at: $0 + 1) }
             lines += [specifications.map { "            " + $0 }.joined(separator: " \\\n"), "        ;;"]
         }
-        // When sourced, the script registers itself; in a directory of functions, it is the function.
+        // A sourced script registers itself. In a directory of functions, the script is the function.
         lines += [
             "    esac", "}", "", "if [[ $funcstack[1] == \(identifier) ]]; then", "    \(identifier) \"$@\"",
             "else",
@@ -51,7 +51,7 @@ extension ProgramDescription {
         return lines.joined(separator: "\n") + "\n"
     }
 
-    /// Words with descriptions, offered when a condition holds.
+    /// Words with descriptions, offered if a condition is true.
     private func choices(_ condition: String, _ words: [(word: String, help: String)]) -> [String] {
         let rows = words.map { word, help in
             "            " + Shell.quoted("\(word.replacing(":", with: "\\:")):\(help)")
@@ -66,7 +66,7 @@ extension ProgramDescription {
         let names = option.spellings
         let once = option.isRepeatable ? "*" : names.count > 1 ? "(\(names.joined(separator: " ")))" : ""
         return names.map { name in
-            // A long name also takes its value after =.
+            // A long name may have its value after =.
             let shape = option.takesValue ? name + (name.hasPrefix("--") ? "=" : "+") : name
             return Shell.quoted("\(once)\(shape)\(help)\(value)")
         }.joined(separator: " ")

@@ -36,7 +36,7 @@ enum ApplyCommand: Command {
         ])
 
     static func run(_ invocation: Invocation, _ console: inout Console) throws -> ExitCode {
-        // Signals are not handled yet, so one ends the wait for a pipe with patterns, settings or a plan.
+        // A signal is not handled yet, so it ends the process while it waits for a pipe.
         let run = try SyncRun(invocation)
         console.wantsDocument = run.isJSON
         let prepares = invocation.options.has(prepare)
@@ -68,25 +68,25 @@ enum ApplyCommand: Command {
 }
 
 extension SyncRun {
-    /// Notes a run on this machine. That of a client is noted there.
+    /// Records a run on this machine. The run of a client is recorded there.
     fileprivate func noted(_ run: (_ notes: [String]) throws -> Report) throws -> Report {
         guard client == nil else { return try run([]) }
         return try RunRecord.noting(target, isQuiet: isQuiet, { .init($0, ExitCode($0)) }, run)
     }
 
-    /// Applies, prints what was done and logs it.
+    /// Applies, prints the result and logs it.
     ///
-    /// - Parameter notes: for its report, and printed already.
+    /// - Parameter notes: more notes for the report. They are printed already.
     func apply(_ console: inout Console, _ notes: [String] = []) throws -> Report {
         try telling(&console, notes) { try synchronizing { try $0.apply(exactly: saved) } }
     }
 
-    /// The same, without the commit.
+    /// Does the same without the commit.
     func prepare(_ console: inout Console, _ notes: [String]) throws -> Report {
         try telling(&console, notes) { try synchronizing { try $0.prepare(exactly: saved) } }
     }
 
-    /// Prints what a run did and logs it.
+    /// Prints the result of a run and logs it.
     func telling(
         _ console: inout Console, _ notes: [String] = [], _ run: () throws -> Report
     ) throws -> Report {
@@ -117,7 +117,7 @@ extension SyncRun {
         let room = SyncRun.note("to make room, these went", report.gaveWay)
         let labels = report.removed.labels.map { quoted($0.utf8) }.joined(separator: ", ")
         let expired = labels.isEmpty ? nil : "removed the snapshot \(labels): no rule keeps its label"
-        // Printed also by a quiet run: what was removed cannot be restored.
+        // A quiet run prints these, too, because a removed snapshot cannot be restored.
         for text in [room, expired].compactMap(\.self) { complain(text) }
         let removed = report.removed.text()
         if let removed, !isQuiet { complain(removed) }
@@ -140,7 +140,7 @@ extension SyncRun {
         return report
     }
 
-    /// What a run did, or why it did nothing.
+    /// The result of a run, or why it did nothing.
     private func logged(_ report: Report) -> String {
         let reasons = report.refusals.map(\.reason) + (report.error.map { ["\($0)"] } ?? [])
         guard reasons.isEmpty else {

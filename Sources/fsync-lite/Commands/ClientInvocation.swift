@@ -1,7 +1,7 @@
 import FileSystem
 import FsyncLite
 
-/// What a client wants done here, checked like a command line.
+/// The command of a client, checked like a command line.
 extension Invocation {
     init(_ client: Client, within limits: ServiceLimits) throws {
         let sent = client.command
@@ -31,7 +31,7 @@ extension Invocation {
         }
         targetOfClient = values(target)[0]
         let places = command.remotePlaces
-        // Of a restore the client has the target, and the copy is made here.
+        // If a client restores, it has the target, and the copy is made here.
         let isWithClient = command == SnapshotRestoreCommand.self && sent.source != nil
         for place in (isWithClient ? [] : [target]) + places.arguments {
             arguments[place.name] = try arguments[place.name]?.map(path)
@@ -43,7 +43,7 @@ extension Invocation {
         }
     }
 
-    /// The options of a command for which a client has its files: it gets or gives the content of those it may name.
+    /// The options of a client's command. Of the client's files, only the content is sent.
     static func options(of sent: RemoteCommand, for command: any Command.Type) throws -> GivenOptions {
         let files = [OptionDescription.logFile, PlanCommand.out, SyncRun.savedPlan].map(\.name)
         let known = command.description.options.filter { option in
@@ -89,7 +89,7 @@ extension Invocation {
     }
 }
 
-/// The standard streams of the client in place of those of this process.
+/// The standard streams of the client, used instead of those of this process.
 struct ClientStreams: StandardStreamRelay {
     let client: Client
 

@@ -1,14 +1,14 @@
 import FileStorage
 import FsyncLite
 
-/// Runs a command and tells of its error.
+/// Runs a command and reports its error.
 enum Execution {
-    /// What standard output has after an error.
+    /// The content of standard output after an error.
     enum ErrorForm {
         case nothing
         /// One JSON document.
         case document
-        /// The line of a monitoring plugin, and standard error nothing.
+        /// The line of a monitoring plugin. Standard error is empty.
         case nagios
 
         /// - Parameter arguments: a command line, which may be invalid.
@@ -20,7 +20,7 @@ enum Execution {
         }
     }
 
-    /// - Parameter check: refuses what a client may not do here.
+    /// - Parameter check: throws if a client may not do this.
     static func run(
         _ form: ErrorForm, _ invocation: () throws -> Invocation,
         checking check: (Invocation) throws -> Void = { _ in }
@@ -63,7 +63,7 @@ enum Execution {
 }
 
 extension Invocation {
-    /// With the saved plan that it names.
+    /// Adds the saved plan that it names.
     fileprivate func reading() throws -> Invocation {
         guard command == ApplyCommand.self, let file = options.value(SyncRun.savedPlan) else { return self }
         var read = self

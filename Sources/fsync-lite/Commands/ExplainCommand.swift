@@ -66,7 +66,7 @@ enum ExplainCommand: ReadingCommand {
         return found.verdict == .mirrored ? .done : .different
     }
 
-    /// Also says why no run copies a new entry now.
+    /// The explanation. For a new entry, it also says why no run copies it now.
     private static func text(of found: Explanation, _ named: NamedTarget, isThere: Bool) -> String {
         guard found.verdict == .new else { return found.text }
         if named.job?.disabled != nil { return "\(found.text), but the job is disabled" }
@@ -92,7 +92,7 @@ enum ExplainCommand: ReadingCommand {
         return (job.source, try SyncOptions.filters(GivenOptions().over(layers, OptionDescription.settable)))
     }
 
-    /// A path in the tree. One in two of the places, such as a target in the source, is in the inner one.
+    /// The path in the tree. If places overlap, as for a target in the source, the inner one is meant.
     private static func path(
         _ typed: [UInt8], _ source: MirrorSource, _ target: [UInt8]
     ) throws -> RelativePath {

@@ -3,11 +3,11 @@ import FileSystem
 import FsyncLite
 
 extension RemoteInvocation {
-    /// Has a command carried out that only reads.
+    /// Runs a reading command on another machine.
     ///
     /// - Parameters:
-    ///   - invocation: its options say how the machine is reached.
-    ///   - take: called with each part of what it writes to its standard output, on another thread.
+    ///   - invocation: its options say how to reach the machine.
+    ///   - take: called with each part of the standard output, on another thread.
     /// - Returns: the exit code.
     static func fetch(
         _ command: any Command.Type, _ path: [UInt8], _ options: GivenOptions, beside invocation: Invocation,
@@ -30,7 +30,7 @@ extension RemoteInvocation {
 }
 
 extension Tree {
-    /// A tree of this machine, or one of another machine, by its manifest, which is fetched.
+    /// A tree of this machine, or the manifest of a tree on another machine, which is fetched.
     init(_ path: [UInt8], for invocation: Invocation) throws {
         guard invocation.client == nil, try SyncRun.endpoint(path, .manifest) != nil else {
             try self.init(path: path)

@@ -5,9 +5,9 @@ import FsyncLite
 struct FarRestoration {
     private let invocation: Invocation
     private var restoration: Restoration
-    /// The paths, as typed.
+    /// The paths as typed.
     private let words: [[UInt8]]
-    /// The target, on another machine.
+    /// The target, if it is on another machine.
     private let target: Endpoint?
 
     init(_ restoration: Restoration, _ words: [[UInt8]], _ invocation: Invocation) throws {
@@ -35,7 +35,7 @@ struct FarRestoration {
             restoration.snapshot, paths: words, locks: !invocation.options.has(.dryRun))
     }
 
-    /// Where a target of this machine is copied to; nil for a directory here.
+    /// The destination on another machine, for a target of this machine; nil if the destination is here.
     private func destination() throws -> Endpoint? {
         if let path = restoration.destination { return try SyncRun.endpoint(path, SyncRun.target) }
         guard restoration.isToSource else { return nil }

@@ -3,12 +3,12 @@ import FileSystem
 import FsyncLite
 import Synchronization
 
-/// Where another machine writes here: the standard streams of this process, its log, and a document.
+/// Receives the output of another machine: for the standard streams of this process, its log, and a document.
 final class FarTerminal: RemoteRun.Terminal {
     private struct State {
         var output = FarText()
         var errors = FarText()
-        /// The end of the log that is no whole line yet.
+        /// The last line of the log, until it is complete.
         var log: [UInt8] = []
         var document: [UInt8] = []
         /// Bytes of standard output.
@@ -17,7 +17,7 @@ final class FarTerminal: RemoteRun.Terminal {
         var failure: (any Error)?
     }
 
-    /// In bytes: a plan or a report with all its actions, or a manifest, and a report without actions.
+    /// In bytes: a plan, a manifest or a report with all its actions; and a report without actions.
     static let (longestDocument, longestReport) = (1 << 30, 16 << 20)
     private static let longestLine = 64 << 10
 
@@ -26,14 +26,14 @@ final class FarTerminal: RemoteRun.Terminal {
     private let documentLimit: Int
     private let isRaw: Bool
     private let showsErrors: Bool
-    /// Takes what is for standard output; nil if it goes there.
+    /// Receives the standard output; nil to print it.
     private let take: (@Sendable (ArraySlice<UInt8>) throws -> Void)?
 
     /// - Parameters:
     ///   - log: nil if no log is wanted.
     ///   - documentLimit: in bytes; 0 if no document is wanted.
-    ///   - isRaw: standard output is for a program, which wants names as they are.
-    ///   - take: called with each part of what is for standard output, on another thread.
+    ///   - isRaw: standard output is read by a program, which needs the names unchanged.
+    ///   - take: called with each part of the standard output, on another thread.
     init(
         log: LocalFile? = nil, documentLimit: Int = 0, isRaw: Bool = false, showsErrors: Bool = true,
         _ take: (@Sendable (ArraySlice<UInt8>) throws -> Void)? = nil
@@ -43,10 +43,10 @@ final class FarTerminal: RemoteRun.Terminal {
     }
 
     var signal: Int32? { TerminationSignal.signal }
-    /// To standard output.
+    /// Standard output has received something.
     var hasWritten: Bool { state.withLock(\.hasWritten) }
     var document: [UInt8] { state.withLock(\.document) }
-    /// The first.
+    /// The first error.
     var failure: (any Error)? { state.withLock(\.failure) }
 
     func write(_ bytes: ArraySlice<UInt8>, to stream: RemoteCommand.Stream) -> Bool {

@@ -33,7 +33,7 @@ enum ManifestDiffCommand: ReadingCommand {
 
     /// Prints the result of a comparison of two trees.
     ///
-    /// - Parameter listing: list the actions, instead of only counting them.
+    /// - Parameter listing: list the actions instead of only counting them.
     static func write(
         _ changes: Plan, _ document: PlanDocument, _ given: GivenOptions, listing: Bool = true,
         to console: inout Console

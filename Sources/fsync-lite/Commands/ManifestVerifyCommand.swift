@@ -102,7 +102,7 @@ enum ManifestVerifyCommand: ReadingCommand {
         return try mirrored(invocation.options) { [] }
     }
 
-    /// A directory, or each of several with the name that the manifest has for it.
+    /// The source: a directory, or several directories with the names that the manifest has for them.
     private static func mirrored(_ given: GivenOptions, _ names: () throws -> [String]) throws
         -> MirrorSource?
     {
@@ -115,7 +115,7 @@ enum ManifestVerifyCommand: ReadingCommand {
             }
         }
         let separator = UInt8(ascii: "=")
-        // A name may have a = itself. Of two that fit, the longer one is meant.
+        // A name may contain a =. If two names fit, the longer one is meant.
         let isAmbiguous = values.contains { $0.count { $0 == separator } > 1 }
         let names = try isAmbiguous ? names() : []
         var paths: [String: [UInt8]] = [:]

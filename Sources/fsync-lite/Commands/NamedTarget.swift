@@ -5,9 +5,9 @@ import FsyncLite
 struct NamedTarget {
     let job: Job?
     let path: [UInt8]
-    /// It is on another machine.
+    /// The target is on another machine.
     let isRemote: Bool
-    /// It is neither a job of the settings nor a target here: the record of runs alone knows the job.
+    /// Only the record of runs knows the job. It is not in the settings, and no target here has its name.
     let isRecordedJob: Bool
 
     static let help = "a directory that fsync-lite writes to, or the name of a job"
@@ -15,18 +15,18 @@ struct NamedTarget {
     static let rule =
         "A name without a slash is a job's, if the settings have such a job, unless a target of that name is here."
 
-    /// A target in the working directory keeps its name.
+    /// A target in the working directory is preferred to a job of the same name.
     ///
-    /// - Parameter isRecorded: runs of a job of this name are recorded.
+    /// - Parameter isRecorded: a job of this name has recorded runs.
     init(_ name: [UInt8], _ invocation: Invocation, isRecorded: Bool = false) throws {
         let isHere = (try? Target(path: name).hasState()) == true
         (job, path) = try NamedTarget.find(name, invocation, isHere: isHere, isRecorded: isRecorded)
         isRecordedJob = isRecorded && !isHere && job == nil
-        // That of a client is a path here, whatever is in it.
+        // A client's target is a path on this machine, whatever characters it has.
         isRemote = try invocation.client == nil && SyncRun.endpoint(path, SyncRun.target) != nil
     }
 
-    /// - Parameter isHere: a target has this name here.
+    /// - Parameter isHere: a target here has this name.
     private static func find(
         _ name: [UInt8], _ invocation: Invocation, isHere: Bool, isRecorded: Bool
     ) throws -> (Job?, [UInt8]) {
@@ -39,16 +39,16 @@ struct NamedTarget {
             }
             return job
         }
-        // An error of the path is told when its state is asked for.
+        // An error of the path is reported when its state is read.
         guard isHere else {
             let isNowhere =
                 try Endpoint(argument: name) == nil && (try? LocalFile(bytes: name).exists) == false
-            // Settings with an error matter to no path.
+            // A path needs no settings, so their error is ignored.
             let isPath = name.contains(UInt8(ascii: "/"))
             let job = isPath ? try? job() : try job(mustExist: isNowhere && !isRecorded)
             return (job, job?.target ?? name)
         }
-        // Settings with an error matter to no directory.
+        // A directory needs no settings, so their error is ignored.
         if let other = try? job(), try LocalFile(bytes: name).absolute() != other.target {
             Console.complain(
                 "note: \(quoted(name)) is the target here, and not the job of this name; for that: "
@@ -57,7 +57,7 @@ struct NamedTarget {
         return (nil, name)
     }
 
-    /// The same of the argument `JOB|TARGET`, which is there.
+    /// The target that the argument `JOB|TARGET` names. It must exist.
     ///
     /// - Throws: `SyncError` with code `inputMissing`.
     init(of invocation: Invocation) throws {

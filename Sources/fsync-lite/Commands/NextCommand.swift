@@ -2,15 +2,15 @@ import FileStorage
 import FileSystem
 import FsyncLite
 
-/// The command line as it was typed, for one job only, changed so that a refused run goes on. That of a preview is one,
-/// too.
+/// The command that continues after a refusal: the typed command line, with other options and for one job
+/// only. For a preview, it is a preview.
 struct NextCommand {
     private let typed: Invocation
     private let job: Job?
     private let saved: SavedPlan?
-    /// The target on the machine that has it.
+    /// The path of the target on its own machine.
     private let target: [UInt8]?
-    /// As on a command line.
+    /// The target as a command line names it.
     private let shownTarget: [UInt8]?
 
     init(_ invocation: Invocation, _ job: Job? = nil, _ saved: SavedPlan? = nil, target: [UInt8]? = nil)
@@ -23,32 +23,32 @@ struct NextCommand {
         far = invocation.client == nil ? nil : try written.flatMap { try Endpoint($0) }
     }
 
-    /// The machine that is written to, if that is another one.
+    /// The machine that is written to; nil for this one.
     private let far: Endpoint?
 
-    /// The most commands that go before.
+    /// The most commands before the last one.
     private static let mostCommands = 20
 
-    /// What to do about these refusals: the safe way first, and last the command that goes on; empty where none does.
+    /// The advice after these refusals: the safe ways, then the command that continues; empty without it.
     ///
-    /// - Parameter instead: stands in place of the command.
+    /// - Parameter instead: printed in place of the command.
     func advice(after refusals: [Refusal], instead: String? = nil) -> [String] {
         guard let text = text(after: refusals) else { return [] }
         return Set(refusals.compactMap(\.kind.safeWay)).sorted() + ["next: \(instead ?? text)"]
     }
 
-    /// What goes on after these refusals; nil for none.
+    /// The command that continues after these refusals; nil if there is none.
     func text(after refusals: [Refusal]) -> String? {
-        // One without a way out is in the way of all others.
         guard !refusals.isEmpty else { return nil }
         let way = refusals.reduce(.none) { $0 + $1.wayOut }
         if saved != nil, way.adding.map(\.name) != [OptionDescription.newTarget.name] { return again }
+        // A refusal without a way out blocks all others.
         guard !refusals.contains(where: \.wayOut.isNone) else { return nil }
         let before = way.first.prefix(NextCommand.mostCommands).map(text)
         return (before + (way.isWhole ? [] : [text(way)])).joined(separator: " && ")
     }
 
-    /// With options that go ahead.
+    /// The command with these additional options.
     func text(adding options: [String]) -> String {
         text(options.reduce(.none) { $0 + .adding($1) })
     }
@@ -70,7 +70,7 @@ struct NextCommand {
         return "ssh \(Shell.word(Array(far.destination.utf8))) \(Shell.quoted(text))"
     }
 
-    /// What runs a command as another user.
+    /// The words that run a command as another user.
     private static func prefix(_ user: UInt32) -> String {
         Account.isRoot
             ? "setpriv --reuid=\(user) --clear-groups " : user == 0 ? "sudo " : "sudo -u '#\(user)' "
@@ -94,17 +94,17 @@ struct NextCommand {
                     way.arguments[argument.name].map { [$0] } ?? typed.values(argument)
                 }
             }
-        // What is the default is switched off by another option.
+        // An option that is on by default is turned off by its opposite.
         let opposites = way.removing.map { "--no-\($0.dropFirst(2))" }.filter(has)
         let added =
             way.adding.filter { has($0.name) }.map { option in
-                // A directory for a copy is on that machine.
+                // A directory for a copy is on the other machine.
                 let isThere = option.name == SnapshotRestoreCommand.to.name
                 return (
                     option.name, isThere ? option.value.map { far?.location(of: $0) ?? $0 } : option.value
                 )
             } + opposites.map { ($0, nil) }
-        // A value that was too small is left out, and a saved plan, which other options do not go with.
+        // Leave out options that get a new value, and a saved plan, which allows no other options.
         let replaced = added.map(\.0) + way.removing + [SyncRun.savedPlan.name]
         let kept = typed.options.list.filter { option in
             description.options.contains {
@@ -122,7 +122,7 @@ struct NextCommand {
         return (way.user.map(NextCommand.prefix) ?? "") + NextCommand.line(description.words, options, words)
     }
 
-    /// The plan made anew, as the saved one was.
+    /// The command that makes the saved plan again.
     private var again: String {
         let file = typed.options.value(SyncRun.savedPlan)
         let options = savedOptions + (file.map { [PlanCommand.out.name, Shell.word($0)] } ?? [])

@@ -104,12 +104,12 @@ extension SyncRun {
             try document.write(plan, to: &console)
         } else if listsPlan {
             try actionText.write(plan.actions, to: &console)
-            // A plan that was refused before any look at the trees says nothing of them.
+            // If the run was refused before the scans, the totals would say nothing.
             if plan.refusals.isEmpty || !plan.actions.isEmpty {
                 try console.line(labelled(ActionText.totals(plan.summary, .planned)))
             }
         }
-        // Refusals come last, after a long list, and also if the list cannot be written.
+        // Refusals are printed last, even if the list cannot be written.
         let flushed = Result { try console.flush() }
         let history = [
             ("to make room, these go before", plan.givingWay),

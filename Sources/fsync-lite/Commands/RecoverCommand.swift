@@ -58,7 +58,7 @@ enum RecoverCommand: TargetCommand {
                 Console.complain("to go on: \(command) \(trustState.name)")
                 return .pending
             }
-            // The hints help if objects of others are in the way, and not after a system error.
+            // The hints help if foreign objects are in the way. They do not help after a system error.
             guard error.errno == nil else { return .pending }
             Console.complain("to move what is in the way to the history and go on: \(command) --displace")
             Console.complain("to take the commit back: \(command) --back, or --back --displace")

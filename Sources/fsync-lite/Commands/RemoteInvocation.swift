@@ -2,27 +2,27 @@ import FileStorage
 import FileSystem
 import FsyncLite
 
-/// A command about a target on another machine: that machine carries it out, and this one gives the source.
+/// A command that another machine runs on its target. This machine gives the source.
 struct RemoteInvocation {
-    /// What is to be carried out there.
+    /// The command that runs there.
     let command: any Command.Type
     private let arguments: [[UInt8]]
     private(set) var given: GivenOptions
-    /// For hints.
+    /// The command line as typed, for hints.
     private let typed: Invocation
     let endpoint: Endpoint
     private let source: MirrorSource?
     private let defaults: [SettingsLayer]
     private(set) var job: Job?
     private var saved: SavedPlan?
-    /// Of a target here, for a directory there.
+    /// A restore from a target here to a directory there.
     private var restoration: Restoration?
-    /// Completed by settings, but those of the target.
+    /// Completed by settings, without those of the target.
     let options: GivenOptions
 
     /// nil for a target of this machine, and for a command that runs here first.
     ///
-    /// - Parameter isDecided: the command runs there.
+    /// - Parameter isDecided: the command has decided to run there.
     init?(_ invocation: Invocation, isDecided: Bool = false) throws {
         guard invocation.client == nil, let argument = invocation.command.remoteTarget,
             isDecided || !invocation.command.decidesPlace(invocation)
@@ -63,18 +63,18 @@ struct RemoteInvocation {
                 "job \(escapedText(job.name.utf8)): more than \(RemoteCommand.mostSources) sources go to a target of this "
                     + "machine only", hint: "make several jobs of it")
         }
-        // In place of several sources, which the command has with their names.
+        // The argument represents all sources. The command has all of them with their names.
         let source = job.source.directories[0].path
         try self.init(
             command, [source, endpoint.bytes], invocation, endpoint, source: job.source, settings.defaults,
             job, nil)
     }
 
-    /// A restore that another machine carries out.
+    /// A restore that another machine runs.
     ///
     /// - Parameters:
-    ///   - restoration: of a target of this machine, whose snapshot is given; nil for a target there.
-    ///   - endpoint: the target, or the directory that gets the copy.
+    ///   - restoration: if the target is here; its snapshot is sent. nil for a target there.
+    ///   - endpoint: the target, or the directory that receives the copy.
     init(
         _ invocation: Invocation, restoring restoration: Restoration?, at endpoint: Endpoint
     ) throws {
@@ -120,7 +120,7 @@ struct RemoteInvocation {
         }
     }
 
-    /// Options whose value is of this machine and that go with a target on another one.
+    /// Options that name something of this machine and are allowed with a target on another one.
     private static let handledHere =
         [
             OptionDescription.ssh, .remoteCommand, .install, .settingsFile, .logFile, PlanCommand.job,
@@ -131,7 +131,7 @@ struct RemoteInvocation {
         if command == UndoCommand.self, !options.has(.json), !options.has(.quiet),
             let attempt = UndoCommand.attempt(on: endpoint.bytes, after: nil)
         {
-            // The other machine does not know it.
+            // The other machine has no record of this attempt.
             Console.complain("note: \(attempt)")
         }
         guard command == ApplyCommand.self, !given.has(.dryRun) else { return try carryOut(&console) }
@@ -158,7 +158,7 @@ struct RemoteInvocation {
         PlanDocument(source ?? .directory([]), target: endpoint.bytes, job: job?.name)
     }
 
-    /// Appends to the log file, if there is one, what happened on this machine.
+    /// Appends an event of this machine to the log file, if there is one.
     func log(_ text: String) throws {
         guard let path = options.value(.logFile) else { return }
         let name = "\(Timestamp.now.localISO8601) \(job?.labelled(typed.command.name) ?? typed.command.name)"
@@ -183,7 +183,7 @@ struct RemoteInvocation {
         }
     }
 
-    /// What the far end is to carry out.
+    /// The command as it is sent.
     private func order(wantsReport: Bool) throws -> RemoteCommand {
         var command = RemoteCommand(
             command.name, arguments, options: try sent(),
@@ -203,7 +203,7 @@ struct RemoteInvocation {
         return command
     }
 
-    /// - Returns: the exit code, and the document that was wanted.
+    /// - Returns: the exit code, and the document if one was wanted.
     func run(_ console: inout Console, wantsReport: Bool) throws -> (ExitCode, [UInt8]) {
         console.wantsDocument = options.has(.json)
         if let source {
@@ -212,7 +212,7 @@ struct RemoteInvocation {
                 patterns.filters = try SyncOptions.filters(options)
                 try patterns.complain(ofPatternsFrom: path)
             }
-            // Its error is told before a connection is made.
+            // Report an error of the source before connecting.
             try source.check()
         }
         let terminal = FarTerminal(
@@ -226,7 +226,7 @@ struct RemoteInvocation {
         do {
             code = try result.get()
         } catch {
-            // The far end cannot log it.
+            // The other machine cannot log it.
             if !command.isReading { try log("failed: \(error)") }
             throw error
         }
@@ -240,7 +240,7 @@ struct RemoteInvocation {
         return (exit, terminal.document)
     }
 
-    /// What the far end may ask for.
+    /// The requests that the other machine may send.
     private func access(to source: MirrorSource?) throws -> Service.Access {
         if let restoration { return .snapshot(.only(restoration)) }
         guard let source else { return .nothing }
@@ -249,11 +249,11 @@ struct RemoteInvocation {
             ? .digests(source) : .only(source, try SyncOptions.filters(options))
     }
 
-    /// Has the command carried out.
+    /// Runs the command on the other machine.
     func run(_ terminal: any RemoteRun.Terminal, wantsReport: Bool = false) throws -> Int32 {
         let order = try order(wantsReport: wantsReport)
         HostProcess.ignoreBrokenPipes()
-        // The commit is another machine's, so this end does not know when it begins.
+        // The commit is on another machine, so this end does not know when it begins.
         TerminationSignal.finishes(true)
         if !command.isReading { TerminationSignal.watch() }
         return try RemoteRun(on: endpoint, RemoteAccess(given), terminal).run(
@@ -261,7 +261,7 @@ struct RemoteInvocation {
             recovery: "fsync-lite recover \(Shell.word((copy ?? endpoint).bytes))")
     }
 
-    /// The directory that a restore copies to; nil for none.
+    /// The directory that a restore copies to; nil if there is none.
     var copy: Endpoint? {
         get throws {
             try command.remotePlaces.options.compactMap(given.value).first.flatMap {
@@ -270,7 +270,7 @@ struct RemoteInvocation {
         }
     }
 
-    /// What the far end gets of the options: patterns as one list, and of files only that there is one.
+    /// The options that are sent: patterns as one list, and for a file only that there is one.
     private func sent() throws -> [RemoteCommand.Option] {
         var sent = given
         for option in RemoteInvocation.handledHere where option.name != SyncOptions.exclude.name {
@@ -292,7 +292,7 @@ extension Command {
 }
 
 extension GivenOptions {
-    /// With all patterns as one list, in the place of the files that have them. A pipe is read once.
+    /// All patterns as one list, also those from files. A pipe can be read only once.
     fileprivate func withoutFiles() throws -> GivenOptions {
         let rules = try SyncOptions.filters(self).rules
         var options = self

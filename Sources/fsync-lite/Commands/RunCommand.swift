@@ -42,7 +42,7 @@ enum RunCommand: Command {
                 hint: "fsync-lite run JOB \(option.name)")
         }
         if jobs.isEmpty, !invocation.options.has(.quiet) { Console.complain(settings.nothingEnabled) }
-        // For an apply the options have another meaning.
+        // Here `--all` selects jobs; for `apply` it lists actions.
         var given = invocation
         given.options.remove(all)
         let isDryRun = invocation.options.has(.dryRun)
@@ -56,7 +56,7 @@ enum RunCommand: Command {
         return first
     }
 
-    /// Shows what a job would do, without its commands. Its error does not affect other jobs.
+    /// Shows the plan of a job, without running its commands. Its error does not affect other jobs.
     private static func plan(
         _ job: Job, _ invocation: Invocation, _ settings: SettingsSources, _ console: inout Console
     ) -> ExitCode {
@@ -71,7 +71,7 @@ enum RunCommand: Command {
         }
     }
 
-    /// Runs one job with its commands, and notes it. Its error does not affect other jobs.
+    /// Runs one job with its commands, and records it. Its error does not affect other jobs.
     private static func run(
         _ job: Job, _ invocation: Invocation, _ settings: SettingsSources, _ console: inout Console
     ) -> ExitCode {
@@ -82,7 +82,7 @@ enum RunCommand: Command {
         return noted.flatMap { ExitCode(rawValue: $0.exitCode) } ?? .failed
     }
 
-    /// - Parameter notes: for its report.
+    /// - Parameter notes: added to its report.
     private static func run(
         _ job: Job, _ invocation: Invocation, _ settings: SettingsSources, _ notes: [String],
         _ console: inout Console
@@ -108,7 +108,7 @@ enum RunCommand: Command {
             let (report, code) = self.report(error, of: job, invocation, steps.given, &console)
             ended = HookReport(job, report, code, steps.document(report), RecordedRun.Outcome(error))
         }
-        /// The other commands run also if the log cannot be written.
+        /// The other commands run even if the log cannot be written.
         func tell(_ failure: String) {
             Console.complain(job.labelled(failure))
             do {
@@ -128,12 +128,12 @@ enum RunCommand: Command {
         return ended.recorded
     }
 
-    /// Tells of an error that ended a job, and writes its document where one is wanted. The report is for its commands.
+    /// Prints the error that ended a job, also as JSON if wanted. The report is for the job's commands.
     private static func report(
         _ error: any Error, of job: Job, _ invocation: Invocation, _ given: GivenOptions,
         _ console: inout Console
     ) -> (report: Report, code: ExitCode) {
-        // A job is run by no client, whose words might be unknown here.
+        // A client never runs a job by `run`, so all its words are known here.
         let next = try? NextCommand(invocation, job)
         let code = ExitCode(reporting: error, advice: { next?.advice(after: [$0]) ?? [] }) {
             Console.complain(job.labelled($0))
@@ -193,7 +193,7 @@ private struct Steps {
         }
     }
 
-    /// - Parameter notes: for a report of this machine.
+    /// - Parameter notes: added to a report of this machine.
     func apply(_ console: inout Console, _ notes: [String]) throws -> HookReport {
         try run(self, &console, notes)
     }

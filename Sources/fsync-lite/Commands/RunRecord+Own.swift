@@ -3,19 +3,19 @@ import FileSystem
 import FsyncLite
 
 extension RunRecord {
-    /// The record of this user's runs on a target, by its path or its name on another machine; nil where none is kept.
+    /// The record of this user's runs on a target here or on another machine; nil if there is no record.
     private init?(of target: [UInt8], in known: KnownTargets? = .own) {
         guard let known else { return nil }
         let isFar = (try? SyncRun.endpoint(target, SyncRun.target)) != nil
         self.init(on: target, isFar: isFar, beside: known)
     }
 
-    /// The runs on a target, the newest last: this user's, or root's, of which everybody may see when and how they ended.
+    /// The runs on a target, the newest last: this user's, or root's, as far as everybody may see them.
     static func runs(on target: [UInt8]) -> [RecordedRun] {
         KnownTargets.readable.lazy.compactMap { RunRecord(of: target, in: $0)?.all().nonEmpty }.first ?? []
     }
 
-    /// The runs of each job that has any, of this user and of root.
+    /// The runs of each job that has any: this user's and root's.
     static var ofJobs: [(job: String, runs: [RecordedRun])] {
         KnownTargets.readable.reduce(into: []) { jobs, known in
             let names = Set(jobs.map(\.job))
@@ -23,11 +23,11 @@ extension RunRecord {
         }
     }
 
-    /// Notes a run from before its first scan to its end. The run goes on where that is not possible.
+    /// Records a run from before its first scan to its end. If that fails, the run continues.
     ///
     /// - Parameters:
-    ///   - outcome: how a run ended that gave this result.
-    ///   - run: gets the notes for its report: why it is not recorded.
+    ///   - outcome: makes the recorded outcome from the result.
+    ///   - run: receives a note for its report if it is not recorded.
     static func noting<Result>(
         _ target: [UInt8], job: String? = nil, isQuiet: Bool, _ outcome: (Result) -> RecordedRun.Outcome,
         _ run: (_ notes: [String]) throws -> Result
@@ -80,7 +80,7 @@ extension RecordedRun.Outcome {
             message: known?.refusal?.reason ?? "\(error)")
     }
 
-    /// - Parameter report: of the run on the other machine; nil for none.
+    /// - Parameter report: of the run on the other machine; nil if there is none.
     init(_ code: ExitCode, _ report: FarReport?) {
         let (refusal, problem) = (report?.refusals?.first, report?.problems?.first)
         self.init(exitCode: code.rawValue)

@@ -2,7 +2,7 @@ import FileStorage
 import FileSystem
 import FsyncLite
 
-/// How runs are told to people.
+/// The words for a run.
 extension RecordedRun {
     /// How it ended, in one word or two.
     var result: String {
@@ -16,13 +16,13 @@ extension RecordedRun {
         }
     }
 
-    /// The same, and why, as far as this user may know.
+    /// How it ended, and why, as far as this user may know.
     var resultAndReason: String {
         let reason = outcome?.message ?? outcome?.reason.map { $0.replacing("_", with: " ") }
         return reason.map { "\(result): \(singleLine($0))" } ?? result
     }
 
-    /// What it did; empty for nothing.
+    /// Its changes; empty if there are none.
     var work: [String] {
         guard let outcome, isGood else { return [] }
         let changes = outcome.changes > 0 ? [Amount.of(outcome.changes, "change")] : []
@@ -40,7 +40,7 @@ extension Timestamp {
             ? "yesterday \(hour)" : String(text.prefix(16))
     }
 
-    /// How long ago it was, or that it is to come: then a clock is wrong.
+    /// How long ago it was. A time in the future means that a clock is wrong.
     func ageText(now: Timestamp = .now) -> String {
         isAhead(of: now) ? "in the future: is the clock right?" : "\(ElapsedTime(since: self, now: now)) ago"
     }

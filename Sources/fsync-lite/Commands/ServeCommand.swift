@@ -14,11 +14,11 @@ enum ServeCommand: Command {
     )
     private static let maxMemory = OptionDescription.value(
         "--max-memory", "SIZE", "end a run that needs more memory (default: half of the machine's)")
-    /// More than a run opens.
+    /// No run opens so many.
     private static let mostFiles = 1024
     private static let mostProcesses = 32
 
-    /// Whether sshd runs it for a key that may do nothing else.
+    /// Whether sshd runs this because of a `command=` of the key.
     private static var isOfKey: Bool { HostProcess.environment("SSH_ORIGINAL_COMMAND") != nil }
 
     static let description = CommandDescription(
@@ -89,33 +89,33 @@ enum ServeCommand: Command {
         }
     }
 
-    /// Ends the run, as a signal would, once it needs more memory.
+    /// Ends the run like a signal if it needs more memory.
     ///
-    /// - Parameter say: tells the client.
+    /// - Parameter say: sends a message to the client.
     private static func limitMemory(
         to limit: ByteCount, _ say: @escaping @Sendable (String) -> Void
     ) throws {
         let pause = Semaphore()
         try WorkerThread().start {
-            // Where it cannot be read, there is no limit.
+            // If the memory cannot be read, there is no limit.
             while (try? HostProcess.ownMemory()).map({ $0 <= limit.rawCount }) ?? true {
                 _ = pause.wait(atMost: .milliseconds(500))
             }
-            // Also where the client reads nothing, or the run asks for no signal.
+            // This helps if the client does not read, or the run does not look for signals.
             try? WorkerThread().start {
                 _ = pause.wait(atMost: .seconds(10))
                 HostProcess.exit(ExitCode.failed.rawValue)
             }
             say("the run needs more than \(Amount.bytes(limit)) of memory there: see --max-memory of serve")
-            // The line is written by another thread.
+            // Another thread writes the message.
             _ = pause.wait(atMost: .seconds(1))
             HostProcess.interrupt(TerminationSignal.terminate)
         }
     }
 
-    /// Carries a command out for a client, whose exit code is the result.
+    /// Runs a client's command, and sends the exit code.
     private static func carryOut(_ client: Client, _ limits: ServiceLimits) {
-        // What was begun is ended, also after the client has gone.
+        // A run that has begun is finished even if the client is gone.
         HostProcess.ignoreHangUps()
         StandardStream.relay = ClientStreams(client: client)
         let json = OptionDescription.json.name

@@ -1,13 +1,13 @@
 import FileStorage
 import FsyncLite
 
-/// What a client may have done here, as the key of `serve` says.
+/// The limits of a client, as the options of `serve` say.
 struct ServiceLimits {
     let isReadOnly: Bool
     let isAppendOnly: Bool
     let served: ServedDirectory?
 
-    /// What an append-only key does not take.
+    /// The options that an append-only key refuses.
     static let loosening =
         SyncOptions.loosening + [
             RecoverCommand.trustState, RecoverCommand.breakLock, RecoverCommand.claim,
@@ -16,7 +16,7 @@ struct ServiceLimits {
 
     /// The path of a target from now on.
     ///
-    /// - Throws: `SyncError` with code `refused`, also for a state that nobody here has vouched for.
+    /// - Throws: `SyncError` with code `refused`, also if the state of the target has no mark.
     func open(_ target: [UInt8], isWriting: Bool) throws -> [UInt8] {
         let path = try served?.confine(to: target, isWriting: isWriting) ?? target
         if isReadOnly || isAppendOnly || served != nil { try Target(path: path).checkMark() }
@@ -35,7 +35,7 @@ struct ServiceLimits {
             RemoteCommand.Option(String(decoding: word.prefix { $0 != UInt8(ascii: "=") }, as: UTF8.self), [])
         }
         if invocation.command == SnapshotCreateCommand.self {
-            // It may take the place of another label, which keeps a snapshot.
+            // A new label may replace one that protects a snapshot.
             throw SyncError(.keyForbids("\(name) changes a label"))
         }
         let removing: [any Command.Type] = [

@@ -29,7 +29,7 @@ enum SettingsInitCommand: Command {
     static func run(_ invocation: Invocation, _ console: inout Console) throws -> ExitCode {
         let named = invocation.options.value(.settingsFile).map { LocalFile(bytes: $0) }
         let isPropertyList = invocation.options.has(plist)
-        // It fails only where there is no home directory.
+        // It fails only if there is no home directory.
         guard let directory = named?.parent ?? (try? SettingsSources.directory) else {
             throw UsageError(
                 "neither XDG_CONFIG_HOME nor HOME says where settings belong, nor does the password database",

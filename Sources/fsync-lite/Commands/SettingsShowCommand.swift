@@ -40,7 +40,7 @@ enum SettingsShowCommand: Command {
                     "job          \(job.labelled(trees))\(job.disabled == nil ? "" : " (disabled)")")
             }
         }
-        // The retention rules come from one layer, all together.
+        // All retention rules come from one layer.
         let ruling = layers.last { !$0.retention.list.isEmpty }
         for option in OptionDescription.settable {
             let isRule = OptionDescription.retention.contains { $0.name == option.name }

@@ -2,7 +2,7 @@ import FileStorage
 import FileSystem
 import FsyncLite
 
-/// Shows the snapshots as a file system, until somebody ends it.
+/// Shows the snapshots as a file system until somebody stops it.
 enum SnapshotMountCommand: ReadingCommand {
     private static let place = ArgumentDescription(
         "DIR", "an empty directory, on which it is mounted", kind: .directory)

@@ -2,7 +2,7 @@ import FileStorage
 import FileSystem
 import FsyncLite
 
-/// Restores an earlier tree, by the steps of an apply.
+/// Restores an earlier tree, in the same steps as `apply`.
 enum SnapshotRestoreCommand: TargetCommand {
     static var remotePlaces: RemotePlaces { RemotePlaces(options: [to], areReadFromHere: true) }
     static func decidesPlace(_ invocation: Invocation) -> Bool { invocation.options.has(toSource) }
@@ -46,7 +46,7 @@ enum SnapshotRestoreCommand: TargetCommand {
 
     static func run(_ invocation: Invocation, _ console: inout Console) throws -> ExitCode {
         let given = invocation.options
-        // For a copy of a snapshot of its client, both are sent.
+        // A client that has the target sends `--to`, even beside `--to-source`.
         let places = [to, toSource, inPlace].count(where: given.has)
         guard places == 1 || places == 2 && invocation.client?.command.source != nil else {
             throw UsageError(
@@ -75,12 +75,12 @@ enum SnapshotRestoreCommand: TargetCommand {
         }
     }
 
-    /// Where a client wants its copy, as `host:path`; nil for none.
+    /// The destination of a client's copy as `host:path`; nil if there is none.
     static func copyOfClient(_ invocation: Invocation) -> [UInt8]? {
         invocation.client?.command.options.first { $0.name == to.name }?.values?.first
     }
 
-    /// What words name in a snapshot of a target here.
+    /// The paths that words name in a snapshot of a target here.
     static func paths(_ words: [[UInt8]], in restoration: Restoration) throws -> [RelativePath] {
         let target = Target(path: restoration.target)
         return try words.flatMap { word in
@@ -106,7 +106,7 @@ enum SnapshotRestoreCommand: TargetCommand {
     ) throws -> ExitCode {
         if invocation.options.has(.dryRun) {
             let plan = try run.plan(&console)
-            // What cannot be restored is listed, as by the run, and the rest goes ahead.
+            // As in the run, files that cannot be restored are listed, and the rest is restored.
             return plan.refusals.isEmpty ? ExitCode(plan.problems) : .refused
         }
         TerminationSignal.watch()

@@ -12,9 +12,9 @@ enum SnapshotVerifyCommand: TargetCommand, ReadingCommand {
         try report(invocation.target().verifyHistory(), isQuiet: invocation.options.has(.quiet), &console)
     }
 
-    /// Tells what was found.
+    /// Prints the result.
     ///
-    /// - Parameter part: of the files, which was read.
+    /// - Parameter part: the part of the files that was read.
     static func report(
         _ found: Target.HistoryCheck, of part: Verification.Part = .all, isQuiet: Bool,
         _ console: inout Console

@@ -4,7 +4,7 @@ import FsyncLite
 
 enum StatusCommand: ReadingCommand {
     static var remoteTarget: ArgumentDescription? { targets }
-    /// The record of runs is here, also those on a target of another machine.
+    /// The record of runs is here, even for a target of another machine.
     static func decidesPlace(_ invocation: Invocation) -> Bool { true }
 
     private static let maxAge = OptionDescription.value(
@@ -57,25 +57,25 @@ enum StatusCommand: ReadingCommand {
             ? monitor(invocation, &console) : show(invocation, &console)
     }
 
-    /// There is one form of the output.
+    /// Refuses more than one form of the output.
     private static func checkForm(_ options: GivenOptions) throws {
         func pair(_ forms: [OptionDescription]) -> (String, String)? {
             let given = forms.filter(options.has).map(\.name)
             return given.count > 1 ? (given[0], given[1]) : nil
         }
-        // A period is a text or a document.
+        // A period can be a text or a document.
         for forms in [[.json, prometheus, nagios], [since, prometheus, nagios]] {
             guard let (one, other) = pair(forms) else { continue }
             throw UsageError("\(one) and \(other) are two forms of the status", hint: "give one of them")
         }
     }
 
-    /// The state of jobs and targets for a monitoring system.
+    /// Prints the state of jobs and targets for a monitoring system.
     private static func monitor(_ invocation: Invocation, _ console: inout Console) throws -> ExitCode {
         let options = invocation.options
         let limits = StatusNagios(warning: try options.time(warn), critical: try options.time(maxAge))
         let recorded = RunRecord.ofJobs
-        /// - Parameter path: nil for a job that the record of runs alone knows.
+        /// - Parameter path: nil for a job that only the record of runs knows.
         func row(_ name: [UInt8], _ job: Job?, path: [UInt8]?) throws -> StatusNagios.Row {
             let isJob = job != nil || path == nil
             let isHere = try path.map { try SyncRun.endpoint($0, SyncRun.target) == nil } ?? false
@@ -96,14 +96,14 @@ enum StatusCommand: ReadingCommand {
         guard asked.isEmpty else {
             return try limits.write(
                 asked.map { name in
-                    // Who monitors may have no settings, and knows a job by its runs.
+                    // A user of the monitoring may have no settings, and knows a job only by its runs.
                     let isRecorded = recorded.contains { $0.job.utf8.elementsEqual(name) }
                     let named = try NamedTarget(name, invocation, isRecorded: isRecorded)
                     return try row(name, named.job, path: named.isRecordedJob ? nil : named.path)
                 }, to: &console)
         }
         let jobs = try SettingsSources(invocation).jobs()
-        // Of a user who has no jobs, those of root, which is all that is known of them.
+        // For a user without jobs, those of root are shown, as far as they are recorded.
         let names = jobs.isEmpty ? recorded.map(\.job).sorted() : jobs.map(\.name)
         return try limits.write(
             names.map { name in
@@ -138,7 +138,7 @@ enum StatusCommand: ReadingCommand {
                 return StatusQuery(named.job, path: named.path, invocation)
             }
         if options.has(prometheus) {
-            // The metrics say what is wrong, and a collector must get them all the same.
+            // The exit code is 0, because a collector must receive the metrics even if they show an error.
             try StatusMetrics.write(asked, to: &console)
             return .done
         } else if isAll || asked.count > 1 || period != nil {
@@ -156,7 +156,7 @@ enum StatusCommand: ReadingCommand {
         return codes.first { $0 != .done } ?? .done
     }
 
-    /// Shows one target: first the runs that this machine remembers, for the target may be missing.
+    /// Shows one target. The runs that this machine remembers come first, because the target may be missing.
     private static func show(
         _ asked: StatusQuery, asDocument isJSON: Bool, _ console: inout Console
     ) throws {
@@ -173,7 +173,7 @@ enum StatusCommand: ReadingCommand {
         }
     }
 
-    /// The jobs to ask for; none is no error where there are known targets.
+    /// All jobs. If there are known targets, having no jobs is not an error.
     private static func allJobs(_ settings: SettingsSources, orOnly known: [KnownTarget]) throws -> [Job] {
         do {
             return try settings.someJobs()
@@ -183,7 +183,7 @@ enum StatusCommand: ReadingCommand {
         }
     }
 
-    /// Tells what is wrong with a target.
+    /// Prints the fault of a target, and returns its exit code.
     private static func code(of asked: StatusQuery, _ limit: TimeSpan?) -> ExitCode {
         let status: Target.Status
         do {
@@ -209,7 +209,7 @@ enum StatusCommand: ReadingCommand {
         return .different
     }
 
-    /// The last good run, and the last attempt where that is another.
+    /// The last good run, and the last attempt if it was another one.
     private static func lines(_ asked: StatusQuery) -> [String] {
         var lines: [String] = []
         if let good = asked.lastGood {

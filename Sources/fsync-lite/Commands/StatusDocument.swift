@@ -81,7 +81,7 @@ extension JSONText {
         field("last_attempt_bytes_copied", outcome.copied)
     }
 
-    /// The runs of a time, the newest last.
+    /// The runs of a period, the newest last.
     fileprivate mutating func list(_ runs: [RecordedRun]) {
         array("runs", of: runs) { text, run in
             text.field("began", run.began)
@@ -141,7 +141,7 @@ extension JSONText {
         ] as [(StaticString, Int)] {
             field(key, count)
         }
-        // The parts in which something was found.
+        // The parts with a fault.
         guard let findings = check.findings, !findings.isEmpty else { return }
         array("findings", of: findings) { text, found in
             text.field("part", found.part)

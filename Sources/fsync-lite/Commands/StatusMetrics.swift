@@ -1,14 +1,14 @@
 import FileSystem
 import FsyncLite
 
-/// How targets stand, in the text format of Prometheus: a family of samples for each metric, all targets together.
+/// The state of targets in the text format of Prometheus. Each metric is a family with a sample per target.
 ///
 ///     family = "# HELP " name " " text LF "# TYPE " name " gauge" LF *(name "{" labels "} " value LF)
 enum StatusMetrics {
     private struct Metric {
         let name: String
         let help: String
-        /// nil where the target has no such value.
+        /// nil if the target has no such value.
         let value: (StatusQuery, Target.Status?) -> String?
 
         init(_ name: String, _ help: String, _ value: @escaping (StatusQuery, Target.Status?) -> String?) {
@@ -95,13 +95,13 @@ enum StatusMetrics {
             .replacing("\"", with: "\\\"").replacing("\n", with: "\\n")
     }
 
-    /// Never below zero, also after a clock was set back.
+    /// Never below zero, even if a clock was set back.
     private static func elapsed(_ from: Timestamp, _ to: Timestamp) -> String {
         let total = max(0, to.fileTime.milliseconds(since: from.fileTime))
         return seconds(total / 1000, Int32(total % 1000) * 1_000_000)
     }
 
-    /// To the millisecond.
+    /// Rounded to milliseconds.
     private static func seconds(_ seconds: Int64, _ nanoseconds: Int32) -> String {
         "\(seconds).\(String(1000 + nanoseconds / 1_000_000).dropFirst())"
     }

@@ -2,25 +2,25 @@ import FileStorage
 import FileSystem
 import FsyncLite
 
-/// One line for Nagios and what speaks its language: the worst state of all jobs, and the age of each one's last good run.
+/// One line for Nagios and the like: the worst state of all jobs, and the age of each one's last good run.
 ///
-/// By the Nagios Plugin Development Guidelines; it is made from the record of runs, which everybody may read. What the target
-/// itself says is added where this user may read it.
+/// It follows the Nagios Plugin Development Guidelines. It is made from the record of runs, which everybody
+/// may read. If this user may read the target, its state is added.
 struct StatusNagios {
-    /// What the age of a good run may be; nil for anything.
+    /// The maximum age of a good run; nil for no limit.
     let warning, critical: TimeSpan?
 
     enum State: Int32 {
         case ok, warning, critical, unknown
 
-        /// Critical goes before unknown, and unknown before warning.
+        /// Critical is worse than unknown, and unknown is worse than warning.
         var rank: Int { [0, 1, 3, 2][Int(rawValue)] }
     }
 
-    /// A job or a target, and what the target itself says; nil where this user cannot read it, or it is not here.
+    /// A job or a target, and its status: nil if this user cannot read it, or it is on another machine.
     typealias Row = (asked: StatusQuery, status: Target.Status?)
 
-    /// What is wrong in spite of good runs.
+    /// Faults in spite of good runs.
     private func faults(_ row: Row) -> [(state: State, text: String)] {
         let (isPending, check) = (row.status?.isPending ?? false, row.status?.lastCheck)
         return [
@@ -91,7 +91,7 @@ struct StatusNagios {
         return try StatusNagios.write(worst, text, data, to: &console)
     }
 
-    /// An error is a state, too: a plugin has no other exit codes.
+    /// Prints an error as the state `unknown`, because a plugin has no other exit codes.
     static func write(_ error: any Error, to console: inout Console) throws -> ExitCode {
         try write(.unknown, (error as? UsageError)?.message ?? "\(error)", [], to: &console)
     }
@@ -99,7 +99,7 @@ struct StatusNagios {
     private static func write(
         _ state: State, _ text: String, _ data: [String], to console: inout Console
     ) throws -> ExitCode {
-        // What is behind a bar is data.
+        // In a plugin's line, data follows a bar.
         let shown = singleLine(text.replacing("|", with: "/"))
         let rest = data.isEmpty ? "" : " | \(data.joined(separator: " "))"
         try console.line("FSYNC-LITE \("\(state)".uppercased()): \(shown)\(rest)")

@@ -1,7 +1,7 @@
 import FileSystem
 import FsyncLite
 
-/// How the runs went since a time: a line for each job, and one for each run that was not good.
+/// The runs since a time: a line for each job, and one for each run that was not good.
 struct StatusPeriod {
     let start: Timestamp
 

@@ -3,20 +3,20 @@ import FileSystem
 import FsyncLite
 import Synchronization
 
-/// A target whose status is asked for, by its path or as a job's, and what was found.
+/// A query for the status of a target, by its path or its job, and the answer.
 struct StatusQuery {
     let name: String
     let job: Job?
     let target: Target
     let status: Result<Target.Status, SyncError>
-    /// As this machine remembers them, the newest last.
+    /// The runs that this machine remembers, the newest last.
     let runs: [RecordedRun]
-    /// As on a command line.
+    /// The target as a command line names it.
     let shownTarget: [UInt8]
 
     private let given: GivenOptions
 
-    /// - Parameter path: a target's, where no job is asked for.
+    /// - Parameter path: the target, of the job if there is one.
     init(_ job: Job?, path: [UInt8], _ invocation: Invocation) {
         let name = job.map { escapedText($0.name.utf8) } ?? "\(LocalFile(bytes: path))"
         let runs = invocation.client == nil ? RunRecord.runs(on: path) : []
@@ -31,7 +31,7 @@ struct StatusQuery {
         }
     }
 
-    /// - Parameter ask: for the status; left out where only the runs count.
+    /// - Parameter ask: gets the status; left out if only the runs are needed.
     init(
         _ name: String, _ job: Job?, _ runs: [RecordedRun], path: [UInt8], _ invocation: Invocation,
         _ ask: () throws -> Target.Status = { throw SyncError(.failed, "it is not asked") }
@@ -51,37 +51,37 @@ struct StatusQuery {
         return try Target.Status(document: document.withLock(\.self), of: endpoint, code: code.rawValue)
     }
 
-    /// The last good run, as this machine remembers it; nil where the target knows of a later one.
+    /// The last good run that this machine remembers; nil if the target knows a later one.
     var recordedGood: RecordedRun? {
         guard let run = runs.lastGood else { return nil }
         guard let last = lastRun, let ended = run.ended else { return run }
-        // A clock that was ahead dated a run that is over.
+        // A run that is over but lies in the future was dated by a wrong clock.
         let isLater = last.began > ended || run.began.isAhead() && !last.began.isAhead()
         return isLater ? nil : run
     }
 
-    /// It is of a job that is not to be run.
+    /// The job is disabled.
     var isPaused: Bool { job?.disabled != nil }
 
-    /// As the target remembers it.
+    /// The last run that the target remembers.
     var lastRun: LastRun? { (try? status.get())?.lastRun }
 
-    /// When the last run began that mirrored the target as far as possible.
+    /// The begin of the last run that mirrored the target as far as possible.
     var lastGood: Timestamp? { recordedGood?.began ?? lastRun?.began }
 
-    /// The last run, if it was not good and does not go on.
+    /// The last run, if it was not good and is not running.
     var failed: RecordedRun? {
         guard let run = runs.failed else { return nil }
         guard let last = lastRun?.began, last > run.began, !last.isAhead() else { return run }
         return nil
     }
 
-    /// The last run, if it left something out, or a command after it failed.
+    /// The last run, if it left a file out, or a command after it failed.
     var incomplete: RecordedRun? { runs.last.flatMap { $0.isIncomplete ? $0 : nil } }
 
     func complain(_ text: String) { Console.complain(job?.labelled(text) ?? text) }
 
-    /// What to do now; nil for nothing.
+    /// The next thing to do; nil for nothing.
     func next(_ limit: TimeSpan?) -> String? {
         guard !isPaused else { return nil }
         if failed != nil { return "see: \(statusCommand)" }

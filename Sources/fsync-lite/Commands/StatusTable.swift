@@ -1,9 +1,9 @@
 import FileStorage
 import FsyncLite
 
-/// How several targets stand, one per line.
+/// The state of several targets, one per line.
 enum StatusTable {
-    /// Several targets, and those that this user has written to in a table of their own.
+    /// Prints the targets, and a second table of those that this user has written to.
     static func write(
         _ asked: [StatusQuery], _ limit: TimeSpan?, _ known: [KnownTarget], to console: inout Console
     ) throws {

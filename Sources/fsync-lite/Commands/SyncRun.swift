@@ -20,25 +20,25 @@ struct SyncRun {
     let given: GivenOptions
     let options: SyncOptions
     let saved: SavedPlan?
-    /// The snapshot to restore, in place of a source.
+    /// The snapshot to restore, instead of a source.
     private let restoration: Restoration?
-    /// That snapshot, of a target on another machine.
+    /// The snapshot to restore, if its target is on another machine.
     private var snapshot: FarSnapshot?
     private let typed: Invocation
-    /// The same command, changed so that it goes on.
+    /// The command that continues after a refusal.
     let next: NextCommand
     let client: Client?
-    /// As on a command line.
+    /// The target as a command line names it.
     let shownTarget: [UInt8]
     private let job: Job?
-    /// On the command line: settings do not silence what is asked for.
+    /// `--quiet` on the command line. In settings it does not silence a plan.
     private let isQuietAsked: Bool
-    /// The key of the client takes nothing that loosens a guard.
+    /// The client's key refuses every option that loosens a guard.
     private let isAppendOnly: Bool
 
     /// - Parameters:
-    ///   - restoration: nil for a run on a target alone, which a report tells the source of.
-    ///   - snapshot: of a target on another machine.
+    ///   - restoration: nil for a run that needs only a target. Its source is in the report.
+    ///   - snapshot: if its target is on another machine.
     init(_ invocation: Invocation, _ restoration: Restoration?, from snapshot: FarSnapshot? = nil) throws {
         (self.restoration, self.snapshot) = (restoration, snapshot)
         source = restoration.map { .directory($0.target) } ?? .named([:])
@@ -113,7 +113,7 @@ struct SyncRun {
         self.options = options
     }
 
-    /// The job that a client has carried out.
+    /// The job that a client runs here.
     static func job(of invocation: Invocation) throws -> Job? {
         guard let client = invocation.client, let sent = client.command.job else { return nil }
         let source = try client.command.source(named: invocation.argument(SyncRun.source))
@@ -125,7 +125,7 @@ struct SyncRun {
         return .remote(endpoint, try RemoteAccess(given))
     }
 
-    /// A job's source, reached as this command line says.
+    /// A job's source, with this command line's way to its machine.
     static func source(_ source: MirrorSource, _ given: GivenOptions) throws -> MirrorSource {
         guard case .remote(let endpoint, _) = source else { return source }
         return .remote(endpoint, try RemoteAccess(given))
@@ -133,7 +133,7 @@ struct SyncRun {
 
     private static func target(of invocation: Invocation) throws -> [UInt8] {
         let path = try invocation.argument(target)
-        // That of a client is a path here, whatever is in it.
+        // A client's target is a path on this machine, whatever characters it has.
         return try invocation.client == nil ? target(path) : path
     }
 
@@ -146,12 +146,12 @@ struct SyncRun {
                 + "before it")
     }
 
-    /// nil for a local path; `./host:path` is one.
+    /// nil for a local path, such as `./host:path`.
     static func endpoint(_ path: [UInt8], _ argument: ArgumentDescription) throws -> Endpoint? {
         guard !path.isEmpty else {
             throw UsageError("\(argument.name) is empty", hint: "give the path of a directory")
         }
-        // A snapshot of a target here, by a time: mirror@2026-11-22T07:17.
+        // A snapshot of a target here may be named by a time: mirror@2026-11-22T07:17.
         if let at = path.lastIndex(of: UInt8(ascii: "@")), at > 0,
             TimeSpan(String(decoding: path[(at + 1)...], as: UTF8.self)) != nil,
             try LocalFile(bytes: Array(path[..<at])).isDirectory
@@ -161,11 +161,11 @@ struct SyncRun {
         return try Endpoint(argument: path)
     }
 
-    /// What a run shows; by settings, an apply is quiet and a plan is not.
+    /// Whether the actions of a plan are printed. A `quiet` in settings silences `apply`, but not `plan`.
     var listsPlan: Bool { !isQuietAsked }
     var isQuiet: Bool { given.has(.quiet) }
     var isJSON: Bool { given.has(.json) }
-    /// As on a command line.
+    /// The trees as a command line names them.
     var trees: [[UInt8]] { source.directories.map(\.path) + [shownTarget] }
     var document: PlanDocument {
         PlanDocument(
@@ -173,7 +173,7 @@ struct SyncRun {
     }
     var actionText: ActionText { ActionText(listsAll: given.has(.all)) }
 
-    /// What a copy of a snapshot has brought, and where to; nil for another run, or where there was nothing to do.
+    /// How much a copy of a snapshot has restored, and where; nil for nothing, or for another run.
     func restored(_ report: Report) -> String? {
         guard let restoration, restoration.destination != nil, report.outcome == .committed else {
             return nil
@@ -221,7 +221,7 @@ struct SyncRun {
         Console.complain(labelled(text))
     }
 
-    /// What was removed from the history, for people; nil if nothing was.
+    /// The snapshots that were removed, for people; nil if there are none.
     static func note(_ text: String, _ names: [String]) -> String? {
         let first = names.prefix(10).map(SnapshotName.short(part:))
         return names.isEmpty ? nil : "\(text): \(Amount.list(first, of: names.count))"

@@ -50,11 +50,11 @@ enum UndoCommand: TargetCommand {
         return attempt(on: target, after: runs[0].created).map { "\(text); \($0)" } ?? text
     }
 
-    /// The last attempt, as far as this machine has recorded it, if it changed nothing; nil otherwise.
+    /// The last attempt that this machine has recorded, if it changed nothing; otherwise nil.
     ///
-    /// - Parameter run: when the last run began that changed something; nil where that is not known.
+    /// - Parameter run: the begin of the last run that changed something; nil if that is unknown.
     static func attempt(on target: [UInt8], after run: Timestamp?) -> String? {
-        // A run that was cut short may have begun before the last good one, or may go on.
+        // A run without an outcome may have begun before the last good one, or may still be running.
         guard let last = RunRecord.runs(on: target).last, let outcome = last.outcome, !last.isGood,
             run.map({ $0 < last.began }) ?? true, outcome.changes == 0
         else { return nil }

@@ -20,7 +20,7 @@ struct VerificationOutput {
         self.document = document
     }
 
-    /// Verifies, and repairs what can be.
+    /// Verifies the tree, and repairs files that have a good copy.
     mutating func run(
         _ verification: Verification, repairs: Bool, _ console: inout Console
     ) throws -> Verification.Summary {
@@ -65,7 +65,7 @@ struct VerificationOutput {
             + (notes.isEmpty ? "" : "  (\(notes.joined(separator: ", ")))")
     }
 
-    /// - Parameter history: what was found in the history; nil where it was not looked at.
+    /// - Parameter history: the result for the history; nil if it was not checked.
     mutating func end(
         _ summary: Verification.Summary, of part: Verification.Part, _ history: Target.HistoryCheck? = nil,
         to console: inout Console

@@ -5,7 +5,7 @@ import FsyncLite
 enum VerifyCommand: ReadingCommand {
     static var remoteTarget: ArgumentDescription? { NamedTarget.argument }
 
-    /// So that each day of a month reads one.
+    /// Each day of a month can read one.
     private static let usualParts = 31
     private static let part = OptionDescription.value(
         "--part", "K/N",
@@ -76,7 +76,7 @@ enum VerifyCommand: ReadingCommand {
         return code == .done && output.remaining > 0 ? .different : code
     }
 
-    /// - Returns: whether it is the next one.
+    /// - Returns: whether the part was chosen automatically.
     private static func readPart(
         _ given: GivenOptions, after last: LastCheck?, into verification: inout Verification
     ) throws -> Bool {

@@ -14,7 +14,7 @@ extension ArgumentDescription {
     static let second = ArgumentDescription("B", "another")
 }
 
-/// A command about a target, also one of another machine.
+/// A command whose target may be on another machine.
 protocol TargetCommand: Command {}
 
 extension TargetCommand {
@@ -55,11 +55,11 @@ extension RelativePath {
     }
 }
 
-/// A path in a tree in a form that people type: as it is shown, after `./`, or with the path of the target or of its source
-/// before it, as a shell completes it.
+/// A path in a tree, as people type it: as it is shown, after `./`, or after the path of the target or its
+/// source. A shell completes the last form.
 struct TypedPath {
     private(set) var bytes: [UInt8]
-    /// It begins at the top of the tree.
+    /// The typed path was absolute or had a `./`, so it begins at the top of the tree.
     private(set) var isFromTop = false
 
     init(_ typed: [UInt8]) {
@@ -73,13 +73,13 @@ struct TypedPath {
     init(_ typed: [UInt8], in target: [UInt8]) {
         self.init(typed)
         guard !isFromTop, bytes.first == UInt8(ascii: "/") else { return }
-        // Without a working directory there is no such path. Where there is no manifest, the command says so.
+        // Without a working directory or a manifest, no such path is found. The command itself reports that.
         let sources = (try? Target(path: target).sources()) ?? []
         let places =
             sources.map { ($0.path, $0.name) }
             + [(try? LocalFile(bytes: target).absolute()).map { ($0, nil) }]
             .compactMap(\.self)
-        // A place that is a symlink has the path that it leads to as well. One that is gone has none.
+        // A place may be a symlink, so its resolved path is tried as well. A missing place has none.
         let resolved = places.lazy.compactMap { place in
             (try? Directory.open(path: place.0).presentPath()).map { ($0, place.1) }
         }

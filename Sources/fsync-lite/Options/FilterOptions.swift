@@ -2,7 +2,7 @@ import FileStorage
 import FileSystem
 import FsyncLite
 
-/// Which entries are covered.
+/// The options of filters.
 extension SyncOptions {
     static let exclude = OptionDescription.value(
         "--exclude", "PATTERN", "leave out what matches, as in a .gitignore",
@@ -41,7 +41,7 @@ extension SyncOptions {
             .rare,
     ]
 
-    /// The patterns of all options in the order given: the last match decides.
+    /// Reads the patterns of all options in the order given. The last match decides.
     mutating func readPatterns(_ given: GivenOptions) throws {
         try filters.readPatterns(given)
         for rule in filters.rules where !rule.canMatch {
@@ -58,7 +58,7 @@ extension SyncOptions {
         return options.filters
     }
 
-    /// Tells of patterns that begin with the path of the source, although patterns are relative to it.
+    /// Warns about patterns that begin with the path of the source, because patterns are relative to it.
     func complain(ofPatternsFrom source: [UInt8]) throws {
         let slash = UInt8(ascii: "/")
         let names = try LocalFile(bytes: source).absolute().split(separator: slash).filter {

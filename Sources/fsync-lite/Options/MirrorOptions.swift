@@ -1,14 +1,14 @@
 import FileSystem
 import FsyncLite
 
-/// What `plan` and `apply` may do, what they compare and how they copy.
+/// The options of `plan` and `apply`: guards, comparisons and copies.
 extension SyncOptions {
     static let weakCommit = OptionDescription.flag(
         "--weak-commit",
         "write also to exFAT, NTFS, a NAS or FUSE, where only a kill leaves the old tree or the new one for certain"
     ).rare
 
-    /// The guards that let an apply take more away.
+    /// The options that loosen a guard.
     static var loosening: [OptionDescription] {
         let names = [
             "--adopt", "--allow-empty-source", "--allow-removal", "--change-source", "--delete-targets",
@@ -101,7 +101,7 @@ extension SyncOptions {
         ) { $0.bandwidth = $1 },
     ]
 
-    /// All options except retention, which is read separately.
+    /// Reads all options except those of retention.
     init(_ given: GivenOptions) throws {
         self.init()
         try readPatterns(given)
@@ -120,7 +120,7 @@ extension OptionDescription {
     static let planning: [OptionDescription] =
         .section("Guards", SyncOptions.guards) + filters + .section("Comparison", SyncOptions.comparison)
 
-    /// Options that determine how a plan is carried out.
+    /// Options that determine how a plan is executed.
     static let mirroring: [OptionDescription] =
         .section("Exchange", SyncOptions.exchange) + .section("Integrity", SyncOptions.integrity)
         + .section("Speed", SyncOptions.speed)

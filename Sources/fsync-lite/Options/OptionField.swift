@@ -7,7 +7,7 @@ struct OptionField<Owner>: Sendable {
     /// Does nothing if the option is not given.
     let read: @Sendable (GivenOptions, inout Owner) throws -> Void
 
-    /// The same field, rarely needed.
+    /// The same field with a rare option.
     var rare: OptionField { OptionField(option: option.rare, read: read) }
 
     static func flag(
@@ -19,7 +19,7 @@ struct OptionField<Owner>: Sendable {
         }
     }
 
-    /// - Parameter hint: shown when `parse` returns nil.
+    /// - Parameter hint: shown if `parse` returns nil.
     static func value<Value>(
         _ name: String, _ placeholder: String, _ help: String, _ hint: String,
         _ parse: @escaping @Sendable (String) -> Value?,

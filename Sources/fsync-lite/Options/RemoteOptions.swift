@@ -1,8 +1,8 @@
 import FileSystem
 import FsyncLite
 
-/// How another machine is reached. Only the command line and the environment say it: a target's settings and a saved plan
-/// must not start commands.
+/// The way to another machine. Only the command line and the environment set it, because a target's settings
+/// and a saved plan must not start commands.
 extension OptionDescription {
     static let ssh = value("--ssh", "COMMAND", "reach another machine with this command, not with ssh").rare
     static let remoteCommand = value(
@@ -14,12 +14,12 @@ extension OptionDescription {
     ).rare
 
     static let remote: [OptionDescription] = .section("Another machine", ssh, remoteCommand)
-    /// Of a command that mirrors.
+    /// The options of a command that mirrors.
     static let mirroringRemote = remote + .section("A machine without fsync-lite", install)
 }
 
 extension RemoteAccess {
-    /// The variable that names another command than `ssh`.
+    /// The variable with the command to use instead of `ssh`.
     static let variable = "FSYNC_LITE_SSH"
 
     init(_ given: GivenOptions) throws {

@@ -1,6 +1,6 @@
 import FsyncLite
 
-/// How a target returns to an earlier tree.
+/// The options of a return to an earlier tree.
 extension Restoration {
     private static let exchange = OptionDescription.flag(
         "--exchange", "build the earlier tree beside TARGET and swap it in (default: if the last apply did)")

@@ -1,6 +1,6 @@
 import FsyncLite
 
-/// The retention options of restic.
+/// The retention options. They are those of restic.
 extension RetentionPolicy {
     private static let label = OptionDescription.value(
         "--keep-label", "L", "keep those with this label (default: with any)", repeatable: true

@@ -2,8 +2,8 @@ import FileStorage
 import FsyncLite
 
 extension SavedPlan {
-    /// Command-line words that give the same options again. They include patterns from files, so later changes of
-    /// those files do not matter.
+    /// The words of a command line that give the same options again. They have the patterns of all files, so
+    /// later changes of those files have no effect.
     static func words(for given: GivenOptions, _ filters: Filters) -> [[UInt8]] {
         func word(_ option: OptionDescription, _ value: [UInt8]?) -> [UInt8] {
             Array(option.name.utf8) + (value.map { Array("=".utf8) + $0 } ?? [])
@@ -13,9 +13,9 @@ extension SavedPlan {
             .map { word($0, given.value($0)) }
     }
 
-    /// The options of a saved plan, joined with those given besides it.
+    /// The options of a saved plan, joined with those given beside it.
     ///
-    /// - Throws: `UsageError` if the latter would change the plan.
+    /// - Throws: `UsageError` if an option beside it would change the plan.
     func options(from file: [UInt8], beside given: Invocation) throws -> GivenOptions {
         let planning = OptionDescription.planning
         if let option = planning.first(where: given.options.has) {

@@ -1,7 +1,7 @@
 import FileSystem
 import FsyncLite
 
-/// Which entries of a tree to list.
+/// The options that select the entries to list.
 extension EntrySelection {
     static let pattern = ArgumentDescription(
         "PATTERN", "only what matches one of these", optional: true, repeated: true)

@@ -5,27 +5,26 @@ import FsyncLite
 struct ActionText {
     /// The maximum number of lines, unless all are requested.
     private static let usualLines = 1000
-    /// A new or deleted directory with more entries than this is one line with totals.
+    /// If a new or deleted directory has more entries than this, it is one line with totals.
     private static let usualEntries = 20
 
     private let listsAll: Bool
-    /// Also of deleted files, and of replaced content.
+    /// Also shows the sizes of deleted files and of replaced content.
     private let showsSizes: Bool
     private let isColoured: Bool
 
-    /// - Parameter isPlain: without colours, also on a terminal.
+    /// - Parameter isPlain: without colours, even on a terminal.
     init(listsAll: Bool, showsSizes: Bool = false, isPlain: Bool = false) {
         (self.listsAll, self.showsSizes) = (listsAll, showsSizes)
-        // NO_COLOR counts when it is not empty: https://no-color.org.
+        // NO_COLOR is valid if it is not empty: https://no-color.org.
         isColoured =
             !isPlain && StandardStream.output.understandsEscapes
             && HostProcess.environment("NO_COLOR")?.isEmpty ?? true
     }
 
-    /// A line of the list.
     private struct Line {
         var action: Action
-        /// The number of actions below it that the line includes, and the bytes of all their files.
+        /// The number of actions below it that are part of the line, and the bytes of all their files.
         var below = 0
         var bytes: ByteCount = 0
     }
@@ -47,8 +46,8 @@ struct ActionText {
         }
     }
 
-    /// Combines a new or deleted directory and its content into one line if that has many entries. Other actions below
-    /// it have separate lines.
+    /// Makes one line of a new or deleted directory and its content if it has many entries. Other actions
+    /// below it have their own lines.
     private static func group<Actions: RandomAccessCollection<Action>>(
         _ actions: Actions, _ take: (Line) throws -> Void
     ) rethrows where Actions.Index == Int {
@@ -111,7 +110,7 @@ struct ActionText {
         return isColoured ? "\u{1B}[\(colour)m\(text)\u{1B}[0m" : text
     }
 
-    /// Those of a terminal that are written.
+    /// All colours that this program prints.
     static let colours = Action.Verb.allCases.map { style($0).colour }
 
     /// The sign of a verb, and its terminal colour.

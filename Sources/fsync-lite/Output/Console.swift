@@ -2,12 +2,12 @@ import FileSystem
 import FsyncLite
 import Synchronization
 
-/// Standard output, buffered, and standard error. A failed write is an error like any other.
+/// Standard output, buffered, and standard error. A failed write is an ordinary error.
 struct Console: ByteSink {
     private var buffer: [UInt8] = []
-    /// Something was written out and cannot be taken back.
+    /// Some output was written and cannot be discarded.
     private(set) var isBegun = false
-    /// Standard output must have one JSON document, also after an error.
+    /// Standard output must have one JSON document, even after an error.
     var wantsDocument = false
 
     mutating func write(_ bytes: [UInt8]) throws {
@@ -19,12 +19,12 @@ struct Console: ByteSink {
         try write(Array(text.utf8) + [UInt8(ascii: "\n")])
     }
 
-    /// Drops output that could not be written.
+    /// Discards the output that could not be written.
     mutating func discard() {
         buffer = []
     }
 
-    /// Something was written out by other means.
+    /// Notes that output was written in another way.
     mutating func begin() { isBegun = true }
 
     mutating func flush() throws {
@@ -34,22 +34,22 @@ struct Console: ByteSink {
         buffer.removeAll(keepingCapacity: true)
     }
 
-    /// Prints to standard error, for people. Its own failure cannot be reported.
+    /// Prints a line for people to standard error. A failure to do so cannot be reported.
     static func complain(_ text: String) {
         _ = Result { try StandardStream.error.write(Array("fsync-lite: \(text)\n".utf8)) }
     }
 
     private static let told = Mutex<Set<String>>([])
 
-    /// The same, unless this process has printed it.
+    /// Prints a line only if this process has not printed it before.
     static func complainOnce(_ text: String) {
         guard told.withLock({ $0.insert(text).inserted }) else { return }
         complain(text)
     }
 
-    /// Lists what could not be read or mirrored.
+    /// Lists the problems.
     ///
-    /// - Parameter limit: the most that are listed one by one, and where all are.
+    /// - Parameter limit: the maximum that is listed, and a hint at the whole list.
     static func complain(
         of problems: [Problem], limit: (count: Int, rest: String)? = nil,
         _ complain: (String) -> Void = Console.complain

@@ -1,6 +1,6 @@
 import FsyncLite
 
-/// How long ago something was, in the largest unit with at least two: `26 h`, `3 d`.
+/// The age of something, in the largest unit of which it has at least two: `26 h`, `3 d`.
 struct ElapsedTime: CustomStringConvertible {
     let seconds: Int64
 

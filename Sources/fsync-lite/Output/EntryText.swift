@@ -2,7 +2,7 @@ import FileStorage
 import FileSystem
 import FsyncLite
 
-/// Entries as lines for people. Lines are built in place, as there may be millions.
+/// Entries as lines for people. Lines are built in place, because there may be millions.
 struct EntryText {
     var bytes: [UInt8] = []
 

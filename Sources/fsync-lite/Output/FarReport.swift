@@ -3,7 +3,7 @@ import FileSystem
 import FoundationEssentials
 import FsyncLite
 
-/// What is read of another machine's report.
+/// The fields that are read from another machine's report.
 struct FarReport: Decodable {
     struct Refusal: Decodable {
         let `case`: String
@@ -11,7 +11,7 @@ struct FarReport: Decodable {
     }
 
     struct Problem: Decodable {
-        /// nil for one that is not UTF-8.
+        /// nil if the path is not UTF-8.
         let path: String?
         let code: String
         let message: String
@@ -29,7 +29,7 @@ struct FarReport: Decodable {
     let error: String?
     let summary: Summary?
 
-    /// nil for no document, and for one of another kind.
+    /// nil if the document is empty or of another kind.
     init?(_ document: [UInt8]) {
         guard let report = try? JSONDocument.decode(FarReport.self, from: Data(document), keys: .snakeCase)
         else {

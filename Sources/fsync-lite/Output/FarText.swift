@@ -1,15 +1,15 @@
 import FileSystem
 
-/// What another machine writes, made harmless for a terminal: text, line feeds, the colours that this program has, and
-/// the controls of its line of progress stay. The rest is escaped as in a name of this machine.
+/// Makes the output of another machine safe for a terminal. Text, line feeds, this program's colours and the
+/// controls of its progress line pass unchanged. The rest is escaped like a file name.
 struct FarText {
-    /// Controls that this program writes.
+    /// The controls that this program writes.
     private static let controls =
         (["K"] + ([0] + ActionText.colours).map { "\($0)m" }).map { Array("\u{1B}[\($0)".utf8) }
-    /// A list may be separated by NUL.
+    /// NUL may separate the names of a list.
     private static let passed: [UInt8] = [0, UInt8(ascii: "\n"), UInt8(ascii: "\r")]
 
-    /// The beginning of a control, or of a character, of which the rest has not come.
+    /// The beginning of a control or a character whose rest has not come.
     private var pending: [UInt8] = []
 
     mutating func clean(_ bytes: ArraySlice<UInt8>) -> [UInt8] {
@@ -26,7 +26,7 @@ struct FarText {
             } else if FarText.controls.contains(where: { $0.starts(with: rest) }) {
                 break
             } else {
-                // At least the first byte, which may be an ESC that begins nothing known.
+                // Take at least the first byte: it may be an ESC that begins no known control.
                 let text =
                     rest.prefix(1) + rest.dropFirst().prefix { !FarText.passed.contains($0) && $0 != 0x1B }
                 let whole = text.dropLast(text.endIndex == rest.endIndex ? FarText.unfinished(text) : 0)
@@ -39,7 +39,7 @@ struct FarText {
         return clean
     }
 
-    /// So many bytes at the end are the beginning of a character.
+    /// The number of bytes at the end that begin a character.
     private static func unfinished(_ text: ArraySlice<UInt8>) -> Int {
         let tail = text.suffix(3)
         guard let lead = tail.lastIndex(where: { $0 & 0xC0 != 0x80 }), tail[lead] >= 0xC2 else { return 0 }

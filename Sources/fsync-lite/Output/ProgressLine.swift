@@ -5,10 +5,10 @@ struct ProgressLine {
     let progress: SyncProgress
     let elapsed: Duration
 
-    /// - Parameter width: columns of the terminal. The last one stays free: some terminals wrap after it.
+    /// - Parameter width: columns of the terminal. The last one is left empty: some terminals wrap after it.
     func text(width: Int) -> String {
         let room = max(0, width - 1)
-        // Most important first: the first part that does not fit is left out with all after it.
+        // The most important parts come first. If a part does not fit, it and all later ones are left out.
         let parts: [(position: Int, text: String?)] = [
             (0, String(progress.phase.rawValue.prefix(room))), (2, percentage), (6, timeLeft), (3, bytes),
             (5, rate), (4, entries),
@@ -28,7 +28,7 @@ struct ProgressLine {
         return chosen.sorted { $0.position < $1.position }.map(\.text).joined(separator: "  ")
     }
 
-    /// The fraction of bytes if there are any, else of entries.
+    /// The fraction of bytes; if there are none, the fraction of entries.
     private var fraction: Double? {
         if let total = progress.totalBytes, total > 0 {
             return min(1, Double(progress.bytes.rawCount) / Double(total.rawCount))
@@ -54,7 +54,7 @@ struct ProgressLine {
         return "\(progress.entries) of \(Amount.entries(total))"
     }
 
-    /// nil at the beginning, without a basis for an estimate.
+    /// nil at the beginning, because nothing can be estimated then.
     private var seconds: Double? {
         let seconds = elapsed / .seconds(1)
         return seconds > 0.5 ? seconds : nil

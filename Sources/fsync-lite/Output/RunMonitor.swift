@@ -2,7 +2,7 @@ import FileSystem
 import FsyncLite
 import Synchronization
 
-/// Stops a run after a signal, and shows its progress on a terminal's standard error, at most ten times a second.
+/// Stops a run after a signal. Shows its progress on a terminal's standard error, at most ten times a second.
 final class RunMonitor: Monitor {
     private struct State {
         var started = ContinuousClock.now
@@ -12,12 +12,12 @@ final class RunMonitor: Monitor {
 
     private let state = Mutex(State())
     private let isShown: Bool
-    /// The machine that has the source, where that is the one that has this run carried out here.
+    /// The machine that has the source, if it sent this command.
     private let client: Client?
-    /// Asked several times for each file, by many threads, which a lock would hold up.
+    /// An atomic value, because many threads read it several times for each file.
     private let hasLostClient = Atomic(false)
 
-    /// Shows nothing on a pipe, or on a terminal without the needed controls.
+    /// Progress is not shown on a pipe, or on a terminal without the needed controls.
     init(isQuiet: Bool, client: Client? = nil) {
         self.client = client
         isShown = !isQuiet && StandardStream.error.understandsEscapes
@@ -25,7 +25,7 @@ final class RunMonitor: Monitor {
 
     func report(_ progress: SyncProgress) {
         TerminationSignal.finishes(progress.phase == .committing)
-        // The client must know when it is too late to say for certain that nothing has changed.
+        // From here on, the client can no longer be sure that nothing has changed. So it must agree.
         if progress.beginsCommit, let client, !client.agreesToCommit() {
             hasLostClient.store(true, ordering: .relaxed)
         }
@@ -38,7 +38,7 @@ final class RunMonitor: Monitor {
                 return
             }
             state.last = now
-            // Read each time, as the window may have been resized.
+            // Read it each time, because the window may have been resized.
             let width = StandardStream.error.columns ?? 80
             show(ProgressLine(progress: progress, elapsed: now - state.started).text(width: width))
         }
@@ -51,7 +51,7 @@ final class RunMonitor: Monitor {
 
     var isCancelled: Bool { TerminationSignal.signal != nil || hasLostClient.load(ordering: .relaxed) }
 
-    /// Clears the line, so that something else can be written.
+    /// Clears the progress line before other output.
     func clear() {
         state.withLock { state in
             if state.last != nil { show("") }

@@ -1,14 +1,13 @@
 import FileSystem
 import FsyncLite
 
-/// Snapshots and the rules that keep them, as lines for people and as a document.
+/// Snapshots and the rules of retention, as lines for people and as a document.
 enum SnapshotText {
     private static let titles = ["id", "date", "changes", "copied", "frees", "why it is kept"]
 
     /// Such as `3f2a9c01  2026-11-21 10:00  +1 ~2  4.2 MB  9 B  "before"  last, daily`.
-    ///
     private static func cells(_ snapshot: Snapshot) -> [String] {
-        // Nothing is free without the present tree.
+        // Without the present tree, no space would be freed.
         let isPresent = snapshot.reasons.first == "present"
         var notes: [String] = []
         if let label = snapshot.label { notes.append("\"\(escapedText(label.utf8))\"") }
@@ -29,7 +28,7 @@ enum SnapshotText {
         TextTable(rows: [titles] + snapshots.map(cells))
     }
 
-    /// The present snapshot.
+    /// A snapshot as one line.
     static func line(_ snapshot: Snapshot) -> String {
         cells(snapshot).joined(separator: "  ")
     }
@@ -42,7 +41,7 @@ enum SnapshotText {
         return counts.isEmpty ? "no changes" : counts.joined(separator: " ")
     }
 
-    /// A line for each snapshot, one with the total, and one such as `rules: keep_last 3, keep_within 7d (built in)`.
+    /// Prints each snapshot, the total, and a line such as `rules: keep_last 3, keep_within 7d (built in)`.
     static func write(_ snapshots: [Snapshot], _ rules: RetentionRules, to console: inout Console) throws {
         if !snapshots.isEmpty { try table(snapshots).write(to: &console) }
         try console.line("history: \(Amount.bytes(bytesHeld(snapshots)))")

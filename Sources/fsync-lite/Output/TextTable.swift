@@ -1,6 +1,6 @@
 /// Rows of cells, in columns.
 struct TextTable {
-    /// The first one has the titles; all have as many cells.
+    /// The first row has the titles. All rows have the same number of cells.
     let rows: [[String]]
 
     func write(to console: inout Console) throws {

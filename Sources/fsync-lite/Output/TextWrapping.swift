@@ -2,7 +2,7 @@
 struct TextWrapping {
     let width: Int
 
-    /// Breaks between words only; a word longer than the width gets a separate line.
+    /// Breaks only between words. A word longer than the width gets its own line.
     func lines(of text: String) -> [String] {
         var lines: [String] = []
         var line = ""
@@ -16,7 +16,7 @@ struct TextWrapping {
         return line.isEmpty ? lines : lines + [line]
     }
 
-    /// Wraps each line of the text separately, keeping empty lines and lines that begin with a space.
+    /// Wraps each line of the text separately. Empty lines and lines that begin with a space are not changed.
     func paragraphs(of text: String) -> [String] {
         text.split(separator: "\n", omittingEmptySubsequences: false).flatMap { line in
             line.isEmpty || line.hasPrefix(" ") ? [String(line)] : lines(of: String(line))
@@ -25,10 +25,8 @@ struct TextWrapping {
 }
 
 extension String {
-    /// Padded with spaces to a width.
     func padded(to width: Int) -> String { self + spaces(width - count) }
 
-    /// Right-aligned to a width.
     func rightAligned(to width: Int) -> String { spaces(width - count) + self }
 }
 

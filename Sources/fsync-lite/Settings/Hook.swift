@@ -5,11 +5,11 @@ import FsyncLite
 /// A command that a job runs.
 struct Hook: CustomStringConvertible {
     enum Moment: String, CaseIterable {
-        /// Before anything is read. If it fails, nothing is applied.
+        /// Runs before anything is read. If it fails, nothing is applied.
         case before
-        /// After an apply that completed the mirror.
+        /// Runs after a run with exit code 0 or 3.
         case after
-        /// Before an exit code other than 0.
+        /// Runs if the exit code is not 0.
         case onFailure = "on_failure"
     }
 
@@ -18,16 +18,16 @@ struct Hook: CustomStringConvertible {
 
     var description: String { words.map { Shell.word(Array($0.utf8)) }.joined(separator: " ") }
 
-    /// What to write for a line with arguments, or for a shell.
+    /// Advice for a line with arguments or shell syntax.
     private static let shell =
         #"a command with arguments is a list of its words, and a line for a shell is ["sh", "-c", "LINE"]"#
 
-    /// - Throws: `UsageError` if the value is no command.
+    /// - Throws: `UsageError` if the value is not a command.
     init(_ moment: Moment, _ value: SettingValue) throws(UsageError) {
         let error = UsageError("A command is needed", hint: Hook.shell)
         switch value {
         case .string(let command):
-            // A path may have spaces.
+            // A path may contain spaces.
             guard command.hasPrefix("/") || !command.contains(where: { " \t\n;|&<>$`".contains($0) }) else {
                 throw UsageError(
                     "\"\(escapedText(command.utf8))\" is a line, not a command", hint: Hook.shell)
@@ -43,12 +43,12 @@ struct Hook: CustomStringConvertible {
         self.moment = moment
     }
 
-    /// Root runs no program of another user, and none that is given to an interpreter as its first word.
+    /// Root runs only root's programs. A first argument that is a path may be a program for an interpreter.
     private func check() throws {
         if words[0].contains("/") {
             try LocalFile(words[0]).checkIsRoots()
         } else {
-            // The first that is there is run.
+            // The first program that exists is run.
             for directory in ChildProcess.searchPath.split(separator: ":", omittingEmptySubsequences: false) {
                 let program = LocalFile(directory.isEmpty ? words[0] : "\(directory)/\(words[0])")
                 try program.checkIsRoots("take that directory out of PATH, or: ")
@@ -58,12 +58,12 @@ struct Hook: CustomStringConvertible {
         if words.count > 1, words[1].hasPrefix("/") { try LocalFile(words[1]).checkIsRoots() }
     }
 
-    /// The variable that has the job's name.
+    /// The environment variable with the job's name.
     static let variable = "FSYNC_LITE_JOB"
 
     /// Runs the command.
     ///
-    /// - Parameter report: of the run; nil before there is one.
+    /// - Parameter report: of the run; nil if it has not begun.
     /// - Returns: the error; nil on success.
     func run(of job: Job, _ report: HookReport?) -> String? {
         let name = "\(moment.rawValue): \(escapedText(words[0].utf8))"

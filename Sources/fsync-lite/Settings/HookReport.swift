@@ -2,30 +2,29 @@ import FileStorage
 import FileSystem
 import FsyncLite
 
-/// How a job's apply ended, as its commands get it: a mail that a person reads, and the variables that tell the same to a
-/// script.
+/// The result of a job, for its commands: a mail for people, and the same in variables for scripts.
 struct HookReport {
     private static let mostExamples = 10
     private static let mostProblems = 20
 
     let job: Job
     private(set) var code: ExitCode
-    /// In JSON.
+    /// The report in JSON.
     private(set) var document: [UInt8]
     /// For the record of runs.
     private(set) var recorded: RecordedRun.Outcome
     private let outcome: Report.Outcome
-    /// Why it did not mirror everything.
+    /// The reasons why the run did not mirror everything.
     private let reasons: [String]
     private let problems: [String]
-    /// The command of the job that failed after the run, and how it ended.
+    /// A command of the job that failed after the run, and its result.
     private var failedCommand: String?
     private var next: [String] = []
     private var totals: String?
     private var examples: [String] = []
     private var left = 0
 
-    /// - Parameter next: what goes on after a refusal.
+    /// - Parameter next: the command that continues after a refusal.
     init(
         _ job: Job, _ report: Report, _ code: ExitCode, _ document: [UInt8],
         _ recorded: RecordedRun.Outcome, next: [String] = []
@@ -44,7 +43,7 @@ struct HookReport {
         left = max(0, report.actions.count - examples.count)
     }
 
-    /// Of a run on another machine.
+    /// The result of a run on another machine.
     init(
         _ job: Job, _ report: FarReport?, _ code: ExitCode, _ document: [UInt8],
         _ recorded: RecordedRun.Outcome
@@ -55,10 +54,10 @@ struct HookReport {
         problems = (report?.problems ?? []).map { "\($0.path ?? "?"): \($0.message)" }
     }
 
-    /// The outcomes after which nothing of the plan is left to do.
+    /// The outcomes after which the whole plan is done.
     private static let done: [Report.Outcome] = [.committed, .unchanged]
 
-    /// A command of the job failed, and the job ends with this exit code.
+    /// Notes that a command of the job failed, and that the job ends with this exit code.
     mutating func fail(_ command: String, _ code: ExitCode) {
         (failedCommand, self.code, recorded.exitCode) = (command, code, code.rawValue)
         PlanDocument.add(failedCommand: command, exitCode: code.rawValue, to: &document)
@@ -102,7 +101,7 @@ struct HookReport {
         return Array((lines.map { singleLine($0) }.joined(separator: "\n") + "\n").utf8)
     }
 
-    /// By the names of `help settings init`.
+    /// The names are those in `help settings init`.
     var variables: [String: String] {
         [
             "FSYNC_LITE_TARGET": target, "FSYNC_LITE_OUTCOME": outcome.rawValue,

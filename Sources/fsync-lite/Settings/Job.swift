@@ -9,9 +9,9 @@ struct Job {
     let target: [UInt8]
     let options: SettingsLayer
     let hooks: [Hook]
-    /// The commands get the report in JSON, and not as text.
+    /// The job's commands receive the report as JSON, not as text.
     let reportsJSON: Bool
-    /// The location in the settings that says that the job is not to be run; nil if it may.
+    /// The location in the settings that disables the job; nil if it is enabled.
     let disabled: String?
 
     init(_ name: String, _ values: SettingValues, in file: SettingsFile<UserSettings>) throws {
@@ -25,7 +25,7 @@ struct Job {
             }
             return directory
         }
-        /// The directory of another machine that a value names; nil for any other value.
+        /// The directory on another machine that a value names; nil for any other value.
         func endpoint(_ value: SettingValue, _ keys: [String]) throws -> Endpoint? {
             guard case .string(let text) = value else { return nil }
             do throws(Endpoint.Fault) {
@@ -104,7 +104,7 @@ struct Job {
         }
     }
 
-    /// The job of a client, of which this machine has the target.
+    /// A client's job, whose target is on this machine.
     init(
         _ name: String, _ source: MirrorSource, target: [UInt8], _ options: [RemoteCommand.Option]
     ) throws {
@@ -113,7 +113,7 @@ struct Job {
         (hooks, disabled, reportsJSON) = ([], nil, false)
     }
 
-    /// Keys of a job that are no options.
+    /// The keys of a job that are not options.
     static let source = "source"
     static let sources = "sources"
     static let target = "target"
@@ -121,7 +121,7 @@ struct Job {
     static let comment = "comment"
     static let report = "report"
 
-    /// A command line about this job, with the settings that it comes from.
+    /// A command line about this job, with the option for its settings file.
     func command(_ verb: String, _ options: [String] = [], _ given: GivenOptions) -> String {
         let settings = given.value(.settingsFile).map {
             [OptionDescription.settingsFile.name, Shell.word($0)]

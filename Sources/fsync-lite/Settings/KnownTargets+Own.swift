@@ -5,8 +5,8 @@ import FsyncLite
 extension KnownTargets {
     static let variable = "FSYNC_LITE_STATE"
 
-    /// The record of this user; nil if nothing says where that would be. Root's is in one place, whatever the
-    /// environment has of the user who became root.
+    /// The record of this user; nil if its place is unknown. Root's is always in one place: the environment
+    /// may be that of the user who became root.
     static var own: KnownTargets? {
         if let chosen = HostProcess.environment(variable) {
             return chosen.hasPrefix("/") ? KnownTargets(in: LocalFile(chosen)) : nil
@@ -20,13 +20,14 @@ extension KnownTargets {
 
     private static let ofRoot = KnownTargets(in: LocalFile("/var/lib/fsync-lite"))
 
-    /// The record of this user, and that of root, of which everybody may read a part; only a chosen one, if there is one.
+    /// The records of this user and of root, because everybody may read a part of root's. If the environment
+    /// chooses a record, only that one.
     static var readable: [KnownTargets] {
         let isChosen = HostProcess.environment(variable) != nil
         return [own].compactMap(\.self) + (isChosen || own == ofRoot ? [] : [ofRoot])
     }
 
-    /// Records a target, so that a missing disk is noticed. The target is as it should be, whatever comes of that.
+    /// Records a target, so that a missing disk is noticed. An error is only a note: the target is in order.
     static func remember(_ target: Target, isQuiet: Bool = false) {
         guard let own else { return }
         do {
@@ -37,13 +38,13 @@ extension KnownTargets {
     }
 }
 
-/// A path of a known target, and whether it is there now.
+/// A path of a known target, and whether it exists now.
 struct KnownTarget {
     let path: [UInt8]
     let lastApply: Timestamp
     let presence: KnownTargets.Presence
 
-    /// The newest last. The list is for people, and a record that cannot be read is said and no more.
+    /// The known targets, the newest last. The list is for people, so an unreadable record is only a note.
     static func all() -> [KnownTarget] {
         guard let known = KnownTargets.own else { return [] }
         do {

@@ -1,12 +1,11 @@
 import FsyncLite
 
 extension GivenOptions {
-    /// These options, completed by settings where the command line says nothing. Lists are joined; the stronger
-    /// patterns decide.
+    /// These options, completed by settings. Lists are joined, and the stronger patterns decide.
     ///
     /// - Parameters:
-    ///   - layers: weakest first.
-    ///   - options: those allowed in settings here.
+    ///   - layers: the weakest first.
+    ///   - options: those that settings may have here.
     func over(_ layers: [SettingsLayer], _ options: [OptionDescription]) -> GivenOptions {
         var inherited = GivenOptions()
         for option in options where !option.isRepeatable && !has(option) {
@@ -35,14 +34,14 @@ extension SettingsLayer {
 }
 
 extension RetentionOptions {
-    /// The settings for a command that asks what an apply would keep.
+    /// The settings for a command that asks which snapshots `apply` would keep.
     init(settingsFor invocation: Invocation) throws {
         let target = try invocation.argument(.target)
         try self.init(GivenOptions(), SettingsSources(invocation).layers(target: target))
         keepsAll = invocation.keepsHistory
     }
 
-    /// A command line and settings.
+    /// The rules of a command line and of settings.
     init(_ given: GivenOptions, _ layers: [SettingsLayer]) throws {
         try self.init(given)
         for layer in layers {

@@ -1,7 +1,7 @@
 import FileStorage
 import FsyncLite
 
-/// The settings that `settings init` writes: every kind of key, in a job that does nothing until it is enabled.
+/// The settings that `settings init` writes. They have every kind of key, in a job that is disabled.
 extension UserSettings {
     static let sample = UserSettings(
         defaults: ["exclude_caches": .bool(false), "keep_going": .bool(false)],

@@ -2,7 +2,7 @@ import FileStorage
 import FsyncLite
 
 extension SettingsFile {
-    /// Adds to an error the location of an invalid value in the file.
+    /// Adds the location of an invalid value in the file to an error.
     func locating<Result>(_ path: [String], _ read: () throws -> Result) throws -> Result {
         do {
             return try read()
@@ -40,12 +40,12 @@ struct SettingsLayer {
     let origin: Origin
     /// By long option name.
     private(set) var values: [String: Value] = [:]
-    /// Keys that change nothing any more.
+    /// Notes on keys that have no effect any more.
     private(set) var notes: [String] = []
 
     /// - Parameters:
     ///   - path: the keys that lead to the values in the file.
-    ///   - others: keys at that level that are no options.
+    ///   - others: keys at that level that are not options.
     /// - Throws: `SyncError` with file, line and key for an unknown key and an invalid value.
     init<Content>(
         _ settings: SettingValues, _ origin: Origin, at path: [String], in file: SettingsFile<Content>,
@@ -77,7 +77,7 @@ struct SettingsLayer {
         self.origin = origin
         for option in sent {
             let description = OptionDescription.settable.first { $0.name == option.name }
-            // No file of this machine, to which the client may have no right.
+            // Not a log file of this machine, because the client may have no right to write it.
             let isOfClient =
                 option.name == OptionDescription.logFile.name && option.values == [RunLog.ofClient]
             let fits =
@@ -96,7 +96,7 @@ struct SettingsLayer {
         }
     }
 
-    /// The options for another machine: patterns as one list, in the order in which they are joined.
+    /// The options for another machine. Patterns are one list, in the order in which they are joined.
     func sent() throws -> [RemoteCommand.Option] {
         let patterns = SyncOptions.patterns
         var given = GivenOptions()
@@ -121,7 +121,7 @@ struct SettingsLayer {
             let words = [try text(value, for: option)]
             var given = GivenOptions()
             given.append(option, words[0])
-            // The options check their values.
+            // Reading the options checks their values.
             _ = try (SyncOptions(given), RetentionOptions(given))
             return words
         default: break

@@ -5,9 +5,9 @@ import FsyncLite
 
 /// The settings files: the user's, and the target's.
 struct SettingsSources {
-    /// nil without a file: everything has its default.
+    /// nil if there is no file: every option has its default.
     let own: SettingsFile<UserSettings>?
-    /// The user's settings for every run; empty without a file.
+    /// The user's settings for every run; empty if there is no file.
     private(set) var defaults: [SettingsLayer] = []
     private let isQuiet: Bool
     /// The file that `--settings` names.
@@ -22,10 +22,10 @@ struct SettingsSources {
             try file.checkIsRoots()
             let bytes = try file.input(limit: SettingsFile<UserSettings>.sizeLimit)
             own = try SettingsFile(bytes, of: file)
-            // Who has no home directory has no settings.
+            // A user without a home directory has no settings.
         } else if let directory = try? SettingsSources.directory, try SettingsSources.isReachable(directory) {
             own = try .readIfPresent(in: directory)
-            // Where `su` or `sudo` left the user's HOME, its hooks would run as root.
+            // After `su` or `sudo`, HOME may be that of another user, whose hooks would run as root.
             try own?.file.checkIsRoots("run with HOME=/root, or: ")
         } else {
             own = nil
@@ -37,7 +37,7 @@ struct SettingsSources {
         }
     }
 
-    /// Those of a client, where there is one.
+    /// The settings of the client, if there is one.
     init(_ invocation: Invocation) throws {
         guard let client = invocation.client else {
             try self.init(invocation.options)
@@ -52,7 +52,7 @@ struct SettingsSources {
         (self.own, self.defaults, self.isQuiet, given) = (own, defaults, isQuiet, nil)
     }
 
-    /// Tells the notes of a layer, each once: a command may read its settings again.
+    /// Prints the notes of a layer. Each is printed once, because a command may read its settings again.
     private func noted(_ layer: SettingsLayer) -> SettingsLayer {
         guard !isQuiet else { return layer }
         for note in layer.notes { Console.complainOnce("note: \(note)") }
@@ -69,13 +69,13 @@ struct SettingsSources {
         HostProcess.environment(variable).flatMap { $0.hasPrefix("/") ? LocalFile($0) : nil }
     }
 
-    /// A path independent of the working directory: from `/`, or from `~/`, the home directory; nil for any other.
+    /// Reads a path from `/`, or from `~/`, the home directory. Others depend on the working directory: nil.
     static func path(_ text: String) throws(SyncError) -> [UInt8]? {
         if text.hasPrefix("/") { return Array(text.utf8) }
         return text.hasPrefix("~/") ? try (.homeDirectory + String(text.dropFirst(2))).bytes : nil
     }
 
-    /// Another user's home, or none, such as a daemon's `/dev/null`, has no settings of ours.
+    /// Whether this user can read it. The home may be another user's, or a daemon's `/dev/null`.
     private static func isReachable(_ directory: LocalFile) throws -> Bool {
         do {
             return try directory.isDirectory
@@ -88,7 +88,7 @@ struct SettingsSources {
 
     /// The layers of settings below the command line of a run, weakest first.
     ///
-    /// - Parameter target: nil for one of another machine.
+    /// - Parameter target: nil for a target on another machine.
     func layers(target: [UInt8]?, job: Job? = nil) throws -> [SettingsLayer] {
         var layers = defaults
         if let target, let file = try Target(path: target).settings() {
@@ -107,7 +107,7 @@ struct SettingsSources {
         return jobs
     }
 
-    /// The same.
+    /// All jobs.
     ///
     /// - Throws: `UsageError` if the settings have no jobs at all.
     func someJobs() throws -> [Job] {
@@ -116,15 +116,15 @@ struct SettingsSources {
         return jobs
     }
 
-    /// What there is to say where every job is disabled.
+    /// The note if every job is disabled.
     var nothingEnabled: String {
         "note: every job in \(own.map { "\($0.file)" } ?? "the settings") is disabled; take \"\(Job.disabled)\" out of a job there"
     }
 
-    /// The error where there are no jobs.
+    /// The error if there are no jobs.
     private var noJobs: UsageError {
         guard let own else {
-            // It fails only where there is no home directory.
+            // It fails only if there is no home directory.
             let place =
                 (try? SettingsSources.directory).map { "in \($0)" } ?? "without HOME and XDG_CONFIG_HOME"
             return UsageError(
@@ -147,7 +147,7 @@ struct SettingsSources {
 
     /// The error for a name that no job has.
     ///
-    /// - Parameter other: what else has no such name.
+    /// - Parameter other: another thing that does not have this name, for the message.
     func noJob(named name: [UInt8], _ other: String = "") throws -> UsageError {
         let place = own.map { " in \($0.file)" } ?? ""
         return try noJob("no job \(quoted(name))\(place)\(other)", like: name)
@@ -155,7 +155,7 @@ struct SettingsSources {
 
     /// An error that lists the jobs.
     ///
-    /// - Parameter name: what was typed for one of them.
+    /// - Parameter name: the word that was typed as a name.
     func noJob(_ message: String, like name: [UInt8] = []) throws -> UsageError {
         let names = try someJobs().map(\.name)
         let list = Amount.list(names.map { escapedText($0.utf8) }, of: names.count)

@@ -11,7 +11,7 @@ struct ActivityTests {
         return try MirrorScene(["d": .directory(files, mode: 0o755, modified: nil)], inMemory: true)
     }
 
-    /// An apply that takes two minutes, when it has told what it is doing.
+    /// An apply that takes two minutes, after it has noted its activity.
     private func running(_ scene: MirrorScene) throws -> RunningCommand {
         let command = try RunningCommand(
             ["apply", "--bandwidth", "50K", "source", "target"], in: scene.directory.path)
@@ -19,7 +19,7 @@ struct ActivityTests {
         return command
     }
 
-    /// The status once more than these bytes are staged.
+    /// The status after more than these bytes are staged.
     private func status(
         of scene: MirrorScene, _ command: RunningCommand, beyond bytes: Int
     ) throws -> JSONObject {
@@ -40,7 +40,7 @@ struct ActivityTests {
         #expect(status.number("running_bytes_total") == 100 << 16)
         let done = try #require(status.number("running_bytes"))
         #expect(done > 0 && done < 100 << 16)
-        // Times are of the coarse clock: a short scan may begin and end at one time.
+        // Times come from the coarse clock, so a short scan may begin and end at the same time.
         #expect((status.text("running_since") ?? "") <= (status.text("running_phase_since") ?? ""))
         let lines = try scene.run("status", "target").output.split(separator: "\n")
         let line = try #require(lines.first { $0.hasPrefix("running ") })
@@ -55,7 +55,7 @@ struct ActivityTests {
             far.output.contains(
                 /\nrunning    since 20[-0-9]+ [0-9:]+: staging, [0-9.]+ [kM]B of 6.6 MB, .*\/s\n/),
             "\(far.output)\(far.errors)")
-        // It is kept current.
+        // The activity is updated.
         let now = try self.status(of: scene, command, beyond: done).number("running_bytes")
         #expect(now ?? 0 > done)
     }
@@ -68,11 +68,11 @@ struct ActivityTests {
         #expect(scene.exists("target/.fsync-lite/activity"))
         func isTold() throws -> Bool { try scene.run("status", "target").output.contains("running") }
         #expect(try !isTold())
-        // Nor while another run has the lock, and has not told yet.
+        // Also while another run has the lock, but has noted nothing yet.
         let lock = open(scene.target, O_RDONLY | O_CLOEXEC)
         try #require(flock(lock, LOCK_EX | LOCK_NB) == 0)
         #expect(try !isTold())
-        // Closing is not enough: a command that another test starts just now has the descriptor, too.
+        // Closing is not enough: a command that another test starts now may have the descriptor, too.
         #expect(flock(lock, LOCK_UN) == 0)
         close(lock)
         try scene.mirror()

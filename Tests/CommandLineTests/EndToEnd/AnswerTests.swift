@@ -4,7 +4,7 @@ import Testing
 
 @Suite("What a run says, and to which stream")
 struct AnswerTests {
-    /// Each with the exit code and the format.
+    /// Each command line, with the exit code and the format.
     private static let exits: [([String], Int32, String)] = [
         (["apply", "source"], 64, "fsync-lite-error"), (["aply", "source"], 64, "fsync-lite-error"),
         (["apply", "missing", "target"], 66, "fsync-lite-error"),
@@ -31,7 +31,7 @@ struct AnswerTests {
         #expect(try scene.run(words).output == "")
     }
 
-    /// As an apply says it, and with the name of the job.
+    /// The document of an apply, with the name of the job.
     @Test func jobsHaveADocumentEach() throws {
         let scene = try MirrorScene(["a": "1"], inMemory: true)
         try scene.build(
@@ -61,7 +61,7 @@ struct AnswerTests {
         try scene.build(["theirs": "1"], at: "target")
         let refused = try scene.plan("-q")
         #expect(refused.code == 4 && refused.output == "" && refused.errors.contains("--adopt"))
-        // What settings silence is what runs by itself.
+        // Settings silence only runs that nobody asked for.
         try scene.build(.file(#"{"defaults": {"quiet": true}}"#), at: "settings.json")
         #expect(try scene.plan("--settings", "settings.json").output.contains("+ a"))
     }
@@ -99,7 +99,7 @@ struct AnswerTests {
         let run = try scene.here(
             ["plan", "source", "target"], under: ["sh", "-c", "exec \"$@\" 2>&1", "sh"])
         let lines = run.output.split(separator: "\n")
-        // The times of the roots may differ, which is a line more.
+        // The times of the roots may differ, which is one more line.
         try #require([104, 105].contains(lines.count), "\(lines.count)")
         let last = Array(lines.suffix(2))
         #expect(last[0].contains("refused: ") && last[1].contains("next: "), "\(lines.suffix(3))")

@@ -10,14 +10,14 @@ struct AttributeChange: Sendable, CustomTestStringConvertible {
     let testDescription: String
     let name: String
     let causes: String
-    /// The option under which there is nothing to do.
+    /// The option that makes the change no difference.
     let option: String?
     let needsRoot: Bool
-    /// Given the scene and the path in it.
+    /// Its arguments are the scene and the path in it.
     let change: @Sendable (MirrorScene, String) throws -> Void
 
     /// - Parameters:
-    ///   - name: what is changed.
+    ///   - name: the attribute that changes.
     ///   - causes: of the action that follows, without drift.
     init(
         _ description: String, of name: String, _ causes: String, needsRoot: Bool = false,
@@ -33,7 +33,7 @@ struct AttributeChange: Sendable, CustomTestStringConvertible {
 
     func make(_ scene: MirrorScene, _ tree: String) throws { try change(scene, "\(tree)/\(name)") }
 
-    /// Which action follows, without drift.
+    /// The action that follows, without drift.
     var action: String {
         "\(causes == "modified" && name == "file" ? "update" : "attributes") \(name) (\(causes))"
     }
@@ -41,7 +41,7 @@ struct AttributeChange: Sendable, CustomTestStringConvertible {
     static let readable = AccessList(owner: 6, users: [1234: 4], group: 4, mask: 4, others: 4)
     static let inherited = AccessList(owner: 7, users: [1234: 7, 99: 5], group: 5, mask: 7, others: 0)
 
-    /// What the changes are made in.
+    /// The tree in which the changes are made.
     static let tree: TreeLiteral = [
         "file": "f", "dressed": "d", "dir": ["inside": "i"], "link": .symlink("file"), "pipe": .fifo(),
     ]
@@ -136,7 +136,7 @@ struct AttributeChange: Sendable, CustomTestStringConvertible {
 }
 
 extension MirrorScene {
-    /// `cap_net_raw+ep`, without a tool.
+    /// Sets `cap_net_raw+ep` without a tool.
     func setCapabilities(of name: String) throws {
         let value: [UInt8] = [1, 0, 0, 2, 0, 0x20] + Array(repeating: 0, count: 14)
         try setAttribute("security.capability", value, of: name)
@@ -152,7 +152,7 @@ struct AttributeTests {
         return scene
     }
 
-    /// Shown with its cause and mirrored; made in the target it is drift, and repaired.
+    /// The change is shown with its cause and mirrored. In the target it is drift, and is repaired.
     @Test(arguments: AttributeChange.possible)
     func changeShowsItsCauseAndIsMirrored(change: AttributeChange) throws {
         let scene = try dressedScene()
@@ -187,7 +187,7 @@ struct AttributeTests {
         #expect(try scene.wholeState().differences(from: before) == [])
         #expect(try !scene.planned().actionLines.isEmpty)
         try scene.mirrorAll()
-        // Drift of it is left alone too.
+        // Drift of it is left unchanged, too.
         let other = try dressedScene()
         for change in AttributeChange.possible where change.option == option {
             try change.make(other, "target")
@@ -198,7 +198,7 @@ struct AttributeTests {
 
     // MARK: What is switched off stays as the target has it
 
-    /// What else changes on an object takes along nothing that is switched off.
+    /// Another change of an object does not mirror attributes that are switched off.
     @Test func aclsOfTheTargetAreLeftAloneWhileAnXattrIsMirrored() throws {
         let scene = try dressedScene()
         try scene.setAttribute("user.present", "changed", of: "source/dressed")
@@ -240,7 +240,7 @@ struct AttributeTests {
         #expect(differences == [])
     }
 
-    /// The manifest and the history know what a run leaves alone.
+    /// The manifest and the history record which attributes a run leaves unchanged.
     @Test(arguments: [["--no-acls"], ["--no-xattrs"], ["--no-acls", "--no-xattrs"]])
     func earlierTreesKeepWhatIsSwitchedOffLater(options: [String]) throws {
         let scene = try dressedScene()
@@ -270,7 +270,7 @@ struct AttributeTests {
         try scene.setCapabilities(of: "source/file")
         try scene.setMode(0o6755, of: "source/file")
         try scene.mirrorAll()
-        // The kernel takes both away with the owner, and somebody sets them again.
+        // The kernel removes both with the owner, and somebody sets them again.
         try scene.setOwner(1234, 4321, of: "source/file")
         try scene.setCapabilities(of: "source/file")
         try scene.setMode(0o6755, of: "source/file")
@@ -293,7 +293,7 @@ struct AttributeTests {
     @Test func valuesThatTradeTheirSizesFit() throws {
         let scene = try dressedScene()
         func set(_ a: Int, _ b: Int) throws {
-            // The one that shrinks first.
+            // The attribute that becomes shorter comes first.
             let (first, second): ((TreeName, Int), (TreeName, Int)) =
                 a < b ? (("user.a", a), ("user.b", b)) : (("user.b", b), ("user.a", a))
             for (name, count) in [first, second] {
@@ -345,7 +345,7 @@ struct AttributeTests {
         try scene.build([:], at: "target")
         try scene.setAttribute(AccessList.inherited, AttributeChange.inherited.bytes, of: "target")
         #expect(try scene.mirrorAll().output.contains("created"))
-        // Somebody sets it again; what comes then is made below it too.
+        // Somebody sets it again, so new entries below it inherit it.
         try scene.setAttribute(AccessList.inherited, AttributeChange.inherited.bytes, of: "target")
         try scene.build(["later": ["file": "l"], "file": "edited"], at: "source")
         try scene.mirrorAll()

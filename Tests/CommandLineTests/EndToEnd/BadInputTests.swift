@@ -104,7 +104,7 @@ struct BadInputTests {
         #expect(try scene.plan().code == 0)
         #expect(try scene.run("status", "target").code == 0)
         #expect(try scene.wholeTarget().touched(since: before) == [])
-        // Closing is not enough: a command that another test starts just now has the descriptor, too.
+        // Closing is not enough: a command that another test starts now may have the descriptor, too.
         #expect(flock(descriptor, LOCK_UN) == 0)
         close(descriptor)
         try scene.mirror()

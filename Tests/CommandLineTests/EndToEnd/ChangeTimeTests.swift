@@ -18,7 +18,7 @@ struct ChangeTimeTests {
             .filter { $0.contains("\"file ") }
     }
 
-    /// The record vouches for the attributes of what has not changed.
+    /// The record shows that the attributes of unchanged files are unchanged.
     @Test(.needs(.strace, .later)) func withoutAChangeNoAttributeIsLookedUp() throws {
         let scene = try MirrorScene(["a": "1", "d": ["b": "2", "link": .symlink("b")]], inMemory: true)
         try scene.setAttribute("user.a", "1", of: "source/a")
@@ -28,7 +28,7 @@ struct ChangeTimeTests {
             ["apply", "source", "target"],
             under: ["strace", "-f", "-qq", "-e", "trace=/xattr", "-o", scene.path("calls")])
         #expect(run.output.contains("nothing to do"), "\(run.errors)")
-        // The mark of the state is read, and nothing else.
+        // Only the mark of the state is read.
         let calls = try scene.text("calls").split(separator: "\n").filter {
             !$0.contains("user.fsync-lite.state")
         }
@@ -75,14 +75,14 @@ struct ChangeTimeTests {
         #expect(try opened(scene, by: ["plan", "source", "target"]).count == 6)
         try scene.settle()
         let after = try manifest(scene)
-        // It is written anew once.
+        // It is written again once.
         #expect(after != before)
         try scene.settle()
         #expect(try manifest(scene) == after)
         #expect(try opened(scene, by: ["plan", "source", "target"]) == [])
     }
 
-    /// A store to a mapped page moves the times once, and no more until the page is written back.
+    /// A store to a mapped page moves the times only once, until the page is written back.
     @Test(.needs(.later))
     func storeToAMappedFileAfterItWasMirroredIsFound() throws {
         let scene = try MirrorScene(["file": .file("before", modified: Self.time)], inMemory: true)
@@ -97,8 +97,8 @@ struct ChangeTimeTests {
         #expect(try !manifest(scene).contains("\"racy\":true"))
     }
 
-    /// The change time of what no commit touched is compared with the recorded one, not with the time of a commit. The links
-    /// of an exchange move that of all files, and so hide an edit that came after the scan.
+    /// The change time of an object that no commit touched is compared with the recorded one, not with the
+    /// time of a commit. The links of an exchange move all change times, which could hide a later edit.
     @Test(.needs(.strace, .later), arguments: [[], ["--exchange"]])
     func editOfTheTargetWhileACommitIsUnderWayIsFound(options: [String]) throws {
         let scene = try MirrorScene(["a": .file("first", modified: Self.time), "b": "b"]).mirrored()

@@ -8,7 +8,7 @@ import Testing
     "A source that changes while an apply runs",
     .needs(.strace))
 struct ChangingSourceTests {
-    /// What somebody does to the source meanwhile.
+    /// A change of the source during a run.
     struct Change: Sendable, CustomTestStringConvertible {
         let testDescription: String
         let make: @Sendable (MirrorScene) throws -> Void
@@ -90,8 +90,8 @@ struct ChangingSourceTests {
         return scene
     }
 
-    /// Every file of the target is a whole version that the source had at some time, its code is true, and the
-    /// next run puts all of it right.
+    /// Every file of the target is a complete version of the source's. The exit code is right, and the next
+    /// run completes the mirror.
     @Test(arguments: points, changes)
     func endsWithATrueCodeAndTheNextRunRepairsIt(point: PausedCommand.Point, change: Change) throws {
         let scene = try changedScene()
@@ -117,7 +117,7 @@ struct ChangingSourceTests {
         default: Issue.record("exit \(run.code): \(run.errors)")
         }
         #expect(!scene.exists("target/.fsync-lite/journal"))
-        // What is in the manifest is what is there: nobody else writes to the target.
+        // The manifest agrees with the target, because nobody else writes there.
         let listed = try scene.run("manifest", "list", "--null", "target").output
         #expect(
             listed.split(separator: "\0").map { String($0) }.sorted() == now.paths,
@@ -177,7 +177,7 @@ struct ChangingSourceTests {
         try scene.expectMirrored()
     }
 
-    /// Its first half was copied before, its second half after.
+    /// Its first half was copied before the change, its second half after it.
     @Test func largeFileThatIsRewrittenWhileItIsCopiedIsWhole() throws {
         let scene = try MirrorScene(
             ["large": .file(String(repeating: "a", count: 1_000_000))], inMemory: true)
@@ -187,7 +187,7 @@ struct ChangingSourceTests {
         try scene.expectMirrored()
     }
 
-    /// What it does meanwhile, and what of it is no prefix of what it was.
+    /// The changes, after which the old content is not the beginning of the new one.
     private static let restless: [Change] = [
         Change(testDescription: "it is rewritten", make: change),
         Change(testDescription: "it grows, and its first part changes") {
@@ -249,7 +249,7 @@ struct ChangingSourceTests {
 }
 
 extension MirrorScene {
-    /// Other bytes in the same file.
+    /// Writes other bytes to the same file.
     func rewrite(_ name: String, _ content: String) throws {
         let handle = try FileHandle(forUpdating: URL(fileURLWithPath: path(name)))
         try handle.truncate(atOffset: 0)

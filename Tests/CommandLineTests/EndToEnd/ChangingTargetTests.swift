@@ -8,7 +8,7 @@ import Testing
     "A target that somebody changes while an apply runs",
     .needs(.strace))
 struct ChangingTargetTests {
-    /// What somebody does in the target meanwhile, and the file that must not be lost by it.
+    /// A change in the target during a run, and the text of the file that must not be lost.
     struct Change: Sendable, CustomTestStringConvertible {
         let testDescription: String
         /// The text that only this file has.
@@ -81,7 +81,7 @@ struct ChangingTargetTests {
         },
     ]
 
-    /// It came when there was nothing left to change.
+    /// Nothing was left to change.
     struct TooLate: Error {}
 
     private static let points: [PausedCommand.Point] = [
@@ -108,16 +108,16 @@ struct ChangingTargetTests {
         try check(at: point, change)
     }
 
-    /// After each rename of the commit and of what tidies up after it.
+    /// After each rename of the commit and of the tidying after it.
     @Test(arguments: changes)
     func nothingOfTheirsIsLostBetweenTwoRenames(change: Change) throws {
-        // The first two are of the probe; the third is the journal's.
+        // The first two renames are the probe's, and the third is the journal's.
         for number in 4...9 {
             #expect(try check(at: .after("renameat2", number: number), change))
         }
     }
 
-    /// - Returns: whether it came to the point.
+    /// - Returns: whether the run came to the point.
     @discardableResult
     private func check(
         at point: PausedCommand.Point, _ change: Change, sourceLocation: SourceLocation = #_sourceLocation
@@ -143,7 +143,7 @@ struct ChangingTargetTests {
                 == (run.code == 6), story,
             sourceLocation: sourceLocation)
         if run.code == 1, !run.errors.contains("taken back") {
-            // Refused before the commit: what differs from the old tree is theirs.
+            // The run was refused before the commit, so all differences from the old tree are the user's.
             let now = try TreeSnapshot(scene.target)
             #expect(!now.paths.contains("moved") || change.testDescription.contains("moved to"), story)
             #expect(now["some"] == old["some"], story)
@@ -152,11 +152,11 @@ struct ChangingTargetTests {
             #expect(try isKept(change.theirs, scene), story, sourceLocation: sourceLocation)
         }
 
-        // What a user would do next; it is not lost on the way either.
+        // The next step of a user must not lose the file either.
         if run.code == 6 {
             var recovery = try scene.run("recover", "target")
             if recovery.code == 6 { recovery = try scene.run("recover", "--displace", "target") }
-            // What was taken away is missing, and that is said.
+            // A removed object is missing, and the message says so.
             let isMissing = recovery.errors.contains("has gone missing")
             #expect(
                 recovery.code == (isMissing ? 3 : 0), "\(story) \(recovery.errors)",
@@ -168,7 +168,8 @@ struct ChangingTargetTests {
         let history = try scene.historyKeeps(change.theirs)
         try scene.apply().expect(0, of: "\(story), then", sourceLocation: sourceLocation)
         try scene.expectMirrored(sourceLocation: sourceLocation)
-        // By default one apply is kept: what the first one put into the history may go with the second.
+        // By default one snapshot is kept. So an object that the first run put into the history may be
+        // removed with the second.
         if !change.theirs.isEmpty, !history {
             #expect(try isKept(change.theirs, scene), story, sourceLocation: sourceLocation)
         }
@@ -177,14 +178,14 @@ struct ChangingTargetTests {
         return true
     }
 
-    /// Whether a file with this content is anywhere in the target, the history included.
+    /// Whether any file in the target or its history has this content.
     private func isKept(_ content: String, _ scene: MirrorScene) throws -> Bool {
         try scene.wholeTarget().entries.values.contains {
             $0.type == "-" && $0.content == Array(content.utf8)
         }
     }
 
-    /// A commit that was killed and is taken back: what came into new directories meanwhile goes with them.
+    /// A killed commit is undone. Entries that came into new directories meanwhile are moved with them.
     @Test func nothingOfTheirsIsLostOnTheWayBack() throws {
         var changed: Set<String> = []
         for number in 4...12 {
@@ -231,11 +232,11 @@ struct ChangingTargetTests {
 }
 
 extension MirrorScene {
-    /// The path of a directory of the target that an apply renames, wherever it is now.
+    /// The present path of a directory of the target that an apply renames.
     func place(_ old: String, _ new: String) throws -> String {
         if exists("target/\(old)") { return "target/\(old)" }
         if exists("target/\(new)") { return "target/\(new)" }
-        // In a slot: nobody finds it there.
+        // It is in a slot, where nobody finds it.
         throw ChangingTargetTests.TooLate()
     }
 }

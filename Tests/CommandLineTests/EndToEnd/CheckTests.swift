@@ -9,7 +9,7 @@ struct CheckTests {
         "a": "before", "b": "other", "d": ["c": "third", "e": "4", "f": "5", "g": "6"], "l": .symlink("a"),
     ]
 
-    /// Three snapshots, with digests, and a job `j`.
+    /// Three snapshots with digests, and a job `j`.
     private func scene(as identity: CommandRun.Identity = .current, target: String = "") throws -> MirrorScene
     {
         let scene = try MirrorScene(CheckTests.tree, as: identity).mirrored("--digest")
@@ -78,7 +78,7 @@ struct CheckTests {
         try verify(scene, name, "--repair").expect(0, prints: "2 repaired, 0 differ")
         try scene.expectMirrored()
         #expect(try scene.text("source/d/c") == "third")
-        // The digests go on.
+        // Later runs record digests, too.
         #expect(try statusLine(scene) == "all files read, 0 rotten")
         try scene.build("new", at: "source/new")
         try scene.mirror()
@@ -87,7 +87,7 @@ struct CheckTests {
 
     // MARK: Parts
 
-    /// Each reads the part after the last one that was read to its end.
+    /// Each run reads the part after the last one that was read completely.
     @Test func partsFollowOneAnother() throws {
         let scene = try scene()
         var read = 0
@@ -101,7 +101,7 @@ struct CheckTests {
         #expect(read == 6)
         #expect(try verify(scene, "target", "--part", "auto/3").code == 0)
         #expect(try lastCheck(scene).number("part") == 1)
-        // Another check between does not count, nor does one that fails.
+        // A check of another part, or one that fails, does not change the order.
         #expect(try verify(scene, "target", "--part", "3/3").code == 0)
         let manifest = scene.path("target/.fsync-lite/manifest.json")
         let bytes = try Data(contentsOf: URL(fileURLWithPath: manifest))
@@ -118,7 +118,7 @@ struct CheckTests {
         #expect(try lastCheck(scene).number("part") == 1)
     }
 
-    /// A part that is good says nothing of the others.
+    /// A good part shows nothing about the others.
     @Test func whatWasFoundInAPartStaysUntilItIsReadAgain() throws {
         let scene = try scene()
         let held = try #require(try scene.wholeTarget().paths.first { $0.contains("/0/") })
@@ -149,7 +149,7 @@ struct CheckTests {
         #expect(try lastCheck(scene).number("damaged_snapshots") == 1)
         let finding = try #require(lastCheck(scene).objects("findings").first)
         #expect(finding.number("part") == part && finding.number("parts") == 3)
-        // Also if it is a part of another division, or all.
+        // Also if the next check divides the tree differently, or reads everything.
         try scene.editInSecret("target/\(held)", "other")
         for options in [["--part", "\(part)/3"], ["--part", "1/2"], ["--part", "2/2"]] {
             _ = try scene.run(["verify", "target"] + options)
@@ -189,7 +189,7 @@ struct CheckTests {
 
     @Test func theTargetRemembersDigests() throws {
         let scene = try MirrorScene(["a": "1"], inMemory: true).mirrored()
-        // What changed in the tick in which a run begins gets no digest from it.
+        // A file that changed in the tick in which a run begins gets no digest from it.
         ClockTick.pass()
         let begun = try scene.mirror("--digest")
         #expect(
@@ -198,7 +198,7 @@ struct CheckTests {
         try scene.build("2", at: "source/b")
         #expect(try scene.mirror().errors == "")
         #expect(try digests(scene) == 2)
-        // A run with nothing to do can end it.
+        // A run without changes can end the recording.
         let ended = try scene.mirror("--digest=none")
         #expect(
             ended.output.contains("nothing to do")
@@ -209,7 +209,7 @@ struct CheckTests {
         #expect(try digests(scene) == 2)
         try scene.run("verify", "target").expect(0, says: "1 file has no digest")
         #expect(try statusLine(scene) == "2 files read, 0 rotten, 1 file has no digest")
-        // A job may say it, too: with true c and d are read as well, with none e is not, and with all everything is.
+        // A job may set it, too. With true, c and d are read as well; with none, not e; with all, all.
         for (word, name, count) in [("true", "d", 4), ("\"none\"", "e", 4), ("\"all\"", "f", 6)] {
             try scene.build("4", at: "source/\(name)")
             let job =

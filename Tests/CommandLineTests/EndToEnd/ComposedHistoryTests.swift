@@ -3,8 +3,8 @@ import TestNeeds
 import TestSupport
 import Testing
 
-/// Earlier trees that several records tell of: what is linked, what takes no part, what somebody edited. Each of these
-/// was found by `scripts/sequences`.
+/// Earlier trees that are made from several records, with hard links, excluded entries and edits by hand.
+/// `scripts/sequences` found each of these cases.
 struct ComposedHistoryTests {
     private func expectTree(
         _ scene: MirrorScene, _ snapshot: String, _ wanted: AttributeSnapshot, inPlace: Bool = false
@@ -16,12 +16,12 @@ struct ComposedHistoryTests {
         #expect(found.differences(from: wanted) == [])
     }
 
-    /// Paths of the entries that take part.
+    /// The paths of the included entries.
     private func covered(_ scene: MirrorScene) throws -> [String] {
         try scene.run("manifest", "list", "target").output.split(separator: "\n").map(String.init)
     }
 
-    /// One name gets other times, the other is replaced: what they were then tells that they are one file.
+    /// One name gets other times, and the other is replaced. Their older times show that they are one file.
     @Test func namesAreLinkedAgainWhateverTheirTimesAreNow() throws {
         let scene = try MirrorScene(["a": .symlink("x"), "z": "z"])
         try scene.link("source/b", to: "source/a")
@@ -35,7 +35,7 @@ struct ComposedHistoryTests {
         try expectTree(scene, "latest~2", wanted)
     }
 
-    /// An exchange copies what it gives other attributes; the copy stands for the file that has names in the history.
+    /// An exchange copies a file with changed attributes. The copy represents it for names in the history.
     @Test(.needs(.btrfs))
     func copiesThatExchangesMadeAreTheFileStill() throws {
         let scene = try MirrorScene([:], inMemory: true)
@@ -57,7 +57,7 @@ struct ComposedHistoryTests {
         }
     }
 
-    /// What took part then and takes none now stays, but not where the earlier tree has something else.
+    /// An entry that is excluded now remains, but not if the earlier tree has another object there.
     @Test func whatIsInTheWayOfAnEarlierTreeGivesWay() throws {
         let scene = try MirrorScene(["c": ["c": ["y": "2"], "x": "1"], "z": "z"]).mirrored("--keep-last", "9")
         let wanted = try AttributeSnapshot(scene.source)
@@ -70,7 +70,7 @@ struct ComposedHistoryTests {
         try expectTree(scene, "latest~2", wanted, inPlace: true)
     }
 
-    /// A directory that a restore left takes part again, with what somebody had put there.
+    /// A directory that a restore left unchanged is included again, with entries that were put there by hand.
     @Test func whatLiesInAStrangersDirectoryWasInNoTree() throws {
         let scene = try MirrorScene(["d": ["b": ["x": "1"], "e": "e"], "z": "z"]).mirrored("--keep-last", "9")
         try scene.move("target/d/b", to: "target/d/new")
@@ -84,7 +84,7 @@ struct ComposedHistoryTests {
         #expect(!scene.exists("copy/d"))
     }
 
-    /// Something comes back that took no part then, and somebody has moved its directory since.
+    /// An entry that was excluded comes back, and its directory was moved by hand since then.
     @Test func whatComesBackHasItsDirectory() throws {
         let scene = try MirrorScene(["e": "e", "h": ["h": ["x": "1"]]]).mirrored("--keep-last", "9")
         #expect(try scene.apply("--exclude", "/h").code == 0)
@@ -96,7 +96,7 @@ struct ComposedHistoryTests {
         #expect(try scene.text("target/h/h/x") == "1")
     }
 
-    /// What the filters of then cover and their tree did not have was not there, nor was anything in it.
+    /// A path that the old filters include and the old tree lacks did not exist. Neither did anything in it.
     @Test func nothingIsInADirectoryThatWasNotThere() throws {
         let scene = try MirrorScene(["e": "e"])
         #expect(try scene.apply("--keep-last", "9", "--exclude", "*.x").code == 0)
@@ -108,7 +108,7 @@ struct ComposedHistoryTests {
         #expect(try TreeSnapshot(scene.target).paths == ["e"])
     }
 
-    /// What was made by hand while no run covered it was not there before the first run.
+    /// An entry that was made by hand while it was excluded did not exist before the first run.
     @Test func theInitialTreeHasNoFilters() throws {
         let scene = try MirrorScene(["z": "z"])
         #expect(try scene.apply("--keep-last", "9", "--exclude", "/own").code == 0)
@@ -118,7 +118,7 @@ struct ComposedHistoryTests {
         #expect(try TreeSnapshot(scene.target).paths == [])
     }
 
-    /// An edit stays that was made to what took no part before.
+    /// An edit of an entry that was excluded before remains.
     @Test func whatAnUndoLeavesTakesNoPartWhereItTookNone() throws {
         let scene = try MirrorScene(["a": "1", "z": "z"])
         #expect(try scene.apply("--exclude", "/a").code == 0)
@@ -129,7 +129,8 @@ struct ComposedHistoryTests {
         #expect(try covered(scene) == ["z"])
     }
 
-    /// A directory that an undo brought back would go again, but for what somebody put there.
+    /// An undo would remove a directory that came back. It remains because of a file that was put there by
+    /// hand.
     @Test func whatStaysForWhatIsNobodysTakesNoPart() throws {
         let scene = try MirrorScene(["d": ["x": "1"], "z": "z"]).mirrored("--keep-last", "9")
         #expect(try scene.apply("--exclude", "/d").code == 0)
@@ -142,7 +143,7 @@ struct ComposedHistoryTests {
         #expect(try covered(scene) == ["z"])
     }
 
-    /// A directory comes back to where another one takes no part: nothing is in it that the other one held.
+    /// A directory comes back to a path where another one is excluded. It does not get the other's content.
     @Test func whatTakesNoPartIsNotTheObjectOfThen() throws {
         let scene = try MirrorScene(["a": ["x": "1"]]).mirrored("--keep-last", "9")
         let wanted = try AttributeSnapshot(scene.source)
@@ -154,7 +155,7 @@ struct ComposedHistoryTests {
         try expectTree(scene, "latest~3", wanted, inPlace: true)
     }
 
-    /// Somebody puts a file in the place of a directory that takes no part, and an undo moves what holds it.
+    /// A file is put in place of an excluded directory by hand, and an undo moves the directory above.
     @Test func whatMovesAlongStandsInTheWayWhereItArrives() throws {
         let scene = try MirrorScene(["d": ["f": ["x": "1"]]]).mirrored()
         try scene.move("source/d", to: "source/e")
@@ -166,7 +167,7 @@ struct ComposedHistoryTests {
         #expect(try covered(scene) == ["d"])
     }
 
-    /// Somebody moves a directory away and puts a file in the place of the one that held it.
+    /// A directory is moved away by hand, and a file is put in place of the one that contained it.
     @Test func whatIsLostWithTheDirectoryThatHeldItIsOffTheRecord() throws {
         let scene = try MirrorScene(["d": ["e": ["x": "1"]], "z": "z"]).mirrored()
         #expect(try scene.apply("--exclude", "/d").code == 0)
@@ -177,7 +178,7 @@ struct ComposedHistoryTests {
         #expect(try covered(scene) == ["z"])
     }
 
-    /// Another file comes back into a directory that takes no part, and somebody has made a file of that.
+    /// A different file comes back into an excluded directory, which was replaced by a file by hand.
     @Test func nothingIsOnRecordBelowWhatIsNoDirectory() throws {
         let scene = try MirrorScene(["d": ["x": "1"], "z": "z"]).mirrored("--keep-last", "9")
         try scene.build(["new": "2"], at: "source")
@@ -190,7 +191,7 @@ struct ComposedHistoryTests {
         #expect(try covered(scene) == ["z"])
     }
 
-    /// What takes no part any more goes to the history, since something of an older tree comes to its path.
+    /// A file that is no longer included is moved into the history, because an older entry comes to its path.
     @Test func whatTookPartOnceIsFoundWhereItWasDisplacedLater() throws {
         let scene = try MirrorScene(["e": ["x": "1"], "z": "z"]).mirrored("--keep-last", "9")
         try scene.remove("source/e")
@@ -204,7 +205,7 @@ struct ComposedHistoryTests {
         try expectTree(scene, "latest~2", wanted)
     }
 
-    /// A directory goes, another one comes to its path, and a file there is replaced.
+    /// A directory is removed, another one comes to its path, and a file there is replaced.
     @Test(arguments: [[], ["--exchange"]])
     func whatADirectoryHeldGoesWithItAlsoWhereAnotherOneComes(options: [String]) throws {
         let scene = try MirrorScene(["d": ["f": "of d", "g": "g"], "n": ["f": "of n"], "z": "z"]).mirrored()
@@ -222,7 +223,8 @@ struct ComposedHistoryTests {
         #expect(try scene.text("target/d/f") == "new")
     }
 
-    /// A directory that took no part goes, with one name of a file: the other one stays, and takes no part from then on.
+    /// An excluded directory is removed with one name of a file. The other name remains, and is then
+    /// excluded.
     @Test func namesThatTookNoPartComeBackToTheirFile() throws {
         let scene = try MirrorScene(["e": "1", "h": ["b": "b"], "z": "z"])
         try scene.link("source/h/e", to: "source/e")
@@ -236,7 +238,7 @@ struct ComposedHistoryTests {
         #expect(try AttributeSnapshot(scene.target).differences(from: wanted) == [])
     }
 
-    /// Two symlinks that look alike are two objects, also where an exchange makes one of them anew.
+    /// Two symlinks that look alike are two objects, even if an exchange makes one of them again.
     @Test func aSymlinkThatLooksAlikeIsAnotherObject() throws {
         let link = TreeLiteral.symlink("x", modified: TreeTime(1_600_000_000, 0))
         let scene = try MirrorScene(["l": link, "z": "z"]).mirrored("--keep-last", "9")
@@ -256,7 +258,8 @@ struct ComposedHistoryTests {
         try scene.run("snapshot", "verify", "target").expect(0)
     }
 
-    /// A file moves out of a directory that goes, with other content: what it held goes with the directory.
+    /// A file moves out of a directory that is removed, and gets new content. Its old content is removed with
+    /// that.
     @Test func whatAFileHeldBeforeItLeftItsDirectoryGoesWithThat() throws {
         let scene = try MirrorScene(["h": ["a": "a", "b": "b"], "z": "z"]).mirrored()
         let wanted = try AttributeSnapshot(scene.target)
@@ -271,7 +274,7 @@ struct ComposedHistoryTests {
         #expect(!scene.exists("target/f"))
     }
 
-    /// One name takes no part, the other one goes or moves: the first stays where it is.
+    /// One name is excluded, and the other one is removed or moves. The first one remains in its place.
     @Test(arguments: [nil, "source/d"])
     func aNameThatTakesNoPartGivesItsFileToNoOther(newName: String?) throws {
         let scene = try MirrorScene(["a": "1", "c": ["z": "z"]])
@@ -287,7 +290,7 @@ struct ComposedHistoryTests {
         #expect(try AttributeSnapshot(scene.target).differences(from: wanted) == [])
     }
 
-    /// One name is left out, and the other one gets attributes back that the file had: from then on there are two files.
+    /// One name is excluded, and the other one gets older attributes back. From then on there are two files.
     @Test(arguments: [[], ["--exchange"]], ["a", "b"])
     func aNameThatGetsItsAttributesBackAloneIsAFileOfItsOwn(options: [String], leftOut: String) throws {
         let scene = try MirrorScene(["a": "1", "b": "1", "c": "c"])
@@ -317,7 +320,7 @@ struct ComposedHistoryTests {
         #expect(try AttributeSnapshot(scene.target).differences(from: wanted.1) == [])
     }
 
-    /// One name of a file goes while another one is left out, and both are covered in the tree that comes back.
+    /// One name of a file is removed while another one is excluded. The returning tree includes both.
     @Test func aNameComesBackBesideOneThatIsCoveredAgain() throws {
         let scene = try MirrorScene(["a": ["c": "1"], "k": "k"])
         try scene.link("source/h", to: "source/a/c")
@@ -329,7 +332,7 @@ struct ComposedHistoryTests {
         try expectTree(scene, "latest~2", wanted, inPlace: true)
     }
 
-    /// Two names of a file lie in a directory that is not wanted itself.
+    /// Two names of a file are in a directory that is not wanted itself.
     @Test func namesThatLieInADisplacedDirectoryComeBackTogether() throws {
         let scene = try MirrorScene(["a": "1", "k": "k"])
         try scene.link("source/b", to: "source/a")
@@ -343,12 +346,12 @@ struct ComposedHistoryTests {
         try expectTree(scene, "latest~2", wanted, inPlace: true)
     }
 
-    /// Filters leave a directory out, which another one has replaced since and something stays in.
+    /// Filters exclude a directory that has replaced another one, and an entry in it remains.
     @Test func aDirectoryThatIsLeftOutStaysWhereAnotherOneWas() throws {
         let scene = try MirrorScene(["k": "k", "d": ["f": ["x": "x"]]]).mirrored("--keep-last", "9")
         try scene.append("1", to: "source/k")
         #expect(try scene.apply("--exclude", "/d").code == 0)
-        // It goes with the filter, and another one comes.
+        // It is removed with the filter, and another one comes.
         try scene.move("source/d/f", to: "source/f")
         try scene.remove("source/d")
         try scene.mirror("--max-delete", "unlimited")
@@ -362,7 +365,7 @@ struct ComposedHistoryTests {
         #expect(try scene.run("snapshot", "verify", "target").code == 0)
     }
 
-    /// One name of a file is left out from the exchange on that makes a copy of it.
+    /// One name of a file is excluded from the exchange on that copies the file.
     @Test(.needs(.btrfs))
     func leftOutNamesAreLinkedAgainAfterAnExchange() throws {
         let scene = try MirrorScene([:], inMemory: true)
@@ -376,7 +379,7 @@ struct ComposedHistoryTests {
         }
     }
 
-    /// Somebody swaps two files that take no part, and an exchange copies them: each is still the other one.
+    /// Two excluded files are swapped by hand, and an exchange copies them. Each is still the other one.
     @Test(.needs(.btrfs))
     func whatTakesNoPartIsKnownAsTheCopyOfItsObject() throws {
         let scene = try MirrorScene([:], inMemory: true)
@@ -394,7 +397,7 @@ struct ComposedHistoryTests {
         }
     }
 
-    /// An edited object that takes no part goes to the history: what it held before is lost.
+    /// An edited object that is excluded is moved into the history. Its older content is lost.
     @Test func editsOfWhatTakesNoPartAreOnRecord() throws {
         let scene = try MirrorScene(["a": "1"]).mirrored("--keep-last", "9")
         try scene.move("source/a", to: "source/b")
@@ -409,7 +412,7 @@ struct ComposedHistoryTests {
             3, says: "a: what it held is lost")
     }
 
-    /// Somebody makes a symlink point elsewhere before it is left out.
+    /// A symlink is changed by hand before it is excluded.
     @Test func editedSymlinksThatAreLeftOutAreKnown() throws {
         let scene = try MirrorScene(["l": .symlink("x"), "z": "z"]).mirrored("--keep-last", "9")
         try scene.remove("target/l")
@@ -421,7 +424,7 @@ struct ComposedHistoryTests {
         #expect(try covered(scene) == ["l", "z"])
     }
 
-    /// The filters leave directories out, and somebody makes one of a file.
+    /// The filters exclude directories, and a file is replaced by one by hand.
     @Test func whatTookThePlaceOfAnotherTypeTookNoPart() throws {
         let scene = try MirrorScene(["d": "1"])
         #expect(try scene.apply("--keep-last", "9", "--exclude", "/d/").code == 0)
@@ -433,7 +436,7 @@ struct ComposedHistoryTests {
         #expect(try covered(scene) == [])
     }
 
-    /// A directory stays for what is excluded in it, and a file is left out: the source says nothing of either.
+    /// A directory remains because of excluded content, and a file is excluded. The source has neither.
     @Test func attributesAreOnRecordOfWhatIsNotCompared() throws {
         let scene = try MirrorScene(["d": ["e": "e"], "f": "f", "z": "z"])
         #expect(try scene.apply("--keep-last", "9", "--exclude", "/d/x").code == 0)
@@ -447,7 +450,7 @@ struct ComposedHistoryTests {
         try expectTree(scene, "latest~2", wanted)
     }
 
-    /// Something comes back that took no part then; the directory that held it stays elsewhere.
+    /// An excluded entry comes back. The directory that contained it remains elsewhere.
     @Test func whatComesBackHasADirectoryOfItsOwn() throws {
         let scene = try MirrorScene(["p": ["h": ["x": "1", "y": "2"]]]).mirrored("--keep-last", "9")
         #expect(try scene.apply("--exclude", "/p/h").code == 0)
@@ -461,7 +464,7 @@ struct ComposedHistoryTests {
         #expect(try covered(scene) == ["p"])
     }
 
-    /// The same, and the directory that held it was moved away by hand: no manifest could name what comes back.
+    /// The same, but that directory was moved away by hand. So no manifest could name the entry.
     @Test func whatComesBackIntoNoDirectoryStaysInTheHistory() throws {
         let scene = try MirrorScene(["p": ["f": "f", "h": ["x": "1"]]]).mirrored("--keep-last", "9")
         try scene.move("target/p/h/x", to: "target/p/h/a")
@@ -477,7 +480,7 @@ struct ComposedHistoryTests {
         try scene.mirror()
     }
 
-    /// The same, and the directory that held it comes along with the one above.
+    /// The same, but that directory comes back with the one above it.
     @Test func whatComesBackIsInTheDirectoryThatComesAlong() throws {
         let scene = try MirrorScene(["p": ["h": ["x": "1", "y": "2"]]]).mirrored("--keep-last", "9")
         #expect(try scene.apply("--exclude", "/p/h").code == 0)
@@ -495,7 +498,7 @@ struct ComposedHistoryTests {
         #expect(try TreeSnapshot(scene.target) == wanted)
     }
 
-    /// A name comes back to a file of which nothing has changed since, neither here nor there.
+    /// A name comes back to a file that has not changed since then, on either side.
     @Test(.needs(.later))
     func aNewNameIsRecordedAsTheFileThatItIsOf() throws {
         let scene = try MirrorScene(["a": "1"])
@@ -509,7 +512,8 @@ struct ComposedHistoryTests {
         try scene.run("manifest", "verify", "target", "target").expect(0)
     }
 
-    /// Somebody makes a directory where one took no part, whose content comes back into it; then filters let it in.
+    /// A directory is made by hand in place of an excluded one, gets its old content back, and is then
+    /// included.
     @Test func whatCameWhereSomethingTookNoPartIsNotInThatTree() throws {
         let scene = try MirrorScene(["d": ["x": "1"], "z": "z"]).mirrored("--keep-last", "9")
         #expect(try scene.apply("--exclude", "/d").code == 0)
@@ -522,7 +526,7 @@ struct ComposedHistoryTests {
         #expect(!scene.exists("copy/d"))
     }
 
-    /// A joined record says of a directory that came back only that it was not there; then another takes its path.
+    /// A joined record only says that a returned directory did not exist. Then another one gets its path.
     @Test func whatLeavesADirectoryThatWasNotThereWasNotThereEither() throws {
         let scene = try MirrorScene(["d": ["e": ["x": "1"]], "z": "z"]).mirrored("--keep-last", "1")
         let before = try AttributeSnapshot(scene.source)
@@ -540,7 +544,7 @@ struct ComposedHistoryTests {
         try expectTree(scene, "latest~2", wanted)
     }
 
-    /// The same of what lies in such a directory, whether that tree has a file at its path or another directory.
+    /// The same for the content of such a directory, if that tree has a file or another one at its path.
     @Test(arguments: ["1", ["y": "1"]] as [TreeLiteral])
     func whatLiesInWhatCameLaterIsNotInThatTree(_ node: TreeLiteral) throws {
         let scene = try MirrorScene(["c": node, "z": "z"])
@@ -556,7 +560,7 @@ struct ComposedHistoryTests {
         #expect(try TreeSnapshot(scene.target).differences(from: wanted) == [])
     }
 
-    /// Somebody replaces a directory that took no part; another comes to its path when what held it moves.
+    /// An excluded directory is replaced by hand. Another one comes to its path when the one above moves.
     @Test func aDirectoryTakesAlongOnlyWhatItHolds() throws {
         let scene = try MirrorScene(["d": ["e": ["x": "1"]], "z": "z"]).mirrored("--keep-last", "9")
         #expect(try scene.apply("--exclude", "/d").code == 0)
@@ -571,7 +575,7 @@ struct ComposedHistoryTests {
         #expect(try covered(scene) == ["d", "d/e", "d/e/x", "d/f", "z"])
     }
 
-    /// Somebody swaps two files of one size and time, or the whole target is a copy.
+    /// Two files of the same size and time are swapped by hand, or the whole target is a copy.
     @Test(arguments: [false, true], [false, true])
     func aCopyTellsWhatMayHaveBeenSwapped(withDigest: Bool, isLeftOut: Bool) throws {
         let scene = try MirrorScene(["a": "1", "b": "2", "other": "3"])
@@ -595,7 +599,8 @@ struct ComposedHistoryTests {
         #expect(try scene.run("snapshot", "restore", "target", snapshot, "--to", "again").code == 0)
     }
 
-    /// An exchange copies a directory out of the history with what the wanted tree has of it; the rest stays there.
+    /// An exchange copies a directory out of the history, with the entries of the wanted tree. The rest
+    /// remains.
     @Test func whatACopiedDirectoryLeavesInTheHistoryIsFound() throws {
         let scene = try MirrorScene(["d": ["a": "1", "s": ["b": "2"]], "e": "e"]).mirrored(
             "--exchange", "--keep-last", "9")
@@ -616,7 +621,7 @@ struct ComposedHistoryTests {
         }
     }
 
-    /// One of two names goes, and the other one moves with its directory.
+    /// One of two names is removed, and the other one moves with its directory.
     @Test func aNameThatMovedWithItsDirectoryIsANameOfTheSameFile() throws {
         let scene = try MirrorScene(["d": ["a": "1", "other": ""]])
         try scene.link("source/d/b", to: "source/d/a")
@@ -629,7 +634,8 @@ struct ComposedHistoryTests {
         #expect(try scene.status("copy/d/a").st_ino == scene.status("copy/d/b").st_ino)
     }
 
-    /// Somebody overwrites a name in the target that shares its file with one in the history, and puts the time back.
+    /// A name in the target shares its file with one in the history. It is overwritten, and its time
+    /// restored.
     @Test(arguments: [false, true])
     func aCopyTellsWhatWasOverwrittenByAnotherName(isReplaced: Bool) throws {
         let scene = try MirrorScene(["a": "old", "other": "3"])
@@ -650,7 +656,7 @@ struct ComposedHistoryTests {
         #expect(try scene.run("snapshot", "verify", "target").code == 65)
     }
 
-    /// A file that moved, or got another mode, keeps its digest for the snapshots before that.
+    /// A file that moved, or got another mode, still has its digest in earlier snapshots.
     @Test func digestsOfMovedFilesAreCompared() throws {
         let scene = try MirrorScene(["a": "one", "b": "two", "c": "3"])
         #expect(try scene.apply("--digest").code == 0)
@@ -666,7 +672,7 @@ struct ComposedHistoryTests {
         #expect(try scene.text("copy/c") == "3")
     }
 
-    /// A name stays, as what the restored tree had there is lost. Another name of its file takes no part.
+    /// A name remains, because the restored tree lost its file. Another name of its file is excluded.
     @Test func namesOfAFileStayTogetherWhereOneOfThemStays() throws {
         let scene = try MirrorScene(["file": "1", "lost": "l", "d": [:]])
         try scene.directory.makeHardLink("source/d/other", to: "source/file")
@@ -685,7 +691,7 @@ struct ComposedHistoryTests {
         #expect(copy.inode("lost") == copy.inode("file"))
     }
 
-    /// An edit that only the change time tells of, of what goes to the history and comes back before it is compared.
+    /// Only the change time shows an edit of a file that leaves and comes back before it is compared.
     @Test func whatNobodyComparedIsComparedWhenItComesBack() throws {
         let scene = try MirrorScene(["z": "z"]).mirrored("--digest", "--keep-last", "9")
         try scene.build(["a": "first"], at: "source")
@@ -702,7 +708,7 @@ struct ComposedHistoryTests {
         #expect(try scene.text("target/a") == "first")
     }
 
-    /// The same of what takes no part for a while: its digest is that of what was compared.
+    /// The same for a file that is excluded for a while. Its digest is that of the compared content.
     @Test func whatNobodyComparedIsComparedWhenItTakesPartAgain() throws {
         let scene = try MirrorScene(["a": "first", "z": "z"]).mirrored("--digest")
         try scene.editInSecret("target/a", "drift")

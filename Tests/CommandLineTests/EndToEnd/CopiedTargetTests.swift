@@ -45,7 +45,7 @@ struct CopiedTargetTests {
             try FileManager.default.attributesOfItem(atPath: scene.path("copy/dir/b"))[.systemFileNumber]
                 as? UInt64)
         #expect(manifest.contains("\"target_inode\":\(inode)"))
-        // An object that takes a file's place is seen again. It is made while that is there: it has another inode.
+        // The inode shows that another object has replaced a file: both existed, so their inodes differ.
         try HostCommand.run("cp", "-a", scene.path("source/dir/b"), scene.path("copy/dir/new"))
         try scene.move("copy/dir/new", to: "copy/dir/b")
         try scene.run("undo", "copy").expect(3)

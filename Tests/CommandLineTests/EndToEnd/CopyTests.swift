@@ -7,7 +7,7 @@ import Testing
 struct CopyTests {
     private static let size = 3_000_000
 
-    /// Of several reads, so that there is a time between the first and the last.
+    /// A file of several reads, so that time passes between the first and the last one.
     private func largeScene() throws -> MirrorScene {
         try MirrorScene(["large": .file(String(repeating: "a", count: Self.size)), "b": "b"], inMemory: true)
     }
@@ -22,7 +22,7 @@ struct CopyTests {
         try scene.expectMirrored()
     }
 
-    /// Without `--strict` its first part is mirrored: see `GrowingFileTests`.
+    /// Without `--strict`, its first part is mirrored: see `GrowingFileTests`.
     @Test(.needs(.strace))
     func fileThatGrowsWhileItIsCopiedIsWholeWhereThatIsStrict() throws {
         let scene = try largeScene()
@@ -75,7 +75,7 @@ struct CopyTests {
         let mapping = mmap(nil, 8192, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0)
         let bytes = try #require(mapping != MAP_FAILED ? mapping : nil)
         defer { munmap(bytes, 8192) }
-        // The first store into a page tells of itself, and the next ones do not.
+        // Only the first store to a page moves the times.
         bytes.storeBytes(of: UInt8(ascii: "b"), toByteOffset: 100, as: UInt8.self)
         try scene.mirror()
         try scene.mirror()
@@ -100,7 +100,7 @@ struct CopyTests {
         #expect(try scene.text("target/a") == "before")
     }
 
-    /// The kernel says that its files are empty; a copy would be, or differ for ever.
+    /// The kernel reports the size 0. A copy would be empty, or would differ forever.
     @Test(.needs(.file("/proc/sys/kernel/random")))
     func filesThatTheKernelMakesUpAreNamed() throws {
         let scene = try MirrorScene([:])

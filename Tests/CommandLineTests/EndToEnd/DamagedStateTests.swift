@@ -2,11 +2,11 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Each message names the command that loses least, and that command goes on.
+/// Each message names the command that loses least, and that command works.
 @Suite("A document of the state that is damaged")
 struct DamagedStateTests {
     enum Damage: CaseIterable {
-        /// A directory stands in its place.
+        /// `directory` is a directory in place of the document.
         case empty, cut, zeroed, directory
 
         static let allCases: [Damage] = [.empty, .cut, .zeroed]
@@ -28,7 +28,7 @@ struct DamagedStateTests {
         }
     }
 
-    /// A target with three snapshots: `a` is 0, 01 and 012.
+    /// A target with three snapshots, in which `a` is 0, 01 and 012.
     private func scene() throws -> MirrorScene {
         let scene = try MirrorScene(["a": "0", "b": "b"]).mirrored()
         for step in 1...2 {
@@ -42,7 +42,7 @@ struct DamagedStateTests {
         try FileManager.default.contentsOfDirectory(atPath: scene.path("target/.fsync-lite/history")).sorted()
     }
 
-    /// Runs the command that a message ends with.
+    /// Runs the command at the end of a message.
     private func goOn(_ run: CommandRun, in scene: MirrorScene) throws {
         let line = try #require(run.errors.split(separator: "\n").last { $0.contains("next: ") })
         let command = line.split(separator: "next: ", maxSplits: 1)[1]
@@ -63,7 +63,7 @@ struct DamagedStateTests {
         try expectSnapshots(scene)
     }
 
-    /// The tree was adopted as it is: the snapshots have what did not change since, too.
+    /// The tree was adopted unchanged, so the snapshots have the unchanged files, too.
     private func expectSnapshots(_ scene: MirrorScene) throws {
         for (age, text) in [(3, "0"), (2, "01"), (1, "012")] {
             try scene.run("snapshot", "restore", "target", "latest~\(age)", "--to", "old \(age)").expect(0)
@@ -88,7 +88,7 @@ struct DamagedStateTests {
         try expectSnapshots(scene)
     }
 
-    /// The lists tell of a version that is gone: it is a fault before and after an undo that did not find it.
+    /// The lists name a version that is gone. This is a fault before and after an undo that did not find it.
     @Test func ofAnOldVersionEachCommandSaysThatItIsLost() throws {
         let scene = try scene()
         let record = try records(scene)[2]
@@ -107,7 +107,7 @@ struct DamagedStateTests {
             try scene.run("snapshot", "restore", "target", "latest~1", "--to", "older", "--dry-run"), 3)
     }
 
-    /// The command is one for a shell.
+    /// The command is quoted for a shell.
     @Test func ofATargetWithABlankInItsPath() throws {
         let scene = try scene()
         try scene.move("target", to: "my target")
@@ -130,7 +130,7 @@ struct DamagedStateTests {
         #expect(run.errors.contains(document), "\(run.errors)")
         try scene.run("snapshot", "verify", "target").expect(65)
         for command in ["find", "log"] {
-            // What can be read is found all the same, unless a newer record is needed for it.
+            // Readable records are used, unless a newer record is needed for them.
             let found = try scene.run("snapshot", command, "target", "a").expect(65, says: document)
             #expect(found.output.isEmpty == (command == "log" && number == 2), "\(command)")
         }

@@ -4,7 +4,7 @@ import TestNeeds
 import TestSupport
 import Testing
 
-/// Large files that changed, between two machines: a command in ssh's place starts the far end on this one.
+/// Large files that changed, between two machines. A command in ssh's place starts the other end here.
 @Suite("Deltas of large files")
 struct DeltaTests {
     private static func size(_ path: String) throws -> stat {
@@ -13,12 +13,12 @@ struct DeltaTests {
         return found
     }
 
-    /// What went over a line in both directions.
+    /// The bytes of a connection in both directions.
     private struct Line {
         let directory: TemporaryDirectory
         let machine: FarMachine
 
-        /// - Parameter down: what the stream from there goes through, as a filter of a shell.
+        /// - Parameter down: a shell filter for the stream from the other machine.
         init(_ side: FarMachine.Side = .source, down: String = "cat") throws {
             directory = try TemporaryDirectory(inMemory: true)
             let path = directory.path
@@ -37,7 +37,7 @@ struct DeltaTests {
 
     private static let sides: [FarMachine.Side] = [.source, .target]
 
-    /// A file and what an edit does to it.
+    /// A file, and an edit of it.
     private struct Editing {
         let path: String
         var random: SplitMix64
@@ -81,7 +81,7 @@ struct DeltaTests {
                     "fallocate", "--punch-hole", "--keep-size", "-o", "\(offset)", "-l", "200000", path)
             case 5: try write([UInt8](repeating: 0, count: 70_000), at: offset)
             default:
-                // Far behind its end: a hole is before it.
+                // Far after its end, so a hole is before it.
                 try write(bytes(5000), at: size + 500_000)
             }
         }
@@ -128,7 +128,7 @@ struct DeltaTests {
         try followEdits(FarMachine(has: side).scene([:]), seed: seed, Self.ways)
     }
 
-    /// There the old file is cloned, and its holes and its length must go where the new one has others.
+    /// The old file is cloned. Its holes and its length must be replaced by those of the new one.
     @Test(.needs(.btrfs)) func theSameWhereBlocksAreShared() throws {
         let scene = try FarMachine().scene([:])
         try withExtendedLifetime(scene) {
@@ -170,7 +170,7 @@ struct DeltaTests {
         #expect(try line.bytes < 21 << 20)
     }
 
-    /// The hole is where no hashes are sent any more.
+    /// The hole is in the part that is sent without hashes.
     @Test func whereNothingMatchesTheRestIsSentWhole() throws {
         let line = try Line()
         let scene = try line.machine.scene([:])
@@ -189,7 +189,7 @@ struct DeltaTests {
         #expect(hashes < (90 << 20) / 4096 * 10, "\(hashes)")
     }
 
-    /// One byte of the data is changed on the way, once.
+    /// One byte of the data is changed once on the connection.
     @Test(.needs(.tool("perl"))) func whatDoesNotFitItsDigestIsSentWhole() throws {
         let line = try Line(
             down:
@@ -208,7 +208,7 @@ struct DeltaTests {
 
     // MARK: What changes meanwhile, and what waits
 
-    /// The edit happens when the far end has sent hashes, and before it gets the answer to them.
+    /// The file is edited after the other end has sent hashes, and before it receives the answer.
     @Test(
         .needs(.tool("perl")),
         arguments: [
@@ -250,7 +250,7 @@ struct DeltaTests {
         #expect(try Data(contentsOf: URL(fileURLWithPath: "\(directory.path)/target/image")) == now)
     }
 
-    /// The content of a large file waits until what was asked for before it is taken.
+    /// The content of a large file waits until earlier answers are taken.
     @Test(arguments: sides) func attributesOfANeighbourDoNotHoldUpALargeFile(side: FarMachine.Side) throws {
         let scene = try FarMachine(has: side).scene(["a": "a", "b": .fifo()])
         let image = Editing(path: scene.path("source/c"), random: SplitMix64(seed: 5))
@@ -265,7 +265,7 @@ struct DeltaTests {
 
     // MARK: A line that drops
 
-    /// - Parameter isNew: the target has nothing of the file.
+    /// - Parameter isNew: the target has no content of the file.
     @Test(.needs(.tool("stdbuf")), arguments: [true, false])
     func whatCameOfALargeFileIsNotSentAgain(isNew: Bool) throws {
         let line = try Line()

@@ -6,7 +6,7 @@ import Testing
 struct DerivedAttributeTests {
     private static let tree: TreeLiteral = ["file": "f", "dir": ["inside": "i"]]
 
-    /// One of the two trees lies on an XFS of its own.
+    /// One of the two trees is on a new XFS.
     private func onXFS(_ tree: String, _ body: (MirrorScene) throws -> Void) throws {
         let scene = try MirrorScene([:], inMemory: true)
         try scene.build([:], at: "target")
@@ -21,7 +21,7 @@ struct DerivedAttributeTests {
         }
     }
 
-    /// XFS shows them as `trusted.SGI_ACL_FILE` and `trusted.SGI_ACL_DEFAULT` too.
+    /// XFS also shows them as `trusted.SGI_ACL_FILE` and `trusted.SGI_ACL_DEFAULT`.
     @Test(
         .needs(.xfs), arguments: ["source", "target"])
     func aclsStayWhileAnotherAttributeChangesOnXFS(tree: String) throws {
@@ -50,7 +50,7 @@ struct DerivedAttributeTests {
     @Test(.needs(.root))
     func evmStaysWithItsObject() throws {
         let scene = try MirrorScene(Self.tree, inMemory: true)
-        // A kernel that checks it takes no other than its own.
+        // A kernel that checks it accepts only its own value.
         let isTaken = (try? scene.setAttribute("security.evm", [2, 1, 1], of: "source/file")) != nil
         guard Need.attribute("security.evm", isTaken).isThere() else { return }
         try scene.setAttribute("security.ima", [1, 1, 1], of: "source/file")

@@ -12,7 +12,7 @@ struct DigestTests {
         "sha256:" + (try HostCommand.output("sha256sum", scene.path(name))).prefix(64)
     }
 
-    /// By path, of the files that have one.
+    /// The digests by path, of the files that have one.
     private func digests(_ scene: MirrorScene) throws -> [String: String] {
         let entries = try JSONObject(text: scene.text("target/.fsync-lite/manifest.json")).objects("entries")
         return Dictionary(
@@ -63,7 +63,7 @@ struct DigestTests {
         let scene = try MirrorScene(["a": "one", "d": ["b": "two"]]).mirrored()
         #expect(try digests(scene).isEmpty)
         try scene.move("source/d", to: "source/e")
-        // A file that was changed in the tick in which the scan begins gets none.
+        // A file that changed in the tick in which the scan begins gets no digest.
         ClockTick.pass()
         try scene.mirror("--digest")
         try expectDigests(scene, of: "a", "e/b")
@@ -74,7 +74,7 @@ struct DigestTests {
                 == inode)
     }
 
-    /// What one side has lost by then must not become what the other is judged by.
+    /// A side that is damaged by then must not be the reference for the other side.
     @Test(.needs(.later))
     func recordsNoneOfContentThatSourceAndTargetDoNotAgreeOn() throws {
         let scene = try MirrorScene(["a": .file("before", modified: time), "b": "b"], inMemory: true)
@@ -97,11 +97,11 @@ struct DigestTests {
         source.store("after.")
         #expect(try scene.planned().actionLines == [])
         #expect(try scene.plan("--checksum", "--json").json().actionLines == ["update a (content)"])
-        // The target is not read, so what happened below it is for `manifest verify` to find.
+        // The target is not read, so damage below it is found only by `manifest verify`.
         source.store("before")
         target.store("rotten")
         #expect(try scene.plan("--checksum", "--json").json().actionLines == [])
-        // Its change time moves: it is read again.
+        // Its change time moves, so it is read again.
         try scene.setMode(0o600, of: "target/a")
         try scene.setMode(0o644, of: "target/a")
         #expect(try scene.planned().actionLines == ["update a (content)"])

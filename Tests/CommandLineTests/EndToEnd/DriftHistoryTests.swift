@@ -19,7 +19,7 @@ struct DriftHistoryTests {
         try FileManager.default.attributesOfItem(atPath: path)[.modificationDate] as? Date
     }
 
-    /// No record told of its extended attributes when it was displaced.
+    /// No record had its extended attributes when it was moved into the history.
     @Test func whatNoRunBroughtComesBackWithItsAttributes() throws {
         let scene = try MirrorScene(["a": "a", "changed": "source"]).mirrored()
         try scene.build(["new": "new"], at: "target")
@@ -35,7 +35,7 @@ struct DriftHistoryTests {
         #expect(try note(scene.path("target/changed")) == [1])
     }
 
-    /// The record has them as they were before the edit.
+    /// The record has its attributes from before the edit.
     @Test func whatWasEditedAndGoesComesBackWithItsAttributes() throws {
         let scene = try MirrorScene(["a": "a", "edited": "edited"])
         try RawPath.setAttribute("user.note", [1], on: scene.path("source/edited"))
@@ -45,7 +45,7 @@ struct DriftHistoryTests {
         try RawPath.setAttribute("user.note", [2], on: scene.path("target/edited"))
         try scene.remove("source/edited")
         try scene.mirror()
-        // As the run found it; and one before, as it was.
+        // One snapshot has it as the run found it, and one has it as it was before.
         #expect(try note("\(restored(scene, "latest~1"))/edited") == [2])
         #expect(try note("\(restored(scene, "latest~2"))/edited") == [1])
         #expect(try scene.run("undo", "target").code == 0)
@@ -63,7 +63,7 @@ struct DriftHistoryTests {
         #expect(try note("\(restored(scene, "latest~2"))/edited") == nil)
     }
 
-    /// What is kept in the target only is on record as it is.
+    /// An entry that only the target has is recorded as it is.
     @Test func withoutDeletionsTheRecordHasAttributesOfWhatStays() throws {
         let scene = try MirrorScene(["a": "a"]).mirrored()
         try scene.build(["mine": "mine"], at: "target")
@@ -97,11 +97,11 @@ struct DriftHistoryTests {
         }
     }
 
-    /// The root is no entry of the manifest.
+    /// The root is not an entry of the manifest.
     @Test func theRootOfEarlierSnapshotsIsFromBeforeAnEdit() throws {
         let scene = try MirrorScene(["a": "a", "d": ["e": "e"]]).mirrored()
         let before = try modified(scene.path("target"))
-        // Nothing of it in the root.
+        // No change in the root.
         try scene.build(["f": "f"], at: "source/d")
         try scene.mirror()
         try scene.build(["mine": "mine"], at: "target")
@@ -129,7 +129,7 @@ struct DriftHistoryTests {
         try scene.mirror()
     }
 
-    /// Something touched the target's file, and then the source was edited: what the target held is the old version.
+    /// The target's file was touched, and then the source was edited. The target has the old version.
     @Test func anEditOfTheSourceIsNoEditOfTheTarget() throws {
         let scene = try MirrorScene(["a": "old", "b": "b"])
         try scene.link("source/c", to: "source/a")
@@ -148,7 +148,7 @@ struct DriftHistoryTests {
         }
     }
 
-    /// An undo does not look at the source: that was edited before it, and the apply after it finds that out.
+    /// An undo does not look at the source. The next run finds that the source was edited before the undo.
     @Test func anEditOfTheSourceBeforeAnUndoIsNoEditOfTheTarget() throws {
         let scene = try MirrorScene(["a": "old", "b": "b"]).mirrored()
         try scene.editInSecret("source/a", "new")
@@ -165,7 +165,7 @@ struct DriftHistoryTests {
         }
     }
 
-    /// An undo looks at what it changes, and at nothing else.
+    /// An undo looks only at the objects that it changes.
     @Test func whatWasDeletedByHandElsewhereIsNotLookedAtByAnUndo() throws {
         let scene = try MirrorScene(["d": ["a": "a"], "e": "e"]).mirrored()
         try scene.append("!", to: "source/e")
@@ -180,7 +180,7 @@ struct DriftHistoryTests {
         #expect(try scene.text("target/d/a") == "a")
     }
 
-    /// What was deleted by hand, and stays away, is no more in the record.
+    /// A file that was deleted by hand, and does not come back, is no longer in the record.
     @Test func whatWasDeletedByHandIsOutOfTheRecordAfterAnUndo() throws {
         let scene = try MirrorScene(["d": ["a": "a"], "e": "e"]).mirrored()
         try scene.append("!", to: "source/e")
@@ -193,7 +193,7 @@ struct DriftHistoryTests {
         for step in 0...2 {
             let copy = "copy\(step)"
             let run = try scene.run("snapshot", "restore", "target", "latest~\(step)", "--to", copy)
-            // The undo found it gone.
+            // The undo found that it was missing.
             #expect(run.code == (step < 2 ? 0 : 3), "\(run.errors)")
             #expect(scene.exists("\(copy)/d") == (step == 2))
         }
@@ -211,7 +211,7 @@ struct DriftHistoryTests {
         #expect(entries.components(separatedBy: "\"links\":3").count == 4, "\(entries)")
     }
 
-    /// A directory that something comes back into was replaced: the edit goes to the history.
+    /// A directory for a returning entry was replaced by hand. The edit is moved into the history.
     @Test func anEditInTheWayGivesWay() throws {
         let scene = try MirrorScene(["a": ["gone": "1", "kept": "2"]])
         // The directory itself does not change.
@@ -230,7 +230,7 @@ struct DriftHistoryTests {
         try scene.mirror()
     }
 
-    /// One symlink in the place of another: the displaced one is not the one that the apply before had left.
+    /// One symlink replaced another. The one in the history is not the one that the run before it had left.
     @Test func aSymlinkThatWasReplacedIsNoOtherOne() throws {
         let scene = try MirrorScene(["a": .symlink("first"), "z": "1"]).mirrored("--keep-last", "9")
         try scene.remove("target/a")
@@ -246,7 +246,7 @@ struct DriftHistoryTests {
         try scene.mirror()
     }
 
-    /// Where an undo has nothing to do but to keep edits, it is no step: the apply can still be undone.
+    /// If an undo would only protect edits, it is no step, so the run before can still be undone.
     @Test func anUndoThatKeepsEveryEditIsNoStep() throws {
         let scene = try MirrorScene(["f": "1", "g": "1"]).mirrored()
         try scene.append("2", to: "source/f")
@@ -265,7 +265,7 @@ struct DriftHistoryTests {
         #expect(try scene.text("target/f") == "1")
     }
 
-    /// An apply can leave a step in which nothing changed: what source and target both lost leaves the record.
+    /// A run can leave a step without changes, for example when source and target lost the same file.
     @Test func anUndoPassesStepsInWhichNothingChanged() throws {
         let scene = try MirrorScene(["f": "1", "g": "1"])
         let time = TreeTime(1_600_000_000, 0)
@@ -283,7 +283,7 @@ struct DriftHistoryTests {
         #expect(try scene.text("target/f") == "1")
     }
 
-    /// The snapshot before an apply is the tree that it found, with what was edited in it by hand.
+    /// The snapshot before a run is the tree that it found, with edits by hand.
     @Test func aRestoreNamesWhatWasEditedByHand() throws {
         let scene = try MirrorScene(["f": "1", "g": "1"]).mirrored()
         try scene.append("2", to: "source/g")
@@ -305,7 +305,7 @@ struct DriftHistoryTests {
         #expect(before.code == 3 && !before.errors.contains("as the next run found it"))
     }
 
-    /// Two files that stay as they are, each with a name outside the target, are not names of one file.
+    /// Two unchanged files, each with a name outside the target, are not names of one file.
     @Test func whatStaysIsRecordedAsItIs() throws {
         let scene = try MirrorScene(["a": "1", "b": "2", "c": "3"]).mirrored()
         try scene.append("4", to: "source/c")
@@ -323,7 +323,7 @@ struct DriftHistoryTests {
         }
     }
 
-    /// What filters left out, and an apply displaced, is no part of the tree, but can be had by its name.
+    /// An excluded file in the history is not in the tree, but can be restored by its name.
     @Test func whatWasLeftOutAndDisplacedIsRestoredByName() throws {
         let scene = try MirrorScene(["a": "a"])
         try scene.build(["x": ["y": "precious"]], at: "target")
@@ -338,7 +338,7 @@ struct DriftHistoryTests {
         #expect(!scene.exists("whole/x"))
     }
 
-    /// What no apply brought is named only where the tree has it.
+    /// A file that no run brought is named only if it is in the tree.
     @Test func aRestoreNamesNothingThatItDoesNotBring() throws {
         let scene = try MirrorScene(["a": "a"]).mirrored()
         try scene.build(["d": [:]], at: "source")

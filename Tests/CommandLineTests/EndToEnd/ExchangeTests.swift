@@ -6,7 +6,7 @@ import Testing
 @Suite("An exchange: who reads the target sees one whole tree")
 struct ExchangeTests {
 
-    /// Mirrored by an exchange; then with a change of every kind.
+    /// A mirror made by an exchange, and then a change of every kind.
     private func changedScene() throws -> MirrorScene {
         let time = TreeTime(1_600_000_000, 7)
         let scene = try MirrorScene(
@@ -30,7 +30,7 @@ struct ExchangeTests {
         return scene
     }
 
-    /// Stops the command after each of its renames, as long as `body` does not say that it is over.
+    /// Stops the command after each of its renames, until `body` says that it is over.
     private func renames(
         of arguments: [String], in scene: MirrorScene, _ body: () throws -> Void
     ) throws -> CommandRun {
@@ -108,7 +108,7 @@ struct ExchangeTests {
         #expect(hasBeenPending)
     }
 
-    /// The state moves, and with it the time of the root.
+    /// The state moves, which moves the time of the root.
     @Test(
         .needs(.strace), arguments: [true, false], [[], ["--back"]])
     func killedWhileTheStateMovesTheRootKeepsItsTime(isBack: Bool, options: [String]) throws {
@@ -159,7 +159,7 @@ struct ExchangeTests {
         }
     }
 
-    /// Nothing tells which kind of commit made a snapshot.
+    /// A snapshot does not show which kind of commit made it.
     @Test(arguments: [["--exchange"], []]) func snapshotsAndUndoAfterCommitsOfBothKinds(last: [String]) throws
     {
         let scene = try changedScene()
@@ -188,7 +188,7 @@ struct ExchangeTests {
         try scene.mirror("--exchange")
     }
 
-    /// Whoever deploys by an exchange rolls back by one.
+    /// A user who deploys by an exchange also rolls back by one.
     @Test(.needs(.strace), arguments: ["undo", "restore"]) func oneTreeAfterEveryRenameOfTheWayBack(
         _ way: String
     ) throws {
@@ -214,12 +214,12 @@ struct ExchangeTests {
         let scene = try changedScene()
         let old = try TreeSnapshot(scene.target)
         try scene.mirror("--exchange")
-        // Nothing to do is no apply of another kind.
+        // A run without changes is not a run of another kind.
         try scene.mirror()
         try scene.run("undo", "target", "--no-exchange").expect(0)
         #expect(scene.exists("target/.fsync-lite"))
         #expect(try TreeSnapshot(scene.target).differences(from: old) == [])
-        // The last apply still was an exchange.
+        // The last run was still an exchange.
         try scene.run("undo", "target").expect(0)
         #expect(!scene.exists("target/.fsync-lite"))
         try scene.append("more", to: "source/edited")
@@ -252,7 +252,7 @@ struct ExchangeTests {
         }
     }
 
-    /// A target that cannot be exchanged any more.
+    /// A target that can no longer be exchanged.
     @Test(.needs(.otherUser)) func aRefusedWayBackNamesTheOtherOne() throws {
         let scene = try MirrorScene(["a": "one"], as: .ordinary)
         try scene.build(["parent": [:]], at: "p")
@@ -276,7 +276,7 @@ struct ExchangeTests {
         try scene.link("other name", to: "target/mode")
         try scene.mirror("--exchange")
         #expect(try TreeSnapshot(scene.target).inode("stays") == kept)
-        // Somebody else's name of an object keeps what it had.
+        // A foreign name of an object still has the old attributes.
         #expect(try TreeSnapshot(scene.target).inode("mode") != inode)
         #expect(try TreeSnapshot(scene.directory.path).entry("other name")?.mode != 0o600)
         for _ in 0..<2 { #expect(try scene.mirror("--exchange").output.contains("nothing to do")) }
@@ -294,7 +294,7 @@ struct ExchangeTests {
         }
     }
 
-    /// The undo finds a name without a record first, and links it.
+    /// The undo first finds a name without a record, and links it.
     @Test func aSecretEditUnderANewNameIsCaughtAfterAnUndo() throws {
         let scene = try MirrorScene(["a": "one", "d": ["f": "stays"]], inMemory: true)
         try scene.link("source/d/h", to: "source/d/f")
@@ -357,7 +357,7 @@ struct ExchangeTests {
         try scene.mirror("--exchange")
     }
 
-    /// A name of a file that was displaced before its other names were exchanged is still one of them.
+    /// A name of a file that was moved into the history before an exchange is still a name of that file.
     @Test(arguments: ["stays", "goes", "gets another mode", "is written to"])
     func namesInTheHistoryAreThoseOfTheNewTree(other: String) throws {
         let scene = try MirrorScene(["a": "1", "o": "2", "z": "0"])

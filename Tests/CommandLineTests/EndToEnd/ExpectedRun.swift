@@ -1,14 +1,14 @@
 import TestSupport
 import Testing
 
-/// How a run has to end.
+/// Checks of how a run ended.
 extension CommandRun {
-    /// It ended with this code, and each of these texts is on its stream. A failure shows the whole run.
+    /// Checks the exit code and the texts on each stream. A failure shows the whole run.
     ///
     /// - Parameters:
     ///   - said: on standard error.
     ///   - printed: on standard output.
-    ///   - what: what tells this run from others of the same words.
+    ///   - what: distinguishes this run from others with the same words.
     @discardableResult
     func expect(
         _ code: Int32, says said: String..., prints printed: String..., of what: String = "",
@@ -24,6 +24,6 @@ extension CommandRun {
         return self
     }
 
-    /// What it printed, line by line.
+    /// The lines of its standard output.
     var lines: [String] { output.split(separator: "\n").map(String.init) }
 }

@@ -12,7 +12,7 @@ struct ExplainTests {
         ],
     ]
 
-    /// A job `j` of the scene's source and target, with filters of each kind.
+    /// A job `j` with the scene's source and target, and filters of each kind.
     private func scene(target: String? = nil, source: String? = nil) throws -> MirrorScene {
         let scene = try MirrorScene(ExplainTests.tree, inMemory: true)
         try scene.build(["rules": "\n*.tmp\n!x.log\n"], at: "lists")
@@ -45,7 +45,7 @@ struct ExplainTests {
         try scene.run("run", "j", "--create-target", "--settings", "settings.json").expect(0)
     }
 
-    /// The filters of a job are named as they are written, those of a target's last run by their patterns.
+    /// The filters of a job are named as they are written; those of a target's last run, by their patterns.
     @Test func theRuleThatDecidesIsNamed() throws {
         let scene = try scene()
         let place = scene.path("target")
@@ -116,13 +116,13 @@ struct ExplainTests {
             stale.text("job") == "j" && stale.text("path") == "d/z" && stale.text("target") == scene.target)
         #expect(stale.number("copy_size") == 1 && stale.text("up_to_date") == nil)
         #expect(stale.text("copy_modified") != nil)
-        // Filters of today, and a copy from before.
+        // The filters are new, and the copy is older.
         try scene.build(.file("*"), at: "source/d/.keepout")
         let copy = try explain(scene, "target", "d/z").output
         #expect(copy.contains("d/.keepout:1 excludes it: *; the copy in the target is from 20"), "\(copy)")
     }
 
-    /// As a plan does: also by attributes, and by change times where size and time are the same.
+    /// As in a plan: also by attributes, and by change times if size and time are the same.
     @Test func editsOfTheCopyThatKeepItsTimeAreSeen() throws {
         let scene = try MirrorScene(
             ["a": "aaa", "b": "b", "c": "c", "d": ["e": "e"], "l": .symlink("a"), "n": "n", "o": "o"])
@@ -132,7 +132,7 @@ struct ExplainTests {
         try scene.setAttribute("user.x", "y", of: "target/c")
         try scene.setMode(0o700, of: "target/d")
         try scene.setMode(0o640, of: "source/n")
-        // The change time alone has moved.
+        // Only the change time has moved.
         try scene.link("target/p", to: "target/o")
         try scene.remove("target/p")
         let plan = try scene.plan("--all").output
@@ -179,7 +179,7 @@ struct ExplainTests {
                 #expect(run.code == 0 && run.output.hasPrefix("d/z: it is mirrored"), "\(run.errors)")
             }
         }
-        // A source that is a symlink has two paths, and so has a target.
+        // A source that is a symlink has two paths. The same is true for a target.
         try scene.move("source", to: "real")
         try scene.build(["source": .symlink("real"), "named": .symlink("target")], at: ".")
         for (target, path) in [
@@ -209,7 +209,7 @@ struct ExplainTests {
         try explain(scene, "target", "d/z").expect(66, says: "the source does not exist")
     }
 
-    /// It looks at the source, which therefore is here.
+    /// It looks at the source, so the source must be here.
     @Test func otherMachines() throws {
         let far = try FarMachine(has: .target)
         let pushed = try scene()

@@ -7,10 +7,10 @@ import TestNeeds
 import TestSupport
 import Testing
 
-/// Numbers at the ends of their ranges, which any user of a source, and any hand on a state, can make.
+/// Numbers at the ends of their ranges. A user of a source, or an edit of a state, can make them.
 @Suite("Numbers at the ends of their ranges")
 struct ExtremeNumberTests {
-    /// A target whose history holds what three files of 8 EiB were.
+    /// A target whose history has three files of 8 EiB.
     private func scene(_ count: Int = 3) throws -> MirrorScene {
         let scene = try MirrorScene(["kept": "1"], inMemory: true)
         let names = (0..<count).map { "source/\($0)" }
@@ -46,7 +46,7 @@ struct ExtremeNumberTests {
         #expect(try scene.text("target/kept") == "1")
     }
 
-    /// Its data is in the last block but one that a file can have: in the last, tmpfs says that there is a hole.
+    /// Its data is in the block before the last possible one. In the last one, tmpfs reports a hole.
     @Test(.needs(.otherFileSystem), arguments: [false, true]) func lastByteOfALongFileIsMirrored(
         isFar: Bool
     ) throws {
@@ -64,7 +64,7 @@ struct ExtremeNumberTests {
         #expect(byte == UInt8(ascii: "x"))
     }
 
-    /// Versions whose sums wrapped wrote a number below zero.
+    /// Versions whose sums overflowed wrote a negative number.
     @Test func historyWithAWrappedSumIsReadAndUndone() throws {
         let scene = try MirrorScene(["a": "1", "b": "2"], inMemory: true).mirrored()
         try scene.remove("source/a")
@@ -104,7 +104,7 @@ struct ExtremeNumberTests {
 
     // MARK: Documents of a state
 
-    /// A document of a state, and what makes it.
+    /// A document of a state, and the commands that make it.
     enum Document: String, CaseIterable {
         case manifest = ".fsync-lite/manifest.json"
         case header = "header.json"
@@ -146,7 +146,7 @@ struct ExtremeNumberTests {
         return (scene, try scene.documents(named: document.rawValue)[0])
     }
 
-    /// Each number and each time of a document, and all of them at once: it is used, or the document is refused.
+    /// Each number and time of a document, and all of them at once. The document is used or refused.
     @Test(.needs(.strace), arguments: Document.allCases)
     func everyNumberIsUsedOrRefused(_ document: Document) throws {
         let (scene, path) = try scene(document)
@@ -155,10 +155,10 @@ struct ExtremeNumberTests {
         let fields = Extremes.fields(of: text)
         #expect(!fields.isEmpty)
         let target = Target(path: Array(scene.target.utf8))
-        // The run that an activity is of holds it.
+        // The run of an activity has this lock.
         let root = try Directory.open(path: Array(scene.target.utf8))
         if document == .activity { try root.lock() }
-        /// In this process, which a trap ends.
+        /// Reads it in this process, which a trap would end.
         func read() throws {
             do {
                 _ = try target.status()
@@ -174,7 +174,7 @@ struct ExtremeNumberTests {
                 try read()
             }
         }
-        // The commands, on a document whose numbers are all the same.
+        // Commands on a document in which all numbers are the same.
         let some = [
             "-1", "2147483648", "9223372036854775807", "-9223372036854775808", "18446744073709551615",
             "1e400",
@@ -195,7 +195,7 @@ struct ExtremeNumberTests {
         }
     }
 
-    /// None of them may write: the next one has the same state.
+    /// None of these commands may write, because the next one uses the same state.
     private func commands(_ document: Document, _ scene: MirrorScene) -> [[String]] {
         switch document {
         case .plan: [["plan", "--show", "plan.json"]]
@@ -218,7 +218,7 @@ extension MirrorScene {
         #expect(run.code == 0, "\(run.errors)", sourceLocation: sourceLocation)
     }
 
-    /// The paths of the documents with this name, newest first.
+    /// The paths of the documents with this name, the newest first.
     fileprivate func documents(named name: String) throws -> [String] {
         if name.hasPrefix(".") { return ["target/\(name)"] }
         if FileManager.default.fileExists(atPath: path(name)) { return [name] }

@@ -2,10 +2,10 @@ import Glibc
 import TestSupport
 import Testing
 
-// What tests of attributes, links and odd trees have in common.
+// The common part of the tests of attributes, links and odd trees.
 
 extension MirrorScene {
-    /// Applies; that has to work, make the trees equal in all that can be looked at, and leave nothing to do.
+    /// Applies. The run must succeed, the trees must be equal in every way, and nothing may be left to do.
     @discardableResult
     func mirrorAll(_ options: String..., sourceLocation: SourceLocation = #_sourceLocation) throws
         -> CommandRun
@@ -55,7 +55,7 @@ extension MirrorScene {
         return status
     }
 
-    /// All that a target holds and has, in both snapshots.
+    /// The whole content of a target, in both kinds of snapshots.
     struct WholeState {
         let tree: TreeSnapshot
         let attributes: AttributeSnapshot
@@ -69,7 +69,7 @@ extension MirrorScene {
         WholeState(tree: try TreeSnapshot(path(name)), attributes: try AttributeSnapshot(path(name)))
     }
 
-    /// Starts an apply, stops it dead when its last operation is done, and recovers.
+    /// Starts an apply, kills it after its last operation, and recovers.
     func recoverStoppedApply(
         _ direction: String..., options: [String] = [], sourceLocation: SourceLocation = #_sourceLocation
     ) throws -> CommandRun {
@@ -78,15 +78,15 @@ extension MirrorScene {
         return try unlocked(["recover", "target"] + direction)
     }
 
-    /// The same, taken back.
+    /// Does the same, with a recovery backward.
     func takenBackApply(_ options: String..., sourceLocation: SourceLocation = #_sourceLocation) throws {
         try recoverStoppedApply("--back", options: options, sourceLocation: sourceLocation).expect(
             0, sourceLocation: sourceLocation)
     }
 
-    /// Stopped dead when all is done, an apply is taken back; and stopped once more, finished.
+    /// Kills an apply after its last operation twice. The first one is undone, the second one is finished.
     ///
-    /// - Parameter before: the target as it is before.
+    /// - Parameter before: the state of the target before.
     func expectTakenBackAndFinished(
         from before: WholeState, sourceLocation: SourceLocation = #_sourceLocation
     ) throws {

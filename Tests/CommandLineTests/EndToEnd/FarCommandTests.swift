@@ -3,7 +3,7 @@ import TestNeeds
 import TestSupport
 import Testing
 
-/// Commands that read or write what is on another machine, beside what they do with the same here.
+/// Commands that read or write on another machine, compared with the same commands here.
 @Suite("Commands about another machine")
 struct FarCommandTests {
     private func scene(_ tree: TreeLiteral = ["a": "a", "b": ["c": "c"]]) throws -> MirrorScene {
@@ -16,13 +16,13 @@ struct FarCommandTests {
         return scene
     }
 
-    /// - Parameter words: `far:NAME` is a path there, relative to the scene.
+    /// - Parameter words: `far:NAME` is a path on the other machine, relative to the scene.
     private func there(_ scene: MirrorScene, _ words: [String]) throws -> CommandRun {
         let words = words.map { $0.hasPrefix("far:") ? "far:\(scene.path(String($0.dropFirst(4))))" : $0 }
         return try scene.here(words + #require(scene.far).options)
     }
 
-    /// The same as with the paths here.
+    /// Compares a command with the same one with paths here.
     private func expectSame(
         _ scene: MirrorScene, _ words: [String], sourceLocation: SourceLocation = #_sourceLocation
     ) throws {
@@ -60,7 +60,7 @@ struct FarCommandTests {
         ).expect(64, says: "--repair does not go with")
     }
 
-    /// A mirror with digests, of which `x` has rotted in the target, `y` in the source, and `z` in both.
+    /// A mirror with digests. `x` is rotten in the target, `y` in the source, and `z` in both.
     private func rotten() throws -> MirrorScene {
         let scene = try FarMachine(has: .target).scene([
             "d": ["x": "one", "y": "two"], "z": "three", "w": "four", "gone": "five",
@@ -88,7 +88,7 @@ struct FarCommandTests {
             "edited w  (in the tree and in the source)")
     }
 
-    /// What a verification asks another machine for is digests.
+    /// A verification asks another machine only for digests.
     @Test func aVerificationCopiesNothing() throws {
         let scene = try rotten()
         let recording = try WireRecording(has: .target)
@@ -100,7 +100,7 @@ struct FarCommandTests {
     @Test(
         .needs(.tool("python3")),
         arguments: [
-            // A digest becomes content, whole; the scan becomes the rules, which are the text of ignore files.
+            // A digest becomes the whole content. The scan becomes the rules, with the text of ignore files.
             "frame[6] == 5: frame = frame[:6] + bytes([7]) + frame[7:] + bytes([0])",
             "frame[6] == 3: frame = frame[:6] + bytes([2])",
         ])
@@ -116,7 +116,7 @@ struct FarCommandTests {
             4, says: "only digests are given")
     }
 
-    /// What is in a directory of the source that cannot be listed is not as recorded: it was not read.
+    /// Files in an unlisted directory of the source are not treated as unchanged, because they were not read.
     @Test(.needs(.root, .otherUser)) func whatCannotBeListedThereIsUnreadable() throws {
         let scene = try MirrorScene(["d": ["x": "one"], "e": "two"]).mirrored("--digest")
         try scene.setMode(0, of: "source/d")
@@ -141,7 +141,7 @@ struct FarCommandTests {
         #expect(try scene.text("target/d/x") == "one" && scene.text("source/d/y") == "TWO")
     }
 
-    /// A target that asks for another file than it was told of: one that the filters leave out by its size.
+    /// The target asks for a file that was not sent, because the filters exclude it by its size.
     @Test(.needs(.tool("python3"))) func whatIsTooLargeIsNotGivenToATarget() throws {
         let scene = try MirrorScene(["small": "small", "large": "secret", "other": "other"])
         scene.far = try FarMachine(
@@ -175,7 +175,7 @@ struct FarCommandTests {
         try there(scene, ["manifest", "diff", "far:target", "source"]).expect(65, says: "far:")
     }
 
-    /// The colon of a time is none of a host.
+    /// The colon of a time does not end the name of a host.
     @Test func aSnapshotByItsTimeIsOfThisMachine() throws {
         let scene = try scene()
         try scene.here(["manifest", "diff", "target@2099-01-01T00:00", "target"]).expect(0)
@@ -253,7 +253,7 @@ struct FarCommandTests {
             "\(lost.output)\(lost.errors)")
     }
 
-    /// The record is of this machine, which asks the other one for the rest.
+    /// The record of runs is on this machine. The rest is asked from the other one.
     @Test func runsOnATargetOfAnotherMachineAreShown() throws {
         let scene = try FarMachine(has: .target).scene(["a": "a", "b": ["c": "c"]])
         let (far, target) = (try #require(scene.far), "far:\(scene.target)")
@@ -307,7 +307,7 @@ struct FarCommandTests {
         let scene = try scene()
         try scene.build(["journal": "{}"], at: "target/.fsync-lite")
         try there(scene, ["status", "far:target", "source"]).expect(6, prints: "fsync-lite recover")
-        // The way out is a command that works here.
+        // The printed command works on this machine.
         for words in [
             ["status", "far:target"], ["plan", "source", "far:target"], ["undo", "--dry-run", "far:target"],
             ["snapshot", "list", "far:target"], ["abandon", "far:target", "x"],

@@ -2,26 +2,26 @@ import Foundation
 import TestSupport
 import Testing
 
-/// A command in ssh's place, which starts the far end on this machine.
+/// A command in ssh's place, which starts the other end on this machine.
 ///
-/// Its last argument is the command line that ssh would give to the far shell.
+/// Its last argument is the command line that ssh would give to the other machine's shell.
 struct FarMachine {
     let ssh: String
     private let directory: TemporaryDirectory
-    /// The options that name it, and the built command as the far end.
+    /// The options for this machine, and the built command as its fsync-lite.
     let options: [String]
-    /// What is on the other machine, for `far`.
+    /// The side that is on the other machine, for `far`.
     private let side: Side
 
     enum Side { case source, target }
 
     static let connection = #"exec sh -c "$far""#
 
-    /// Passes each frame on, or what a function in Python makes of it. `far` is the process of the far end, and
-    /// `passed[type]` an event for the types of frames that were passed on.
+    /// Passes each frame on, or the result of a function in Python. `far` is the process of the other end.
+    /// `passed[type]` is an event for the types of frames that were passed on.
     ///
     /// - Parameters:
-    ///   - back: the body for frames from there; a frame's type is `frame[4]`.
+    ///   - back: the body for frames from there. A frame's type is `frame[4]`.
     ///   - there: the same for frames to there.
     static func relay(back: String = "pass", there: String = "pass") -> String {
         func body(_ lines: String) -> String {
@@ -55,7 +55,7 @@ struct FarMachine {
             """#
     }
 
-    /// Another connection than the first.
+    /// The first connection runs these lines, and later ones run others.
     static func firstly(_ lines: String, then others: String = connection) -> String {
         """
         if [ -e "$0.again" ]; then
@@ -67,7 +67,7 @@ struct FarMachine {
         """
     }
 
-    /// - Parameter lines: of a shell; `"$far"` is the command line of the far end.
+    /// - Parameter lines: for a shell. `"$far"` is the command line of the other end.
     init(_ lines: String = connection, has side: Side = .source) throws {
         self.side = side
         directory = try TemporaryDirectory()
@@ -81,15 +81,15 @@ struct FarMachine {
             """
         let draft = "\(directory.path)/draft"
         try script.write(toFile: draft, atomically: false, encoding: .utf8)
-        // By another process: a child of this one, begun meanwhile, would hold it open for writing, and the kernel runs no
-        // such file.
+        // Copy it by another process. A child of this one, begun meanwhile, would have it open for writing,
+        // and the kernel would not run it.
         try HostCommand.run("install", "-m", "755", draft, ssh)
         options = ["--ssh", ssh, "--remote-command", try BuiltCommand.path()]
     }
 
     /// The same command line with its source or its target on another machine.
     ///
-    /// - Parameter directory: what both are relative to.
+    /// - Parameter directory: both are relative to it.
     func reaching(_ arguments: [String], in directory: String) -> [String] {
         guard arguments.count > 2, ["apply", "plan"].contains(arguments[0]) else { return arguments }
         if arguments.contains("--plan") { return arguments + options }
@@ -113,7 +113,7 @@ extension FarMachine {
             }, mode: 0o755, modified: nil)
     }
 
-    /// A scene with one side there.
+    /// A scene with one side on the other machine.
     func scene(_ tree: TreeLiteral) throws -> MirrorScene {
         let scene = try MirrorScene(tree, inMemory: true)
         scene.far = self
@@ -122,7 +122,7 @@ extension FarMachine {
 }
 
 extension MirrorScene {
-    /// Gives the source of `FarMachine.tree` what else an apply carries, and mirrors it.
+    /// Adds all other kinds of content to the source of `FarMachine.tree`, and mirrors it.
     func mirrorEverything() throws {
         try link("source/Z2", to: "source/Z")
         try setAttribute("user.note", "hello", of: "source/a/one")

@@ -2,15 +2,15 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Paths of another machine, in each form that people type. What stands in ssh's place starts the far end in a home
-/// directory of its own, `far`.
+/// Paths of another machine, in each form that people type. The command in ssh's place starts the other end
+/// in a home directory, `far`.
 @Suite("Paths of another machine")
 struct FarPathTests {
     private struct Machine {
         let scene: MirrorScene
         let far: FarMachine
 
-        /// - Parameter lines: of a shell, as in `FarMachine`.
+        /// - Parameter lines: for a shell, as in `FarMachine`.
         init(_ tree: TreeLiteral = ["a": "a"], _ lines: String = FarMachine.connection) throws {
             scene = try MirrorScene(tree, inMemory: true)
             scene.far = nil
@@ -56,7 +56,7 @@ struct FarPathTests {
         #expect(try scene.text("far/c:d/a") == "a")
         try machine.expect(0, "undo", target)
         #expect(try scene.text("far/m:x:y/a") == "a")
-        // Its settings hold.
+        // The target's settings are valid.
         try scene.build(
             .file(#"{"defaults": {"exclude": ["*.tmp"]}}"#, mode: 0o600),
             at: "far/m:x:y/.fsync-lite/settings.json")
@@ -64,7 +64,7 @@ struct FarPathTests {
         try machine.expect(0, "plan", "source", target, "--out", "plan")
         try machine.expect(0, "apply", "--plan", "plan")
         #expect(try scene.text("far/m:x:y/a") == "a2" && !scene.exists("far/m:x:y/b.tmp"))
-        // And of a job, and of a source.
+        // The same for a job, and for a source.
         try scene.build(
             .file(
                 #"{"jobs": {"j": {"source": "\#(scene.source)", "target": "nas:j:1"}}}"#, mode: 0o600),
@@ -139,7 +139,7 @@ struct FarPathTests {
         let machine = try Machine()
         let scene = machine.scene
         for home in ["nas:~", "nas:~/", "ssh://nas:22/~", "ssh://nas/~/"] {
-            // The guard of a directory that is in use.
+            // The guard for a directory that is in use.
             try machine.expect(4, "apply", "source", home, says: "--adopt")
             try machine.expect(0, "apply", home, "home", "--change-source")
             #expect(try scene.text("home/there") == "t")
@@ -159,12 +159,12 @@ struct FarPathTests {
         #expect(
             try FileManager.default.contentsOfDirectory(atPath: scene.path("far")).sorted()
                 == ["m1", "m2", "m3", "there"])
-        // Who means such a directory can say so.
+        // A user who means such a directory can say so.
         try machine.expect(0, "apply", "source", "nas:./~root")
         #expect(try scene.text("far/~root/a") == "a")
     }
 
-    /// A shell leaves it in `--option=~/x`, and in quotes.
+    /// A shell does not replace it in `--option=~/x`, and in quotes.
     @Test func noDirectoryHereIsNamedTilde() throws {
         let scene = try MirrorScene(["a": "a"])
         scene.far = nil
@@ -211,7 +211,7 @@ struct FarPathTests {
     }
 }
 
-/// Numbers 0, 1 and 2 are those of the standard streams, whatever the parent has closed.
+/// The numbers 0, 1 and 2 are those of the standard streams, even if the parent has closed them.
 @Suite("Closed standard streams")
 struct ClosedStreamTests {
     private static let closed = ["sh", "-c", #"exec "$@" <&- >&- 2>&-"#, "sh"]

@@ -2,19 +2,19 @@ import TestNeeds
 import TestSupport
 import Testing
 
-/// Restores of which target and destination are on two machines, beside the same restore on one.
+/// Restores whose target and destination are on two machines, compared with the same restore on one.
 @Suite("Restores between machines")
 struct FarRestoreTests {
     enum Way: String, CaseIterable, CustomStringConvertible {
-        /// The target is there.
+        /// The target is on the other machine.
         case pull
-        /// The destination is there.
+        /// The destination is on the other machine.
         case push
 
         var description: String { rawValue }
     }
 
-    /// Three versions; `far` reaches a target there.
+    /// Three versions. `far` reaches a target on the other machine.
     private func scene() throws -> MirrorScene {
         let scene = try FarMachine(has: .target).scene([
             "docs": ["a": "one", "b": .file("b", mode: 0o600), "deep": ["c": "c"], "link": .symlink("a")],
@@ -48,12 +48,12 @@ struct FarRestoreTests {
         try scene.here(["snapshot", "restore", scene.target] + words + ["--to", scene.path(directory)])
     }
 
-    /// What both said, with the paths of the one that was on one machine.
+    /// Compares the outputs, with the paths of the restore on one machine.
     private func expectSame(
         _ far: CommandRun, _ here: CommandRun, sourceLocation: SourceLocation = #_sourceLocation
     ) {
         func plain(_ text: String) -> String {
-            // Of an error that names no path, the other end names the target.
+            // If an error names no path, the other end names the target.
             text.replacing(#/fsync-lite: [\w.:\/-]*\/target(: |\/)/#, with: "fsync-lite: ").replacing(
                 #/\b[\w.-]+:(?=\/)/#, with: ""
             ).replacing("/there", with: "/here")
@@ -154,7 +154,7 @@ struct FarRestoreTests {
         try back().expect(4, says: "is not the directory that was mirrored", "--to 'far:\(scene.source)'")
     }
 
-    /// Source and target are both there.
+    /// Source and target are both on the other machine.
     @Test func aSourceBesideItsTargetIsRestoredToThere() throws {
         let scene = try scene()
         try scene.build(["source": ["a": "a", "b": "b"]], at: "box")
@@ -190,7 +190,7 @@ struct FarRestoreTests {
         }
     }
 
-    /// No later run looks again, as one of a mirror does.
+    /// No later run looks again, as it would for a mirror.
     @Test(.needs(.tool("python3"))) func whatVanishesMeanwhileIsLost() throws {
         let scene = try scene()
         let file = scene.path("target/new/x")
@@ -242,7 +242,7 @@ struct FarRestoreTests {
         #expect(try scene.text("there/docs/deep/c") == "c" && !scene.exists("there/.fsync-lite"))
     }
 
-    /// An apply would take the old versions away that are read. A key that is for serving alone keeps no run waiting.
+    /// An apply would remove the old versions that are read. A key that may only serve does not delay a run.
     @Test(.needs(.tool("python3")), arguments: [false, true])
     func noRunChangesTheTargetMeanwhile(isOfKey: Bool) throws {
         let scene = try scene()
@@ -257,7 +257,7 @@ struct FarRestoreTests {
             ).replacing("exec python3", with: "\(isOfKey ? "SSH_ORIGINAL_COMMAND=x " : "")exec python3"),
             has: .target)
         let run = try restore(scene, .pull, ["latest~2"], to: "there")
-        // What goes meanwhile is listed.
+        // Files that disappear meanwhile are listed.
         let isListed = run.code == 3 && run.errors.contains("what it held is lost")
         #expect(run.code == 0 || isOfKey && isListed, "\(run.code) \(run.errors)")
         #expect(try scene.text("code") == (isOfKey ? "0" : "75"))
@@ -283,7 +283,7 @@ struct FarRestoreTests {
         #expect(!scene.exists("more"))
     }
 
-    /// The key may write beneath a directory only, and the list is in a file that has no name there.
+    /// The key may write only beneath a directory, and the list is in a file without a name there.
     @Test(arguments: ["--restrict", "--append-only --restrict"]) func aRestrictedKeyGetsACopy(key: String)
         throws
     {
@@ -295,7 +295,7 @@ struct FarRestoreTests {
         #expect(try scene.text("box/copy/docs/deep/c") == "c")
         try scene.append("!", to: "box/copy/docs/a")
         let refused = try restore(scene, .push, ["latest~2", "docs/a"], to: "box/copy").expect(4)
-        // The key takes no --overwrite.
+        // The key refuses `--overwrite`.
         #expect(
             refused.errors.contains(
                 key == "--restrict" ? " --overwrite" : "next: on that machine, or with another key"),

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("History across changes of filters")
 struct FilterHistoryTests {
-    /// The entries of the manifest: what is covered.
+    /// The entries of the manifest, which are the included ones.
     private func covered(_ scene: MirrorScene) throws -> [String] {
         try scene.run("manifest", "list", "--long", "target").output.split(separator: "\n").map(String.init)
     }
@@ -13,7 +13,7 @@ struct FilterHistoryTests {
         try scene.run("undo", "target").expect(code)
     }
 
-    /// What older records say of an entry stays true when a run covers it no more.
+    /// The values of an entry in older records remain true if a run excludes it.
     @Test func undoOfARunThatOnlyCoversLess() throws {
         let scene = try MirrorScene(["a": ["e": [:], "x": "1"], "b": ["z": "3"]]).mirrored()
         try scene.build(["n": ""], at: "source/a/e")
@@ -33,7 +33,7 @@ struct FilterHistoryTests {
         #expect(scene.exists("copy 2/a/e/n"))
     }
 
-    /// The names of a file are recorded at different times, where filters leave one out. It has one set of attributes.
+    /// The names of a file are recorded at different times if filters exclude one, but it has one mode.
     @Test func namesThatWereRecordedApartGetTheSameAttributes() throws {
         let scene = try MirrorScene(["d": ["g": "1"]])
         try scene.link("source/c", to: "source/d/g")
@@ -49,7 +49,7 @@ struct FilterHistoryTests {
         #expect(try scene.status("target/c").st_ino == scene.status("target/d/g").st_ino)
     }
 
-    /// It was changed while filters left it out.
+    /// It was changed while filters excluded it.
     @Test func aDirectoryThatStaysIsRecordedAsItIs() throws {
         let scene = try MirrorScene(["d": ["a": "1"]]).mirrored()
         #expect(try scene.apply("--exclude", "d", "--allow-empty-source").code == 0)
@@ -60,10 +60,10 @@ struct FilterHistoryTests {
         #expect(try scene.run("manifest", "verify", "target/.fsync-lite/manifest.json", "target").code == 0)
     }
 
-    /// Back into a directory that filters left out, and that comes to its path inside of another one.
+    /// An entry returns to a directory that filters excluded, and that comes to its path inside another one.
     @Test func anEntryReturnsIntoADirectoryThatIsCarried() throws {
         let scene = try MirrorScene(["d": ["a": ["b": "1", "c": "2"]], "e": ""]).mirrored()
-        // The inner directory becomes the outer one, and one of its files goes into a new inner one.
+        // The inner directory becomes the outer one, and one of its files moves into a new inner one.
         try scene.move("source/d/a", to: "source/new")
         try scene.remove("source/d")
         try scene.move("source/new", to: "source/d")
@@ -78,7 +78,7 @@ struct FilterHistoryTests {
         #expect(try TreeSnapshot(scene.target) == before)
     }
 
-    /// The directory was left out and never recorded as changed, and somebody moved the one above it.
+    /// The directory was excluded, so no change of it was recorded. Somebody moved the one above it.
     @Test(arguments: [1, 2]) func whatReturnsIntoADirectoryThatWasMovedAwayStaysInTheHistory(names: Int)
         throws
     {
@@ -118,18 +118,18 @@ struct FilterHistoryTests {
         try undo(scene)
         #expect(try covered(scene) == before)
         #expect(try TreeSnapshot(scene.target).differences(from: tree) == [])
-        // To take that back is to apply it again.
+        // Undoing the undo applies the run again.
         try undo(scene)
         try scene.expectMirrored()
         try undo(scene)
-        // What was edited since while no run covered it stays, and that is said.
+        // An edit that was made while no run included the file is left unchanged and reported.
         try scene.append(" and edited", to: "target/d/other")
         try undo(scene, code: 3)
         #expect(try scene.text("target/d/other") == "target's and edited")
         try scene.mirror()
     }
 
-    /// Nobody is asked before an object is changed that no run covers.
+    /// An undo leaves an excluded file unchanged that was edited or deleted by hand.
     @Test func whatWasEditedWhileNoRunCoveredItStays() throws {
         let scene = try MirrorScene(["a": "one", "b": "two", "c": "three"]).mirrored()
         #expect(try scene.apply("--exclude", "/a", "--exclude", "/b").code == 0)
@@ -152,7 +152,7 @@ struct FilterHistoryTests {
         #expect(try scene.plan("--exclude", "/a").output.contains("nothing to do"))
     }
 
-    /// A directory that would go stays for the excluded content that it holds, not for what moves away.
+    /// A directory remains because of its excluded content, not because of content that moves away.
     @Test func contentThatMovesAwayLetsItsDirectoryGo() throws {
         let scene = try MirrorScene(["a": ["b": ["file": "1"]]]).mirrored()
         try scene.build(["object.o": "own"], at: "target/a/b")
@@ -163,7 +163,7 @@ struct FilterHistoryTests {
         #expect(try scene.text("target/b/object.o") == "own")
     }
 
-    /// Each directory that would take it along is copied, the one that holds it and the one that holds that.
+    /// Each directory that would move it along is copied: the one that contains it, and the one above.
     @Test func leftOutContentOfAMovedDirectoryInAMovedDirectoryStays() throws {
         let scene = try MirrorScene(["b": ["f.x": ["left": "1", "h": "2"]]]).mirrored()
         try scene.move("source/b/f.x", to: "source/a")
@@ -175,7 +175,7 @@ struct FilterHistoryTests {
         #expect(scene.exists("target/f.x/b") && !scene.exists("target/b/f.x/h"))
     }
 
-    /// The filters change, and what somebody brought was covered by the earlier ones: it was in no earlier tree.
+    /// The filters change. The earlier ones included a file that was made by hand: it was in no tree.
     @Test func whatEarlierFiltersCoveredIsAnEdit() throws {
         let scene = try MirrorScene(["a": "1"]).mirrored("--keep-last", "9")
         try scene.append("2", to: "source/a")
@@ -188,7 +188,7 @@ struct FilterHistoryTests {
         #expect(!scene.exists("target/brought"))
     }
 
-    /// What took no part and stays when the filters of then come back is in no manifest.
+    /// Excluded files that remain when the old filters return are in no manifest.
     @Test func aManifestIsNotTrustedAfterARestoreThatLeavesStrangers() throws {
         let scene = try MirrorScene(["a": "1"]).mirrored()
         try scene.append("2", to: "source/a")
@@ -199,7 +199,7 @@ struct FilterHistoryTests {
         try scene.mirror("--trust-manifest")
     }
 
-    /// Nothing but its change time tells of the attribute, and a later commit must not vouch for that.
+    /// Only the change time shows the attribute. A later commit must not hide that.
     @Test func attributesOfWhatIsLeftOutComeBack() throws {
         let scene = try MirrorScene(["a": ["x": "1"], "b": "2"]).mirrored("--keep-last", "9")
         try scene.setAttribute("user.own", "kept", of: "target/a")
@@ -212,7 +212,7 @@ struct FilterHistoryTests {
         #expect(try AttributeSnapshot(scene.path("target/a")) == before)
     }
 
-    /// Left out, then there in a tree that had it not, then covered again: each snapshot of before has it.
+    /// A file is excluded, missing in a restored tree, and included again. Each earlier snapshot has it.
     @Test func whatIsLeftOutComesBackAfterRestoresBetween() throws {
         let scene = try MirrorScene(["z": "keep"]).mirrored("--keep-last", "20")
         try scene.build(["x": "precious"], at: "source")
@@ -228,7 +228,7 @@ struct FilterHistoryTests {
         #expect(try scene.text("target/x") == "precious")
     }
 
-    /// A run that mirrors less of a file changes nothing of the trees before it.
+    /// A run without hard links changes nothing in earlier trees.
     @Test func namesOfOneFileComeBackAfterARunWithoutHardLinks() throws {
         let scene = try MirrorScene(["a": "1"])
         try FileManager.default.linkItem(atPath: scene.path("source/a"), toPath: scene.path("source/b"))
@@ -238,7 +238,7 @@ struct FilterHistoryTests {
         #expect(try AttributeSnapshot(scene.path("copy")).entries.values.count { $0.group != nil } == 2)
     }
 
-    /// A directory moves and takes one along whose place there another directory takes.
+    /// A directory moves with an excluded one, whose place another directory takes.
     @Test func leftOutContentIsNotDisplacedWhereItsDirectoryIsMovedTo() throws {
         let scene = try MirrorScene(["a": ["in": ["left": "1", "x": "2"]]]).mirrored()
         try scene.move("source/a", to: "source/b")
@@ -251,7 +251,7 @@ struct FilterHistoryTests {
         #expect(try scene.text("target/b/in/x") == "3")
     }
 
-    /// What is left out goes along with its directory; an undo lets the one go that it came from.
+    /// Excluded content moves with its directory. An undo removes the directory that it came from.
     @Test func undoLetsGoWhatHeldAMovedDirectoryWithLeftOutContent() throws {
         let scene = try MirrorScene(["a": ["left": "1", "x": "2"]]).mirrored()
         #expect(try scene.apply("--exclude", "left").code == 0)
@@ -264,7 +264,7 @@ struct FilterHistoryTests {
         #expect(!scene.exists("target/new"))
     }
 
-    /// In the place of a file that is lost stays what the filters of then leave out.
+    /// In place of a lost file, a file that the old filters exclude remains.
     @Test func whatStaysForALostFileMayBeLeftOut() throws {
         let scene = try MirrorScene(["c": "1"])
         #expect(try scene.apply("--exclude", "/c/b").code == 0)

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Filters: what is excluded is neither copied nor deleted")
 struct FilterRunTests {
-    /// Applies with options, and what the target holds then has to be just this.
+    /// Applies with options, and checks the whole content of the target.
     private func apply(
         _ scene: MirrorScene, _ options: [String], leaving paths: [String]? = nil,
         sourceLocation: SourceLocation = #_sourceLocation
@@ -34,7 +34,7 @@ struct FilterRunTests {
             scene, ["--exclude", "*.o", "--exclude", "/out"],
             leaving: ["a", "d", "d/e", "out", "out/g", "theirs.o"])
         #expect(try scene.text("target/theirs.o") == "kept+")
-        // Somebody puts a file in place of an excluded one of the source.
+        // A file is put in place of one that is excluded in the source.
         try scene.build(["c.o": "theirs"], at: "target/d")
         try apply(scene, ["--exclude", "*.o", "--exclude", "/out"])
         #expect(try scene.text("target/d/c.o") == "theirs")
@@ -67,7 +67,7 @@ struct FilterRunTests {
         try apply(scene, ["--exclude", "*.o"], leaving: ["e", "e/sub", "e/sub/in.o", "e/sub/y", "e/x"])
     }
 
-    /// The manifest holds nothing that the filters exclude.
+    /// The manifest has no excluded entries.
     @Test func directoryKeptForItsContentIsNotRecordedWhereItIsExcluded() throws {
         let scene = try MirrorScene(["d": ["x": "x", "sub": ["y": "y"]]])
         try apply(scene, ["--exclude", "*.o"])
@@ -114,7 +114,7 @@ struct FilterRunTests {
         #expect(
             try scene.text("target/.fsync-lite/manifest.json").contains("\"filters\":[\"--exclude=*.o\"]"))
         #expect(try scene.run("manifest", "list", "target").output == "a\nd\n")
-        // Changed filters are told, once.
+        // Changed filters are reported once.
         #expect(try !scene.plan("--exclude", "*.o").errors.contains("filters"))
         try scene.append("+", to: "source/b.o")
         try scene.remove("source/d/c.o")
@@ -144,14 +144,14 @@ struct FilterRunTests {
             leaving: [
                 ".keepout", "b", "d", "d/.keepout", "d/sub", "d/sub/local", "important.tmp",
             ])
-        // Those of the target have no say, and what the source's exclude is not deleted there.
+        // The target's ignore files have no effect. Files that the source's exclude are not deleted there.
         try scene.build([".keepout": "b\n"], at: "target")
         try scene.build(["theirs.tmp": "kept", "local": "kept"], at: "target/d")
         try scene.append("+", to: "source/b")
         try apply(scene, options)
         #expect(try scene.text("target/b") == "3+")
         #expect(scene.exists("target/d/theirs.tmp") && scene.exists("target/d/local"))
-        // A rule that is new counts at once, and one that is gone too.
+        // A new rule is valid at once, and so is the removal of one.
         try scene.append("b\n", to: "source/.keepout")
         try scene.remove("source/b")
         try apply(scene, options)
@@ -182,12 +182,13 @@ struct FilterRunTests {
     @Test func sizesGoByTheSource() throws {
         let scene = try MirrorScene(["small": "1", "large": "123456789", "d": ["large": "1234567890"]])
         try apply(scene, ["--max-size", "5"], leaving: ["d", "small"])
-        // A small file in place of an excluded one, a large one in place of a small one, and one of the target's own.
+        // A small file in place of an excluded one, a large one in place of a small one, and the target's
+        // own.
         try scene.build(["large": "x", "small": "grown over five", "theirs": "more than five"], at: "target")
         try apply(scene, ["--max-size", "5"], leaving: ["d", "large", "small", "theirs"])
         #expect(try scene.text("target/large") == "x")
         #expect(try scene.text("target/small") == "1")
-        // The file outgrows the limit.
+        // The file becomes larger than the limit.
         try scene.append("23456", to: "source/small")
         try apply(scene, ["--max-size", "5"])
         #expect(try scene.text("target/small") == "1")
@@ -225,7 +226,7 @@ struct FilterRunTests {
             #expect(
                 try scene.run("explain", "target", "disk/in").output.contains(
                     "disk is on another file system, and --one-file-system is on"))
-            // What it held stays while it is mounted, and so does what is new.
+            // Its old content remains while it is mounted, and so does new content.
             try apply(scene, [], leaving: ["a", "d", "d/b", "disk", "disk/in", "disk/sub", "disk/sub/x"])
             try scene.build(["in": "edited"], at: "source/disk")
             try apply(scene, ["--one-file-system"])
@@ -277,7 +278,7 @@ struct FilterRunTests {
         try scene.apply("--exclude", "thing/").expect(4)
         #expect(try scene.text("target/thing/theirs") == "kept")
     }
-    /// A file that is left out by its size takes the place of a directory of the target.
+    /// A file that is excluded by its size replaces a directory of the target.
     @Test(arguments: [[], ["--no-delete"]])
     func leftOutFileInPlaceOfADirectory(options: [String]) throws {
         let scene = try MirrorScene([
@@ -295,7 +296,7 @@ struct FilterRunTests {
         for name in ["a", "l", "m"] {
             try scene.append(String(repeating: name, count: 60), to: "source/\(name)")
         }
-        // Without the option, `a` holds what is left out.
+        // Without the option, `a` contains excluded files.
         #expect(try scene.run(["plan", "source", "target"] + filters).code == 4)
         try scene.mirror()
         #expect(try scene.run("undo", "target").code == 0)
@@ -310,7 +311,7 @@ struct FilterRunTests {
         try apply(scene, ["--max-size", "1"], leaving: ["z"])
     }
 
-    /// An ext4 tells the projects of its directories, so they are looked up.
+    /// An ext4 knows the projects of its directories, so they are looked up.
     @Test(.needs(.mounts))
     func excludedFileInPlaceOfDirectoriesIsRefusedOnEveryFileSystem() throws {
         let scene = try MirrorScene(["a": "123", "x": "1"])
@@ -332,8 +333,8 @@ struct FilterRunTests {
         }
     }
 
-    /// A pattern for directories leaves out what took a file's place by hand. The directory above is renamed in the
-    /// source: what is left out stays, and is not carried to the file's path.
+    /// A pattern for directories excludes a directory that replaced a file by hand. The directory above is
+    /// renamed in the source. The excluded one remains, and is not moved to the file's path.
     @Test func whatIsLeftOutIsNotCarriedToAnEntrysPath() throws {
         let scene = try MirrorScene(["old": ["h": "1", "k": "2"]]).mirrored("--exclude", "h/")
         try scene.move("source/old", to: "source/new")

@@ -48,7 +48,7 @@ struct FirstApplyTests {
         let run = try scene.mirror()
         #expect(run.output.contains("nothing to do"))
         let after = try scene.wholeTarget()
-        // It takes its place by a rename, which moves the times of the directory.
+        // It is renamed into its place, which moves the times of the directory.
         #expect(after.touched(since: before, except: [".fsync-lite", ".fsync-lite/last-run"]) == [])
         #expect(after.inode(".fsync-lite") == before.inode(".fsync-lite"))
         #expect(try scene.apply("--json").json().text("outcome") == "unchanged")

@@ -4,12 +4,12 @@ import TestNeeds
 import TestSupport
 import Testing
 
-/// The history gives way where an apply needs the room, as far as only the built-in rules keep it.
+/// If an apply needs the space, snapshots that only the built-in rules keep are removed.
 @Suite(.needs(.mounts))
 struct GivingWayTests {
     private static let megabyte = 1 << 20
 
-    /// A mirror on a disk of its own, of a file that has changed as a whole so many times.
+    /// A mirror on a new disk, with a file that has changed completely so many times.
     private func onDisk<Value>(
         _ disk: TestDisk = .tmpfs(options: "size=16m"), applies: Int, _ options: [String] = [],
         _ body: (MirrorScene) throws -> Value
@@ -27,7 +27,7 @@ struct GivingWayTests {
         }
     }
 
-    /// Bytes that no file system packs.
+    /// Writes bytes that no file system can compress.
     private func change(_ scene: MirrorScene, _ round: Int, megabytes: Int = 3) throws {
         var random = SplitMix64(seed: UInt64(round))
         let words = (0..<(megabytes * GivingWayTests.megabyte / 8)).map { _ in random.next() }
@@ -56,7 +56,7 @@ struct GivingWayTests {
             try change(scene, 9)
             let plan = try scene.run("plan", "source", "disk/target", "--json").json()
             let going = plan.texts("gives_way")
-            // What the first apply found holds nothing.
+            // The tree that the first run found uses no space.
             #expect(going.map { SnapshotName.short($0) } == [before[5], before[4]])
             #expect(
                 try scene.run("plan", "source", "disk/target").errors
@@ -90,11 +90,11 @@ struct GivingWayTests {
             #expect(try apply(scene).code == 0)
             let before = try ids(scene)
             #expect(before.count == 5)
-            // More than all of it: refused, and nothing went.
+            // More than the whole space: the run is refused, and nothing is removed.
             try change(scene, 9, megabytes: 11)
             try apply(scene).expect(4)
             #expect(try ids(scene) == before)
-            // The label's own step holds what is before it only.
+            // The step with the label has only older content.
             try change(scene, 9, megabytes: 5)
             try apply(scene).expect(0)
             let left = try ids(scene)
@@ -105,7 +105,7 @@ struct GivingWayTests {
 
     // MARK: What frees nothing
 
-    /// A run that would need what is not freed is refused beforehand, and nothing went.
+    /// If a run needs more than can be freed, it is refused at once, and nothing is removed.
     private func expectRefusedAndKept(
         _ scene: MirrorScene, megabytes: Int, sourceLocation: SourceLocation = #_sourceLocation
     ) throws {
@@ -119,7 +119,7 @@ struct GivingWayTests {
         #expect(try scene.run("snapshot", "create", "disk/target", "--label", "x").code == 0)
     }
 
-    /// Of the snapshots behind a label it is not known what is freed, and its own content stays.
+    /// It is unknown how much the snapshots behind a label would free. The label's own content remains.
     @Test func whatLiesBehindALabelCountsForNothing() throws {
         try onDisk(applies: 1) { scene in
             try label(scene)
@@ -136,7 +136,7 @@ struct GivingWayTests {
         try onDisk(applies: 2) { scene in try expectRefusedAndKept(scene, megabytes: 12) }
     }
 
-    /// Not even all of the history makes room: none of it is to be removed for nothing.
+    /// Not even the whole history is large enough, so none of it is removed in vain.
     @Test func noCommandIsPrintedThatDoesNotHelp() throws {
         try onDisk(applies: 2) { scene in
             try change(scene, 9, megabytes: 14)
@@ -150,7 +150,7 @@ struct GivingWayTests {
         }
     }
 
-    /// Two runs have each displaced a name of one file. No snapshot alone holds it, and all together do.
+    /// Two runs have each moved a name of one file into the history. Only both snapshots together free it.
     @Test func aFileWithNamesOfTwoRunsIsPartOfTheHistory() throws {
         try onDisk(applies: 1) { scene in
             try scene.link("source/other", to: "source/large")
@@ -165,7 +165,7 @@ struct GivingWayTests {
         }
     }
 
-    /// A saved plan that lets nothing go meets a disk that is full by then, with an old tree and snapshots that could.
+    /// A saved plan that removes nothing finds a full disk, although old trees could be removed.
     @Test func nothingGoesThatASavedPlanDoesNotName() throws {
         try onDisk(applies: 3) { scene in
             try scene.setMode(0o600, of: "source/large")
@@ -183,7 +183,7 @@ struct GivingWayTests {
         }
     }
 
-    /// Each file of the history has a name elsewhere: removing it frees nothing.
+    /// Each file of the history has another name elsewhere, so removing it frees nothing.
     @Test func whatHasANameElsewhereCountsForNothing() throws {
         try onDisk(applies: 4) { scene in
             let history = scene.path("disk/target/.fsync-lite/history")
@@ -195,7 +195,7 @@ struct GivingWayTests {
         }
     }
 
-    /// The file goes with the last of its names, which are in the records of two runs.
+    /// The file is freed with the last of its names, which are in the records of two runs.
     @Test func aFileWithTwoNamesCountsOnce() throws {
         try onDisk(applies: 0) { scene in
             try change(scene, 1, megabytes: 6)
@@ -217,7 +217,7 @@ struct GivingWayTests {
         }
     }
 
-    /// What a recovery moved aside stays, whatever goes.
+    /// An object that a recovery moved aside remains in any case.
     @Test func whatWasMovedAsideCountsForNothingAndStays() throws {
         try onDisk(applies: 1) { scene in
             for round in 2...4 {
@@ -235,7 +235,7 @@ struct GivingWayTests {
         }
     }
 
-    /// Beside a record that cannot be read nothing is removed.
+    /// Beside a record that cannot be read, nothing is removed.
     @Test func besideDamageNothingGoes() throws {
         try onDisk(applies: 5) { scene in
             let history = scene.path("disk/target/.fsync-lite/history")
@@ -247,7 +247,8 @@ struct GivingWayTests {
         }
     }
 
-    /// Content that the source's allocation does not tell of: the guard sees nothing, the disk is full half way.
+    /// The source's allocation does not show the content. So the guard allows it, and the disk is full half
+    /// way.
     @Test func afterAFullDiskOneStepMoreGoes() throws {
         try onDisk(applies: 5) { scene in
             let before = try ids(scene)
@@ -261,7 +262,7 @@ struct GivingWayTests {
         }
     }
 
-    /// There is no room even for the directory that what goes is moved to.
+    /// There is not even an inode for the directory of removed objects.
     @Test func whereNoInodeIsLeft() throws {
         try onDisk(.tmpfs(options: "size=16m,nr_inodes=300"), applies: 0) { scene in
             try scene.build([:], at: "source/d")
@@ -286,7 +287,7 @@ struct GivingWayTests {
         }
     }
 
-    /// No file system tells what a quota leaves.
+    /// No file system shows how much a quota leaves.
     @Test(.needs(.btrfs)) func aRunThatFailsReportsWhatWent() throws {
         try onDisk(.btrfs, applies: 5) { scene in
             let before = try ids(scene)
@@ -301,7 +302,7 @@ struct GivingWayTests {
                 1, says: "to make room, these went: \(before[5]), \(before[4]), \(before[3]), \(before[2])")
             let gone = try run.json().texts("gave_way").map { SnapshotName.short($0) }
             #expect(gone == [before[5], before[4], before[3], before[2]])
-            // The last step stays, and can be taken.
+            // The last step remains, and can be undone.
             #expect(try ids(scene) == Array(before.prefix(2)))
             #expect(try TreeSnapshot(scene.path("disk/target")).differences(from: tree) == [])
             #expect(try scene.run("undo", "disk/target").code == 0)
@@ -337,7 +338,7 @@ struct GivingWayTests {
         }
     }
 
-    /// A commit needs room too, besides what it copies.
+    /// A commit needs space, too, besides its copies.
     @Test(arguments: [3700, 3800, 3900, 3950, 4000, 4050].map { $0 * 1024 })
     func nothingGoesForWhatDoesNotFit(bytes: Int) throws {
         try onDisk(.tmpfs(options: "size=4m"), applies: 1) { scene in
@@ -359,9 +360,9 @@ struct GivingWayTests {
 
     @Test func theOldTreesOfExchangesGoFirst() throws {
         try onDisk(applies: 1) { scene in
-            // What gets other attributes is copied: the old tree holds the only name of what it was.
+            // A file with new attributes is copied, because the old tree has the only name of the old one.
             try scene.setMode(0o600, of: "source/large")
-            // A file that was changed in the tick in which the exchange begins is kept: it may be another's.
+            // A file changed in the tick in which the exchange begins is protected: it may be another user's.
             ClockTick.pass()
             #expect(try apply(scene, ["--exchange"]).code == 0)
             let trees = try FileManager.default.contentsOfDirectory(
@@ -387,7 +388,7 @@ struct GivingWayTests {
                 #expect(try apply(scene).code == 0)
             }
             let history = scene.path("disk/target/.fsync-lite/history")
-            // Another name for all blocks of the history.
+            // Makes a second reference to all blocks of the history.
             try HostCommand.run("cp", "-a", "--reflink=always", history, scene.path("disk/copy"))
             try change(scene, 9, megabytes: 28)
             try apply(scene).expect(4)

@@ -8,14 +8,14 @@ import Testing
 
 @testable import fsync_lite
 
-/// A log, and the like: it is written to while it is copied.
+/// A file such as a log, which a program writes to while it is copied.
 @Suite(
     "A file that grows while it is copied",
     .needs(.strace))
 struct GrowingFileTests {
     private static let megabytes = String(repeating: "a line of a log\n", count: 200_000)
 
-    /// Applies, and has the log grow, or what else is asked for, at each of these calls on it.
+    /// Applies. At each of these calls on the log, it grows, or something else happens.
     private func run(
         _ scene: MirrorScene, _ arguments: [String] = ["apply", "source", "target"],
         at point: PausedCommand.Point = .every("pread64", of: "source/log"),
@@ -36,7 +36,7 @@ struct GrowingFileTests {
         return scene
     }
 
-    /// What is mirrored is the first part of the file, whole, and the next run mirrors the rest.
+    /// The mirror has a complete first part of the file, and the next run mirrors the rest.
     private func expectFirstPart(
         _ scene: MirrorScene, _ run: CommandRun, atLeast size: Int,
         sourceLocation: SourceLocation = #_sourceLocation
@@ -73,12 +73,12 @@ struct GrowingFileTests {
     func itsFirstPartIsMirroredAndTheRestNextTime(options: [String]) throws {
         let scene = try scene()
         try expectFirstPart(scene, run(scene, ["apply", "source", "target"] + options), atLeast: 10)
-        // What the manifest says of it is what is there.
+        // The manifest agrees with the file.
         #expect(try scene.run("manifest", "verify", "target", "target").code == 0)
         try expectTheRestNextTime(scene, options)
     }
 
-    /// It is not copied once more, although it has stopped growing by then.
+    /// It is not copied again, although it has stopped growing by then.
     @Test func largeOneIsCopiedOnce() throws {
         let scene = try scene(Self.megabytes)
         let run = try run(
@@ -119,7 +119,7 @@ struct GrowingFileTests {
         try expectTheRestNextTime(scene)
     }
 
-    /// Something is in it that was not when it was looked at.
+    /// It has content that was not there when it was looked at.
     @Test func emptyOneThatBeginsToGrowIsNoProblem() throws {
         let scene = try MirrorScene(["log": "", "z": "the rest"], inMemory: true)
         try run(scene, at: .every("statx", of: "source/log")).expect(0)
@@ -136,7 +136,7 @@ struct GrowingFileTests {
         #expect(try scene.mirror().output.contains("nothing to do"))
     }
 
-    /// The old one goes on growing under another name; what has the name now is mirrored.
+    /// The old log grows under another name. The file that has the name now is mirrored.
     @Test func rotatedLogIsNotTakenForTheNewOne() throws {
         let scene = try scene()
         var isRotated = false

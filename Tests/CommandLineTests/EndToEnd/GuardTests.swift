@@ -10,7 +10,7 @@ struct GuardTests {
         .directory(range.map { (TreeName(Array("\($0)".utf8)), .file("\($0)")) }, mode: 0o755, modified: nil)
     }
 
-    /// Refused by plan and apply alike, naming what goes ahead; nothing is touched.
+    /// Plan and apply refuse in the same way and name the way out, and nothing changes.
     private func expectRefused(
         _ scene: MirrorScene, _ arguments: [String] = ["source", "target"], hint: String?,
         saying text: String = "",
@@ -140,7 +140,7 @@ struct GuardTests {
         #expect(try scene.run("apply", "second", "target").code == 0)
     }
 
-    /// The sources belong to the tree that an undo brings back: that one's is no other one, and the other one is.
+    /// An undo restores the sources of its tree. After that, only these are expected.
     @Test func anUndoBringsTheSourceBack() throws {
         let scene = try MirrorScene(["a": "1", "d": ["b": "2"]]).mirrored("--keep-last", "9")
         try scene.build(["a": "1", "d": ["b": "two"]], at: "second")
@@ -150,7 +150,7 @@ struct GuardTests {
         try expectRefused(
             scene, ["second", "target"], hint: "--change-source",
             saying: "the source is another directory than last time (\(scene.source))")
-        // Also where the record between is joined to others.
+        // Also if the record between them is joined to others.
         for text in ["3", "4"] {
             try scene.append(text, to: "second/a")
             #expect(try scene.run("apply", "second", "target", "--change-source").code == 0)
@@ -198,13 +198,13 @@ struct GuardTests {
             #expect(try !scene.run("manifest", "list", "target").output.contains("lost+found"))
             try scene.build([:], at: "source/lost+found")
             #expect(try scene.apply().code == 0)
-            // What the source has in one is named, unless it is left out.
+            // If the source's one has content, it is named, unless it is excluded.
             try scene.build(["kept": "not mirrored"], at: "source/lost+found")
             try scene.apply().expect(1, says: "lost+found: a file system keeps this name for itself")
             #expect(try scene.apply("--keep-going").code == 3)
             #expect(try scene.apply("--exclude", "/lost+found").code == 0)
             #expect(scene.exists("target/lost+found") && !scene.exists("target/lost+found/kept"))
-            // Of a source neither, and elsewhere it is a name like any other.
+            // It is also ignored in a source. In other places it is an ordinary name.
             let run = try scene.run("apply", "target", "copy")
             #expect(run.code == 0 && !scene.exists("copy/lost+found"), "\(run.errors)")
             let other = try scene.run("apply", "made", "other")
@@ -224,7 +224,7 @@ struct GuardTests {
             try Data(count: size).write(to: URL(fileURLWithPath: scene.path("disk/source/large")))
             try scene.run("apply", "disk/source", "disk/target").expect(0)
             #expect(scene.exists("disk/target/large"))
-            // What is copied, from another mount of it, needs room.
+            // A copy from another mount needs space.
             try scene.build([:], at: "view")
             try TestDisk.bind(scene.path("disk")).mounted(at: scene.path("view")) {
                 try scene.run("plan", "view/source", "disk/other").expect(4, says: " are needed and ")
@@ -350,7 +350,7 @@ struct GuardTests {
         try scene.mirror()
     }
 
-    /// What was typed, and what goes ahead: a refusal leads to no other that was overcome before.
+    /// The typed command with the needed option. The next refusal keeps the options that solved earlier ones.
     @Test func hintIsTheTypedCommandAndWhatIsNeeded() throws {
         let scene = try MirrorScene(["a": "a", "b.tmp": "b"], inMemory: true)
         try scene.build(["theirs": "theirs"], at: "target")

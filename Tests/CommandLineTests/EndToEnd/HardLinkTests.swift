@@ -3,11 +3,11 @@ import TestNeeds
 import TestSupport
 import Testing
 
-/// What can have several names.
+/// The types that can have several names.
 enum LinkedKind: String, CaseIterable, Sendable {
     case file, symlink, pipe, device
 
-    /// What is no file. Only root makes device nodes.
+    /// The types other than files. Only root can make device nodes.
     static let others = allCases.filter { $0 != .file && ($0 != .device || geteuid() == 0) }
 
     func make(_ name: String, in scene: MirrorScene) throws {
@@ -22,7 +22,7 @@ enum LinkedKind: String, CaseIterable, Sendable {
 
     private func makedev(_ major: UInt, _ minor: UInt) -> dev_t { dev_t(major << 8 | minor) }
 
-    /// `one`, `two` and `dir/three` are one, a file of 5 bytes; `alone` and `twin` are the same and not linked.
+    /// `one`, `two` and `dir/three` are one file of 5 bytes. `alone` and `twin` are equal, but not linked.
     func build(_ scene: MirrorScene) throws {
         try scene.build(["dir": ["x": "x"]], at: "source")
         for name in ["one", "alone", "twin"] { try make(name, in: scene) }
@@ -31,10 +31,10 @@ enum LinkedKind: String, CaseIterable, Sendable {
     }
 }
 
-/// A change of what is linked to what, and what it leads to.
+/// A change of links, and its result.
 struct LinkChange: Sendable, CustomTestStringConvertible {
     let testDescription: String
-    /// Bytes of files that have to be copied.
+    /// Bytes of files that must be copied.
     let copied: Int
     let make: @Sendable (MirrorScene, LinkedKind) throws -> Void
 
@@ -45,7 +45,7 @@ struct LinkChange: Sendable, CustomTestStringConvertible {
         (self.testDescription, self.copied, self.make) = (testDescription, copied, make)
     }
 
-    /// Of whatever has several names.
+    /// The changes for all types.
     static let ofAll: [LinkChange] = [
         .init(testDescription: "one more name") { scene, _ in
             try scene.link("source/four", to: "source/dir/three")
@@ -189,7 +189,7 @@ struct HardLinkTests {
         try change.make(scene, .file)
         #expect(try scene.planned().object("summary")?.number("bytes_to_copy") == change.copied)
         try scene.mirrorAll()
-        // What the history shares with the tree is not changed with it.
+        // Objects that the history shares with the tree do not change with it.
         let history = try scene.contentsOfHistory()
         for name in try TreeSnapshot(scene.source).paths where try scene.status("source/\(name)").st_nlink > 1
         {
@@ -201,7 +201,7 @@ struct HardLinkTests {
         }
     }
 
-    /// Stopped dead when all is done, it is taken back or finished.
+    /// Killed after its last operation, it is undone or finished.
     @Test(.needs(.strace), arguments: LinkChange.ofFiles)
     func changeOfAGroupIsTakenBackOrFinishedByARecovery(change: LinkChange) throws {
         let scene = try groupScene()
@@ -240,7 +240,7 @@ struct HardLinkTests {
         try scene.mirrorAll()
     }
 
-    /// What somebody linked out of the target is theirs, and never changes.
+    /// A foreign name of an object outside the target never changes.
     @Test(arguments: [
         "mode", "xattr", "time", "owner", "content", "grown", "gone", "moved", "one more name",
     ])
@@ -264,7 +264,7 @@ struct HardLinkTests {
         }
         try scene.mirrorAll()
         #expect(try scene.wholeState("outside").differences(from: before) == [])
-        // And after that one, which may have kept it as it is.
+        // A second change, because the first one may have left the object unchanged.
         for name in try TreeSnapshot(scene.source).paths where name != "dir" {
             try scene.setMode(0o606, of: "source/\(name)")
         }
@@ -286,7 +286,7 @@ struct HardLinkTests {
         }
         try expectWithout()
         #expect(!scene.exists("target/not me"))
-        // The target has one too, and that is nobody's business.
+        // The target has a name, too, which does not matter.
         try scene.link("target/not me", to: "target/one")
         try expectWithout()
         let before = try scene.status("target/not me")
@@ -296,12 +296,12 @@ struct HardLinkTests {
         try expectWithout()
         let after = try scene.status("target/not me")
         #expect(before.st_mode == after.st_mode && before.st_ino == after.st_ino && after.st_size == 5)
-        // Taken in again.
+        // Included again.
         try scene.mirrorAll()
     }
 
-    /// What is excluded keeps the directory where it is, and the file in it is deleted: its new names cannot be linked to
-    /// that one.
+    /// A directory with excluded content remains, and the file in it is deleted. New names cannot be linked
+    /// to it.
     @Test func namesOfAFileThatCannotMoveAlongAreNamesOfOneCopy() throws {
         let scene = try MirrorScene(["dir": ["one": "group", "stays": "x"]])
         try scene.mirrorAll()
@@ -322,7 +322,7 @@ struct HardLinkTests {
         let lines = try scene.planned().actionLinesButTimes
         #expect(lines.count == 2 && lines.allSatisfy { $0.contains("links") }, "\(lines)")
         try scene.mirrorAll()
-        // What is a group already stays one until something of it changes.
+        // A group of names remains one until something in it changes.
         #expect(try scene.plan("--json", "--no-hard-links").json().actionLines == [])
         #expect(try scene.apply("--no-hard-links").code == 0)
         try scene.setMode(0o600, of: "source/two")
@@ -330,7 +330,7 @@ struct HardLinkTests {
         try scene.mirrorAll()
     }
 
-    /// Clones of one image have equal inodes and birth times: the file system tells their files apart.
+    /// Clones of one image have equal inodes and birth times. The file system distinguishes their files.
     @Test(.needs(.mounts))
     func groupsOfTwoFileSystemsAreNotTakenForOne() throws {
         let scene = try MirrorScene(["first": [:], "second": [:]])

@@ -3,7 +3,7 @@ import Testing
 
 @Suite("Changes that size and time do not show, and changes that others made in the target")
 struct HiddenChangeTests {
-    /// - Parameter side: the one that is edited; the target has what the source has.
+    /// - Parameter side: the side that is edited. Before, both sides are equal.
     @Test(arguments: [("source", "before", "after."), ("target", "after.", "before")])
     func editThatRestoresSizeAndTimeIsCaughtAndKept(side: String, kept: String, wanted: String) throws {
         let scene = try MirrorScene(["a": .file("before", modified: TreeTime(1_600_000_000, 1)), "b": "b"])
@@ -42,7 +42,7 @@ struct HiddenChangeTests {
         try scene.swap("source/a", "source/b")
         try scene.swap("source/a", "source/d/c")
         try scene.mirror()
-        // The bytes trade places, the objects stay.
+        // The two files exchange their bytes, not their places.
         try scene.editInSecret("source/a", "SECOND")
         try scene.editInSecret("source/b", "FIRST.")
         try scene.mirror()

@@ -2,9 +2,9 @@ import Foundation
 import TestSupport
 import Testing
 
-/// After any applies, undos, restores and prunes, each snapshot that is listed comes back as it was found.
+/// After any applies, undos, restores and prunes, each listed snapshot is restored as it was found.
 struct HistoryCourseTests {
-    /// In `swift test` few; FSYNC_LITE_SEQUENCES says another number.
+    /// A small number for `swift test`. FSYNC_LITE_SEQUENCES sets another one.
     private static let sequences =
         ProcessInfo.processInfo.environment["FSYNC_LITE_SEQUENCES"].flatMap { UInt64($0) } ?? 8
 
@@ -23,7 +23,7 @@ struct HistoryCourseTests {
     }
 }
 
-/// A target to which random things happen, and the trees that its applies found.
+/// A target with random events, and the trees that its applies found.
 private struct HistoryCourse {
     private let directory: TemporaryDirectory
     private var random: SplitMix64
@@ -95,7 +95,7 @@ private struct HistoryCourse {
         try note(found: found, before: before)
     }
 
-    /// Each snapshot that does not come back as it was.
+    /// The snapshots that are not restored as they were.
     mutating func faults() throws -> [String] {
         var faults: [String] = []
         for (index, id) in try snapshots().enumerated() {

@@ -4,7 +4,7 @@ import TestNeeds
 import TestSupport
 import Testing
 
-/// Files that are nearly all holes, on tmpfs: a run that read or hashed one whole would not end.
+/// Files with huge holes, on tmpfs. A run that read or hashed a whole one would not end.
 @Suite("Files with large holes", .needs(.otherFileSystem))
 struct HoleTests {
     static let size = 1 << 60
@@ -27,7 +27,7 @@ struct HoleTests {
         return run
     }
 
-    /// Of the middle of the target's file.
+    /// The middle of the target's file.
     private func middle(_ scene: MirrorScene, size: Int = size) -> String {
         let file = open(scene.path("target/disk"), O_RDONLY)
         defer { close(file) }
@@ -42,7 +42,7 @@ struct HoleTests {
         #expect(middle(scene) == "middle")
         #expect(try mirror(scene).output.contains("nothing to do"))
         #expect(try mirror(scene, "--checksum").output.contains("nothing to do"))
-        // Data where the other has a hole, and the reverse, and the time put back.
+        // Data in place of a hole, and the reverse, with the time restored.
         var status = stat()
         try #require(stat(scene.path("source/disk"), &status) == 0)
         let file = open(scene.path("source/disk"), O_WRONLY)
@@ -82,7 +82,7 @@ struct HoleTests {
         #expect(try scene.apply("--digest=no").code == 64)
         let command = try RunningCommand(
             ["apply", "source", "target", "--digest=all"], in: scene.directory.path)
-        // The copy is there: the digest is under way, or about to be.
+        // The copy exists, so the digest is being computed, or is about to be.
         let stage = scene.path("target/.fsync-lite/stage")
         func isStaged() -> Bool {
             (FileManager.default.enumerator(atPath: stage)?.allObjects ?? []).contains {

@@ -2,7 +2,7 @@ import TestNeeds
 import TestSupport
 import Testing
 
-/// The other end of the line means harm. `scripts/attack --part wire` has more of it, and measures what it costs.
+/// The other end is hostile. `scripts/attack --part wire` has more such cases, and measures their cost.
 @Suite("A hostile other end", .needs(.tool("python3")))
 struct HostileLineTests {
     private enum Frame {
@@ -46,7 +46,7 @@ struct HostileLineTests {
     private static let pings = FarMachine.relay(
         there: "if frame[4] in (3, 4): return struct.pack(\"<I\", 0) + bytes([8])")
 
-    /// A run whose client owes it an answer, and what is left of it.
+    /// A run whose client does not answer, and its end.
     private func ended(by option: String) throws -> CommandRun {
         let scene = try FarMachine(has: .target).scene(["a": "a"])
         try scene.mirror()

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Documents from pipes")
 struct InputDocumentTests {
-    /// A mirror, and beside it `manifest`, `plan`, `patterns` and `prefs`.
+    /// A mirror, with `manifest`, `plan`, `patterns` and `prefs` beside it.
     private func scene() throws -> MirrorScene {
         let scene = try MirrorScene(["a": "1", "b.tmp": "2"], inMemory: true).mirrored()
         try FileManager.default.copyItem(
@@ -18,7 +18,7 @@ struct InputDocumentTests {
 
     private struct Reader: Sendable, CustomTestStringConvertible {
         let document: String
-        /// `FILE` stands for the document.
+        /// `FILE` is replaced by the document.
         let words: [String]
         var code: Int32 = 0
         var testDescription: String { words.joined(separator: " ") }
@@ -39,7 +39,7 @@ struct InputDocumentTests {
         Reader(document: "plan", words: ["apply", "--plan", "FILE"]),
     ]
 
-    /// The same run with the document as a file, and from a pipe whose writer is slow.
+    /// The same run reads the document as a file, and from a pipe with a slow writer.
     @Test(arguments: readers, ["/dev/stdin", "named pipe"])
     private func aSlowPipeIsAsGoodAsAFile(reader: Reader, pipe: String) throws {
         func words(_ file: String, in scene: MirrorScene) throws -> [String] {
@@ -67,7 +67,7 @@ struct InputDocumentTests {
         func withoutPaths(_ text: String, _ scene: MirrorScene, _ document: String) -> [Substring] {
             text.replacing(scene.directory.path, with: "HERE").replacing(document, with: "FILE")
                 .split(separator: "\n")
-                // When it was made.
+                // The time of its creation.
                 .filter { !$0.hasPrefix("manifest  ") && !$0.hasPrefix("created") && !$0.hasPrefix("saved") }
         }
         if reader.document != "manifest" {
@@ -95,7 +95,7 @@ struct InputDocumentTests {
         try scene.run(["apply", option, "source"] + trees).expect(65, says: "source: Is a directory")
     }
 
-    /// Somebody waits for the settings that are only looked for.
+    /// The settings in this directory are optional, so nothing waits for them.
     @Test func aPipeInTheSettingsDirectoryIsNotWaitedFor() throws {
         let scene = try scene()
         try scene.build(["fsync-lite": [:]], at: "config")

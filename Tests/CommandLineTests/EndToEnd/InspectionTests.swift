@@ -16,7 +16,7 @@ struct InspectionTests {
         "link": .symlink("docs/a.txt"), "pipe": .fifo(),
     ]
 
-    /// Names that other formats have to encode.
+    /// Names that other formats must encode.
     private let oddTree: TreeLiteral = [
         "a b": "1", "line\nfeed": "2", "back\\slash": "3", "carriage\rreturn": "4", "#=*?[x]": "5",
         TreeName([0x66, 0xFF]): "6", "-": "7", "d d": ["é": "8", "f": .fifo(), "l": .symlink("a b\\#")],
@@ -120,7 +120,7 @@ struct InspectionTests {
         #expect(changes.contains("> docs -> moved/  4 entries  (renamed)"), "\(changes)")
         #expect(changes.contains("~ big  5.0 kB  (size, modified, content)"))
         #expect(changes.contains("- link  (removed)"))
-        // What has no inodes in common is told by paths.
+        // Without common inodes, changes are found by paths.
         #expect(try diff("target@latest~1", "source", 2).contains("+ moved/a.txt  5 B  (new)"))
         let listed = try scene.run("manifest", "list", "--json", "target@latest~1")
         let facts = try [before, listed.output].map { text in
@@ -145,7 +145,7 @@ struct InspectionTests {
     func aSnapshotThatIsNotThereIs66(name: String, message: String) throws {
         let scene = try MirrorScene(tree).mirrored()
         try scene.run("manifest", "diff", name, "source").expect(66, says: message)
-        // What has such a name goes first.
+        // A target with such a name has priority.
         try scene.move("target", to: name)
         #expect(try scene.run("manifest", "diff", name, "source").code == 0)
     }
@@ -173,7 +173,7 @@ struct InspectionTests {
         for tree in [scene.source, scene.target] {
             #expect(HostCommand.works("mtree", "-p", tree, "-f", scene.path("spec")), "\(export.output)")
         }
-        // It is a comparison, and not only parsed.
+        // It is a comparison, not only a parse.
         try scene.editInSecret("source/a b", "!")
         #expect(
             HostCommand.works("mtree", "-p", scene.source, "-f", scene.path("spec")) == (manifest != "d.json")
@@ -186,7 +186,7 @@ struct InspectionTests {
     func sha256sumAcceptsItsExport(manifest: String) throws {
         let scene = try MirrorScene(oddTree).mirrored()
         #expect(try scene.run("manifest", "create", "--digest", "source", "-o", "d.json").code == 0)
-        // Not by way of a string: names are bytes.
+        // Not through a string, because names are bytes.
         let command = "'\(try BuiltCommand.path())' manifest export --format sha256sum \(manifest) > sums"
         try HostCommand.run("sh", "-c", "cd '\(scene.directory.path)' && \(command)")
         #expect(try Data(contentsOf: URL(fileURLWithPath: scene.path("sums"))).count { $0 == 10 } == 9)

@@ -3,7 +3,7 @@ import TestNeeds
 import TestSupport
 import Testing
 
-/// Another machine without fsync-lite: a command in ssh's place, with a home of its own.
+/// Another machine without fsync-lite: a command in ssh's place, with its own home directory.
 @Suite("Installing it on another machine")
 struct InstallTests {
     private static let installed = "home/.local/bin/fsync-lite"
@@ -20,7 +20,7 @@ struct InstallTests {
             try use()
         }
 
-        /// - Parameter lines: of a shell, as in `FarMachine`.
+        /// - Parameter lines: for a shell, as in `FarMachine`.
         mutating func use(_ lines: String = FarMachine.connection) throws {
             let home = scene.path("home")
             far = try FarMachine("export HOME='\(home)' PATH='\(home)/bin':/usr/bin:/bin\n\(lines)")
@@ -34,7 +34,7 @@ struct InstallTests {
             try scene.here(["apply", "source", "far:\(scene.target)", "--ssh", far.ssh] + options)
         }
 
-        /// A shell script in the place of a command there.
+        /// A shell script in place of a command there.
         func script(_ name: String, _ lines: String) throws {
             let path = scene.path(name)
             try HostCommand.run("install", "-D", "-m", "755", "/dev/null", path)
@@ -60,7 +60,7 @@ struct InstallTests {
         try machine.push("--install", "--remote-command", "/x").expect(64, says: "leave one out")
     }
 
-    /// That path is tried where the shell does not find it.
+    /// That path is tried if the shell does not find it.
     @Test func whereItIsInstalledItIsFound() throws {
         let machine = try Machine()
         try machine.script(Self.installed, "exec '\(BuiltCommand.path())' \"$@\"")
@@ -68,7 +68,7 @@ struct InstallTests {
         try machine.apply("far:\(machine.scene.source)", "copy").expect(0)
     }
 
-    /// Shells, and what stands in their place, end with codes of their own.
+    /// Shells, and programs in their place, end with their own codes.
     @Test(arguments: [
         (1, "fsync-lite: Command not found."), (126, "sh: 1: fsync-lite: Permission denied"),
         (127, "rbash: fsync-lite: command not found"), (255, ""), (2, "unknown command"),
@@ -94,7 +94,7 @@ struct InstallTests {
         }
     }
 
-    /// As one of another processor.
+    /// For example, a program for another processor.
     @Test func whatIsThereAndCannotBeRunIsNamed() throws {
         var machine = try Machine()
         try machine.use(#"exec bash -c "$far""#)
@@ -153,7 +153,7 @@ struct InstallTests {
         #expect(
             try Data(contentsOf: URL(fileURLWithPath: machine.scene.path(Self.installed)))
                 == Data(contentsOf: URL(fileURLWithPath: BuiltCommand.path())))
-        // The far end has it by now: the command that installs is not reached.
+        // The other machine has it now, so the installing command does not run.
         try machine.use(#"case "$far" in *mktemp*) exit 9;; esac; exec sh -c "$far""#)
         #expect(try machine.push("--install").output.contains("nothing to do"))
         #expect(try machine.apply("far:\(machine.scene.source)", "copy", "--install").code == 0)

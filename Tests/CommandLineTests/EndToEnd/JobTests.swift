@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Jobs: their targets, their plans, how they stand")
 struct JobTests {
-    /// A job `photos`, with more keys, and other jobs.
+    /// A job `photos` with more keys, and other jobs.
     private func scene(_ more: String = "", _ others: String = "") throws -> MirrorScene {
         let scene = try MirrorScene(["a": "one", "d": ["x": "x"]], inMemory: true)
         try scene.build(
@@ -65,7 +65,7 @@ struct JobTests {
             let said = run.errors.replacing("fsync-lite: ", with: "")
             #expect(said == "\(message)\n\(list)", "\(words): \(said)")
         }
-        // A path is none, and without jobs there is nothing to list.
+        // A path is not a job, and without jobs there is nothing to list.
         #expect(try run(scene, "status", "./all").code == 66)
         try scene.build("{}", at: "settings.json")
         #expect(try run(scene, "status", "all").code == 66)
@@ -83,7 +83,7 @@ struct JobTests {
         #expect(try scene.text("said") == "before photos\n1\n")
     }
 
-    /// A mail that a person reads, however much was not done, with the safe way before the override.
+    /// A mail for people, even if much was not done, with the safe way before the override.
     @Test func commandsGetTextAndVariables() throws {
         let script =
             "{ cat; echo; env | grep ^FSYNC_LITE_ | grep -v STATE | sort; } > HERE/mail".replacing(
@@ -123,15 +123,15 @@ struct JobTests {
         #expect(
             mail.contains("FSYNC_LITE_MESSAGE=\(reasons)") && mail.contains("FSYNC_LITE_OUTCOME=refused"),
             "\(mail)")
-        // The same is said to a person at a terminal.
+        // A person at a terminal reads the same.
         let said = refused.errors.split(separator: "\n").map(String.init)
         #expect(said.dropLast().last?.hasSuffix("mount it, and run the same again") ?? false, "\(said)")
-        // In JSON, too, what was not done is ten examples and a number.
+        // The JSON also has ten examples of the omitted actions, and their number.
         let report = try run(scene, "run", "photos", "--json").json()
         #expect(report.objects("actions").count == 10 && report.number("actions_left_out") == 34)
     }
 
-    /// The mirror is complete, and the run is not: mail, variables and report say so alike.
+    /// The mirror is complete, but the run is not. Mail, variables and report agree.
     @Test(arguments: ["text", "json"]) func aFailedCommandAfterTheRunIsTold(format: String) throws {
         let scene = try scene(
             #", "after": ["sh", "-c", "exit 9"], "report": "\#(format)""#
@@ -193,7 +193,7 @@ struct JobTests {
         try run(scene, "status", "photos").expect(
             0, says: "fsync-lite status \(scene.target)", prints: "target     photos\n")
         #expect(try run(scene, "status", "./photos").errors == "")
-        // Of the same directory there is nothing to tell.
+        // For a directory, settings with an error do not matter.
         try scene.build(.file("{", mode: 0o600), at: "broken.json")
         #expect(try scene.run("status", "photos", "--settings", "broken.json").code == 0)
     }
@@ -211,7 +211,7 @@ struct JobTests {
         for words in [["run", "photos"], ["run", "--all"], ["plan", "--job", "photos"]] {
             #expect(try scene.run(words + ["--settings", "settings.json"]).code == 0)
         }
-        // An apply says for itself which target it begins.
+        // An apply names the target that it begins.
         #expect(try scene.run("apply", "source", "other").code == 0)
     }
 
@@ -311,7 +311,7 @@ struct JobTests {
         try run(scene, "status", "photos").expect(0, prints: "holds      2 files, 1 directory, 0 symlinks")
         #expect(try run(scene, "status", "./photos").code == 66)
         #expect(try run(scene, "status", "photos", "--json").json().text("target") == scene.target)
-        // A target of that name stays what it was.
+        // A target of that name remains unchanged.
         #expect(try scene.run("apply", "source/d", "photos").code == 0)
         #expect(try run(scene, "status", "photos").output.contains("holds      1 file, 0 directories"))
         #expect(try run(scene, "status").code == 64)

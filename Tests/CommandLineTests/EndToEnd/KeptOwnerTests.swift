@@ -9,7 +9,7 @@ struct KeptOwnerTests {
         try scene.status(name).st_mode & 0o7777
     }
 
-    /// Applied, and after that there is nothing to do, which manifest and plan agree on.
+    /// Applies. After that there is nothing to do, and the manifest and the plan agree.
     private func applyOnce(
         _ scene: MirrorScene, _ options: String..., sourceLocation: SourceLocation = #_sourceLocation
     ) throws {
@@ -32,12 +32,12 @@ struct KeptOwnerTests {
         #expect(try mode(scene, "target/theirs") == 0o755)
         #expect(try mode(scene, "target/group") == 0o4755)
         #expect(try mode(scene, "target/ours") == 0o6755)
-        // New files in it have its group, which is no right of its owner's.
+        // On a directory, setgid only gives new files its group. That is no right of the owner.
         #expect(try mode(scene, "target/dir") == 0o3775)
         try scene.setMode(0o6711, of: "source/theirs")
         try applyOnce(scene, "--no-owner")
         #expect(try mode(scene, "target/theirs") == 0o711)
-        // As an earlier version left it.
+        // The state that an earlier version left.
         try scene.setMode(0o6711, of: "target/theirs")
         #expect(
             try scene.plan("--json", "--no-owner").json().actionLines == ["attributes theirs (mode, drift)"])
@@ -142,7 +142,7 @@ struct KeptOwnerTests {
         try scene.setOwner(1234, 4321, of: "source")
         #expect(try applyInNamespace(scene).code == 3)
         #expect(try applyInNamespace(scene).output.contains("nothing to do"))
-        // Of one that is there.
+        // The same for an existing target.
         let other = try MirrorScene(["a": "a"])
         #expect(try applyInNamespace(other).code == 0)
         try other.setOwner(1234, 4321, of: "source")
@@ -164,7 +164,7 @@ struct KeptOwnerTests {
         let scene = try strangeScene()
         for _ in 1...2 {
             try applyInNamespace(scene, "--no-owner").expect(0)
-            // A new directory that others move into.
+            // A new directory, into which others move.
             try scene.build(["in": [:]], at: "source/more")
             try scene.move("source/dir", to: "source/more/dir")
             try scene.setOwner(1234, 4321, of: "source/more")
@@ -173,7 +173,7 @@ struct KeptOwnerTests {
             try scene.remove("source/more")
         }
     }
-    /// What the target could not hold is not tried again when a directory gets new names.
+    /// Attributes that the target could not store are not tried again when a directory gets new names.
     @Test(.needs(.userNamespaces), arguments: [[], ["--keep-going"], ["--exchange"]])
     func omittedOwnersStayOmittedInLaterRuns(options: [String]) throws {
         let scene = try MirrorScene(["d": ["g": "1"], "f": "1"])
@@ -192,7 +192,7 @@ struct KeptOwnerTests {
         }
     }
 
-    /// Root of a namespace that lacks the owner of a directory cannot put its times right.
+    /// If a namespace does not have the owner of a directory, its root cannot restore the times.
     @Test(.needs(.userNamespaces))
     func directoriesOfOwnersThatANamespaceHasNotAreRefused() throws {
         let scene = try MirrorScene(["d": ["g": "1"]])
@@ -205,7 +205,7 @@ struct KeptOwnerTests {
         #expect(try TreeSnapshot(scene.target) == before)
         #expect(try scene.run("status", "target").code == 0)
         try scene.mirror()
-        // Its number, where a user has it.
+        // A user may have this number.
         try scene.setOwner(65534, 65534, of: "source/d")
         try scene.mirror()
         try scene.append("3", to: "source/d/g")

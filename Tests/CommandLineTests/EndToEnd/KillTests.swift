@@ -13,7 +13,7 @@ struct KillTests {
 
     /// Starts an apply and kills it after some time.
     ///
-    /// - Parameter isCommitting: that time begins when the journal is there.
+    /// - Parameter isCommitting: the time begins when the journal exists.
     private func killedApply(_ scene: MirrorScene, after delay: Duration, isCommitting: Bool = false) throws {
         let running = try RunningCommand(["apply", "source", "target"], in: scene.directory.path)
         if isCommitting { while running.isRunning, !scene.exists("target/.fsync-lite/journal") {} }
@@ -36,9 +36,10 @@ struct KillTests {
         var random = SplitMix64(seed: 2)
         var (pending, old, new) = (0, 0, 0)
         var longest = Duration.milliseconds(50)
-        // As many more rounds as it takes to hit each moment.
+        // Adds rounds until each moment was hit.
         for round in 0..<300 where round < 36 || min(pending, old, new) == 0 {
-            // Every kind of change: edits, a moved directory, new and deleted ones, a swap of a file and a directory.
+            // Every kind of change: edits, moved, new and deleted directories, a file and a directory
+            // swapped.
             for index in (0..<100).shuffled(using: &random).prefix(60) {
                 try scene.append(" \(round)", to: "source/edited/file \(index)")
             }
@@ -163,7 +164,7 @@ struct KillTests {
         try scene.settle()
     }
 
-    /// The directory is removed while a displaced entry of it and a new one wait: it is made anew, in both directions.
+    /// The directory is removed while an old and a new entry of it wait. It is made again, both ways.
     @Test(.needs(.strace), arguments: [[], ["--back"]])
     func aDirectoryThatIsMissingIsMadeAnew(_ direction: [String]) throws {
         let scene = try MirrorScene(["d": ["old": "old"], "kept": "k"]).mirrored()

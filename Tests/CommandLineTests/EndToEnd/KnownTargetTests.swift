@@ -4,7 +4,7 @@ import TestNeeds
 import TestSupport
 import Testing
 
-/// What was written to once is not begun anew on the disk below its mount point.
+/// A target that was written once is not begun again on the disk below its mount point.
 @Suite("Known targets, and one whose disk is missing")
 struct KnownTargetTests {
     private let scene: MirrorScene
@@ -84,7 +84,7 @@ struct KnownTargetTests {
         #expect(try record().objects("targets").count == 1)
     }
 
-    /// An earlier run had filled the disk below.
+    /// An earlier run filled the disk below.
     @Test(.needs(.mounts)) func anotherStateAtThePathIsRefused() throws {
         try apply()
         try onDisk { try apply("target", "--new-target") }
@@ -120,7 +120,7 @@ struct KnownTargetTests {
         try expectRefused("target")
     }
 
-    /// Without a record of this user's, nothing is known.
+    /// Without this user's record, nothing is known.
     @Test(.needs(.mounts)) func aDamagedRecordIsNoError() throws {
         try onDisk { try apply() }
         for damage in ["", "{", "{\"targets\": [{}], \"version\": 1}"] {
@@ -182,7 +182,7 @@ struct KnownTargetTests {
         try apply("target", "--adopt")
     }
 
-    /// Memory is empty after each mount, so that the disk is missing says nothing.
+    /// Memory is empty after each mount, so a missing disk shows nothing.
     @Test(.needs(.root)) func aTargetInMemoryIsNotRecorded() throws {
         try onDisk("target", .tmpfs(options: "size=8m")) { try apply() }
         try apply()

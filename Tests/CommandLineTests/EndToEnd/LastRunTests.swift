@@ -24,7 +24,7 @@ struct LastRunTests {
         #expect(status.number("last_run_result") == 0 && status.number("last_run_problems") == 0)
         let (began, ended) = (status.text("last_run") ?? "", status.text("last_run_ended") ?? "")
         #expect(began == status.text("created") && ended >= began)
-        // One that finds nothing to do is a run too.
+        // A run without changes is a run, too.
         try scene.mirror()
         #expect(try (scene.run("status", "--json", "target").json().text("last_run") ?? "") > began)
     }
@@ -52,7 +52,7 @@ struct LastRunTests {
         #expect(try lastRun(scene).hasSuffix(" s ago"))
     }
 
-    /// A clock that was wrong makes no target young for ever.
+    /// A wrong clock must not make a target young forever.
     @Test func oneFromTheFutureIsNotYoung() throws {
         let scene = try scene()
         try scene.noteLastRun(daysAgo: -365)
@@ -77,11 +77,11 @@ struct LastRunTests {
         try scene.build([:], at: "source")
         #expect(try scene.apply().code == 4)
         #expect(try scene.run("plan", "away", "target").code == 0)
-        // Its age moves on.
+        // Its age changes.
         #expect(try lastRun(scene).prefix(35) == before.prefix(35))
     }
 
-    /// As it was before it was a document.
+    /// Before it was a document, it was an empty file.
     @Test func emptyFileOfTheOldFormatIsRead() throws {
         let scene = try scene()
         try scene.build("", at: "target/.fsync-lite/last-run")
@@ -113,7 +113,7 @@ struct LastRunTests {
 }
 
 extension MirrorScene {
-    /// Has the target tell that its last run was then.
+    /// Writes the time of the last run to the target.
     func noteLastRun(daysAgo days: Int, problems: Int = 0) throws {
         let time = Date(timeIntervalSinceNow: -86_400 * Double(days)).formatted(.iso8601)
         try build(

@@ -50,7 +50,7 @@ struct LeftOutTargetTests {
             try apply(scene, "source", "source/mnt/backup/t", "--exclude", "/mnt/backup/t").expect(0)
             try expect(scene, "source/mnt/backup/t", Self.mirrored)
         }
-        // The target would hold the source.
+        // The target would contain the source.
         #expect(try apply(scene, "source/etc", "source", "--exclude", "/x", "--adopt").code == 4)
     }
 

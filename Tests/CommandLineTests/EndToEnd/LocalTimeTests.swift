@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Times are local for people, in whichever zone they are.
+/// Times are local for people, in any zone.
 struct LocalTimeTests {
     private static let posixRule = "CET-1CEST,M3.5.0,M10.5.0/3"
 
@@ -28,7 +28,7 @@ struct LocalTimeTests {
         #expect((offsets[zone] ?? ["+00:00", "+01:00", "+02:00"]).contains(String(hour.1)))
     }
 
-    /// Files of these times in UTC, in the order of their names.
+    /// Files with these times in UTC, in the order of their names.
     private static let times = [
         "2018-11-04T02:59:59Z", "2018-11-04T03:00:00Z", "2026-03-29T00:59:59Z", "2026-03-29T01:00:00Z",
         "2026-03-29T01:30:00Z", "2026-10-24T22:00:00Z", "2026-10-25T00:30:00Z", "2026-10-25T01:30:00Z",
@@ -37,14 +37,14 @@ struct LocalTimeTests {
 
     /// The first file that is newer.
     private static let local: [(zone: String, time: String, first: Int)] = [
-        // The clock goes from 2 to 3; then from 3 back to 2.
+        // The clock is set from 2 to 3, then from 3 back to 2.
         ("Europe/Berlin", "2026-03-29 01:59:59", 2), ("Europe/Berlin", "2026-03-29 02:00", 3),
         ("Europe/Berlin", "2026-03-29 02:30", 4), ("Europe/Berlin", "2026-03-29T03:00", 3),
         (posixRule, "2026-03-29 02:30", 4), ("Europe/Berlin", "2026-10-25 02:30", 6),
         ("Europe/Berlin", "2026-10-25 03:00", 8), (posixRule, "2026-10-25 02:30", 6),
         ("Europe/Berlin", "2026-10-25T02:30+01:00", 7), ("Europe/Berlin", "2026-10-25", 5),
         ("Europe/Berlin", "2026-10-26", 9), ("UTC", "2026-10-26", 10),
-        // There the clock goes from midnight to 1.
+        // There the clock is set from midnight to 1.
         ("America/Sao_Paulo", "2018-11-04", 1), ("America/Sao_Paulo", "2018-11-04 01:00", 1),
     ]
 

@@ -5,11 +5,11 @@ import TestNeeds
 import TestSupport
 import Testing
 
-/// Who holds the lock of a target that several machines may mount: the file `lock` of its state says it, and a run goes on
-/// only if that process has ended for certain.
+/// The holder of the lock of a target that several machines may mount. The file `lock` of its state names it.
+/// A run continues only if that process has surely ended.
 @Suite(.needs(.root, .overlay))
 struct LockHolderTests {
-    /// A target whose lock says this, and what `body` does with it.
+    /// A target with this lock, for `body`.
     private func withTarget(_ disk: TestDisk = .overlay, _ body: (MirrorScene) throws -> Void) throws {
         let scene = try MirrorScene(["a": "a"], inMemory: true)
         try FileManager.default.createDirectory(atPath: scene.target, withIntermediateDirectories: false)
@@ -32,7 +32,7 @@ struct LockHolderTests {
             .file(Array(text.utf8), mode: 0o600, modified: nil), at: "target/m/.fsync-lite/lock")
     }
 
-    /// As a run of this machine writes it.
+    /// The lock as a run of this machine writes it.
     fileprivate struct Lock: Encodable {
         var version = 1
         var host: String
@@ -54,7 +54,7 @@ struct LockHolderTests {
         }
     }
 
-    /// What the lock says that is not true of this running process, and whether its writer has ended for certain.
+    /// A value of the lock that does not fit this running process, and whether its writer has surely ended.
     struct Claim: Sendable, CustomTestStringConvertible {
         let testDescription: String
         let isOver: Bool
@@ -88,12 +88,12 @@ struct LockHolderTests {
             #expect(run.code == (claim.isOver ? 0 : 75), "\(run.errors)")
             #expect(run.errors.contains("is writing to this target") == !claim.isOver, "\(run.errors)")
             #expect(try scene.text("target/m/a") == (claim.isOver ? "amore" : "a"))
-            // It goes with the run that took it over; another one's stays.
+            // A lock that a run has taken over is removed with it. Another one remains.
             #expect(scene.exists("target/m/.fsync-lite/lock") == !claim.isOver)
         }
     }
 
-    /// A torn one tells nothing. On an overlay no other machine writes, through bindfs one may.
+    /// A torn lock shows nothing. On an overlay no other machine can write; through bindfs one may.
     @Test(.needs(.bindfs), arguments: [TestDisk.overlay, .bindfs])
     func aTornLockExcludesWhereOtherMachinesMayWrite(disk: TestDisk) throws {
         let isShared = if case .overlay = disk { false } else { true }
@@ -107,7 +107,7 @@ struct LockHolderTests {
         }
     }
 
-    /// `recover --break-lock` on another machine took it over meanwhile, and that machine writes now.
+    /// `recover --break-lock` on another machine took it over, and that machine writes now.
     @Test(.needs(.strace)) func aRunRemovesOnlyItsOwnLock() throws {
         try withTarget { scene in
             var lock = try Lock(of: getpid())

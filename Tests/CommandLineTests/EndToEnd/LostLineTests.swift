@@ -2,7 +2,7 @@ import TestNeeds
 import TestSupport
 import Testing
 
-/// The line to a target's machine is lost after the word to commit.
+/// The connection to a target's machine is lost after `go`.
 @Suite("A line that is lost during the commit", .needs(.tool("python3")))
 struct LostLineTests {
     /// Types of frames.
@@ -10,7 +10,7 @@ struct LostLineTests {
         static let output = 11, ready = 12, outcome = 13, go = 15
     }
 
-    /// The far end goes on to its end, and what it says then is lost.
+    /// The other end continues to its end, and its outcome is lost.
     private static let lostAnswer = FarMachine.relay(
         back: """
             if frame[4] in (\(Frame.output), \(Frame.outcome)):
@@ -58,7 +58,7 @@ struct LostLineTests {
         try scene.mirror()
     }
 
-    /// Killed at each rename of its commit, the far end leaves what the named command ends.
+    /// The other end is killed at each rename of its commit. The named command ends that commit.
     @Test(.needs(.strace), arguments: 1...7) func aKilledCommitIsEndedByTheNamedCommand(rename: Int) throws {
         let scene = try scene(
             "strace -f -qq -o /dev/null -e trace=renameat,renameat2 -e inject=renameat,renameat2:signal=KILL:when=\(rename) "

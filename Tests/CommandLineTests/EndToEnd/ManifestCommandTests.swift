@@ -44,7 +44,7 @@ struct ManifestCommandTests {
         #expect(Self.lasting(runs[0]) == Self.lasting(runs[1]))
     }
 
-    /// Without what is new in every manifest.
+    /// Without the parts that are new in every manifest.
     private static func lasting(_ manifest: String) -> String {
         var lines = manifest.components(separatedBy: "\n")
         lines[0] = lines[0].replacing(#/"(id|created)":"[^"]*"/#, with: "")
@@ -77,7 +77,7 @@ struct ManifestCommandTests {
             ])
     }
 
-    /// What version 1 wrote is read for ever.
+    /// A manifest of version 1 can always be read.
     @Test func manifestOfTheFirstVersionIsRead() throws {
         let fixture = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
             .appendingPathComponent("../../../fixtures/manifest-v1/small.json").standardizedFileURL.path
@@ -151,7 +151,7 @@ struct ManifestCommandTests {
         #expect(status.text("state") == "committed")
         #expect(status.object("summary")?.number("files") == 3)
         #expect(status.objects("history").count == 2)
-        // As `snapshot list` has it: what is free once the tree before the present one is removed.
+        // As in `snapshot list`: the space that is free after the tree before the present one is removed.
         #expect(status.objects("history").map { $0.number("bytes_held") } == [0, 5])
         #expect(status.number("history_bytes_held") == 5)
         let text = try scene.run("status", "target").output

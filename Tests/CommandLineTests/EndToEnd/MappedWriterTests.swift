@@ -5,13 +5,14 @@ import TestNeeds
 import TestSupport
 import Testing
 
-/// A program that stores through mappings all the time, while runs follow one another at once.
+/// A program stores through mappings all the time, while runs follow one another at once.
 @Suite("A program that writes all the time")
 struct MappedWriterTests {
     private static let names = ["a", "b", "c"]
     private static let size = 3 * 4096
 
-    /// Stores through new mappings and old ones, into pages that were read before and others; some times are put back.
+    /// Stores through new and old mappings, to pages that were read before and to others. Restores some
+    /// times.
     private final class Writer: Sendable {
         private let isEnded = Atomic(false)
         private let hasEnded = DispatchSemaphore(value: 0)
@@ -66,7 +67,7 @@ struct MappedWriterTests {
 
     @Test(.needs(.mounts, .btrfs, .xfs), arguments: [TestDisk.ext4(megabytes: 64), .xfs, .btrfs])
     func isMirroredByTheRunAfterItsEnd(disk: TestDisk) throws {
-        // A sync of the target cleans no page of the source.
+        // A sync of the target does not clean the source's pages.
         let scene = try MirrorScene([:], inMemory: true)
         try disk.mounted(at: scene.source) {
             try? scene.remove("source/lost+found")
@@ -77,7 +78,7 @@ struct MappedWriterTests {
                 let writer = Writer(scene.source, seed: UInt64(round))
                 for _ in 0..<6 {
                     let run = try scene.apply()
-                    // What changes all the time is listed.
+                    // Files that change all the time are listed.
                     #expect([0, 3].contains(run.code), "\(run.errors)")
                 }
                 writer.end()
@@ -86,7 +87,7 @@ struct MappedWriterTests {
         }
     }
 
-    /// ext4 with inodes of 128 bytes: an edit within the second shows in no time.
+    /// ext4 with inodes of 128 bytes: no time shows an edit within the same second.
     @Test(.needs(.mounts)) func onADiskWithTimesOfWholeSecondsAnEditWithinTheSecondIsFound() throws {
         let place = try TemporaryDirectory(inMemory: true)
         try TestDisk.ext4OfSeconds.mounted(at: place.path) {

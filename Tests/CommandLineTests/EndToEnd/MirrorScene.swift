@@ -5,22 +5,22 @@ import Glibc
 import TestSupport
 import Testing
 
-/// A source and a target beside each other in a directory of their own, and the command that is run on them.
+/// A source and a target beside each other in a new directory, and the command that runs on them.
 ///
 /// Paths are relative to that directory: `source/a`, `target/a`.
 final class MirrorScene {
     let directory: TemporaryDirectory
     let identity: CommandRun.Identity
-    /// How often `settle` has been called: each is later than the one before.
+    /// How often `settle` was called. Each call is at a later time.
     private var settled = 0
-    /// Where the sources, or the targets, of `apply` and `plan` are; nil for this machine. FSYNC_LITE_FAR=source puts all
-    /// sources there, and FSYNC_LITE_FAR=target all targets.
+    /// The machine of the sources or targets of `apply` and `plan`; nil for this machine.
+    /// FSYNC_LITE_FAR=source puts all sources there, and FSYNC_LITE_FAR=target all targets.
     var far: FarMachine?
 
     var source: String { path("source") }
     var target: String { path("target") }
 
-    /// - Parameter identity: who runs the command and owns both trees.
+    /// - Parameter identity: the user who runs the command and owns both trees.
     init(_ tree: TreeLiteral, as identity: CommandRun.Identity = .current, inMemory: Bool = false) throws {
         directory = try TemporaryDirectory(inMemory: inMemory)
         self.identity = identity
@@ -32,7 +32,7 @@ final class MirrorScene {
         }
     }
 
-    /// A scene in a directory that a test has mounted something on.
+    /// A scene in a directory on which a test has mounted a file system.
     init(_ tree: TreeLiteral, at path: String) throws {
         directory = try TemporaryDirectory(at: path)
         identity = .current
@@ -40,7 +40,7 @@ final class MirrorScene {
     }
 
     deinit {
-        // The directory's own removal stops where nobody may list or write.
+        // Removing the directory would stop at an unreadable one.
         guard let enumerator = FileManager.default.enumerator(atPath: directory.path) else { return }
         for case let name as String in enumerator {
             var status = stat()
@@ -60,7 +60,7 @@ final class MirrorScene {
 
     func run(_ arguments: String...) throws -> CommandRun { try run(arguments) }
 
-    /// The run once it gets the lock: that of a run that was killed goes a moment after it.
+    /// The run after it gets the lock. A killed run has the lock for a moment longer.
     func unlocked(_ arguments: [String]) throws -> CommandRun {
         while true {
             let run = try run(arguments)
@@ -68,7 +68,7 @@ final class MirrorScene {
         }
     }
 
-    /// The command as it is typed, also where `far` is set.
+    /// The command as typed, even if `far` is set.
     func here(
         _ arguments: [String], under tracer: [String] = [], environment: [String: String] = [:]
     ) throws -> CommandRun {
@@ -81,7 +81,7 @@ final class MirrorScene {
 
     func plan(_ options: String...) throws -> CommandRun { try run(["plan", "source", "target"] + options) }
 
-    /// Applies, and that has to work and make the trees equal.
+    /// Applies. The run must succeed and make the trees equal.
     @discardableResult
     func mirror(_ options: String..., sourceLocation: SourceLocation = #_sourceLocation) throws -> CommandRun
     {
@@ -90,7 +90,7 @@ final class MirrorScene {
         return run
     }
 
-    /// The same scene once it is mirrored.
+    /// The same scene after its first run.
     func mirrored(
         _ options: String..., sourceLocation: SourceLocation = #_sourceLocation
     ) throws -> MirrorScene {
@@ -99,7 +99,7 @@ final class MirrorScene {
         return self
     }
 
-    /// The command, which stands still right after a call of its own.
+    /// The command, stopped after one of its calls.
     func paused(
         _ arguments: [String] = ["apply", "source", "target"], at point: PausedCommand.Point
     ) throws -> PausedCommand {
@@ -108,20 +108,20 @@ final class MirrorScene {
         return command
     }
 
-    /// The run of a command that stands still there while `body` runs.
+    /// The run of a command that stops there while `body` runs.
     func paused(
         _ arguments: [String] = ["apply", "source", "target"], at point: PausedCommand.Point,
         _ body: () throws -> Void
     ) throws -> CommandRun { try PausedCommand.run(arguments, in: directory.path, at: point, body) }
 
-    /// A run so much later that nothing is racy any more.
+    /// A run that is so much later that nothing is racy any more.
     func settle(_ options: String..., sourceLocation: SourceLocation = #_sourceLocation) throws {
         try settle(options, sourceLocation: sourceLocation)
     }
 
     func settle(_ options: [String], sourceLocation: SourceLocation = #_sourceLocation) throws {
         settled += 1
-        // The next run begins in a later tick of the clock than the last change, however fast this one is.
+        // The next run must begin in a later tick of the clock than the last change.
         ClockTick.pass()
         let arguments = ["apply", "source", "target"] + options
         try CommandRun(
@@ -130,7 +130,7 @@ final class MirrorScene {
         ).expect(0, prints: "nothing to do", sourceLocation: sourceLocation)
     }
 
-    /// What `plan --json` says now.
+    /// The present result of `plan --json`.
     func planned(sourceLocation: SourceLocation = #_sourceLocation) throws -> JSONObject {
         let run = try plan("--json").expect(0, sourceLocation: sourceLocation)
         return try run.json()
@@ -149,7 +149,7 @@ final class MirrorScene {
         #expect(differences == [], sourceLocation: sourceLocation)
     }
 
-    /// The target, its state included.
+    /// The target with its state.
     func wholeTarget() throws -> TreeSnapshot { try TreeSnapshot(target, withState: true) }
 
     func text(_ name: String) throws -> String { try String(contentsOfFile: path(name), encoding: .utf8) }
@@ -159,7 +159,7 @@ final class MirrorScene {
         return lstat(path(name), &status) == 0
     }
 
-    /// Whether the history keeps a file with this content.
+    /// Whether a file in the history has this content.
     func historyKeeps(_ content: String) throws -> Bool {
         try wholeTarget().entries.contains { name, entry in
             name.starts(with: ".fsync-lite/history/".utf8) && entry.type == "-"
@@ -197,7 +197,7 @@ final class MirrorScene {
         try handle.write(contentsOf: Data(text.utf8))
     }
 
-    /// Writes other bytes of the same number into a file and puts its modification time back.
+    /// Writes other bytes of the same size to a file, and restores its modification time.
     func editInSecret(_ name: String, _ content: String) throws {
         var status = stat()
         guard lstat(path(name), &status) == 0, Int(status.st_size) == content.utf8.count else {
@@ -209,7 +209,7 @@ final class MirrorScene {
         try TreeTime(status.st_mtim).set(on: path(name))
     }
 
-    /// The same as a disk does that loses bits: no change time moves. So the manifest gets the one that the file has now.
+    /// Does the same like a bad disk, which moves no change time. The manifest gets the file's present one.
     ///
     /// - Parameter others: its other names.
     func rot(_ name: String, _ content: String, alsoCalled others: String...) throws {
@@ -255,7 +255,7 @@ extension JSONObject {
         }
     }
 
-    /// The same without what becomes of the times of directories, which every change of a name brings along.
+    /// The same without actions for the times of directories, which change with every name.
     var actionLinesButTimes: [String] {
         zip(actionLines, objects("actions"))
             .filter {

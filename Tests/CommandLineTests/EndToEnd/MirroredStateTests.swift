@@ -36,7 +36,7 @@ struct MirroredStateTests {
         ]
     }
 
-    /// Every command refuses the state and says how its owner claims it.
+    /// Every command refuses the state, and says how its owner can claim it.
     private func expectRefused(
         _ scene: MirrorScene, _ target: String, sourceLocation: SourceLocation = #_sourceLocation
     ) throws {
@@ -57,12 +57,12 @@ struct MirroredStateTests {
         #expect(mark(scene, "target/.fsync-lite") == "state")
         #expect(mark(scene, "target/k/.fsync-lite") == "mirrored")
         try expectRefused(scene, "target/k")
-        // The next runs bring it up to date.
+        // The next runs update it.
         try scene.append("3", to: "content/a")
         #expect(try scene.run("apply", "content", "source/k").code == 0)
         try scene.mirror()
         try expectRefused(scene, "target/k")
-        // Out of the mirror it is none either, unless its owner says so.
+        // Moved out of the mirror, it is still no state, unless its owner claims it.
         try scene.move("target/k", to: "moved")
         try expectRefused(scene, "moved")
         #expect(try scene.run("recover", "--claim", "moved").code == 0)
@@ -103,7 +103,7 @@ struct MirroredStateTests {
         #expect(mark(scene, "target/.fsync-lite") == "")
         try scene.mirror()
         #expect(mark(scene, "target/.fsync-lite") == "state")
-        // Beside a target, too.
+        // The same beside a target.
         try scene.append("2", to: "source/a")
         try scene.mirror("--exchange")
         try unmark(scene, ".target.fsync-lite")
@@ -132,7 +132,7 @@ struct MirroredStateTests {
         try scene.mirror()
         try HostCommand.run("cp", "-r", scene.target, scene.path("copy"))
         try expectRefused(scene, "copy")
-        // With them it is followed.
+        // With its objects it is followed.
         try HostCommand.run("cp", "-a", scene.target, scene.path("whole"))
         #expect(try scene.run("status", "whole").code == 0)
         #expect(try scene.run("apply", "source", "whole").code == 0)
@@ -163,7 +163,7 @@ struct MirroredStateTests {
         let before = try TreeSnapshot(scene.path("target/d/k"))
         try scene.apply("--adopt").expect(3, says: "d/k: it is another target")
         #expect(try scene.text("target/own") == "1")
-        // Also where the source has an entry of this name, and where what is excluded goes.
+        // Also if the source has an entry of this name, and if excluded files are deleted.
         try scene.build(["k": ["b": "2"]], at: "source/d")
         for options in [[], ["--delete-excluded", "--exclude", "k"], ["--checksum"]] {
             let run = try scene.run(["apply", "source", "target"] + options)
@@ -175,10 +175,10 @@ struct MirroredStateTests {
         try scene.append("2", to: "content/a")
         try scene.run("apply", "content", "target/d/k").expect(0, says: "lies in another one")
         #expect(try scene.run("undo", "target/d/k").code == 0)
-        // With the option it goes to the history.
+        // With the option it is moved into the history.
         try scene.apply("--delete-targets", "--max-delete", "unlimited").expect(0)
         #expect(try scene.text("target/d/k/b") == "2" && !scene.exists("target/d/k/.fsync-lite"))
-        // And comes back as what it was.
+        // It comes back unchanged.
         try scene.run("undo", "target").expect(0)
         #expect(try scene.run("undo", "target/d/k").code == 0)
     }
@@ -310,7 +310,7 @@ struct MirroredStateTests {
             try HostCommand.run("chown", "-h", "65534", scene.path(link))
             try scene.run("apply", "source", target).expect(4, says: "symlink belongs to user 65534")
             #expect(!scene.exists("closed/empty/a"))
-            // That of root is followed.
+            // Root's symlink is followed.
             try HostCommand.run("chown", "-h", "0", scene.path(link))
             #expect(try scene.run("apply", "source", target).code == 0)
             try HostCommand.run("rm", "-r", scene.path("closed/empty"), scene.path(link))
@@ -337,12 +337,12 @@ struct TargetLockTests {
         try HostCommand.run("chmod", "755", scene.directory.path)
         try scene.mirror()
         try scene.append("2", to: "source/a")
-        // Of a program that its user may not read, the directory in /proc belongs to root.
+        // If a program's user may not read it, its directory in /proc belongs to root.
         let flock = try HostCommand.output("sh", "-c", "command -v flock").trimmingCharacters(in: .newlines)
         for mode in ["755", "711"] {
             let program = scene.path("flock-\(mode)")
             try HostCommand.run("install", "-m", mode, flock, program)
-            // The holder says through one that it has the lock, and keeps it until the other is closed.
+            // One pipe shows that the holder has the lock. The holder ends when the other is closed.
             let (ready, gate) = (scene.path("ready-\(mode)"), scene.path("gate-\(mode)"))
             try HostCommand.run("mkfifo", "-m", "666", ready, gate)
             let process = try SpawnedProcess(

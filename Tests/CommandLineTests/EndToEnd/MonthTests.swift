@@ -3,10 +3,10 @@ import TestNeeds
 import TestSupport
 import Testing
 
-/// A month of two jobs, and what an administrator is told of it: the line for Nagios and the metrics of each bad day, and the
-/// weekly mail. The days are written down in `fixtures/month.txt`, which a person has read.
+/// A month of two jobs, as an administrator sees it: the line for Nagios and the metrics of each bad day, and
+/// the weekly mail. The days are written in `fixtures/month.txt`, which a person has read.
 ///
-/// Nothing waits: after each night all recorded runs are made a day older.
+/// Nothing waits. After each night, all recorded runs are made a day older.
 @Suite("A month of two jobs")
 struct MonthTests {
     private let scene: MirrorScene
@@ -30,7 +30,7 @@ struct MonthTests {
             under: tracer, environment: ["FSYNC_LITE_STATE": scene.path("known"), "TZ": "UTC"])
     }
 
-    /// Has all recorded runs have begun and ended a day earlier.
+    /// Makes all recorded runs a day older.
     private func passADay() throws {
         let names = try FileManager.default.contentsOfDirectory(atPath: scene.path("known/attempts"))
         for name in names where name.hasSuffix(".json") && !name.hasSuffix(".private.json") {
@@ -44,7 +44,7 @@ struct MonthTests {
         }
     }
 
-    /// The text with days in place of dates, and without the time of day.
+    /// The text with days instead of dates, and without the time of day.
     private func settled(_ text: String, on day: Int) -> String {
         let noon = Date.now
         func name(ofDay match: String) -> String {
@@ -67,7 +67,7 @@ struct MonthTests {
             .replacing(#/  +/#, with: "  ")
     }
 
-    /// What happens in a night, but for the runs.
+    /// The events of a night, without the runs.
     private func prepare(_ day: Int) throws {
         switch day {
         case 8: try scene.move("disk", to: "unplugged")
@@ -90,7 +90,7 @@ struct MonthTests {
 
     private func night(_ day: Int) throws -> CommandRun {
         switch day {
-        // A kill, in the middle of the run.
+        // A kill during the run.
         case 13:
             _ = try run(
                 "run", "www", "--quiet",

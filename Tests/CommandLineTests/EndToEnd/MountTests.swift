@@ -32,7 +32,7 @@ struct MountTests {
         let scene = try MirrorScene(Self.tree, inMemory: true)
         try mirrorWithDisk(scene, disk)
         try expectRefused(scene, "was mounted last time and is not now")
-        // The directory may be gone with the disk, as automounters do it.
+        // The directory may disappear with the disk, as with automounters.
         if case .ext4 = disk {
             try scene.remove("source/disk")
             try expectRefused(scene, "was mounted last time and is not now")
@@ -47,7 +47,7 @@ struct MountTests {
         #expect(try scene.apply().code == 0)
     }
 
-    /// A disk that was pulled out may have lost what a run has read, under the same times.
+    /// A disk that was removed may have lost content that a run has read, without a change of times.
     @Test(.needs(.mounts, .strace), arguments: ["source", "source/disk"])
     func whatWasYoungIsReadAgainAfterANewMount(place: String) throws {
         let scene = try MirrorScene(["other": "o", "disk": [:]])
@@ -133,7 +133,7 @@ struct MountTests {
         #expect(try run("--change-source").code == 0)
     }
 
-    /// What shows a part of the same file system is mounted, too.
+    /// A mount of a part of the same file system is a mount, too.
     @Test(.needs(.mounts)) func oneFileSystemLeavesOutBindMounts() throws {
         let scene = try MirrorScene(["bind": [:], "file": "under", "z": "z"], inMemory: true)
         try scene.build(["g": "g"], at: "other")
@@ -151,7 +151,7 @@ struct MountTests {
                 }
             }
             try expect(["bind", "file", "z"])
-            // The mirror keeps its file while another one is mounted on the source's.
+            // The mirror's file remains while another one is mounted on the source's.
             try TestDisk.bind(scene.path("other/g")).mounted(at: scene.path("source/file")) {
                 try expect(["bind", "file", "z"])
                 #expect(try scene.text("target/file") == "under")

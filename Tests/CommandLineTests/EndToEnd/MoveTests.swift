@@ -9,7 +9,7 @@ struct MoveTests {
             modified: nil)
     }
 
-    /// Applies; nothing may be copied, and each of these target objects has to be found again under its new path.
+    /// Applies. Nothing may be copied, and each of these target objects must be at its new path.
     private func expectMoved(
         _ scene: MirrorScene, _ paths: [String: String], sourceLocation: SourceLocation = #_sourceLocation
     ) throws {
@@ -140,7 +140,7 @@ struct MoveTests {
 
     @Test func fileMovedOntoTheNameOfADirectoryThatMovedBelowIt() throws {
         let scene = try MirrorScene(["a": ["f": "file", "d": ["x": "x"]], "keep": "k"]).mirrored()
-        // a/f takes the name a, the old directory a goes below what was a/d.
+        // a/f gets the name a. The old directory moves below the former a/d.
         try scene.move("source/a", to: "aside")
         try scene.move("aside/f", to: "source/a")
         try scene.move("aside/d", to: "source/d")
@@ -148,7 +148,7 @@ struct MoveTests {
         try expectMoved(scene, ["a/f": "a", "a/d": "d", "a": "d/a", "a/d/x": "d/x"])
     }
 
-    /// What `--no-delete` keeps in a directory stays with that, also if the one above it moves away.
+    /// Entries that `--no-delete` protects remain in their directory, even if the one above moves away.
     @Test func directoryStaysAtItsPathWhenTheOneAboveMovesAway() throws {
         let scene = try MirrorScene(["a": ["e": ["f": "file", "extra": "x"], "other": "o"]]).mirrored()
         try scene.move("source/a", to: "source/b")

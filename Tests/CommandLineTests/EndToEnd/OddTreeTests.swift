@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Odd names, shapes and places")
 struct OddTreeTests {
-    /// Its listings tell no types (`DT_UNKNOWN`), on either side.
+    /// A file system on either side whose listings have no types (`DT_UNKNOWN`).
     @Test(.needs(.mounts)) func aFileSystemThatListsNoTypes() throws {
         let scene = try MirrorScene([:], inMemory: true)
         let disk = scene.path("disk")
@@ -33,7 +33,8 @@ struct OddTreeTests {
 
     // MARK: Names
 
-    /// NFC and NFD, case, no UTF-8, control characters, the longest, and what shells and terminals trip over.
+    /// NFC and NFD, case, invalid UTF-8, controls, the longest name, and names that break shells and
+    /// terminals.
     private static let names: [[UInt8]] =
         [
             "\u{E9}", "e\u{301}", "\u{1E9B}\u{323}", "\u{1E69}", "README", "readme", "ReadMe", "new\nline",
@@ -70,7 +71,7 @@ struct OddTreeTests {
         try scene.build(namedTree("another").withoutDirectories, at: "source")
         try scene.move("source/d", to: "source/moved\n\u{E9}")
         let plan = try scene.plan("--all")
-        // A line for each, and none that a name broke.
+        // One line for each, and no name has broken one.
         #expect(plan.output.utf8.allSatisfy { $0 == UInt8(ascii: "\n") || ($0 >= 0x20 && $0 != 0x7F) })
         #expect(plan.output.contains("new\\nline"))
         #expect(plan.output.split(separator: "\n").count == Self.names.count + 3)
@@ -101,7 +102,7 @@ struct OddTreeTests {
         let depth = 300
         try DeepTree.make(at: scene.source, depth: depth)
         try scene.mirrorDeep(depth)
-        // Its innermost changes, then its outermost moves.
+        // Its innermost directory changes, then its outermost one moves.
         try DeepTree.edit("deepest", at: scene.source, depth: depth)
         try scene.mirrorDeep(depth)
         #expect(try DeepTree.text(at: scene.target, depth: depth) == "deepest")
@@ -126,7 +127,7 @@ struct OddTreeTests {
         let scene = try MirrorScene(["a": "1"], inMemory: true)
         try DeepTree.make(at: scene.source, depth: depth, name: Self.longName)
         try DeepTree.edit("in reach", at: scene.source, depth: 20, name: Self.longName)
-        // Of what is in the directory with the problem, the rest is mirrored.
+        // The rest of the directory with the problem is mirrored.
         try DeepTree.edit("too long", at: scene.source, depth: Self.mostLong, name: Self.longName)
         try DeepTree.walk(scene.source, Self.mostLong - 1, Self.longName) { _ in
         } end: {
@@ -139,7 +140,7 @@ struct OddTreeTests {
         _ = HostCommand.works("rm", "-rf", scene.path("source"), scene.target)
     }
 
-    /// Once, at the highest directory, and all else is mirrored.
+    /// The problem is listed once, at the highest directory, and everything else is mirrored.
     @Test func pathsBeyondTheLimitAreOneProblem() throws {
         let scene = try tooDeep()
         defer { removeDeep(scene) }
@@ -156,15 +157,15 @@ struct OddTreeTests {
             #expect(try DeepTree.text(at: scene.target, depth: 20, name: Self.longName) == "in reach")
         }
         #expect(try scene.apply().output.contains("nothing to do"))
-        // The tree that remains is that of the manifest.
+        // The remaining tree is that of the manifest.
         #expect(try scene.run("manifest", "verify", "target", "target").code == 0)
         #expect(try scene.run("manifest", "create", "source", "-o", "m.json").code == 3)
         try scene.run("manifest", "diff", "m.json", "target").expect(0)
-        // Excluded, it is no problem.
+        // If it is excluded, it is not a problem.
         try scene.apply("--exclude", "/\(Self.longName)", "--max-delete", "unlimited").expect(0)
     }
 
-    /// From another machine, and among several sources, whose names are a part of the paths.
+    /// On another machine, and with several sources, whose names are a part of the paths.
     @Test func pathsBeyondTheLimitOfASourceElsewhere() throws {
         let scene = try tooDeep()
         defer { removeDeep(scene) }
@@ -185,7 +186,8 @@ struct OddTreeTests {
         #expect(DeepTree.depth(at: scene.path("several/x"), name: Self.longName) == Self.mostLong - 1)
     }
 
-    /// What an earlier version has mirrored there stays, and is forgotten; a run after that has nothing to do.
+    /// Entries that an earlier version mirrored there remain, and are forgotten. After that, nothing is to
+    /// do.
     @Test(arguments: [[], ["--trust-manifest"]])
     func targetWithPathsBeyondTheLimitSettles(options: [String]) throws {
         let scene = try tooDeep()
@@ -207,20 +209,20 @@ struct OddTreeTests {
         let longest = Array(repeating: Self.longName, count: Self.mostLong + 1).joined(separator: "/")
         #expect(try !scene.text("target/.fsync-lite/manifest.json").contains(longest))
         try scene.run("manifest", "verify", "target", "target").expect(2, prints: "8192 bytes")
-        // It goes and comes back with its directory.
+        // It leaves and comes back with its directory.
         try scene.move("source/\(Self.longName)", to: "gone")
         try scene.apply("--max-delete", "unlimited").expect(3)
         #expect(DeepTree.depth(at: scene.target, name: Self.longName) == 0)
         try scene.run("undo", "target").expect(0)
         #expect(DeepTree.depth(at: scene.target, name: Self.longName) == Self.mostLong + 1)
-        // The removal of what is deeper than the limit works as before.
+        // Entries deeper than the limit are removed as before.
         try scene.apply("--max-delete", "unlimited", "--keep-last", "0").expect(3)
         #expect(try HostCommand.output("find", scene.target, "-name", "n*").isEmpty)
         #expect(try scene.apply("--max-delete", "unlimited").code == 0)
         _ = HostCommand.works("rm", "-rf", scene.path("gone"))
     }
 
-    /// A directory and a file in it, after all others, as an earlier version would have recorded them.
+    /// Records a directory and a file in it after all others, as an earlier version would.
     private func addToManifest(of scene: MirrorScene, depth: Int) throws {
         let path = "target/.fsync-lite/manifest.json"
         let text = try scene.text(path)
@@ -244,11 +246,11 @@ struct OddTreeTests {
         try Data(ManifestText.sealed(Array(start.utf8))).write(to: URL(fileURLWithPath: scene.path(path)))
     }
 
-    /// A deep tree that is in reach: all works as with any other.
+    /// A deep tree within the limit works like any other.
     @Test func deepestTree() throws {
         let scene = try MirrorScene(["a": "1"], inMemory: true)
         defer { removeDeep(scene) }
-        // The file has 8,190 bytes.
+        // The file's path has 8,190 bytes.
         let depth = 4093
         try DeepTree.make(at: scene.source, depth: depth)
         try scene.mirrorDeep(depth)
@@ -266,7 +268,8 @@ struct OddTreeTests {
         _ = HostCommand.works("rm", "-rf", scene.path("gone"), scene.path("copy"))
     }
 
-    /// Memory grew with the square of the depth: a plan of this took 6 GB, of every directory on the way the path.
+    /// The memory once grew with the square of the depth. A plan of this took 6 GB, for the path of each
+    /// level.
     @Test(.needs(.tool("prlimit", package: "util-linux")))
     func depthCostsNoMemory() throws {
         let scene = try MirrorScene(["a": "1"], inMemory: true)
@@ -282,11 +285,11 @@ struct OddTreeTests {
         }
     }
 
-    /// More than one directory of slots holds.
+    /// More entries than one directory of slots can have.
     @Test func moreNewEntriesThanADirectoryOfSlots() throws {
         let scene = try MirrorScene(["d": [:]], inMemory: true).mirrored()
         let count = 10_001
-        // They cost nothing to make and to copy.
+        // Symlinks are made and copied fast.
         for index in 0..<count {
             try #require(symlink("x", scene.path("source/d/\(index)")) == 0)
         }
@@ -323,7 +326,7 @@ struct OddTreeTests {
         try scene.mirrorAll()
     }
 
-    /// A year with five digits, and one before the first.
+    /// A year with five digits, and one before the year 1.
     @Test(.needs(.mounts))
     func timesThatNoCalendarHas() throws {
         let scene = try MirrorScene(["a": "a"])
@@ -355,7 +358,7 @@ struct OddTreeTests {
             try handle.close()
             try #require(truncate(scene.path(name), size) == 0)
         }
-        /// Without reading what is between.
+        /// Compares only these ranges.
         func expectSame(_ name: String, at offsets: [Int]) throws {
             let (source, target) = (try scene.status("source/\(name)"), try scene.status("target/\(name)"))
             #expect(source.st_size == target.st_size)
@@ -377,10 +380,10 @@ struct OddTreeTests {
         #expect(try scene.apply().code == 0)
         try expectSame("large", at: [0, size / 2, size - 8])
         #expect(try scene.apply().output.contains("nothing to do"))
-        // Suspect, so compared by content.
+        // It is suspect, so its content is compared.
         try scene.setMode(0o600, of: "source/large")
         #expect(try scene.apply("--checksum").code == 0)
-        // Grown by a hole, then shrunk to one.
+        // It grew by a hole, then shrank to one.
         try #require(truncate(scene.path("source/large"), size + 4096) == 0)
         #expect(try scene.apply().code == 0)
         try expectSame("large", at: [0, size / 2, size - 8, size])
@@ -428,7 +431,7 @@ struct OddTreeTests {
 
     @Test func sourceWithAStateOfItsOwnIsMirroredWithoutIt() throws {
         let scene = try MirrorScene(["a": "1", "d": [".fsync-lite": ["b": "2"]]]).mirrored()
-        // A chain: the mirror is the source of another.
+        // A chain: the mirror is the source of another one.
         for round in 0..<2 {
             let run = try scene.run("apply", "target", "second").expect(0)
             #expect(run.errors.contains(".fsync-lite") == (round == 0), "\(run.errors)")
@@ -459,7 +462,7 @@ struct OddTreeTests {
         #expect(try scene.apply("--keep-going").code == 3)
         try scene.move("source/shut", to: "source/renamed")
         let run = try scene.apply("--keep-going")
-        // Whether what the target has of it should go, nobody can tell.
+        // It is unknown whether the target's part of it should be removed.
         #expect([1, 3].contains(run.code), "\(run.errors)")
         #expect(
             try TreeSnapshot(scene.target).paths.filter { $0.hasSuffix("deep/y") }.count == 1)
@@ -473,7 +476,7 @@ struct OddTreeTests {
         try scene.setAttribute("user.x", "1", of: "source/a")
         try scene.mirror()
         if geteuid() == 0 {
-            // Theirs to read, and nothing that they could set.
+            // The user can read it, but cannot set its attributes.
             try scene.setOwner(0, 0, of: "source/b")
             try scene.setAttribute("trusted.t", "t", of: "source/b")
             try scene.setAttribute(
@@ -499,7 +502,7 @@ struct OddTreeTests {
 }
 
 extension TreeLiteral {
-    /// Without those at the top.
+    /// Without the directories at the top.
     fileprivate var withoutDirectories: TreeLiteral {
         guard case .directory(let children, let mode, let modified) = self else { return self }
         let rest = children.filter { if case .directory = $0.node { false } else { true } }
@@ -508,7 +511,7 @@ extension TreeLiteral {
 }
 
 extension MirrorScene {
-    /// Applies; the target then has so many levels as well, and nothing is left to do.
+    /// Applies. The target must then have so many levels, and a second run nothing to do.
     fileprivate func mirrorDeep(_ depth: Int) throws {
         try apply().expect(0)
         #expect(try apply().output.contains("nothing to do; \(depth + 2) unchanged"))

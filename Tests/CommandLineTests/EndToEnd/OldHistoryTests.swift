@@ -2,9 +2,9 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Targets that an earlier version wrote: every tree that it would bring back comes back.
+/// Targets of an earlier version: every tree that it would restore is restored.
 struct OldHistoryTests {
-    /// An unpacked target, and the lines that tell of its trees: `snapshot ID`, then one line for each entry.
+    /// An unpacked target, and lines for its trees: `snapshot ID`, then one line for each entry.
     private func target(_ name: String) throws -> (scene: MirrorScene, trees: [(id: String, lines: [String])])
     {
         let fixtures = URL(fileURLWithPath: #filePath)
@@ -13,7 +13,7 @@ struct OldHistoryTests {
         try HostCommand.run(
             "tar", "-x", "-z", "-p", "--no-same-owner", "-f", "\(fixtures)/\(name).tar.gz", "-C",
             scene.path("."))
-        // Its mark stays behind.
+        // Its mark is left behind.
         #expect(try scene.run("recover", "--claim", "mirror").code == 0)
         var trees: [(id: String, lines: [String])] = []
         let text = try String(contentsOfFile: "\(fixtures)/\(name).trees", encoding: .utf8)
@@ -47,7 +47,7 @@ struct OldHistoryTests {
         #expect(trees.count >= 3)
         for (id, wanted) in trees {
             let run = try scene.run("snapshot", "restore", "--to", "copy", "mirror", id)
-            // What hands moved is lost in one of them.
+            // In one of them, an object was moved by hand and is lost.
             #expect(run.code == 0 || run.code == 3 && name == "plain", "\(id): \(run.errors)")
             #expect(try lines(scene.path("copy")) == wanted, "\(id)")
             try scene.remove("copy")

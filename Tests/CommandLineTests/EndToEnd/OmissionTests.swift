@@ -9,7 +9,7 @@ struct OmissionTests {
     private static let late = TreeTime(20_000_000_000, 5)
     private static let early = TreeTime(-9_000_000_000, 5)
 
-    /// A source that holds all, and an ext4 as its target.
+    /// A source with everything, and an ext4 as its target.
     private func onSmallDisk(
         _ tree: TreeLiteral, targetOptions: String? = nil, _ body: (MirrorScene) throws -> Void
     ) throws {
@@ -29,9 +29,9 @@ struct OmissionTests {
         }
     }
 
-    /// Applies; some of it is omitted and listed, and the next run has nothing to do.
+    /// Applies. Something is omitted and listed, and the next run has nothing to do.
     ///
-    /// - Parameter isOnOldObject: it is one that an earlier run made.
+    /// - Parameter isOnOldObject: the object was made by an earlier run.
     private func expectOmission(
         _ scene: MirrorScene, of paths: [String]? = nil, isOnOldObject: Bool = false,
         sourceLocation: SourceLocation = #_sourceLocation
@@ -65,7 +65,7 @@ struct OmissionTests {
         ]) { scene in
             try expectOmission(scene, of: ["dir"])
             #expect(try scene.status("target/in range").st_mtim.tv_sec == 15_000_000_000)
-            // A change of something else.
+            // A change of another attribute.
             try scene.setMode(0o600, of: "source/early")
             try scene.build(["new": "n"], at: "source")
             try expectOmission(scene)
@@ -98,7 +98,7 @@ struct OmissionTests {
 
     // MARK: Symlinks
 
-    /// On ext4 a symlink is one block at most, here of 1 KiB.
+    /// On ext4 a symlink has at most one block, here 1 KiB.
     @Test func aSymlinkThatIsTooLongIsListedAndTheRestIsMirrored() throws {
         let long = TreeLiteral.symlink(TreeName([UInt8](repeating: 121, count: 3000)))
         try onSmallDisk(["a": "a", "long": long]) { scene in
@@ -111,7 +111,7 @@ struct OmissionTests {
                 #expect(report.objects("problems").compactMap { $0.text("path") } == ["long"])
             }
             #expect(!scene.exists("target/.fsync-lite/stage"))
-            // Such a run is no step: the last one that did something is the one to take back.
+            // Such a run is no step. The last run with changes is the one to undo.
             #expect(try scene.run("undo", "target").code == 0)
             #expect(!scene.exists("target/a"))
             try scene.remove("source/long")
@@ -153,7 +153,7 @@ struct OmissionTests {
             }
             try scene.setAttribute("trusted.large", Self.tooLarge, of: "source/p")
             try expectOmission(scene, isOnOldObject: true)
-            // The space is there, and too little of it.
+            // There is space, but not enough of it.
             try scene.setAttribute("user.medium", Array(repeating: 1, count: 3500), of: "source/a")
             try expectOmission(scene, isOnOldObject: true)
         }
@@ -196,13 +196,13 @@ struct OmissionTests {
 
     // MARK: Others
 
-    /// The kernel takes setgid away where the group is not one of the user's.
+    /// The kernel removes setgid if the group is not one of the user's.
     @Test(.needs(.otherUser))
     func setgidWithAForeignGroupIsListedOnce() throws {
         let scene = try MirrorScene(
             ["tool": .file("t", mode: 0o755), "dir": .directory(["x": "x"], mode: 0o755)], as: .ordinary)
         try scene.build([:], at: "target")
-        // What is made in it gets its group.
+        // New objects in it get its group.
         try scene.setOwner(65534, 4321, of: "target")
         try scene.setMode(0o2755, of: "target")
         try scene.setMode(0o2755, of: "source")

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Names of one symlink, pipe or device stay names of one")
 struct OtherLinkTests {
-    /// A name was removed from the target and came back; an earlier tree has both names of the file.
+    /// A name was removed from the target and came back. An earlier tree has both names of the file.
     @Test(arguments: LinkedKind.others)
     func aNameThatWasRemovedByHandIsRestoredAsOne(kind: LinkedKind) throws {
         let scene = try MirrorScene([:])
@@ -23,7 +23,7 @@ struct OtherLinkTests {
         #expect(name.st_ino == other.st_ino)
     }
 
-    /// The first name was made in the target by hand, as in the source: the second one is linked to it.
+    /// The first name was made in the target by hand, as in the source. The second one is linked to it.
     @Test(arguments: LinkedKind.allCases.filter { $0 == .file } + LinkedKind.others)
     func whatWasMadeByHandGetsItsFurtherNames(kind: LinkedKind) throws {
         let scene = try MirrorScene(["other": "file"], inMemory: true)

@@ -4,7 +4,7 @@ import TestNeeds
 import TestSupport
 import Testing
 
-/// Files that another user made, or could change, and a run of root.
+/// Files that another user made or could change, and a run of root.
 @Suite("Other users' files")
 struct OtherUsersFilesTests {
     private static let user: UInt32 = 1234
@@ -39,7 +39,7 @@ struct OtherUsersFilesTests {
 
     // MARK: Settings
 
-    /// Settings with a hook that leaves a mark, in the home of a user, and a source.
+    /// A source, and settings in a user's home, with a hook that leaves a mark.
     private func home() throws -> MirrorScene {
         let scene = try MirrorScene(["a": "1"]).mirrored()
         try scene.append("2", to: "source/a")
@@ -56,7 +56,7 @@ struct OtherUsersFilesTests {
 
     private static let file = "u/.config/fsync-lite/settings.json"
 
-    /// As after `su`, or with a `sudo` that keeps HOME.
+    /// As after `su`, or with a `sudo` that leaves HOME unchanged.
     @Test(.needs(.root), arguments: ["u/.config/fsync-lite/settings.json", "u/.config/fsync-lite", "u"])
     func settingsOfAnotherUserGiveRootNoCommands(owned: String) throws {
         let scene = try home()
@@ -95,7 +95,7 @@ struct OtherUsersFilesTests {
         #expect(try run(scene, ["run", "--all"]).code == 4)
     }
 
-    /// A user could turn the link to other settings of root.
+    /// A user could point the link to other settings of root.
     @Test(.needs(.root)) func symlinkOfAnotherUserLeadsToNoSettings() throws {
         let scene = try home()
         try scene.move("u/.config", to: "config")
@@ -103,7 +103,7 @@ struct OtherUsersFilesTests {
         #expect(try run(scene, ["run", "--all"]).code == 0)
         try scene.setOwner(Self.user, Self.user, of: "u/.config")
         try run(scene, ["run", "--all"]).expect(4, says: "\(scene.path("u/.config")): it belongs")
-        // And one of root to the user's file.
+        // Also root's link to the user's file.
         try scene.setOwner(0, 0, of: "u/.config")
         try scene.setOwner(Self.user, Self.user, of: "config")
         try self.run(scene, ["run", "--all"]).expect(4, says: "config: it belongs")
@@ -158,7 +158,7 @@ struct OtherUsersFilesTests {
 
     // MARK: Files that are written
 
-    /// The options that name a file to write.
+    /// The options that name an output file.
     private static let outputs = [
         ["apply", "source", "target", "--log-file"], ["plan", "source", "target", "--out"],
         ["manifest", "create", "source", "-o"],
@@ -174,8 +174,8 @@ struct OtherUsersFilesTests {
         #expect(try scene.status("file").st_mode & 0o777 == 0o644)
     }
 
-    /// What a user has planted in a directory like /tmp, or in one of the own: a link to a file of root, a file to read what
-    /// is written later, a pipe.
+    /// Objects that a user has planted in a directory like /tmp or in an own one: a link to a file of root, a
+    /// file to read the later content, a pipe.
     @Test(.needs(.root), arguments: outputs, ["symlink", "dangling", "file", "pipe"])
     func plantedFileIsNotWrittenTo(command: [String], kind: String) throws {
         let scene = try MirrorScene(["a": "1"])
@@ -196,13 +196,13 @@ struct OtherUsersFilesTests {
             try scene.setMode(mode, of: "tmp")
             let before = try TreeSnapshot(scene.path("tmp"))
             let run = try scene.run(command + ["tmp/file"])
-            // A run does not fail for its log.
+            // A run does not fail because of its log.
             #expect(run.code == (command[0] == "apply" ? 0 : 4), "\(run.errors)")
             #expect(run.errors.contains("tmp/file: it belongs"), "\(run.errors)")
             #expect(try TreeSnapshot(scene.path("tmp")).touched(since: before, except: ["."]) == [])
             #expect(try scene.text("etc/roots") == "important" && !scene.exists("etc/new"))
         }
-        // In a directory of root's, root has put it there.
+        // In root's own directory, root has put it there.
         try scene.setOwner(0, 0, of: "tmp")
         #expect(try scene.run(command + ["tmp/file"]).code == 0)
     }

@@ -18,7 +18,7 @@ struct OutputFileTests {
             ["old": "old", "sub": ["link": .symlink("../there")], "link": .symlink("old")], at: "d")
         #expect(try create(scene, "d/link").code == 0)
         #expect(try scene.text("d/old").contains(Self.manifest))
-        // One that leads nowhere yet, by a relative path.
+        // A link to a missing file, by a relative path.
         #expect(try create(scene, "d/sub/link").code == 0)
         #expect(try scene.text("d/there").contains(Self.manifest))
         for (name, destination) in [("d/link", "old"), ("d/sub/link", "../there")] {
@@ -56,7 +56,7 @@ struct OutputFileTests {
         #expect(try create(scene, "/dev/stdout").output.contains(Self.manifest))
     }
 
-    /// The device stays, and what cannot be written is an error.
+    /// The device remains, and a failed write is an error.
     @Test(.needs(.root))
     func deviceStays() throws {
         let scene = try MirrorScene(["a": "a"])
@@ -82,7 +82,7 @@ struct OutputFileTests {
         try scene.expectMirrored()
     }
 
-    /// A pipe whose reader has gone, as of `| head`; what is inherited as ignored would hide the signal.
+    /// The reader of a pipe has gone, as with `| head`. An inherited ignored signal would hide it.
     @Test func reportThatNobodyReadsIsToldOnStandardError() throws {
         let scene = try MirrorScene(["a": "a"])
         let script = """

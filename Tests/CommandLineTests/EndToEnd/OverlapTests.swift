@@ -1,7 +1,7 @@
 import TestSupport
 import Testing
 
-/// Sources and targets that are one directory, or one inside another. `GuardTests` has the plain cases.
+/// Sources and targets that are the same directory, or one inside the other. The simple cases: `GuardTests`.
 struct OverlapTests {
     private func scene() throws -> MirrorScene {
         let scene = try MirrorScene(["a": "a", "sub": ["b": "b"]])
@@ -34,7 +34,7 @@ struct OverlapTests {
         #expect(try TreeSnapshot(scene.source, withState: true) == before)
     }
 
-    /// Neither a name that begins like another one nor a way through the source is an overlap.
+    /// A name that begins like another one, or a path through the source, is not an overlap.
     @Test func neighboursDoNotOverlap() throws {
         let scene = try scene()
         for target in ["source2", "sour", "source/../beside", "source/sub/../../next", "way/back/../after"] {
@@ -52,7 +52,7 @@ struct OverlapTests {
             "run", "all", "--settings", "settings.json", "--create-target", "--adopt", "--change-source")
     }
 
-    /// Each of several sources counts, wherever it stands in the order of names.
+    /// Each of several sources is checked, in any order of names.
     @Test(arguments: ["a", "z"]) func eachOfSeveralSources(name: String) throws {
         let scene = try scene()
         expect(

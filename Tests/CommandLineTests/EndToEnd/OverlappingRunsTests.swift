@@ -120,7 +120,7 @@ struct OverlappingRunsTests {
         var shown: String
     }
 
-    /// What the readers say of a target at rest.
+    /// The readers' output for a target at rest.
     private func answers(_ scene: MirrorScene) throws -> Answers {
         Answers(
             plan: try scene.planned().actionLines, listed: try listed(scene).output,
@@ -154,7 +154,7 @@ struct OverlappingRunsTests {
         }.expect(0)
     }
 
-    /// The other way round: the reader stands still at each of its calls, and a whole apply goes by.
+    /// The reader stops at each of its calls, while a whole apply runs.
     @Test(
         .needs(.strace),
         arguments: ["plan", "manifest list", "manifest show", "status"])
@@ -162,7 +162,7 @@ struct OverlappingRunsTests {
         let scene = try MirrorScene(
             ["edited": files(5, "old"), "moved": files(5, "moving"), "deep": ["er": files(3, "x")]],
             inMemory: true)
-        // Of a history that grows a reader makes more calls each time.
+        // If the history grows, a reader makes more calls each time.
         try scene.mirror("--keep-last", "1")
         let paths = reader == "plan" ? ["--json", "source", "target"] : ["target"]
         let arguments = reader.split(separator: " ").map { String($0) } + paths
@@ -189,7 +189,7 @@ struct OverlappingRunsTests {
                 try scene.mirror()
                 let run = try command.finish()
                 let new = try scene.run(arguments)
-                // How long ago it was goes on.
+                // The age changes.
                 let told = [old, new, run].map { $0.output.replacing(/\d+ s ago/, with: "ago") }
                 #expect(
                     run.code == 6 || (run.code == 0 && told.dropLast().contains(told[2])),
@@ -230,7 +230,7 @@ struct OverlappingRunsTests {
         try scene.expectMirrored()
     }
 
-    /// No stopping, as it comes.
+    /// Without stops, at random moments.
     @Test func readersInALoopBesideAppliesAreConsistent() throws {
         let scene = try MirrorScene(
             ["edited": files(60, "old"), "moved": files(40, "moving"), "gone": "gone"], inMemory: true

@@ -4,7 +4,7 @@ import Testing
 
 @testable import fsync_lite
 
-/// The blocks of README and pages that are no console: what they name is there. `TourTests` runs the consoles.
+/// The blocks of pages that are not consoles must name existing things. `TourTests` runs the consoles.
 struct PageTests {
     private static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
         .appendingPathComponent("../../..").standardizedFileURL.path
@@ -18,7 +18,7 @@ struct PageTests {
             }
     }
 
-    /// The lines of a page, each with the language of its block: nil outside, "" without a word.
+    /// The lines of a page, with the language of each block: nil outside, "" if it has none.
     private func lines(of page: String) throws -> [(text: String, language: String?)] {
         var language: String?
         return try String(contentsOfFile: "\(Self.root)/\(page)", encoding: .utf8).components(
@@ -62,7 +62,7 @@ struct PageTests {
         for format in formats { #expect(page.contains(format), "\(format)") }
     }
 
-    /// The page lists the exit codes of the command, and no others.
+    /// The page lists exactly the exit codes of the command.
     @Test func everyExitCodeIsOnThePage() throws {
         let rows = try lines(of: "Sources/FsyncLite/FsyncLite.docc/ExitCodes.md")
             .compactMap { $0.text.wholeMatch(of: /\| ([0-9, ]+) \|.*/) }
@@ -70,7 +70,7 @@ struct PageTests {
         #expect(Set(codes) == Set(ExitCode.allCases.map(\.rawValue)))
     }
 
-    /// Commands of indented blocks: scripts and files of this repository, with options that the scripts have.
+    /// Commands in indented blocks: scripts and files of this repository, with options that the scripts have.
     @Test(arguments: try pages()) func shownCommandsNameWhatIsThere(page: String) throws {
         let commands = try lines(of: page).filter { $0.language == nil && $0.text.hasPrefix("    ") }.map(
             \.text)

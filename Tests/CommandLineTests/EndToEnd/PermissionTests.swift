@@ -5,7 +5,7 @@ import Testing
 @Suite(
     "A user whom permissions stop", .needs(.otherUser))
 struct PermissionTests {
-    /// `chown -R` of a target: its owner takes it back, or the new one goes on.
+    /// After `chown -R` of a target, its owner takes it back, or the new one continues.
     @Test(.needs(.root)) func aTargetThatWasGivenAway() throws {
         let scene = try MirrorScene(["a": "a"]).mirrored()
         try HostCommand.run("chown", "-R", "5", scene.target)
@@ -15,7 +15,7 @@ struct PermissionTests {
         #expect(try scene.status("target/a").st_uid == 0)
     }
 
-    /// A umask that closes what is made to its owner.
+    /// A umask that closes new files to their owner.
     @Test(.needs(.otherUser), arguments: ["777", "277", "077"]) func theStateIsUsable(umask: String) throws {
         let scene = try MirrorScene(["a": "a", "d": ["b": "b"]], as: .ordinary)
         func run(_ words: String...) throws -> CommandRun {
@@ -31,7 +31,7 @@ struct PermissionTests {
         #expect(try run("manifest", "verify", "target/.fsync-lite/manifest.json", "target").code == 0)
     }
 
-    /// A mirror whose source then got three places that cannot be read, and changes beside them.
+    /// A mirror. Then its source gets three unreadable places, and changes beside them.
     private func closedScene() throws -> MirrorScene {
         let scene = try MirrorScene(
             [
@@ -179,20 +179,20 @@ struct PermissionTests {
         try scene.mirror()
         #expect(try scene.mirror().output.contains("nothing to do"))
 
-        // A directory that is moved and nothing else, out of and into directories that stay as they are.
+        // A directory only moves. The directories that it leaves and enters do not change.
         for name in ["", "locked"] { try scene.setMode(0o755, of: "source/\(name)") }
         try scene.setMode(0o755, of: "source/locked/moved")
         try scene.move("source/locked/moved", to: "source/back")
         for name in ["back", "locked", ""] { try scene.setMode(0o555, of: "source/\(name)") }
         try scene.mirror()
 
-        // Deleted with all that is in it.
+        // Deleted with its content.
         try scene.setMode(0o755, of: "source")
         try scene.setMode(0o755, of: "source/back")
         try scene.remove("source/back")
         try scene.setMode(0o555, of: "source")
         try scene.mirror()
-        // What was displaced was read-only too, and has to be freed when its time is over.
+        // The moved object was read-only, too, and must be removed when its time is over.
         try scene.setMode(0o755, of: "source")
         try scene.build(["last": "l"], at: "source")
         try scene.mirror()
@@ -202,7 +202,7 @@ struct PermissionTests {
         #expect(try scene.stateNames() == ["history", "last-run", "manifest.json", "mark"])
     }
 
-    /// Others than root need write permission on a file to give it attributes, and an ACL may take it away.
+    /// A user other than root needs write permission on a file to give it attributes. An ACL may remove it.
     @Test(arguments: [false, true])
     func readOnlyFilesKeepTheirAttributes(withACL: Bool) throws {
         let scene = try MirrorScene(
@@ -274,14 +274,14 @@ struct PermissionTests {
         for name in ["target/d/inner", "target/d"] { try scene.setMode(mode, of: name) }
         try scene.mirror()
         #expect(try scene.apply().output.contains("nothing to do"))
-        // A run that is refused leaves it closed.
+        // A refused run leaves it closed.
         for name in ["target/d/inner", "target/d"] { try scene.setMode(mode, of: name) }
         try scene.remove("source/d")
         #expect(try scene.apply("--max-delete", "0").code == 4)
         #expect(try scene.status("target/d").st_mode & 0o777 == mode)
     }
 
-    /// `plan` changes nothing, so it says what `apply` would do; an undo gives the mode that was there.
+    /// `plan` changes nothing, so it says what `apply` would do. An undo restores the old mode.
     @Test func undoClosesWhatTheRunHadOpened() throws {
         let scene = try MirrorScene(["d": ["x": "x"]], as: .ordinary).mirrored()
         try scene.setMode(0o300, of: "target/d")
@@ -296,7 +296,7 @@ struct PermissionTests {
         try scene.setMode(0o755, of: "target")
     }
 
-    /// Root's tree, which this user reads by its group.
+    /// Root's tree, which this user can read by its group.
     @Test(.needs(.root), arguments: [false, true])
     func whatOnlyItsOwnerMayNotReadIsOpenToTheMirrorsOwner(withACL: Bool) throws {
         let scene = try MirrorScene(["a": "a", "d": ["x": "x", "e": ["y": "y"]]], as: .ordinary)
@@ -338,7 +338,7 @@ struct PermissionTests {
         #expect(try scene.text("copy/d/x") == "x2" && scene.text("target/d/e/new") == "n")
     }
 
-    /// The directory in the target belongs to a user, whom root's run leaves it to.
+    /// The directory in the target belongs to a user. Root's run does not change that.
     @Test(.needs(.root)) func rootClosesNoDirectoryToItsOwner() throws {
         let scene = try MirrorScene(["d": ["x": "x"]])
         try scene.setOwner(65534, 65534, of: "source/d")
@@ -349,7 +349,7 @@ struct PermissionTests {
         let status = try scene.status("target/d")
         #expect(status.st_uid == 65534 && status.st_mode & 0o777 == 0o570)
         #expect(try scene.apply("--no-owner").output.contains("nothing to do"))
-        // Where the owner goes along, the mode is that of the source.
+        // If the owner is mirrored, the mode is that of the source.
         try scene.mirror()
     }
 
@@ -358,7 +358,7 @@ struct PermissionTests {
         try scene.apply().expect(0, says: "owner")
         #expect(try scene.apply("--quiet").errors.isEmpty)
     }
-    /// Directories that may be searched and not read lead to the target.
+    /// A target below directories that can be searched, but not read.
     @Test func targetsBelowADirectoryThatMayOnlyBeSearched() throws {
         let scene = try MirrorScene(["s": ["f": "1"], "here": [:]], as: .ordinary)
         let me = scene.path("source")
@@ -369,7 +369,7 @@ struct PermissionTests {
         #expect(try scene.run("apply", "\(me)/s", "\(me)/new/t", "--create-parents").code == 0)
         try scene.run("snapshot", "restore", "\(me)/t", "latest", "--to", "\(me)/copy").expect(0)
         #expect(try scene.text("source/copy/f") == "1")
-        // Its names could tell of a state with another name.
+        // A state with another name could be in it.
         try scene.build(["own": "o"], at: "other")
         #expect(try scene.run("apply", "\(me)/s", scene.path("other"), "--adopt").code == 0)
     }

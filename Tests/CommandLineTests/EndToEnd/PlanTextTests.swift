@@ -3,7 +3,7 @@ import Testing
 
 @Suite("What plans look like")
 struct PlanTextTests {
-    /// A directory that holds one with so many files.
+    /// A directory with one that has so many files.
     private func files(_ count: Int) -> TreeLiteral {
         ["sub": flat(count, "12345")]
     }

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("What somebody put in the way: nothing outside is touched")
 struct PlantedObjectTests {
-    /// A file outside, with a time of its own, and what it looks like.
+    /// A file outside with its own time, and a snapshot of it.
     private func outside(_ scene: MirrorScene) throws -> TreeSnapshot {
         if !scene.exists("outside") {
             try scene.build(
@@ -117,7 +117,7 @@ struct PlantedObjectTests {
 }
 
 enum HostSocket {
-    /// Leaves a socket at a path, bound to nobody any more.
+    /// Leaves a socket at a path, to which nothing is bound any more.
     static func make(at path: String) throws {
         let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
         defer { close(descriptor) }

@@ -38,7 +38,7 @@ struct PrepareTests {
         return run.output.trimmingCharacters(in: .newlines)
     }
 
-    /// Refused with each of these paths, by a trial too, and nothing is written.
+    /// A commit and its trial are refused with each of these paths, and nothing is written.
     private func expectStale(
         _ scene: MirrorScene, _ id: String, _ paths: [String] = [],
         sourceLocation: SourceLocation = #_sourceLocation
@@ -103,7 +103,7 @@ struct PrepareTests {
         try scene.mirror()
     }
 
-    /// A script commits what every host has printed.
+    /// A script commits the id that every host has printed.
     @Test func nothingToDoHasAnIDThatChangesNothing() throws {
         let scene = try MirrorScene(Self.tree, inMemory: true).mirrored()
         let id = try prepare(scene)
@@ -165,7 +165,7 @@ struct PrepareTests {
         try expectStale(scene, prepared.output.trimmingCharacters(in: .newlines))
     }
 
-    /// What was staged is used again.
+    /// Staged files are used again.
     @Test func aLaterRunCopiesNothingAnew() throws {
         let scene = try MirrorScene(["large": .file(String(repeating: "x", count: 100_000))])
         let id = try prepare(scene)
@@ -175,7 +175,7 @@ struct PrepareTests {
         #expect(try TreeSnapshot(scene.target).inode("large") == staged)
     }
 
-    /// What was staged is edited with its time put back: only the change time tells.
+    /// A staged file is edited and its time restored. Only the change time shows it.
     @Test(arguments: [[], ["--digest"]]) func whatWasTouchedInTheStageIsCopiedAnew(options: [String]) throws {
         let scene = try MirrorScene(["a": "right"])
         let prepared = try scene.run(["apply", "--prepare", "source", "target"] + options)
@@ -198,7 +198,7 @@ struct PrepareTests {
         #expect(try scene.run("snapshot", "create", "target", "--label", "good").code == 0)
         #expect(try scene.run("snapshot", "prune", "target").code == 0)
         try commit(scene, id)
-        // The label keeps one, the rule none.
+        // The label keeps one, and the rule none.
         #expect(try snapshots() == 2)
         #expect(try scene.run("snapshot", "list", "target").output.contains("good"))
     }
@@ -235,7 +235,7 @@ struct PrepareTests {
 
     // MARK: Drift
 
-    /// What was changed, and how it is told.
+    /// A change, and the message about it.
     private static let changes: [(change: @Sendable (MirrorScene) throws -> Void, told: [String])] = [
         ({ try $0.append("theirs", to: "target/a") }, ["a: changed"]),
         ({ try $0.editInSecret("target/a", "eno") }, ["a: changed"]),
@@ -260,7 +260,7 @@ struct PrepareTests {
         let (change, told) = Self.changes[number]
         try change(scene)
         try expectStale(scene, id, told)
-        // The way on.
+        // The next command.
         _ = try? scene.setMode(0o755, of: "target")
         try commit(scene, try prepare(scene))
     }
@@ -287,13 +287,13 @@ struct PrepareTests {
         try scene.mirrorAll()
     }
 
-    /// The commit accounts for change times of its own, and not for those since it was prepared.
+    /// The commit knows the change times of its own, but not others since the preparation.
     @Test(.needs(.root)) func editsBetweenAreNotTakenForTheCommits() throws {
         let scene = try MirrorScene(Self.tree).mirrored()
         try scene.append("+", to: "source/a")
-        // So the manifest gets no change times of what takes no part.
+        // So the manifest gets no change times of untouched objects.
         let id = try prepare(scene, "--trust-manifest")
-        // Of a time between the two spans: the clock stands still for some milliseconds at a time.
+        // Wait for a time between the two spans: the clock advances in steps of some milliseconds.
         ClockTick.pass()
         try scene.editInSecret("target/d/x", "q")
         ClockTick.pass()
@@ -337,7 +337,7 @@ struct PrepareTests {
 
     // MARK: Kills
 
-    /// At each rename and sync of a prepare, which makes no others.
+    /// At each rename and sync of a preparation, which makes no others.
     @Test(.needs(.strace), arguments: ["renameat2", "syncfs", "fsync", "mkdirat", "fallocate"])
     func aPrepareThatIsKilledLeavesTheOldTree(call: String) throws {
         let scene = try scene()
@@ -378,7 +378,7 @@ struct PrepareTests {
         }
     }
 
-    /// After the last name that a stage has lost, and before the first new one.
+    /// After the stage has lost its last name, and before the first new one.
     @Test(.needs(.strace)) func aTakeOverThatIsKilledLeavesNothingToCommit() throws {
         let scene = try scene()
         let id = try prepare(scene)

@@ -3,7 +3,7 @@ import TestNeeds
 import TestSupport
 import Testing
 
-/// The kernel renames into such a directory only what belongs to it.
+/// The kernel renames only objects of the same project or key into such a directory.
 @Suite("Targets with projects and encrypted directories")
 struct ProjectTests {
     private static let disks: [TestDisk] = [.xfs, .ext4With(feature: "project,quota")].filter(\.canMount)
@@ -23,7 +23,7 @@ struct ProjectTests {
         }
     }
 
-    /// `plan` and `apply` refuse alike, and nothing is written.
+    /// `plan` and `apply` refuse in the same way, and nothing is written.
     private func expectRefusal(
         _ scene: MirrorScene, naming texts: String..., options: [String] = [],
         sourceLocation: SourceLocation = #_sourceLocation
@@ -61,7 +61,7 @@ struct ProjectTests {
             try Project.set(7, on: scene.path("target/sub"), handsDown: true)
             try scene.move("source/sub/a", to: "source/a2")
             try expectRefusal(scene, naming: "sub/a", "project 7", "chattr")
-            // The way out that it names.
+            // The named way out.
             try Project.set(7, on: scene.path("target/sub/a"))
             try scene.mirror()
             #expect(try scene.run("undo", "target").code == 0)
@@ -82,7 +82,7 @@ struct ProjectTests {
             for (name, project) in [("sub/a", 7), ("dir/k", 8), ("top", 0)] as [(String, UInt32)] {
                 #expect(try Project.of(scene.path("target/\(name)")) == project, "\(name)")
             }
-            // What is moved into another project is copied.
+            // An object that moves into another project is copied.
             try change(scene)
             try scene.mirror()
             for name in ["sub/b", "sub/deep", "sub/k"] {
@@ -111,7 +111,7 @@ struct ProjectTests {
         }
     }
 
-    /// Runs its arguments where `file_getattr` is a call that the kernel does not know, by a filter of seccomp.
+    /// Runs a command for which `file_getattr` is an unknown call, by a seccomp filter.
     private static let olderKernel = """
         import ctypes, os, struct, sys
         code = [(0x20, 0, 0, 0), (0x15, 0, 1, 468), (6, 0, 0, 0x50026), (6, 0, 0, 0x7fff0000)]
@@ -122,7 +122,7 @@ struct ProjectTests {
         os.execvp(sys.argv[1], sys.argv[1:])
         """
 
-    /// Without a call that tells the project of a symlink, as before Linux 6.17, the kernel's own answer is found out.
+    /// Before Linux 6.17 no call shows the project of a symlink, so the kernel's answer is tried.
     @Test(
         .needs(
             .xfs, .tool("python3"),
@@ -142,7 +142,7 @@ struct ProjectTests {
             #expect(run.code == (isStrange ? 4 : 0), "\(run.errors)")
             #expect(scene.exists("target/sub/link") == isStrange)
             if isStrange { #expect(run.errors.contains("sub/link") && run.errors.contains("project 7")) }
-            // FIFOs without a project are let in by XFS.
+            // XFS accepts FIFOs without a project.
             if isStrange { try scene.build(["link": .symlink("a")], at: "source/sub") }
             try Project.set(7, on: scene.path("target/sub/a"), handsDown: false)
             try scene.mirror()
@@ -173,13 +173,13 @@ struct ProjectTests {
             for name in ["", "/sub", "/sub/b", "/top"] {
                 #expect(try Project.of(scene.path("target\(name)")) == 7, "\(name)")
             }
-            // Made in what was exchanged.
+            // Made in the exchanged tree.
             try scene.build(["later": "l"], at: "target/sub")
             #expect(try Project.of(scene.path("target/sub/later")) == 7)
         }
     }
 
-    /// The state is not of the project then, nor is what displaced objects go into.
+    /// Then neither the state nor the directory for old objects has the project.
     @Test(.needs(.xfs))
     func projectThatTheTargetGotLater() throws {
         try on(.xfs) { scene in
@@ -260,7 +260,7 @@ struct ProjectTests {
             try expectRefusal(scene, naming: "sub", "encrypted", options: ["--adopt"])
             try scene.remove("source/sub/a")
             try scene.remove("source/sub/link")
-            // A FIFO is never encrypted, but it would be refused later what is not.
+            // A FIFO is never encrypted, but an unencrypted object would be refused later.
             #expect(try scene.apply("--adopt", "--exclude", "/sub").code == 0)
         }
     }

@@ -4,7 +4,7 @@ import TestNeeds
 import TestSupport
 import Testing
 
-/// A target on another machine: a command in ssh's place starts the far end on this one.
+/// A target on another machine. A command in ssh's place starts the other end on this one.
 @Suite("A target on another machine")
 struct PushTests {
     private func scene(_ tree: TreeLiteral, _ far: String = FarMachine.connection) throws -> MirrorScene {
@@ -21,7 +21,7 @@ struct PushTests {
         #expect(try run.json().actionLinesButTimes == ["move a -> b (renamed)"])
     }
 
-    /// What a run says, but for the times of the log and the name of the target.
+    /// The output of a run without the times of the log and the name of the target.
     private func said(_ run: CommandRun, _ scene: MirrorScene, _ target: String) -> [String] {
         func plain(_ text: String) -> String {
             let options = scene.far?.options.map { " \($0)" }.joined() ?? ""
@@ -34,7 +34,7 @@ struct PushTests {
         return ["\(run.code)", plain(run.output), plain(run.errors)]
     }
 
-    /// After each change, a push makes the same tree as an apply here, and says the same.
+    /// After each change, a push makes the same tree and the same output as an apply here.
     @Test(arguments: 1...6) func treesAndOutputAreTheSameAsHere(seed: UInt64) throws {
         let scene = try scene([:])
         let far = scene.far
@@ -86,7 +86,7 @@ struct PushTests {
         #expect(try scene.text("log").contains("apply committed: 2 created"))
     }
 
-    /// The target's own settings stand between the user's defaults and the command line, as they do here.
+    /// As here, the target's own settings are between the user's defaults and the command line.
     @Test func settingsOfTheTargetHold() throws {
         let scene = try scene(["a.o": "o", "b.tmp": "b", "keep": "k"])
         try scene.mirror()
@@ -118,8 +118,8 @@ struct PushTests {
 
     // MARK: A line that drops
 
+    /// Checks that the target is one of two trees, and that the next run succeeds.
     /// - Parameter size: in bytes.
-    /// Whether the target is one of two trees, and that the next run ends well.
     private func expectOldOrNew(
         _ scene: MirrorScene, _ before: TreeSnapshot, _ run: CommandRun, _ what: String
     ) throws {
@@ -142,12 +142,12 @@ struct PushTests {
         try scene.build(FarMachine.files(40, of: 4000), at: "source/many")
         scene.far = try FarMachine(connection, has: .target)
         let run = try scene.apply("-v")
-        // The far end may still be at it.
+        // The other end may still be running.
         try HostCommand.run("flock", scene.target, "true")
         try expectOldOrNew(scene, before, run, what)
     }
 
-    /// What the far end says ends after so many bytes.
+    /// The output of the other end stops after so many bytes.
     @Test(
         .needs(.tool("stdbuf")),
         arguments: [1, 20, 60, 100, 150, 200, 300, 600, 1000, 1100, 1200, 1300, 5000])
@@ -156,7 +156,7 @@ struct PushTests {
             through: #"sh -c "$far" | { stdbuf -o0 head -c \#(bytes); kill $$; }"#, "\(bytes) bytes back")
     }
 
-    /// What this end says ends after so many bytes.
+    /// The output of this end stops after so many bytes.
     @Test(
         .needs(.tool("stdbuf")),
         arguments: [1, 20, 60, 200, 250, 300, 600, 2000, 20_000, 100_000, 160_000, 170_000, 300_000])
@@ -173,10 +173,10 @@ struct PushTests {
         #expect(try json.json().text("code") == "unreachable")
     }
 
-    /// A Ctrl-C goes to the other machine, also while a file is sent.
+    /// A Ctrl-C is sent to the other machine, even while a file is sent.
     @Test(.needs(.tool("python3"))) func aSignalStopsTheRunThere() throws {
         let scene = try scene(["a": "a", "b": "b"])
-        // The first request for content waits until the signal has come over.
+        // The first request for content waits until the signal has arrived.
         scene.far = try FarMachine(
             FarMachine.relay(
                 back: """
@@ -345,7 +345,7 @@ struct PushTests {
         )
     }
 
-    /// The job's commands and its log are of this machine, and what the run says is labelled as here.
+    /// The job's commands and its log are on this machine. The output is labelled as here.
     @Test func aJobPushesWithItsCommandsAndItsLog() throws {
         let scene = try scene(["a": "a", "b.tmp": "b", "c.o": "c"])
         let far = try #require(scene.far)

@@ -3,7 +3,7 @@ import Testing
 
 @Suite("Random trees, changed at random, on disk")
 struct RandomTreeTests {
-    /// The argument of a case that fails is its seed.
+    /// The argument of a failed case is its seed.
     @Test(arguments: 0..<200 as Range<UInt64>)
     func everyChangeIsPlannedMirroredAndThenNothingIsLeftToDo(seed: UInt64) throws {
         let scene = try MirrorScene([:], inMemory: true)

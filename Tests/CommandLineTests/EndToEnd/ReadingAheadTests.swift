@@ -1,9 +1,9 @@
 import TestSupport
 import Testing
 
-/// What is read ahead, and by how many threads, shows in nothing but the time.
+/// Reading ahead, by any number of threads, changes only the time.
 @Suite("Reading ahead") struct ReadingAheadTests {
-    /// Many directories, some that cannot be read, one with many entries, and content.
+    /// Many directories, some unreadable ones, one with many entries, and content.
     private func tree(unreadable: UInt32 = 0o755) -> TreeLiteral {
         var children: [(name: TreeName, node: TreeLiteral)] = []
         for number in 0..<60 {
@@ -40,7 +40,7 @@ import Testing
         #expect(runs[0].errors.split(separator: "\n").count >= 8)
     }
 
-    /// Fewer descriptors than reading ahead would like to have.
+    /// Fewer descriptors than reading ahead would use.
     @Test("A run with few descriptors", .enabled(if: HostCommand.works(["prlimit", "--version"])))
     func fewDescriptors() throws {
         let scene = try MirrorScene(tree(), inMemory: true)
@@ -58,7 +58,7 @@ import Testing
 
     // MARK: Contents
 
-    /// 300 files, of which each tenth has other names and each seventh is larger than what is announced of it.
+    /// 300 files. Each tenth has other names, and each seventh is larger than the part that is announced.
     private func contents() -> TreeLiteral {
         var children: [(name: TreeName, node: TreeLiteral)] = []
         for number in 0..<300 {

@@ -4,7 +4,7 @@ import TestNeeds
 import TestSupport
 import Testing
 
-/// The machine that runs a job remembers its runs, however they ended, and tells monitoring of them.
+/// The machine that runs a job records its runs, however they ended, and reports them to the monitoring.
 @Suite("Recorded runs, and what status and Nagios are told of them")
 struct RecordedRunTests {
     private let scene: MirrorScene
@@ -50,7 +50,7 @@ struct RecordedRunTests {
         }
     }
 
-    /// Has all runs have begun and ended so many days ago.
+    /// Makes all runs older by so many days.
     private func age(byDays days: Int) throws {
         for name in try documents(".json") {
             let path = scene.path("known/attempts/\(name)")
@@ -94,14 +94,14 @@ struct RecordedRunTests {
         let metrics = try run("status", "--prometheus").output
         #expect(metrics.contains("fsync_lite_last_attempt_exit_code{job=\"sys\""), "\(metrics)")
         #expect(metrics.contains(/last_attempt_exit_code\{job="sys",[^}]*\} 4\n/), "\(metrics)")
-        // The next good one is the last.
+        // The next good run is the last one.
         try FileManager.default.removeItem(atPath: scene.path("source"))
         try scene.move("away", to: "source")
         #expect(try run("run", "sys").code == 0)
         #expect(try !run("status", "sys").output.contains("last attempt"))
     }
 
-    /// Its target is not there to say anything.
+    /// Its target is missing and cannot report anything.
     @Test func runsOnAMissingTargetAreTold() throws {
         try begin()
         try scene.move("t", to: "gone")
@@ -131,7 +131,7 @@ struct RecordedRunTests {
         #expect(try run("status", "t").output.hasPrefix("last good run   "))
     }
 
-    /// The job is asked for by its name also after a run by hand.
+    /// The job is found by its name even after a run by hand.
     @Test func aRunByHandIsOneOfTheJobsTarget() throws {
         try begin()
         try emptySource()
@@ -150,7 +150,7 @@ struct RecordedRunTests {
         #expect(try run("apply", "nothing", "t").code == 66)
         let lines = try run("status", "./t/").output.split(separator: "\n")
         #expect(lines[1].contains("   failed: ") && lines[1].contains("does not exist"), "\(lines)")
-        // A look is no run.
+        // Looking is not a run.
         let before = try texts()
         for words in [["plan", "source", "t"], ["apply", "--dry-run", "source", "t"]] {
             _ = try scene.here(words, environment: ["FSYNC_LITE_STATE": scene.path("known")])
@@ -158,7 +158,7 @@ struct RecordedRunTests {
         #expect(try texts() == before)
     }
 
-    /// The target was mirrored, and the run is not complete.
+    /// The target was mirrored, but the run is not complete.
     @Test func aFailedCommandAfterTheRunIsItsReason() throws {
         let text = try String(contentsOfFile: scene.path("settings.json"), encoding: .utf8)
         let hook = ", \"after\": [\"sh\", \"-c\", \"exit 9\"]"
@@ -177,7 +177,7 @@ struct RecordedRunTests {
 
     // MARK: The record
 
-    /// Names of files are in no document that everybody may read.
+    /// No document that everybody may read has names of files.
     @Test func messagesAreForTheOwnerAlone() throws {
         try begin()
         try emptySource()
@@ -301,14 +301,14 @@ struct RecordedRunTests {
         let old = try nagios("--warn", "26h", "--max-age", "50h", "home", "sys")
         #expect(old.code == 2 && old.line.hasPrefix("FSYNC-LITE CRITICAL: "), "\(old.line)")
         #expect(old.line.contains(/home_age=2592\d\ds;93600;180000/), "\(old.line)")
-        // A clock that was wrong makes no run good for ever.
+        // A wrong clock must not make a run good forever.
         try age(byDays: -30)
         let future = try nagios("--max-age", "50h")
         #expect(
             future.code == 3 && future.line.contains("in the future: is the clock right?"), "\(future.line)")
     }
 
-    /// What is wrong in spite of a good run: a command after it, a commit that was cut short, and rot.
+    /// Faults in spite of a good run: a failed command after it, an interrupted commit, and rot.
     @Test func oneLineTellsWhatAGoodRunDoesNot() throws {
         try begin()
         let settings = try scene.text("settings.json")
@@ -341,7 +341,7 @@ struct RecordedRunTests {
         #expect(try run("status", "--all").output.contains("see: fsync-lite status home"))
     }
 
-    /// What other settings name, or named once, is nothing that these jobs are about.
+    /// Jobs of other or older settings have no effect on the state of these jobs.
     @Test func onlyTheJobsOfTheSettingsAreJudged() throws {
         try begin()
         try emptySource()
@@ -354,7 +354,7 @@ struct RecordedRunTests {
         #expect(asked.code == 0 && !asked.line.contains("sys"), "\(asked.line)")
     }
 
-    /// The clock was a year ahead, and is not any more.
+    /// The clock was a year ahead, and is right again.
     @Test func laterRunsTakeThePlaceOfOneFromTheFuture() throws {
         try begin()
         try age(byDays: -365)
@@ -364,7 +364,7 @@ struct RecordedRunTests {
         let year = Date.now.formatted(.iso8601).prefix(4)
         #expect(try run("status", "sys").output.hasPrefix("last good run   \(year)-"))
         #expect(try run("status", "sys", "--json").json().text("last_good_run")?.hasPrefix(year) == true)
-        // A bad one is the last attempt, too.
+        // A bad run is the last attempt, too.
         try age(byDays: -365)
         try emptySource()
         #expect(try run("run", "sys").code == 4)
@@ -396,7 +396,7 @@ struct RecordedRunTests {
         }
     }
 
-    /// Jobs of damaged settings are unknown, also those whose runs are recorded.
+    /// Jobs of damaged settings are unknown, even if their runs are recorded.
     @Test func settingsWithAnErrorAreUnknown() throws {
         try begin()
         for text in ["{", nil] {
@@ -411,7 +411,7 @@ struct RecordedRunTests {
         }
     }
 
-    /// As `status` takes it, with the same note.
+    /// As in `status`, with the same note.
     @Test func aNameOfAJobAndATargetIsTheTarget() throws {
         try begin()
         #expect(try run("apply", "source", "sys").code == 0)
@@ -423,7 +423,7 @@ struct RecordedRunTests {
         #expect(try run("status", "sys").errors == asked.errors.replacing(" --nagios", with: ""))
     }
 
-    /// Ages and results are for everybody, the messages are not.
+    /// Everybody may see ages and results, but not messages.
     @Test(.needs(.root)) func anotherUserMayAsk() throws {
         try begin()
         try emptySource()

@@ -4,7 +4,7 @@ import TestNeeds
 import TestSupport
 import Testing
 
-/// A source on another machine tells only what is not as the manifest has it.
+/// A source on another machine reports only the differences from the manifest.
 @Suite("Digests of directories on another machine", .needs(.later))
 struct RecordedSourceTests {
     /// 50 directories with 100 files, and one that is deep.
@@ -17,7 +17,7 @@ struct RecordedSourceTests {
         return .directory(directories, mode: 0o755, modified: nil)
     }()
 
-    /// A mirror of which nothing is racy any more, whose connections are recorded.
+    /// A mirror in which nothing is racy any more, with recorded connections.
     private func scene(
         _ tree: TreeLiteral = tree, _ side: FarMachine.Side = .source, _ options: String...
     ) throws -> (MirrorScene, WireRecording) {
@@ -30,7 +30,7 @@ struct RecordedSourceTests {
 
     // MARK: What it costs
 
-    /// A stream costs less than lists of all directories. A file of each is open for writing, so it stays racy.
+    /// A stream is smaller than lists of all directories. In each, a file that is open for writing is racy.
     @Test func whereLittleIsKnownEverythingIsListedAtOnce() throws {
         let recording = try WireRecording(has: .source)
         let scene = try recording.far.scene(Self.tree)
@@ -71,7 +71,7 @@ struct RecordedSourceTests {
         #expect(connection.bytes.up < 1000 && connection.bytes.down < 1000, "\(connection.bytes)")
     }
 
-    /// Both ends fold the same of each kind of entry.
+    /// Both ends compute the same digest for each kind of entry.
     @Test(
         .needs(.root),
         arguments: [
@@ -120,12 +120,12 @@ struct RecordedSourceTests {
         #expect(connection.requests.filter { $0 == "list" }.count == 2, "\(connection.requests)")
         let bytes = connection.bytes
         #expect(bytes.up + bytes.down < 6000, "\(bytes)")
-        // Everything in it is recorded as it is.
+        // Everything in it is recorded.
         let next = try scene.mirror()
         #expect(next.output.hasPrefix("nothing to do"))
     }
 
-    /// What was edited in the target is known only there.
+    /// An edit in the target is known only there.
     @Test func whatWasChangedInTheTargetIsAskedFor() throws {
         let (scene, recording) = try scene()
         try scene.append("by hand", to: "target/d7/f3")
@@ -141,7 +141,7 @@ struct RecordedSourceTests {
         #expect(try !recording.last().requests.contains("scan"))
     }
 
-    /// What changed a moment ago may change again without a trace in any time.
+    /// A file that has just changed may change again without moving a time.
     @Test func directoriesWithRacyEntriesAreListed() throws {
         let (scene, recording) = try scene()
         try scene.append("x", to: "source/d7/f3")
@@ -185,8 +185,8 @@ struct RecordedSourceTests {
 
     // MARK: The same as with a list of everything
 
-    /// An apply of a directory of this machine lists everything. After each change the plans, the trees and what the
-    /// manifests say of the source are the same.
+    /// An apply from a directory of this machine lists everything. After each change, the plans, the trees
+    /// and the manifests' values of the source are the same.
     @Test(
         arguments: 1...3,
         [
@@ -207,7 +207,7 @@ struct RecordedSourceTests {
         }
         for round in 0..<4 {
             ClockTick.pass()
-            // The first makes the mirror, the second finds what is racy no more, the third tries digests.
+            // The first run makes the mirror, the second one removes racy marks, the third one tries digests.
             for minutes in [nil, 100 * round + 10, nil] as [Int?] {
                 var said: [[String]] = []
                 for target in ["there", "here"] {
@@ -233,7 +233,7 @@ struct RecordedSourceTests {
         #expect(requests.contains("digests"), "\(requests)")
     }
 
-    /// The manifest's entries without what is of the target.
+    /// The manifest's entries without the values of the target.
     private func sourceEntries(of target: String, _ scene: MirrorScene) throws -> [String] {
         try scene.text("\(target)/.fsync-lite/manifest.json").split(separator: "\n")
             .filter { $0.hasPrefix("{\"path") }

@@ -4,7 +4,7 @@ import TestNeeds
 import TestSupport
 import Testing
 
-/// A source on another machine: a command in ssh's place starts the far end on this one.
+/// A source on another machine. A command in ssh's place starts the other end on this one.
 @Suite("A source on another machine")
 struct RemoteTests {
     private func scene(_ tree: TreeLiteral, _ far: String = FarMachine.connection) throws -> MirrorScene {
@@ -26,7 +26,7 @@ struct RemoteTests {
         try scene.mirrorEverything()
     }
 
-    /// After each change, what is planned from there is what is planned of the same directory here.
+    /// After each change, the plan is the same as for the directory here.
     @Test(arguments: 1...6) func plansAreTheSameAsOfADirectoryHere(seed: UInt64) throws {
         let scene = try scene([:])
         try scene.remove("source")
@@ -60,13 +60,13 @@ struct RemoteTests {
             "sub": ["x": "x", "y.tmp": "y", "b.tmp": "b", ".gitignore": "keep\n", "keep": "s"],
             "cache": ["CACHEDIR.TAG": "Signature: 8a477f597d28d172789f06886806bc55", "c": "c"],
         ])
-        // What the target has is excluded by what the source says.
+        // An ignore file of the source excludes an entry of the target.
         let old = TreeLiteral.file("old", modified: TreeTime(1_600_000_000))
         let before: TreeLiteral = [
             "a.o": old, "sub": ["y.tmp": old, "keep": old], "cache": ["c": old], "large": old,
         ]
         for target in ["target", "here"] { try scene.build(before, at: target) }
-        // Whether a clock tick lies between what is made here and there decides nothing.
+        // A clock tick between the two must make no difference.
         for directory in ["sub", "cache", "."] {
             try scene.setTime(TreeTime(1_700_000_000), of: "source/\(directory)")
         }
@@ -77,7 +77,7 @@ struct RemoteTests {
         try scene.expectSame("target", as: "here")
     }
 
-    /// More entries than the window holds come after what the directories say.
+    /// The rules come before more entries than the window can hold.
     @Test func ignoreFilesOfALargeTreeComeFirst() throws {
         let scene = try scene([".gitignore": "*.o\n", "a.o": "o"])
         let long = String(repeating: "x", count: 200)
@@ -93,7 +93,7 @@ struct RemoteTests {
         let scene = try scene(FarMachine.tree)
         try scene.mirror()
         ClockTick.pass()
-        // Of files that are there already, both ends compute them.
+        // Both ends compute the digests of existing files.
         try scene.mirror("--digest", "--verify")
         try scene.build(["new": "new"], at: "source")
         try scene.mirror("--digest", "--verify")
@@ -172,7 +172,7 @@ struct RemoteTests {
         try scene.run(pull + ["--keep-going"]).expect(3)
         #expect(try scene.text("target/a/one") == "1")
         #expect(!scene.exists("target/a/two"))
-        // What that user cannot see is no reason to remove it here.
+        // Attributes that the source's user cannot see are not removed here.
         try scene.setAttribute("trusted.note", "root", of: "target/a/one")
         try scene.append("more", to: "source/Z")
         try scene.setMode(0o640, of: "source/a/one")
@@ -284,8 +284,8 @@ struct RemoteTests {
 
     // MARK: A line that drops
 
+    /// The other end's stream stops after so many bytes.
     /// - Parameter size: in bytes.
-    /// The far end's stream ends after so many bytes.
     @Test(.needs(.tool("stdbuf")), arguments: [1, 20, 200, 300, 600, 20_000, 300_000])
     func aLostLineLeavesTheOldTreeAndTheNextRunEnds(bytes: Int) throws {
         let scene = try scene(["old": "old"])
@@ -293,7 +293,7 @@ struct RemoteTests {
         let before = try TreeSnapshot(scene.target)
         try scene.build(FarMachine.files(150, of: 4000), at: "source/many")
         let whole = scene.far
-        // The far end first gets all that it needs to answer.
+        // The other end first receives everything that it needs to answer.
         scene.far = try FarMachine(#"sh -c "$far" | { stdbuf -o0 head -c \#(bytes); kill $$; }"#)
         let run = try scene.apply().expect(69)
         #expect(
@@ -344,7 +344,7 @@ struct RemoteTests {
         #expect(try scene.text("copy/a") == "a")
     }
 
-    /// Some schedulers ignore the signal, and the kernel then keeps no exit codes.
+    /// Some schedulers ignore this signal, and then the kernel stores no exit codes.
     @Test func exitCodesAreThereWhereTheParentIgnoresThem() throws {
         let scene = try scene(FarMachine.tree)
         try scene.here(

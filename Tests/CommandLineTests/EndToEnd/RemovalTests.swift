@@ -2,10 +2,9 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What is removed from the history, by rules, by name and by a pattern.
+/// Removals from the history by rules, by name and by a pattern.
 struct RemovalTests {
-    /// A mirror with so many snapshots, the oldest of which is `initial`. Each run replaces `a`, of as many bytes as its
-    /// number says.
+    /// A mirror with so many snapshots. The oldest one is `initial`. Run N replaces `a` by N bytes.
     private func scene(_ count: Int, _ options: String...) throws -> MirrorScene {
         let scene = try MirrorScene(["a": "", "b": "b"], inMemory: true)
         for number in 1..<count { try change(scene, number, options) }
@@ -29,8 +28,8 @@ struct RemovalTests {
         scene.exists(".target.fsync-lite") ? ".target.fsync-lite" : "target/.fsync-lite"
     }
 
-    /// The bytes of the files in the slots of these records; a file with several names counts once, and not if another name
-    /// stays, unless that may be one in the old tree of an exchange.
+    /// The bytes of the files in the slots of these records. A file with several names is counted once. It is
+    /// not counted if another name remains, unless that may be in the old tree of an exchange.
     private func onDisk(_ scene: MirrorScene, _ records: [String]) throws -> Int {
         let paths = records.map { scene.path("\(state(scene))/history/\($0)") }.filter {
             FileManager.default.fileExists(atPath: $0)
@@ -45,7 +44,7 @@ struct RemovalTests {
         }.reduce(0, +)
     }
 
-    /// The list has the numbers that the disk has, and each record has its own without a look at the disk.
+    /// The list agrees with the disk, and each record has its number without a look at the disk.
     private func expectSizes(_ scene: MirrorScene, sourceLocation: SourceLocation = #_sourceLocation) throws {
         let list = try list(scene)
         let snapshots = list.objects("snapshots")
@@ -99,7 +98,7 @@ struct RemovalTests {
                 "--keep-last 1 --allow-removal")
         }
         #expect(try scene.wholeTarget().differences(from: before) == [])
-        // Eleven of 13 were too many, ten are not.
+        // Eleven of 13 were too many. Ten are not.
         #expect(try scene.apply("--keep-last", "2").code == 0)
         #expect(try ids(scene).count == 3)
     }
@@ -108,7 +107,7 @@ struct RemovalTests {
         let scene = try scene(13, "--keep-last", "20")
         try scene.apply("--keep-last", "1", "--allow-removal").expect(0, says: "removed 11 snapshots (")
         #expect(try ids(scene).count == 2)
-        // The rule is not new any more.
+        // The rule is no longer new.
         for number in 20..<23 { try change(scene, number) }
     }
 
@@ -125,7 +124,7 @@ struct RemovalTests {
 
     // MARK: Sizes
 
-    /// Undo takes content out of the history, a removal in between joins records, and an exchange links.
+    /// An undo takes content out of the history, a removal in between joins records, an exchange links files.
     @Test(arguments: [[], ["--exchange"]]) func sizesAreThoseOfTheDisk(options: [String]) throws {
         let scene = try MirrorScene(["a": "1", "d": ["x": "22", "y": "333"], "e": "4444"])
         try HostCommand.run("ln", scene.path("source/e"), scene.path("source/f"))
@@ -231,7 +230,7 @@ struct RemovalTests {
             || HostCommand.works("grep", "-rqs", RemovalTests.secret, state)
     }
 
-    /// No file of the state has the content, and no symlink.
+    /// No file or symlink of the state has the content.
     private func expectNoSecret(_ scene: MirrorScene, sourceLocation: SourceLocation = #_sourceLocation)
         throws
     {
@@ -280,7 +279,7 @@ struct RemovalTests {
         let shown = try scene.run("snapshot", "show", "target", "latest~1", "--json").json()
         let removed = try #require(shown.objects("actions").first { $0.text("path") == "keys/link" })
         #expect(removed.number("purged") == 1, "\(removed)")
-        // The rest comes back, and the purged files are listed.
+        // The rest is restored, and the purged files are listed.
         try scene.run("snapshot", "restore", "target", "latest~4", "--to", "copy").expect(
             3, says: "keys/key: its content was purged", "keys/link: its content was purged")
         #expect(try scene.text("copy/keys/pub") == "p" && !scene.exists("copy/keys/key"))
@@ -321,7 +320,7 @@ struct RemovalTests {
         #expect(try scene.wholeTarget().differences(from: before) == [])
     }
 
-    /// The content has a name that no list knows.
+    /// The content has a name that is in no list.
     @Test func anotherNameOutsideIsListed() throws {
         let scene = try MirrorScene(["a": "a", "key": .file(RemovalTests.secret)]).mirrored()
         try HostCommand.run("ln", scene.path("target/key"), scene.path("outside"))
@@ -374,7 +373,7 @@ struct RemovalTests {
         #expect(!HostCommand.works("grep", "-rqs", "user.pw", scene.path("target/.fsync-lite")))
     }
 
-    /// An exchange links the old tree, which has names of what a record held.
+    /// An exchange links the old tree, which has names of recorded files.
     @Test(arguments: ["rules", "prune", "remove", "undo", "undo and remove"])
     func theOldTreesOfExchangesKeepNothingBack(way: String) throws {
         let scene = try MirrorScene(["a": "1", "b": "b", "d": ["key": .file(RemovalTests.secret)]])
@@ -411,7 +410,7 @@ struct RemovalTests {
         try expectNoSecret(scene)
     }
 
-    /// Killed at any of its renames, it leaves a whole history, and the same purge ends it.
+    /// A purge that is killed at any rename leaves a whole history, and the same purge finishes it.
     @Test(.needs(.strace), arguments: 1...12) func aKilledPurgeIsEndedByTheSame(rename: Int) throws {
         let scene = try secretScene()
         func purge(under tracer: [String] = []) throws -> CommandRun {
@@ -429,7 +428,7 @@ struct RemovalTests {
             3, says: "other: its content was purged")
     }
 
-    /// The next run sweeps what a killed purge had taken off the lists.
+    /// The next run removes the objects that a killed purge had removed from the lists.
     @Test(.needs(.strace), arguments: [5, 7, 9, 11]) func aKilledPurgeIsEndedByARun(rename: Int) throws {
         let scene = try secretScene()
         let killed = try scene.here(
@@ -448,7 +447,7 @@ struct RemovalTests {
 
     // MARK: Numbers
 
-    /// A name goes, and another one keeps the content.
+    /// A name is removed, and another one still has the content.
     @Test func whatHasAnotherNameIsNotFree() throws {
         let scene = try MirrorScene(["k": .file(String(repeating: "k", count: 5000)), "b": "b"])
         try scene.link("source/l", to: "source/k")
@@ -465,7 +464,7 @@ struct RemovalTests {
         #expect(run.number("bytes_freed") == 5000)
     }
 
-    /// A run that changes something adds a snapshot, and its rule removes one more.
+    /// A run with changes adds a snapshot, and its rule removes one more.
     @Test func theOwnSnapshotOfARunCounts() throws {
         let scene = try scene(12, "--keep-last", "20")
         #expect(try scene.plan("--keep-last", "1").code == 0)

@@ -3,9 +3,9 @@ import TestNeeds
 import TestSupport
 import Testing
 
-/// Copies of paths, beside what is there.
+/// Copies of paths into a directory with other files.
 struct RestorePathsTests {
-    /// Two versions of `docs`; `there` holds something else.
+    /// Two versions of `docs`. `there` contains other files.
     private func scene() throws -> MirrorScene {
         let scene = try MirrorScene(
             [
@@ -39,7 +39,7 @@ struct RestorePathsTests {
         }
     }
 
-    /// A copy into another target, or an apply into its state, would go round its history.
+    /// A copy into another target, or an apply into its state, would bypass its history.
     @Test func nothingIsWrittenIntoAnotherTarget() throws {
         let scene = try scene()
         try scene.build(["docs": ["a": "theirs"]], at: "other")
@@ -61,7 +61,7 @@ struct RestorePathsTests {
         #expect(try TreeSnapshot(scene.path("box")) == before)
     }
 
-    /// The failed restore has looked, and the command that it names works.
+    /// The failed restore has searched, and the command that it names works.
     @Test func aPathThatIsGoneIsFound() throws {
         let scene = try scene()
         let lost = try restore(scene, "latest", "docs/b", "--to", "there").expect(66)
@@ -102,12 +102,12 @@ struct RestorePathsTests {
         #expect(try scene.text("there/docs/deep/c") == "c" && scene.text("there/docs/mine") == "mine")
         #expect(after.entries[Array("docs".utf8)]?.mode == mode)
         #expect(!scene.exists("there/.fsync-lite"))
-        // Once more there is nothing to do.
+        // A second time, there is nothing to do.
         let again = try restore(scene, "latest~1", "docs/b", "docs/deep", "docs/link", "--to", "there")
         #expect(again.code == 0 && again.output.hasPrefix("nothing to do"), "\(again.errors)")
         #expect(!scene.exists("there/.fsync-lite"))
         #expect(try TreeSnapshot(scene.path("there")) == after)
-        // A whole tree still wants an empty directory.
+        // A whole tree still needs an empty directory.
         #expect(try restore(scene, "latest~1", "--to", "there").code == 4)
     }
 
@@ -134,7 +134,7 @@ struct RestorePathsTests {
         #expect(!scene.exists("there/.fsync-lite"))
     }
 
-    /// Where only attributes differ, nothing is overwritten, and where the run is refused.
+    /// If only attributes differ, or the run is refused, nothing is overwritten.
     @Test func onlyWhatIsOverwrittenIsSaidToBe() throws {
         let scene = try scene()
         try restore(scene, "latest~1", "docs/b", "--to", "there").expect(0)
@@ -230,7 +230,7 @@ struct RestorePathsTests {
         #expect(try scene.text("source/docs/b") == "b")
     }
 
-    /// The directory of a path is a file or a symlink by now, which goes to the history.
+    /// The directory of a path is now a file or a symlink, which is moved into the history.
     @Test(arguments: [TreeLiteral.file("file"), .symlink("elsewhere")])
     func whatIsInTheWayOfAPathGoesToTheHistory(now: TreeLiteral) throws {
         let scene = try MirrorScene(["a": ["f": "1", "g": "2"], "z": "z"]).mirrored()
@@ -254,7 +254,7 @@ struct RestorePathsTests {
         #expect(try scene.run(["snapshot", "restore", "target", "latest~1"] + options).code == 64)
     }
 
-    /// Cut short anywhere, what is overwritten is there or its successor is; the same command ends it.
+    /// After a kill at any point, each overwritten file is old or new. The same command finishes the restore.
     @Test(.needs(.strace), arguments: 1...7) func cutShort(renames: Int) throws {
         let scene = try scene()
         try scene.build(["a": "theirs"], at: "there/docs")
@@ -272,7 +272,7 @@ struct RestorePathsTests {
         #expect(try scene.text("there/docs/mine") == "mine" && !scene.exists("there/.fsync-lite"))
     }
 
-    /// A restore into the source that was killed in its commit: the source holds parts of two trees.
+    /// A restore into the source that was killed in its commit. The source has parts of two trees.
     private func halfRestored() throws -> MirrorScene? {
         let scene = try scene()
         let paused = try PausedCommand(
@@ -305,7 +305,7 @@ struct RestorePathsTests {
         #expect(try scene.text("source/docs/a") == "one")
     }
 
-    /// It is no target because of that.
+    /// It does not become a target because of that.
     @Test(.needs(.strace)) func aHalfRestoredDirectoryIsNotTakenOver() throws {
         let scene = try #require(try halfRestored())
         try scene.run("apply", "there", "source").expect(4, says: "was never written by fsync-lite")
@@ -313,7 +313,7 @@ struct RestorePathsTests {
         #expect(try scene.text("source/docs/a") == "one")
     }
 
-    /// A restore leaves nothing out, and the mirror is not the directory that is to be another one.
+    /// A restore omits nothing, and the mirror cannot be the destination.
     @Test(arguments: ["target/in it", "target/.fsync-lite/in it", ".", "other/in it"])
     func aRestoreIntoAMirrorNamesADirectoryThatWorks(place: String) throws {
         let scene = try MirrorScene(["docs": ["a": "one"]])

@@ -34,7 +34,7 @@ struct ResumeTests {
         return try running.finish()
     }
 
-    /// How many files are in the directory that is being staged: names only, for it must be quick.
+    /// The number of files in the present stage. It looks only at names, to be fast.
     private func stagedCount(_ scene: MirrorScene) -> Int {
         let stages = "\(scene.target)/.fsync-lite/stage"
         guard let stage = try? FileManager.default.contentsOfDirectory(atPath: stages).first else { return 0 }
@@ -63,12 +63,12 @@ struct ResumeTests {
         #expect(try FileManager.default.contentsOfDirectory(atPath: scene.target) == [".fsync-lite"])
         let staged = stagedInodes(scene)
         try scene.mirror()
-        // Of the twenty that were seen the last one of each thread may have been half way.
+        // Of the twenty files, the last one of each thread may have been incomplete.
         #expect(inodes(in: "\(scene.target)/d").intersection(staged).count >= 20 - threads)
         #expect(!scene.exists("target/.fsync-lite/stage"))
     }
 
-    /// No signal is needed: every few seconds it is written down what is staged.
+    /// No signal is needed: the staged files are noted every few seconds.
     @Test func whatAKilledRunHasWrittenDownIsUsedAgain() throws {
         let scene = try MirrorScene(["d": files(1500)], inMemory: true)
         let running = try slowApply(scene)
@@ -90,7 +90,7 @@ struct ResumeTests {
 
     private static let linked: TreeLiteral = ["a": "1", "b": .file("2"), "c": "3"]
 
-    /// Also a file whose other name goes with the rest of the old stage, which touches it.
+    /// Also a file whose other name is removed with the rest of the old stage, which moves its change time.
     private func expectStagedIsUsed(_ scene: MirrorScene, before staged: Set<UInt64>) throws {
         #expect(staged.count >= 3)
         try scene.mirror()
@@ -123,7 +123,7 @@ struct ResumeTests {
         try expectStagedIsUsed(scene, before: stagedInodes(scene))
     }
 
-    /// Moved to the next stage, it is in the log of that one before that of the old one goes.
+    /// A file that is moved to the next stage is noted in its log before the old log is removed.
     @Test(.needs(.strace)) func aStageThatWasTakenOverSurvivesAKill() throws {
         let scene = try MirrorScene(Self.linked, inMemory: true)
         for call in ["syncfs", "unlinkat"] {
@@ -134,7 +134,7 @@ struct ResumeTests {
         try expectStagedIsUsed(scene, before: stagedInodes(scene))
     }
 
-    /// A commit is never left half way for a signal.
+    /// A signal never interrupts a commit.
     @Test(.needs(.strace), arguments: [SIGINT, SIGTERM]) func signalDuringTheCommitLetsItFinish(signal: Int32)
         throws
     {
@@ -157,7 +157,7 @@ struct ResumeTests {
         try scene.mirror()
     }
 
-    /// A program in user space that answers no more.
+    /// A program in user space that no longer answers.
     @Test(.needs(.bindfs)) func secondSignalEndsAReadThatHangs() throws {
         let scene = try MirrorScene(["a": "a", "fm": [:]], inMemory: true)
         try scene.build(["x": "x"], at: "back")
@@ -185,7 +185,7 @@ struct ResumeTests {
     @Test func whatChangedMeanwhileIsCopiedAnew() throws {
         let scene = try MirrorScene(["d": files(1500)], inMemory: true)
         _ = try interruptedApply(scene, SIGINT)
-        // Same sizes and times, other content: the first files are the ones that were staged.
+        // The same sizes and times with other content. The first files are those that were staged.
         for number in [0, 1, 10, 100] {
             let path = scene.path("source/d/file \(number)")
             var status = stat()
@@ -205,7 +205,7 @@ struct ResumeTests {
         try TestDisk.tmpfs(options: "size=5m").mounted(at: scene.target) {
             for content in ["y", "z"] {
                 try scene.paused(at: .after("syncfs")).kill()
-                // It is another file by now, so what is staged serves nobody.
+                // It is a different file now, so its staged copy is useless.
                 try scene.editInSecret("source/large", String(repeating: content, count: 3_000_000))
             }
             try scene.unlocked(["apply", "source", "target"]).expect(0)

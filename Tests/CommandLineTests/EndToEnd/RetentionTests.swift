@@ -3,9 +3,9 @@ import TestNeeds
 import TestSupport
 import Testing
 
-/// Which snapshots go, when, and who says so.
+/// Which snapshots are removed, when, and by which rule.
 struct RetentionTests {
-    /// A mirror after some applies, each of which changes a file.
+    /// A mirror after some applies. Each of them changes a file.
     private func scene(_ applies: Int, _ options: String...) throws -> MirrorScene {
         let scene = try MirrorScene(["a": "a", "b": "b"], inMemory: true)
         for _ in 0..<applies { try change(scene, options) }
@@ -50,7 +50,7 @@ struct RetentionTests {
         ).expect(0)
     }
 
-    /// The label of the present tree is in the record that leads to it, which stays.
+    /// The label of the present tree is in the record that leads to it, which is kept.
     @Test func aLabelOutlivesTheHistory() throws {
         let scene = try scene(1)
         #expect(try scene.run("snapshot", "create", "target", "--label", "golden").code == 0)
@@ -62,7 +62,7 @@ struct RetentionTests {
         #expect(try scene.text("copy/a") == "a+")
     }
 
-    /// A label that a rule misspells keeps nothing: it is named, and so is what goes, also by a quiet run.
+    /// A label that a rule misspells keeps nothing. Even a quiet run names it and the removed snapshots.
     @Test func aMisspeltLabelIsNamed() throws {
         let scene = try scene(2)
         #expect(try scene.run("snapshot", "create", "target", "--label", "golden").code == 0)
@@ -93,7 +93,7 @@ struct RetentionTests {
         #expect(try count(scene) == 2)
     }
 
-    /// Whatever is listed after a kill is what it was: the chain gets shorter from its old end only.
+    /// After a kill, every listed snapshot is unchanged. Snapshots are removed only from the old end.
     @Test(.needs(.strace), arguments: 1...4) func pruneThatIsKilledLeavesWhatIsTrue(renames: Int) throws {
         let scene = try scene(1, "--keep-last", "30")
         func ids() throws -> [String] { try list(scene).objects("snapshots").compactMap { $0.text("id") } }
@@ -115,7 +115,7 @@ struct RetentionTests {
         #expect(try count(scene) == 1)
     }
 
-    /// What it still needs nobody can tell.
+    /// It is unknown which objects a damaged record still needs.
     @Test(arguments: [(2, false), (2, true), (4, false), (4, true)])
     func besideARecordThatIsDamagedNothingGoes(number: Int, isLost: Bool) throws {
         let scene = try scene(5, "--keep-last", "30")
@@ -170,7 +170,7 @@ struct RetentionTests {
         #expect(try rules(scene) == "keep_last 30 (kept with the target)")
     }
 
-    /// They are recorded also where there is nothing else to do, and that is no step to undo.
+    /// They are recorded even if nothing else changes, and that is no step to undo.
     @Test func rulesAlone() throws {
         let scene = try scene(3)
         let before = try count(scene)
@@ -201,7 +201,7 @@ struct RetentionTests {
         #expect(try rules(scene) == "keep_last 2 (in the target's settings)")
         try change(scene)
         #expect(try count(scene) == 3)
-        // The command line goes before both.
+        // The command line has priority over both.
         try change(scene, ["--keep-last", "8"])
         #expect(try count(scene) == 4)
         try settings("{\"defaults\": {\"keep_weekly\": 5}}", scene)
@@ -231,7 +231,8 @@ struct RetentionTests {
         #expect(try count(scene) == 4)
         #expect(try scene.run(["run", "j"] + own).code == 0)
         #expect(try rules(scene) == "keep_monthly 4 (kept with the target)")
-        // Nothing is joined: of today's trees one of each month stays, the one before it, and the oldest.
+        // Rules are not joined: of today's trees, one of each month, the one before it, and the oldest are
+        // kept.
         #expect(
             try list(scene).objects("snapshots").map { $0.texts("kept") } == [
                 ["present", "monthly"], ["before the present"], ["oldest monthly"],
@@ -255,7 +256,7 @@ struct RetentionTests {
                 "nothing to remove; \(before) kept\n"))
         #expect(try scene.run("snapshot", "prune", "target", "--keep-last", "2").code == 0)
         #expect(try count(scene) == 3)
-        // And keeps nothing of its own.
+        // Its own rule is not recorded.
         #expect(try rules(scene) == "keep_last 9 (kept with the target)")
     }
 
@@ -283,7 +284,7 @@ struct RetentionTests {
 
     // MARK: Clocks
 
-    /// Gives the snapshots other times, by their place, 0 for the present tree.
+    /// Gives the snapshots other times by their position. The present tree is 0.
     private func setTimes(_ scene: MirrorScene, _ time: (Int) -> String) throws {
         let ids = try list(scene).objects("snapshots").compactMap { $0.text("id") }
         for (index, id) in ids.enumerated() {
@@ -299,7 +300,7 @@ struct RetentionTests {
 
     @Test func aClockAYearAheadEmptiesNothing() throws {
         let scene = try scene(6, "--keep-within", "7d")
-        // As if this run's clock were ahead: what is there is of last year, days apart.
+        // As if this run's clock were ahead: the snapshots are of last year, days apart.
         try setTimes(scene) { "2025-11-2\(6 - $0)T12:00:00Z" }
         let before = try count(scene)
         try change(scene)
@@ -312,7 +313,7 @@ struct RetentionTests {
         let before = try count(scene)
         try change(scene, ["--keep-last", "1", "--keep-within", "1d"])
         #expect(try count(scene) == before + 1)
-        // The next one counts from that run.
+        // The next run measures ages from that one.
         try change(scene)
         #expect(
             try list(scene).objects("snapshots").map { $0.texts("kept").last } == [
@@ -320,7 +321,8 @@ struct RetentionTests {
             ])
     }
 
-    /// Records are joined across a file that others made and an apply replaced, while older ones go.
+    /// Records are joined across a file that was made by hand and then replaced, while older ones are
+    /// removed.
     @Test func pruningGoesPastWhatOthersMade() throws {
         let scene = try MirrorScene(["a": "0"])
         for step in 0...5 {
@@ -358,7 +360,7 @@ struct RetentionTests {
         #expect(try scene.text("target/a") == "00")
     }
 
-    /// The rules that people of restic write first.
+    /// The first rules that users of restic write.
     @Test(arguments: [
         ["--keep-daily", "7", "--keep-weekly", "4"], ["--keep-hourly", "1"], ["--keep-within", "1h"],
         ["--keep-monthly", "12", "--keep-last", "0"],

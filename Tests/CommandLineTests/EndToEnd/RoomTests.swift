@@ -4,7 +4,7 @@ import TestNeeds
 import TestSupport
 import Testing
 
-/// The room that a run needs is known before it writes: by files, and in blocks of the target.
+/// The space that a run needs is known before it writes: by files, and in blocks of the target.
 @Suite(.needs(.mounts))
 struct RoomTests {
     /// A source, and an ext4 at `disk` with 40 MB in blocks of 4 KiB.
@@ -55,15 +55,15 @@ struct RoomTests {
         }
     }
 
-    /// What is asked for is what is used at the most, and little more.
+    /// The estimate is at least the space that is used, and little more.
     @Test func theSumForSmallFilesIsClose() throws {
         try onDisk("-N", "9000") { scene in
             for number in 0..<6000 { try write(100, to: scene.path("source/file \(number)")) }
-            // With these many blocks free it goes, and with a twentieth less it is refused.
+            // With this number of free blocks the run succeeds. With a twentieth less it is refused.
             let used = try mostUsed(scene)
             let filler = scene.path("disk/filler")
             for (share, code) in [(106, 0), (96, 4)] as [(Int64, Int32)] {
-                // Of the free ones ext4 keeps a fiftieth of all for itself.
+                // ext4 reserves a fiftieth of all blocks.
                 let rest = try blocks("%f", scene) - blocks("%b", scene) / 50 - used * share / 100
                 try HostCommand.run("fallocate", "-l", "\(rest * 4096)", filler)
                 try apply(scene).expect(code, of: "\(share) %")
@@ -79,7 +79,7 @@ struct RoomTests {
                 .trimmingCharacters(in: .whitespacesAndNewlines)) ?? 0
     }
 
-    /// The blocks that a run takes, stopped where it takes the most.
+    /// The blocks that a run uses, measured where it uses the most.
     private func mostUsed(_ scene: MirrorScene) throws -> Int64 {
         let before = try blocks("%f", scene)
         let command = try scene.paused(["apply", "source", "disk/t"], at: .after("renameat2", of: "journal"))
@@ -132,7 +132,7 @@ struct RoomTests {
         }
     }
 
-    /// The advice leaves what the restore needs. It copies, since the object has another name by now, which stays.
+    /// The advice leaves snapshots that the restore needs. It copies, because the object has another name.
     @Test func aRestoreIsToldToPruneOnlyWhatItDoesNotNeed() throws {
         try onDisk { scene in
             try write(10 << 20, to: scene.path("source/old"))
@@ -188,7 +188,7 @@ struct RoomTests {
         #expect(try scene.text("target/small") == "s")
     }
 
-    /// Of ext4 the largest size is known: 4 TiB with blocks of 1 KiB.
+    /// The largest size on ext4 is known: 4 TiB with blocks of 1 KiB.
     @Test func aPlanKnowsWhatIsTooLarge() throws {
         try onDisk("-b", "1024") { scene in
             try scene.build(["small": "s", "vm.img": "v"], at: "source")

@@ -28,7 +28,7 @@ struct SavedPlanTests {
         ).expect(0)
         #expect(try run.json().actionLines == planned.actionLines)
         try scene.expectMirrored()
-        // Done is done.
+        // A plan can be applied only once.
         #expect(try scene.run("apply", "--plan", "plan").code == 5)
     }
 
@@ -50,7 +50,7 @@ struct SavedPlanTests {
 
     // MARK: Drift
 
-    /// What changes after the plan was saved, and the path that is named.
+    /// A change after the plan was saved, and the path that the message names.
     struct Drift: Sendable, CustomTestStringConvertible {
         let testDescription: String
         let named: String

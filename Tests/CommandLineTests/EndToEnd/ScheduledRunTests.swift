@@ -4,7 +4,7 @@ import TestNeeds
 import TestSupport
 import Testing
 
-/// As cron and systemd run it: hardly an environment, no terminal, nobody to ask.
+/// As cron and systemd run it: with a minimal environment, without a terminal, and nobody to ask.
 @Suite("Scheduled runs")
 struct ScheduledRunTests {
     private static let cron = [
@@ -12,7 +12,7 @@ struct ScheduledRunTests {
     ]
 
     private func scene() throws -> MirrorScene {
-        // No job begins its target.
+        // A job does not begin its target.
         let scene = try MirrorScene([:], inMemory: true).mirrored()
         try scene.build(["a": "one", "d": ["x": "x"]], at: "source")
         try HostCommand.run("touch", "-r", scene.target, scene.source)
@@ -31,7 +31,7 @@ struct ScheduledRunTests {
 
     private func run(_ scene: MirrorScene) throws -> CommandRun { try start(scene, "--quiet").finish() }
 
-    /// Not a word, and a line in the log.
+    /// It prints nothing, and logs one line.
     @Test func goodRunIsSilent() throws {
         let scene = try scene()
         for _ in 0..<2 {
@@ -76,10 +76,10 @@ struct ScheduledRunTests {
         #expect(try scene.wholeTarget().touched(since: before) == [])
     }
 
-    /// The mount point is there, and empty.
+    /// The mount point exists and is empty.
     @Test func unmountedSourceIs4AndNothingIsDamaged() throws {
         let scene = try scene()
-        // So many that their deletion would be refused by itself.
+        // So many files that their deletion alone would be refused.
         for number in 1...12 { try scene.build("content", at: "source/\(number)") }
         #expect(try run(scene).code == 0)
         try scene.move("source", to: "away")
@@ -95,7 +95,7 @@ struct ScheduledRunTests {
                 """)
         #expect(try scene.wholeTarget().touched(since: before) == [])
         #expect(try scene.text("log").contains("photos: run refused (4): the source is empty"))
-        // What it says works; a limit that somebody named holds all the same.
+        // The printed command works. A limit that somebody gave is still valid.
         let words = ["run", "photos", "--settings", scene.path("settings.json"), "--allow-empty-source"]
         #expect(try scene.run(words + ["--max-delete", "5"]).code == 4)
         #expect(try scene.run(words).code == 0)
@@ -170,7 +170,7 @@ struct ScheduledRunTests {
         let scene = try MirrorScene(["a": .file(String(repeating: "x", count: 100_000))], inMemory: true)
         let running = try RunningCommand(
             ["apply", "source", "target", "--bandwidth", "1"], in: scene.directory.path)
-        // What is staged grows byte by byte.
+        // The staged file grows byte by byte.
         while running.isRunning, try stagedBytes(scene) == 0 { usleep(1000) }
         #expect(try (1..<100_000).contains(stagedBytes(scene)))
         running.send(SIGTERM)
@@ -192,7 +192,7 @@ struct ScheduledRunTests {
     private static let scripts = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
         .appendingPathComponent("../../../scripts").standardizedFileURL.path
 
-    /// The line that is in the repository, run as cron does.
+    /// The line of the repository's crontab, run as cron does.
     @Test func crontabWorks() throws {
         let scene = try scene()
         let lines = try String(contentsOfFile: "\(ScheduledRunTests.scripts)/crontab", encoding: .utf8)

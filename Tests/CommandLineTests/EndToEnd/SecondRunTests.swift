@@ -4,7 +4,7 @@ import TestNeeds
 import TestSupport
 import Testing
 
-/// Right after the first run, nothing that it read is read again.
+/// Immediately after the first run, no file that it read is read again.
 @Suite("The second run")
 struct SecondRunTests {
     private func racy(_ scene: MirrorScene) throws -> [String] {
@@ -34,7 +34,7 @@ struct SecondRunTests {
         #expect(try racy(scene) == [])
     }
 
-    /// The content of a file that only looks new is compared once, and then no more.
+    /// The content of a file that only looks new is compared once.
     @Test(arguments: [false, true]) func whatWasComparedIsSettledToo(inMemory: Bool) throws {
         let scene = try scene(inMemory: inMemory)
         try scene.mirror()
@@ -42,7 +42,7 @@ struct SecondRunTests {
         ClockTick.pass()
         try scene.mirror()
         #expect(try racy(scene) == [])
-        // Put back: only the change time is new.
+        // Its time is restored, so only the change time is new.
         try scene.editInSecret("source/a", "A")
         ClockTick.pass()
         try scene.mirror()
@@ -60,7 +60,7 @@ struct SecondRunTests {
         #expect(try !scene.text("calls").contains("\"b\""))
     }
 
-    /// As long as a program can still write, the minute of before holds.
+    /// While a program can still write, the rule of one minute applies.
     @Test(arguments: [nil, FarMachine.Side.source, .target])
     func aFileThatIsOpenForWritingStaysRacyAndIsFound(_ side: FarMachine.Side?) throws {
         let scene = try scene(inMemory: false)
@@ -97,7 +97,7 @@ struct SecondRunTests {
         #expect(try racy(scene) == [])
     }
 
-    /// What `Safety.md` says of tmpfs: the page was read through the mapping before the store.
+    /// `Safety.md` describes this for tmpfs: the page was read through the mapping before the store.
     @Test func aStoreThatMovesNoTimeOnTmpfsIsFoundByChecksum() throws {
         let scene = try scene(inMemory: true)
         try scene.mirror()
@@ -129,7 +129,7 @@ struct SecondRunTests {
         }
     }
 
-    /// A power cut can leave earlier content under the same times: what was young is compared once.
+    /// A power cut can leave earlier content with the same times. Young files are compared once.
     @Test(.needs(.mounts, .strace)) func afterANewStartOfTheMachineWhatWasYoungIsComparedOnce() throws {
         let scene = try scene(inMemory: false)
         try Data("00000000-0000-4000-8000-000000000000\n".utf8)
@@ -152,7 +152,7 @@ struct SecondRunTests {
         #expect(try !opened(under: []))
     }
 
-    /// Filters that leave it out for a while change nothing of that.
+    /// Filters that exclude it for a while make no difference.
     @Test(arguments: [false, true])
     func aFileThatIsMappedStaysRacyWhereItWasLeftOut(inMemory: Bool) throws {
         let scene = try scene(inMemory: inMemory)
@@ -166,7 +166,7 @@ struct SecondRunTests {
         #expect(try scene.text("target/a") == "A")
     }
 
-    /// Its number stays, and with it the content of older snapshots.
+    /// Its number is the same, and so is the content of older snapshots.
     @Test func aDigestTellsThatTheSourceChangedAndNotTheTarget() throws {
         let scene = try scene(inMemory: true)
         let mapped = try MappedFile(scene.path("source/a"))
@@ -175,7 +175,7 @@ struct SecondRunTests {
         let before = try scene.text("target/a")
         try scene.build("b", at: "source/new")
         try scene.mirror("--digest")
-        // As an exchange does that is cut short.
+        // As after an interrupted exchange.
         try #require(link(scene.path("target/a"), scene.path("target/other")) == 0)
         try scene.remove("target/other")
         mapped.store("A")

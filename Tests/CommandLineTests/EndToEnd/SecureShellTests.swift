@@ -4,13 +4,13 @@ import TestNeeds
 import TestSupport
 import Testing
 
-/// An ssh server on a port of this machine, with keys made for it.
+/// An ssh server on a port of this machine, with new keys.
 private final class SecureShell {
     private let directory: TemporaryDirectory
     private let server: SpawnedProcess
     private let configuration: String
 
-    /// The command in place of `ssh`.
+    /// The command to use instead of `ssh`.
     var ssh: String { "ssh -F \(configuration)" }
 
     /// - Parameter forced: the command of the key that can do nothing else.
@@ -103,7 +103,7 @@ struct SecureShellTests {
         #expect(!scene.exists("other"))
     }
 
-    /// Each names the machine, and a command to try.
+    /// Each message names the machine, and a command to try.
     @Test func whatDoesNotConnectIsSaidWithACommand() throws {
         let scene = try MirrorScene(["a": "a"])
         let shell = try SecureShell(forced: "echo Welcome")

@@ -4,14 +4,14 @@ import Testing
 
 @Suite("Settings and jobs")
 struct SettingsTests {
-    /// Two trees, and settings in a file beside them.
+    /// Two trees, with a settings file beside them.
     private func scene(_ settings: String, name: String = "settings.json") throws -> MirrorScene {
         let scene = try MirrorScene(["a": "1", "b.tmp": "2", "c.log": "3"], inMemory: true)
         try write(settings, to: scene, name)
         return scene
     }
 
-    /// `SOURCE` and `TARGET` stand for the paths.
+    /// `SOURCE` and `TARGET` are replaced by the paths.
     private func write(_ settings: String, to scene: MirrorScene, _ name: String = "settings.json") throws {
         let text = settings.replacing("SOURCE", with: scene.source).replacing("TARGET", with: scene.target)
             .replacing("HERE", with: scene.directory.path)
@@ -58,11 +58,11 @@ struct SettingsTests {
         #expect(line("max_size") == ["1 settings.json:1"])
         #expect(line("exclude") == ["'*.tmp' settings.json:1", "'*.log' settings.json:1"])
         #expect(line("adopt") == ["false default"])
-        // Without --all, what is set nowhere is not there, and all else is the same.
+        // Without --all, unset keys are left out, and everything else is the same.
         let set = shown.split(separator: "\n").filter { !$0.hasSuffix(" default") }
         #expect(set.count < 12 && set.contains { $0.hasPrefix("no_delete ") })
         #expect(try scene.run(["settings", "show", "photos"] + options).lines == set.map(String.init))
-        // And it does what it shows: a larger file and what is excluded stay out; deletions take place.
+        // The run agrees with it: a larger file and excluded ones are omitted, and files are deleted.
         try scene.build("large", at: "source/large")
         try scene.build("k", at: "source/k")
         try scene.remove("source/a")
@@ -85,7 +85,7 @@ struct SettingsTests {
         try scene.expectMirrored()
         #expect(try scene.text("log").contains("photos: run committed"))
         let homeless = try RunningCommand(job, in: scene.directory.path, environment: ["HOME": ""]).finish()
-        // Then it is the one of the password database, where no such source is.
+        // The home is then that of the password database, without such a source.
         #expect(homeless.code == 66)
         let home = String(cString: getpwuid(getuid()).pointee.pw_dir)
         #expect(homeless.errors.contains("\(home)/source: the source does not exist"), "\(homeless.errors)")
@@ -188,7 +188,7 @@ struct SettingsTests {
             ["run", "photos", "--settings", "settings.json"],
             under: ["env", "-i", "PATH=/usr/bin:/one/more"]
         ).expect(1, says: "before: no-such-command: there is no such command in the PATH, /usr/bin:/one/more")
-        // A path may have spaces; a line may begin with one.
+        // A path may contain spaces. A line may begin with one.
         try write(job(#", "before": "/bin/echo words""#), to: scene)
         try self.run(scene, "photos").expect(1, says: #"["sh", "-c", "LINE"]"#)
     }
@@ -206,7 +206,7 @@ struct SettingsTests {
 
     // MARK: Strictness
 
-    /// Each with what the message has to name.
+    /// Each with the texts that the message must have.
     private static let wrong: [(String, [String])] = [
         ("{\n\"default\": {}}", ["line 2", "default", "unknown"]),
         ("{\"defaults\": {\n\"exlude\": []}}", ["line 2", "defaults.exlude", "did you mean exclude"]),
@@ -355,7 +355,7 @@ struct SettingsTests {
         #expect(try scene.text(".config/fsync-lite/\(name)") == written)
         try run(["settings", "show"]).expect(0, prints: "/\(name):", " (disabled)\n")
         #expect(try run(["apply", "source", "target"]).code == 0)
-        // What it teaches is a job that works, and that nothing runs before it is changed.
+        // The sample shows a job that works, and nothing runs before it is changed.
         for word in ["source", "target", "exclude", "keep_daily", "before", "on_failure", "comment"] {
             #expect(written.contains(word))
         }
@@ -378,7 +378,7 @@ struct SettingsTests {
             """, to: scene, "settings.plist")
         #expect(try scene.run("run", "photos", "--create-target", "--settings", "settings.plist").code == 0)
         #expect(scene.exists("target/a") && !scene.exists("target/b.tmp"))
-        // The target's own, with its keys of two words.
+        // The target's own settings, with keys of two words.
         try scene.build(
             .file(
                 "<plist version=\"1.0\"><dict><key>keep_last</key><integer>0</integer></dict></plist>",

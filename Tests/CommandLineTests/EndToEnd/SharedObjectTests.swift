@@ -4,7 +4,7 @@ import Testing
 
 @Suite("A file that is in source and target at once is no copy")
 struct SharedObjectTests {
-    /// What a deduplication of the whole disk does.
+    /// Shares a file's blocks like a deduplication of the whole disk.
     private func share(_ scene: MirrorScene, _ name: String, _ other: String? = nil) throws {
         try scene.remove("target/\(other ?? name)")
         try scene.link("target/\(other ?? name)", to: "source/\(name)")
@@ -30,7 +30,7 @@ struct SharedObjectTests {
         #expect(run.errors.contains("copied anew: a and 2 more"), "\(run.errors)")
         try expectOwn(scene)
         #expect(try scene.mirror().output.contains("nothing to do"))
-        // An edit in place of the source is in the mirror by a run only, and can be undone.
+        // An edit of the source in place reaches the mirror only by a run, and can be undone.
         try scene.append(" and more", to: "source/a")
         #expect(try scene.text("target/a") == "one")
         try scene.mirror()
@@ -77,7 +77,7 @@ struct SharedObjectTests {
         try scene.mirror()
         let whole = try scene.run("snapshot", "verify", "target")
         #expect(whole.code == 0 && !whole.output.contains("hard links"), "\(whole.output)")
-        // A name of a file that stays is in the history.
+        // A name of a remaining file is in the history.
         try scene.remove("source/c")
         try scene.mirror()
         try scene.run("snapshot", "verify", "target").expect(

@@ -4,7 +4,7 @@ import TestNeeds
 import TestSupport
 import Testing
 
-/// `snapshot mount` of `target` on `old`, while it runs.
+/// A running `snapshot mount` of `target` on `old`.
 private final class Mounted {
     let scene: MirrorScene
     let running: RunningCommand
@@ -22,19 +22,19 @@ private final class Mounted {
     }
 
     deinit {
-        // Another one may be mounted there by now.
+        // Another file system may be mounted there now.
         guard running.isRunning else { return }
         running.kill()
         if isMounted { _ = umount2(scene.path("old"), Int32(MNT_DETACH)) }
     }
 
-    /// Also once its server is dead.
+    /// Also true if its server is dead.
     var isMounted: Bool {
         let mounts = try? String(contentsOfFile: "/proc/self/mounts", encoding: .utf8)
         return mounts?.contains(" \(scene.path("old")) fuse.fsync-lite ") ?? false
     }
 
-    /// Ends it, and tells what it said.
+    /// Ends it, and returns its output.
     func end(_ signal: Int32 = SIGTERM) throws -> CommandRun {
         running.send(signal)
         return try running.finish()
@@ -47,7 +47,7 @@ private final class Mounted {
     }
 }
 
-/// Waits until something holds: the kernel may keep what it knows for a second.
+/// Waits until a condition is true. The kernel may cache for a second.
 private func wait(_ holds: () throws -> Bool) rethrows -> Bool {
     for _ in 0..<10_000 {
         if try holds() { return true }
@@ -67,14 +67,14 @@ private func failure(of path: String) -> Int32 {
 
 @Suite("Snapshots as a file system")
 struct SnapshotMountTests {
-    /// Three snapshots of an own second each, and `initial`.
+    /// Three snapshots in different seconds, and `initial`.
     private func scene(_ tree: TreeLiteral = ["a": "one", "d": ["f": "f", "g": "g"]]) throws -> MirrorScene {
         let scene = try MirrorScene(tree)
         try scene.mirror("--keep-last", "9")
         return scene
     }
 
-    /// An apply in a later second than the last.
+    /// An apply in a later second than the last one.
     private func applyLater(_ scene: MirrorScene, _ options: String...) throws {
         let second = time(nil)
         while time(nil) == second { usleep(1000) }
@@ -126,7 +126,7 @@ struct SnapshotMountTests {
                 #expect(
                     try scene.status("copied/\(name)").st_nlink == scene.status("restored/\(name)").st_nlink)
             }
-            // The same looked at in place, name by name and without a list.
+            // The same, looked up name by name without a list.
             for path in try FileManager.default.subpathsOfDirectory(atPath: restored)
             where scene.exists("restored/\(path)") {
                 let (there, here) = (
@@ -159,7 +159,7 @@ struct SnapshotMountTests {
         #expect(wait { (try? scene.text("old/latest/a")) == "one!" })
         #expect(try scene.text("old/\(first)/a") == "one")
         #expect(try FileManager.default.contentsOfDirectory(atPath: scene.path("old/initial")) == [])
-        // A label that would hide what is there.
+        // A label that would hide another directory.
         try scene.run("snapshot", "create", "target", "--label", "2026-01-01").expect(0)
         #expect(
             try FileManager.default.contentsOfDirectory(atPath: scene.path("old/ids")).contains("2026-01-01"))
@@ -209,7 +209,7 @@ struct SnapshotMountTests {
         mounted = try Mounted(scene, ["--allow-other"])
         #expect(reads(1000, 1000, "own") && !reads(1000, 1000, "other") && reads(1000, 1000, "all"))
         #expect(!reads(1001, 1001, "own") && reads(1001, 1001, "other"))
-        // The mode alone, which shows the mask, would let the group read.
+        // The mode alone, which shows the mask, would allow the group to read.
         #expect(!reads(1000, 1002, "shut") && reads(1003, 1003, "shut") && !reads(1000, 1000, "shut"))
         try mounted?.end().expect(0)
     }
@@ -276,7 +276,7 @@ struct SnapshotMountTests {
         #expect(run.errors.split(separator: "\n").count == 1)
     }
 
-    /// Only the change time tells of it, and the digest decides: a new name of the file moves it, too.
+    /// Only the change time shows it, and the digest decides. A new name moves the change time, too.
     @Test(.needs(.fuse)) func anEditInSecretShowsInTheDigest() throws {
         let scene = try MirrorScene(["a": "one", "b": "two"])
         try scene.mirror("--digest")
@@ -313,7 +313,7 @@ struct SnapshotMountTests {
         try mounted.end().expect(0)
     }
 
-    /// What was found by a run is in the list that it found, and not in the one that was shown before.
+    /// Edits that a run finds are in the list that it found, not in the one that was shown before.
     @Test(.needs(.fuse)) func handEditsBelongToTheRunThatFindsThem() throws {
         let scene = try scene()
         let mounted = try Mounted(scene)

@@ -2,9 +2,9 @@ import Foundation
 import TestSupport
 import Testing
 
-/// What snapshots hold, and what became of it.
+/// The content of snapshots, and what became of it.
 struct SnapshotSearchTests {
-    /// Three versions of a thesis, which was moved and is gone now; and what stays.
+    /// Three versions of a thesis, which was moved and then deleted, and other files.
     private func scene() throws -> MirrorScene {
         let scene = try MirrorScene([
             "docs": ["thesis.txt": .file("1", modified: TreeTime(1_600_000_000, 0)), "other": "o"], "a": "a",
@@ -52,7 +52,7 @@ struct SnapshotSearchTests {
         #expect(try noJSON.code == 2 && noJSON.json().objects("found").isEmpty)
     }
 
-    /// It was made in the target under a name that filters leave out, and went with the filter.
+    /// It was made in the target under an excluded name, and was deleted after the filter was removed.
     @Test func whatFiltersLeftOutIsFoundOnceAnApplyTookIt() throws {
         let scene = try MirrorScene(["a": "a", "d": [:]]).mirrored("--exclude", "mine")
         try scene.build(["mine": "1"], at: "target")
@@ -74,7 +74,7 @@ struct SnapshotSearchTests {
         #expect(try scene.text("old/d/mine") == "2")
     }
 
-    /// The pattern matches a file, and not its directory, which comes, moves, and is another one's.
+    /// The pattern matches a file, but not its directory. The directory comes, moves, and is replaced.
     @Test func findKnowsTheDirectoriesThatThePatternDoesNotMatch() throws {
         let scene = try MirrorScene(["k": "k"])
         func apply() throws -> String {
@@ -106,7 +106,7 @@ struct SnapshotSearchTests {
         #expect(try found("x", "--type", "file", "--min-size", "1").count == 2)
     }
 
-    /// The names of a file are one by the number of their object, and the root is an entry like any other.
+    /// The names of a file are joined by the number of its object. The root is an ordinary entry.
     @Test func differencesAreThoseOfTheLists() throws {
         let scene = try MirrorScene(["a": "a"])
         try scene.link("source/b", to: "source/a")
@@ -151,7 +151,7 @@ struct SnapshotSearchTests {
             #expect(try scene.text("copy/docs/x") == "x")
             try scene.remove("copy")
         }
-        // What is listed can be typed.
+        // A listed path can be typed.
         let shown = try #require(
             try scene.run("manifest", "list", "target").lines.first { $0.contains("xDF") })
         #expect(shown == #"odd/\xDF\\.txt"#)
@@ -177,7 +177,7 @@ struct SnapshotSearchTests {
                 "\(ids[3])  ~ docs/thesis.txt  2 B  (size, modified)",
                 "\(ids[4])  + docs/thesis.txt  1 B  (new)",
             ])
-        // By the last name alone, the others are found through the renames.
+        // With the last name alone, the others are found through the renames.
         #expect(try log("papers/final thesis.odt") == log("*thesis*"))
         #expect(try log("papers/").contains("\(ids[1])  > docs -> papers/  2 entries  (renamed)"))
         #expect(try log("a") == ["\(ids[4])  + a  1 B  (new)"])

@@ -5,7 +5,7 @@ import Testing
 
 /// Earlier trees, by the command.
 struct SnapshotTests {
-    /// A mirror that keeps everything, through three trees: `trees[0]` is the present one.
+    /// A mirror that keeps everything, after three trees. `trees[0]` is the present one.
     private func history() throws -> (scene: MirrorScene, trees: [TreeSnapshot]) {
         let scene = try MirrorScene([
             "a": "one", "dir": ["x": "x", "y": "y"], "gone": ["deep": "deep"], "link": .symlink("a"),
@@ -48,7 +48,7 @@ struct SnapshotTests {
         try expectTree(scene, "target", trees[step])
         #expect(try scene.run("undo", "target").code == 0)
         try expectTree(scene, "target", trees[0])
-        // Two commits more.
+        // Two more commits.
         #expect(try scene.run("snapshot", "restore", "target", "latest~2", "--to", "copy").code == 0)
         try expectTree(scene, "copy", trees[0])
         try scene.remove("copy")
@@ -63,7 +63,7 @@ struct SnapshotTests {
         #expect(try TreeSnapshot(scene.path("copy")).paths.sorted() == ["dir", "dir/x", "gone", "gone/deep"])
         #expect(try scene.text("copy/dir/x") == "x")
 
-        // In place, what moved elsewhere since stays there too.
+        // In place, an entry that moved elsewhere since then also remains there.
         try scene.run("snapshot", "restore", "target", "latest~2", "dir/x", "gone/", "--in-place").expect(0)
         #expect(try scene.text("target/dir/x") == "x")
         #expect(try scene.text("target/gone/deep") == "deep")
@@ -195,10 +195,10 @@ struct SnapshotTests {
         }
     }
 
-    /// A copy does not have the content that is no more.
+    /// Lost content is not in a copy.
     @Test(arguments: ["edited", "secret", "grown"]) func whatHasOtherContentIsNoCopy(change: String) throws {
         let scene = try MirrorScene(["a": "one", "b": "two"])
-        // Size and time tell of the others.
+        // Size and time show the other cases.
         try scene.mirror(change == "secret" ? "--digest" : "--no-acls")
         switch change {
         case "edited": try Data("ONE".utf8).write(to: URL(fileURLWithPath: scene.path("target/a")))

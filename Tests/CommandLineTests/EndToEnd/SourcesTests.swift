@@ -5,11 +5,11 @@ import Testing
 
 @Suite("Jobs of several sources")
 struct SourcesTests {
-    /// Where the target is. The job does the same to one on another machine.
+    /// The place of the target. A job does the same if it is on another machine.
     enum Place: CaseIterable { case here, there }
 
-    /// A job `all` of the sources `etc` and `home`, with more keys; their trees are `source/etc` and `source/home`, of
-    /// which the target is a mirror as a whole.
+    /// A job `all` with the sources `etc` and `home`, and more keys. Their trees are `source/etc` and
+    /// `source/home`, and the target mirrors all of `source`.
     private func scene(_ place: Place = .here, _ more: String = "") throws -> MirrorScene {
         let scene = try MirrorScene(
             ["etc": ["hosts": "h", "sub": ["x": "x"]], "home": ["joe": ["a": "one", "b": "two"]]],
@@ -36,7 +36,7 @@ struct SourcesTests {
         try run(scene, words)
     }
 
-    /// - Returns: what it said, with paths as they are for a target here.
+    /// - Returns: the output, with paths as they are for a target here.
     private func run(_ scene: MirrorScene, _ words: [String]) throws -> CommandRun {
         let isOfTarget = ["run", "plan", "status"].contains(words[0])
         let run = try scene.here(
@@ -58,7 +58,7 @@ struct SourcesTests {
         _ scene: MirrorScene, _ options: String..., sourceLocation: SourceLocation = #_sourceLocation
     ) throws -> CommandRun {
         let run = try run(scene, ["run", "all"] + options).expect(0, sourceLocation: sourceLocation)
-        // The target's root is its own.
+        // The root of the target has its own attributes.
         let differences = try TreeSnapshot(scene.target).differences(from: TreeSnapshot(scene.source))
         #expect(differences.filter { !$0.hasPrefix(".") } == [], sourceLocation: sourceLocation)
         return run
@@ -137,7 +137,8 @@ struct SourcesTests {
         #expect(try run(scene, "plan", "--job", "all", "--out", "saved").code == 64)
     }
 
-    /// Patterns are of the target's tree, so that they can name a source; an ignore file is of its directory.
+    /// Patterns are relative to the target's tree, so they can name a source. An ignore file is for its
+    /// directory.
     @Test(arguments: Place.allCases) func patternsBeginAtTheTarget(place: Place) throws {
         let scene = try scene(
             place, #", "exclude": ["/home/joe/a", "/hosts", "*.tmp"], "ignore_file": ".skip""#)
@@ -202,7 +203,7 @@ struct SourcesTests {
         try scene.build(["stays": "here"], at: "source/etc")
         #expect(try run(scene, "run", "all", "--create-target").code == 0)
         #expect(!scene.exists("target/etc/lost+found"))
-        // The same identity goes in one and comes back in the other.
+        // The same identity leaves one source and appears in the other.
         try scene.move("source/home/d", to: "source/home/e")
         try scene.remove("source/etc/d")
         try run(scene, "run", "all", "-v", "--max-delete", "unlimited").expect(
@@ -275,7 +276,7 @@ struct SourcesTests {
         try scene.move("source/var", to: "var")
         try mirror(scene, "--change-source")
         #expect(!scene.exists("target/var"))
-        // Another directory under the name.
+        // A different directory with the same name.
         try scene.build(["joe": ["z": "z"]], at: "other")
         try configure(scene, ["etc": "source/etc", "home": "other"])
         try expectRefused(
@@ -285,10 +286,10 @@ struct SourcesTests {
         try configure(scene, ["etc": "source/etc", "users": "source/home"])
         for _ in 0..<2 {
             try run(scene, "run", "all", "-v").expect(0, prints: "> home -> users")
-            // The sources have their names of before, too.
+            // The sources have their old names again, too.
             #expect(try scene.run("undo", "target").code == 0)
         }
-        // One source of all.
+        // One source with everything.
         try configure(scene, text: #""source": "\#(scene.source)""#)
         try expectRefused(scene, nil, saying: "the source \"etc\"")
     }
@@ -368,7 +369,7 @@ struct SourcesTests {
         }
     }
 
-    /// A name may have a `=` itself, and begin like another one.
+    /// A name may contain a `=`, and begin like another one.
     @Test func sourcesOfAVerificationMayHaveEqualsSigns() throws {
         let scene = try scene()
         try scene.build(["a": "a"], at: "e=q")
@@ -390,7 +391,7 @@ struct SourcesTests {
         try run(scene, "run", "all").expect(64, says: "more than 4096 sources")
     }
 
-    /// After each change, a push makes the same tree as a run here, and says the same.
+    /// After each change, a push makes the same tree and the same output as a run here.
     @Test(arguments: 1...4) func treesAndOutputAreTheSameAsHere(seed: UInt64) throws {
         let scene = try MirrorScene([:], inMemory: true)
         let far = try FarMachine(has: .target)

@@ -75,7 +75,7 @@ struct SubvolumeTests {
 
     @Test(.needs(.strace), arguments: ["renameat2", "ioctl"])
     func killedAnywhereItIsOneTreeAndLeavesNothing(call: String) throws {
-        // Of the ioctls only those that make and name snapshots: the threads that clone have numbers of their own.
+        // Only the ioctls that make and name snapshots. The threads that clone have other numbers.
         let name = call == "ioctl" ? "/" + Self.trees : nil
         var seen: Set<String> = []
         for number in 1... {
@@ -97,7 +97,7 @@ struct SubvolumeTests {
                 if found == old, try !trees(scene).isEmpty { seen.insert("unfinished") }
                 try scene.run("status", "target").expect(0)
                 try scene.mirror("--exchange")
-                // The one that was the target.
+                // The subvolume that was the target.
                 #expect(try trees(scene).count == 1, "\(call) \(number)")
             }
             if isOver { break }
@@ -141,7 +141,7 @@ struct SubvolumeTests {
         try onSubvolume { scene in
             try scene.mirror()
             var codes: Set<Int32> = []
-            // Also when it holds the lock, which keeps the exchange out.
+            // Also while it has the lock, which stops the exchange.
             for number in 1...14 {
                 try scene.append("\(number)", to: "source/edited")
                 let run = try scene.paused(at: .after("openat", of: "target", number: number)) {
@@ -156,7 +156,7 @@ struct SubvolumeTests {
         }
     }
 
-    /// Only root, and whom a mount option lets, removes a subvolume at once.
+    /// Only root, or a user with a mount option, removes a subvolume at once.
     @Test func anOrdinaryUserLeavesNothingEither() throws {
         try onSubvolume(as: .ordinary) { scene in
             try scene.mirror()

@@ -2,7 +2,7 @@ import TestNeeds
 import TestSupport
 import Testing
 
-/// What has to be durable before the next thing may begin, told by the order of system calls.
+/// What must be durable before the next step, checked by the order of system calls.
 @Suite("Order of syncs", .needs(.strace))
 struct SyncOrderTests {
     /// The calls on the state's own names and the syncs, in order, such as `fsync`, `renameat2 journal`.
@@ -29,7 +29,7 @@ struct SyncOrderTests {
         let calls = try calls(["apply", "source", "target"], in: scene)
         let begin = try #require(calls.firstIndex(of: "renameat2 journal"))
         let end = try #require(calls.firstIndex(of: "unlinkat journal"))
-        // The stage and the journal's content; its name; the tree; the journal's end.
+        // First the stage and the journal's content, then its name, then the tree, then the journal's end.
         #expect(calls[..<begin].contains("syncfs") && calls[begin - 1].hasSuffix("sync"))
         #expect(calls[begin + 1] == "fsync")
         #expect(calls[begin + 2..<end].contains("syncfs"))
@@ -48,7 +48,7 @@ struct SyncOrderTests {
         #expect(try scene.text("target/a") == "1")
     }
 
-    /// What the log of a stage lists is durable: the next run uses it unseen.
+    /// Files in the log of a stage are durable, because the next run uses them without reading them.
     @Test func whatIsStagedIsSyncedBeforeTheLogTellsOfIt() throws {
         let files = TreeLiteral.directory(
             (0..<200).map { (TreeName(Array("\($0)".utf8)), .file("content of \($0)")) }, mode: 0o755,

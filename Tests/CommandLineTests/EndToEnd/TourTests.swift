@@ -4,9 +4,9 @@ import TestNeeds
 import TestSupport
 import Testing
 
-/// What the README and the pages of the catalog print, each in a directory of its own.
+/// Runs the consoles of the README and of the catalog's pages, each in a new directory.
 struct TourTests {
-    /// A command, its continuation lines, and what the page prints below it.
+    /// A command, its continuation lines, and the output that the page shows.
     private struct Step {
         var command: String
         var output: [String] = []
@@ -16,7 +16,7 @@ struct TourTests {
         .appendingPathComponent("../../..").standardizedFileURL
     private static let catalog = "Sources/FsyncLite/FsyncLite.docc"
 
-    /// The README and every page that has a console.
+    /// The README and every page with a console.
     static func pages() throws -> [String] {
         let names = try FileManager.default.contentsOfDirectory(
             atPath: root.appendingPathComponent(catalog).path)
@@ -44,14 +44,14 @@ struct TourTests {
                 steps[steps.count - 1].output.append(line)
             }
         }
-        // The crash that a page tells of comes before the command that first sees it.
+        // A crash in a page comes before the command that first notices it.
         if let crash = steps.firstIndex(where: { $0.output.contains { $0.contains("recover mirror") } }) {
             steps[crash].command = Self.crash + steps[crash].command
         }
         return steps
     }
 
-    /// Another machine is a directory of its name here.
+    /// Another machine is a directory of the same name here.
     private static let ssh = """
         #!/bin/sh
         while [ "${1#-}" != "$1" ]; do shift; done
@@ -65,7 +65,7 @@ struct TourTests {
 
         """
 
-    /// Without what is new each time.
+    /// Without the parts that are new each time.
     private func lasting(_ line: String, _ directory: String) -> String {
         line.replacing(directory, with: "/home/me")
             .replacing(#/\d{8}T\d{6}\.\d{6}Z-[0-9a-f]{4,32}/#, with: "ID")

@@ -31,7 +31,7 @@ struct TrustManifestTests {
         #expect(try scene.apply().output.contains("nothing to do"))
     }
 
-    /// Its own commit moves the change time of the directory, which would hide that.
+    /// Its own commit moves the change time of the directory, which would hide the change.
     @Test func attributesOfADirectoryThatItChangesAreFoundByTheNextFullRun() throws {
         let scene = try MirrorScene(["d": ["x": "x"], "e": ["y": "y"]]).mirrored()
         if Need.later.isThere() { try scene.settle() }
@@ -47,7 +47,7 @@ struct TrustManifestTests {
         #expect(try scene.planned().actionLines == [])
     }
 
-    /// It is what the option is for; a run that did not look vouches for nothing.
+    /// This is the purpose of the option. A run that did not look does not show that the file is unchanged.
     @Test(.needs(.later))
     func changesInTheTargetAreFoundByTheNextFullRun() throws {
         let scene = try changedScene()
@@ -61,7 +61,7 @@ struct TrustManifestTests {
         try scene.mirror()
     }
 
-    /// No manifest has what is excluded.
+    /// No manifest has the excluded entries.
     @Test func whatIsExcludedIsDeletedAllTheSame() throws {
         let scene = try MirrorScene(["a": "a", "b.o": "b"]).mirrored()
         #expect(try scene.apply("--exclude", "*.o").code == 0)
@@ -116,7 +116,7 @@ struct TrustManifestTests {
         #expect(try scene.apply().output.contains("nothing to do"))
     }
 
-    /// What is mounted or locked where a plan would write is refused as by a run that scans.
+    /// A mount or a locked entry in the way of a plan is refused, as in a run that scans.
     @Test(
         .needs(.mounts, .immutableFiles),
         arguments: [
@@ -150,8 +150,8 @@ struct TrustManifestTests {
         }
     }
 
-    /// Whatever became of the target, a run that trusts the manifest ends well: where the manifest is wrong about what
-    /// it touches, it scans. The argument of a case that fails is its seed.
+    /// Whatever happened to the target, a run that trusts the manifest succeeds. If the manifest is wrong
+    /// about an object of the run, it scans. The argument of a failed case is its seed.
     @Test(arguments: 0..<60 as Range<UInt64>)
     func randomChangesInTheTargetNeverStopIt(seed: UInt64) throws {
         let scene = try MirrorScene([:], inMemory: true)
@@ -163,7 +163,7 @@ struct TrustManifestTests {
         try drifted.change(3)
         let options = ["--max-delete", "unlimited", "--allow-empty-source"]
         try scene.run(["apply", "source", "target", "--trust-manifest"] + options).expect(0)
-        // What it did not touch, a full run finds.
+        // A full run finds the differences that it did not touch.
         try scene.run(["apply", "source", "target"] + options).expect(0)
         try scene.expectMirrored()
     }
@@ -173,7 +173,7 @@ struct TrustManifestTests {
         try scene.apply("--trust-manifest", "--exclude", "kept").expect(0, says: "the target was scanned")
     }
 
-    /// The argument of a case that fails is its seed.
+    /// The argument of a failed case is its seed.
     @Test(arguments: 0..<60 as Range<UInt64>)
     func randomChangesAreMirrored(seed: UInt64) throws {
         let scene = try MirrorScene([:], inMemory: true)
@@ -190,11 +190,11 @@ struct TrustManifestTests {
         #expect(try scene.apply().output.contains("nothing to do"))
     }
 
-    /// The source's file is young and compared by its digest; that of the target's is the manifest's word.
+    /// The source's young file is compared by its digest. The target's digest is taken from the manifest.
     @Test func anEditThatOnlyItsChangeTimeTellsOfIsNotVouchedFor() throws {
         let scene = try MirrorScene(["a": "one"]).mirrored("--digest")
         try scene.editInSecret("target/a", "two")
-        // A commit accounts for change times from the tick on in which it was named.
+        // A commit explains change times from the tick on in which it was named.
         ClockTick.pass()
         try scene.build(["b": ""], at: "source")
         #expect(try scene.apply("--trust-manifest", "--digest").code == 0)
@@ -202,7 +202,7 @@ struct TrustManifestTests {
         #expect(try scene.text("target/a") == "one")
     }
 
-    /// It links what it does not look at, which moves the change times that tell of edits.
+    /// It links files that it does not look at. The links move the change times that show edits.
     @Test(arguments: [["apply", "source", "target", "--exchange", "--trust-manifest"], ["undo", "target"]])
     func anExchangeVouchesForNoEditThatItDidNotLookAt(words: [String]) throws {
         let scene = try MirrorScene(["a": "one", "b": "b", "d": ["x": "x"]])
@@ -211,7 +211,7 @@ struct TrustManifestTests {
             try scene.mirror("--exchange")
         }
         try scene.editInSecret("target/a", "two")
-        // After all that is recorded.
+        // After all recorded entries.
         try scene.build(["late": "late", "later": "later"], at: "target")
         for name in ["target/d", "target/d/x"] {
             try RawPath.setAttribute("user.note", [1], on: scene.path(name))

@@ -29,11 +29,11 @@ struct UndoTests {
         #expect(try TreeSnapshot(scene.target).differences(from: before) == [])
         #expect(try scene.run("undo", "target").code == 0)
         #expect(try TreeSnapshot(scene.target).differences(from: after) == [])
-        // And the mirror goes on from there.
+        // The mirror continues from there.
         #expect(try scene.apply().lines == ["nothing to do; 3 unchanged"])
     }
 
-    /// Displaced objects go back: a directory of terabytes needs no room.
+    /// Old objects are moved back, so a directory of terabytes needs no space.
     @Test func copiesNothing() throws {
         let scene = try MirrorScene(["d": ["a": "a"]]).mirrored()
         let inode = try inode(of: scene.path("target/d/a"))
@@ -52,7 +52,7 @@ struct UndoTests {
         #expect(try TreeSnapshot(scene.target).differences(from: before) == [])
     }
 
-    /// The source may hold a mirror; only at the root is the state's name not of the tree.
+    /// The source may contain a mirror. The state's name is reserved only at the root.
     @Test func aDeletedMirrorComesBackWhole() throws {
         let scene = try MirrorScene([
             "mirror": [".fsync-lite": ["manifest.json": "{}"], "x": "x"], "keep": "k",
@@ -133,7 +133,7 @@ struct UndoTests {
         try scene.mirror()
     }
 
-    /// Somebody removed objects of the history: the rest comes back.
+    /// Objects of the history were removed by hand. The rest is restored.
     @Test(arguments: ["", "d", "d/b"]) func whatTheHistoryNoLongerHasIsNamed(removed: String) throws {
         let (scene, _) = try disaster()
         let history = scene.path("target/.fsync-lite/history")
@@ -152,7 +152,7 @@ struct UndoTests {
         try scene.mirror("--max-delete", "unlimited")
     }
 
-    /// What an undo cannot bring back, as it was removed by hand, its dry run says too.
+    /// The dry run of an undo also lists what it cannot restore, because it was removed by hand.
     @Test func whatWasRemovedFromARenamedDirectoryIsNamed() throws {
         let scene = try MirrorScene(["old": ["a": "a", "b": "b"]]).mirrored()
         try scene.move("source/old", to: "source/new")
@@ -174,12 +174,12 @@ struct UndoTests {
     {
         let dryRun = try scene.run("undo", "--dry-run", "target")
         let undo = try scene.run("undo", "target").expect(code, sourceLocation: sourceLocation)
-        // The dry run has said it.
+        // The dry run has reported it.
         #expect(dryRun.code == code && dryRun.errors == undo.errors, sourceLocation: sourceLocation)
         return undo
     }
 
-    /// What was left out returns with its directory to a path that an entry made by hand has.
+    /// An excluded entry returns with its directory to a path of an entry that was made by hand.
     @Test func whatReturnsDisplacesWhatWasMadeByHand() throws {
         let scene = try MirrorScene(["a": ["b": "1"]]).mirrored()
         try scene.move("source/a", to: "source/c")
@@ -195,7 +195,7 @@ struct UndoTests {
         #expect(try TreeSnapshot(scene.target).differences(from: present) == [])
     }
 
-    /// A removed name of a file comes back: the file keeps what was changed by hand, and the record tells of both names.
+    /// A removed name of a file comes back. The file has the changes by hand, and the record has both names.
     @Test(arguments: [true, false])
     func aNameThatComesBackDoesNotTakeBackAnEdit(ofContent: Bool) throws {
         let scene = try MirrorScene(["b": "abc"])
@@ -227,7 +227,7 @@ struct UndoTests {
         try scene.mirror()
     }
 
-    /// Renames that were taken back by hand are found; what is where the earlier tree has it stays there.
+    /// Renames that were undone by hand are noticed. An object that is in its old place remains there.
     @Test func renamesTakenBackByHandAreDone() throws {
         let scene = try MirrorScene(["log1": "1", "log2": "2", "log3": "3", "d": ["x": "4"], "e": ["x": "5"]])
             .mirrored()
@@ -248,7 +248,7 @@ struct UndoTests {
         try scene.mirror()
     }
 
-    /// Directories are swapped back; a file made by hand travels along, and does not stay in the way.
+    /// Directories are swapped back. A file that was made by hand moves along, and is not in the way.
     @Test func whatWasMadeByHandTravelsAlong() throws {
         let scene = try MirrorScene(["a": ["k": "ka"], "b": ["1": "1"]]).mirrored()
         try scene.swap("source/a", "source/b")
@@ -260,7 +260,7 @@ struct UndoTests {
         try scene.mirror()
     }
 
-    /// Where its content went by hand, a file cannot come back: it keeps what took its place.
+    /// If its content was removed by hand, a file cannot come back. The object in its place remains.
     @Test func whatWasRemovedUnderItsNewNameIsLost() throws {
         let scene = try MirrorScene(["x": "1"]).mirrored()
         try scene.move("source/x", to: "source/y")
@@ -272,7 +272,7 @@ struct UndoTests {
         try scene.mirror()
     }
 
-    /// A file that returns to where it stood is no other one that the record names, and displaces nothing for that.
+    /// A file that returned to its old place is the recorded one. Nothing is moved into the history for it.
     @Test func aFileAndADirectorySwappedByHandComeBack() throws {
         let scene = try MirrorScene(["c": "1", "d": [:]]).mirrored()
         try scene.append("2", to: "source/c")
@@ -308,7 +308,7 @@ struct UndoTests {
         try scene.mirror()
     }
 
-    /// An apply that has nothing to do takes what was made by hand into the manifest.
+    /// A run without changes adds entries that were made by hand to the manifest.
     @Test func whatAnApplyTookInStays() throws {
         let scene = try MirrorScene(["a": "1"]).mirrored()
         try scene.build(["b": "2", "d": ["x": "x"]], at: "source")
@@ -327,7 +327,7 @@ struct UndoTests {
         #expect(!scene.exists("target/b") && !scene.exists("target/d/x"))
     }
 
-    /// What was removed by hand is no reason for a step, which the next undo would take back with what stays.
+    /// A removal by hand is no reason for a step, which the next undo would undo with the present files.
     @Test func anUndoBesideARemovalIsNoStep() throws {
         let scene = try MirrorScene(["a": "1", "b": "2"]).mirrored()
         try scene.remove("target/a")
@@ -340,8 +340,8 @@ struct UndoTests {
         #expect(try scene.text("target/b") == "by hand")
     }
 
-    /// A displaced file was written to by a name outside of the target. It comes back with its directory, and goes with
-    /// it again.
+    /// An old file was written to by a name outside of the target. It comes back with its directory, and
+    /// leaves with it.
     @Test(arguments: [[], ["--exchange"]])
     func whatWasWrittenToInTheHistoryIsRecorded(_ options: [String]) throws {
         let scene = try MirrorScene(["d": ["a": "a", "b": "b"], "k": "k"])
@@ -358,7 +358,7 @@ struct UndoTests {
         try scene.mirror()
     }
 
-    /// A restore in place says what of others it puts into the history.
+    /// A restore in place reports the foreign objects that it moves into the history.
     @Test func aRestoreNamesWhatItDisplaces() throws {
         let scene = try MirrorScene(["a": ["k": "ka"], "b": "b"]).mirrored()
         try scene.remove("source/a/k")
@@ -369,7 +369,7 @@ struct UndoTests {
         #expect(try scene.historyKeeps("by hand"))
     }
 
-    /// What came back is not what the source has, although no time and no size tells.
+    /// The restored file differs from the source, although no time or size shows it.
     @Test func goesOnFromWhatOnlyTheChangeTimeTells() throws {
         let scene = try MirrorScene(["a": "one", "d": ["b": "b"]]).mirrored()
         try RawPath.setAttribute("user.note", [1], on: scene.path("source/d"))
@@ -383,7 +383,7 @@ struct UndoTests {
         #expect(try RawPath.attributes(of: Array(scene.path("target/d").utf8)).count == 1)
     }
 
-    /// The undo has not looked at the source: what was changed there behind a restored time is still found.
+    /// The undo has not looked at the source. A change there with a restored time is still found.
     @Test func doesNotVouchForTheSource() throws {
         let scene = try MirrorScene(["a": "one", "b": "b"]).mirrored()
         try scene.append("!", to: "source/b")
@@ -394,7 +394,7 @@ struct UndoTests {
         #expect(try scene.text("target/a") == "two")
     }
 
-    /// Of extended attributes no time tells that the undo could go by.
+    /// No time that an undo can use shows a change of extended attributes.
     @Test func extendedAttributesOnly() throws {
         let scene = try MirrorScene(["a": "a", "b": "b"]).mirrored()
         try RawPath.setAttribute("user.note", [1], on: scene.path("source/a"))
@@ -432,7 +432,7 @@ struct UndoTests {
         #expect(try run("undo", target, "--json").json().texts("takes_back") == Array(ids.prefix(1)))
     }
 
-    /// What was displaced was written to by somebody since: nothing comes in the place of the present file.
+    /// The old file was written to since then, so it does not replace the present one.
     @Test(arguments: [[], ["--exchange"]]) func whatIsLostLeavesThePresentFile(options: [String]) throws {
         let scene = try MirrorScene(["e": "older", "x": "x"], inMemory: true)
         #expect(try scene.run(["apply", "source", "target"] + options).code == 0)
@@ -452,8 +452,8 @@ struct UndoTests {
         #expect(try scene.text("target/e") == "newer content" && scene.text("target/x") == "y")
     }
 
-    /// A file left with its directory, came back with it, and was overwritten by hand. Another file of the same size and time
-    /// has its path now, or its place in the history, and is none of its versions.
+    /// A file left with its directory, came back with it, and was overwritten by hand. Another file of the
+    /// same size and time has its path now, or its place in the history. It is no version of the first one.
     @Test(arguments: [false, true])
     func whatStandsInAReturnedDirectoryIsNotTakenForWhatCameBack(leavesAgain: Bool) throws {
         let scene = try MirrorScene(["d": ["f": "version 1"], "other": "file"], inMemory: true)
@@ -477,7 +477,7 @@ struct UndoTests {
         }
     }
 
-    /// Once its commit is ended, `latest~2` is another snapshot.
+    /// After its commit is finished, `latest~2` is another snapshot.
     @Test(.needs(.strace)) func aRestoreThatWasCutShortIsNotTriedAgainUnasked() throws {
         let scene = try MirrorScene(["a": "v1", "b": "v1"], inMemory: true)
         for version in 1...4 {

@@ -4,10 +4,10 @@ import TestNeeds
 import TestSupport
 import Testing
 
-/// A name of the source that cannot be looked at: a mount whose process has died.
+/// A name of the source that cannot be looked at: a mount whose process is dead.
 @Suite(.needs(.root, .bindfs))
 struct UnseenNameTests {
-    /// A scene with `source/home/fm` as it was mirrored, and then dead.
+    /// A scene in which `source/home/fm` was mirrored, and is dead now.
     private func withDeadMount(
         far side: FarMachine.Side? = nil, _ prepare: (MirrorScene) throws -> Void = { _ in },
         _ body: (MirrorScene) throws -> Void
@@ -46,7 +46,7 @@ struct UnseenNameTests {
                 1, says: "home/fm: Transport endpoint is not connected (unreadable)")
             #expect(!refused.errors.contains("home: "))
             try expectRestMirrored(scene, scene.apply("--keep-going"), code: 3)
-            // The next run has nothing to do but to say it again.
+            // The next run only repeats the message.
             let again = try scene.apply("--keep-going")
             try expectRestMirrored(scene, again, code: 3)
             #expect(again.errors.contains("home/fm: Transport endpoint"))

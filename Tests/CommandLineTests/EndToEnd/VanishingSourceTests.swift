@@ -28,7 +28,7 @@ struct VanishingSourceTests {
         try scene.mirror()
     }
 
-    /// A disk that was taken away, or a link that leads to another release by now.
+    /// A disk that was removed, or a link that leads to another release now.
     @Test(.needs(.strace), arguments: [false, true], [false, true])
     func rootThatIsGoneEndsTheRun(isReplaced: Bool, isRemote: Bool) throws {
         let scene = try scene()

@@ -11,7 +11,7 @@ struct VerifyTests {
         "d": ["c": .file("third", modified: old), "e": ""], "l": .symlink("a"),
     ]
 
-    /// A mirror with digests. Its source may have been written to in the same tick as the scan, so all is looked at twice.
+    /// A mirror with digests.
     private func mirrored(_ tree: TreeLiteral = tree, inMemory: Bool = false) throws -> MirrorScene {
         let scene = try MirrorScene(tree, inMemory: inMemory).mirrored("--digest")
         return scene
@@ -41,7 +41,7 @@ struct VerifyTests {
             #expect(run.code == 0 && run.errors.isEmpty, "\(run.errors)")
             #expect(run.output.contains("0 differ; 6 entries"), "\(run.output)")
         }
-        // The source is as recorded too, and its manifest may lie anywhere.
+        // The source agrees with its manifest, too. The manifest may be anywhere.
         #expect(try scene.run("manifest", "verify", "target", "source", "--digest").code == 0)
         #expect(try verify(scene, "--digest").output.contains("4 files read (16 B)"))
     }
@@ -145,7 +145,7 @@ struct VerifyTests {
         try scene.build(["new": "new"], at: "source")
         try scene.remove("source/d/e")
         try scene.setMode(0o600, of: "source/b")
-        // An edit that hides has to be found by the apply that follows, as if nothing had been repaired.
+        // The next apply must find a hidden edit, as if nothing had been repaired.
         try scene.editInSecret("source/hidden", "THIRD")
         #expect(try verify(scene, "--source", "source", "--repair").code == 0)
         #expect(try scene.text("target/a") == "before")
@@ -170,10 +170,10 @@ struct VerifyTests {
 
     // MARK: Edits that put the time back
 
-    /// A disk that loses bits moves no change time.
+    /// A bad disk moves no change time.
     @Test(arguments: ["", "later"]) func anEditIsNoRot(_ moment: String) throws {
         let scene = try mirrored()
-        // Then the manifest has the change times of the target, and no commit accounts for them.
+        // Then the manifest has the change times of the target, and no commit explains them.
         if moment == "later" {
             try scene.build(["new": "new"], at: "source")
             try scene.mirror()
@@ -229,7 +229,7 @@ struct VerifyTests {
         #expect(try scene.text("target/a") == "rotten" && scene.text("source/a") == "edited")
     }
 
-    /// Another object with the time of the old one: `cp -p` over it, or an editor.
+    /// A different object with the time of the old one: `cp -p` over it, or an editor.
     @Test(arguments: ["target", "source"]) func aFileThatWasReplacedIsEdited(side: String) throws {
         let scene = try mirrored()
         try scene.build(["new": .file("edited", modified: Self.old)], at: ".")
@@ -239,7 +239,7 @@ struct VerifyTests {
         #expect(try scene.text("\(side)/a") == "edited")
     }
 
-    /// A copy of both, as on another disk: all change times are others, and tell of nothing.
+    /// A copy of both, as on another disk. All change times differ, so they show nothing.
     @Test func inACopyNothingShowsAnEdit() throws {
         let scene = try mirrored()
         try HostCommand.run("cp", "-a", scene.source, scene.path("source copy"))
@@ -340,8 +340,8 @@ struct VerifyTests {
             #expect(try scene.text("\(rotten)/a") != content)
             let sides = try found(scene, "--source", "source").filter { $0.contains("rotten") }
             #expect(sides == ["rotten a (\(rotten == "source" ? "source" : "tree"))"])
-            // No time tells, so nothing is copied; where it is read, it is refused. A disk that was away is one whose young
-            // files are read.
+            // No time shows it, so nothing is copied. If the file is read, the run is refused. The young
+            // files of a disk that was away are read.
             let next = try scene.apply("--exclude", "lost+found")
             #expect(
                 rotten == "source" ? next.code == 4 : next.output.contains("nothing to do"),

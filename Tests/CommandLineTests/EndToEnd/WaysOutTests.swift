@@ -5,10 +5,10 @@ import TestNeeds
 import TestSupport
 import Testing
 
-/// Goes through the table of refusals: each is made in a scene, and the command that is printed goes on.
+/// Goes through the table of refusals. Each is made in a scene, and the printed command must work.
 @Suite("Each refusal's way out")
 struct WaysOutTests {
-    /// Those whose way out is no command, with the reason.
+    /// Refusals whose way out is not a command, with the reason.
     private static let withoutCommand: [Guard: String] = [
         .weakSourceAmongOthers: "the job's settings have to be changed",
         .disabledJob: "the job's settings have to be changed",
@@ -23,7 +23,7 @@ struct WaysOutTests {
         .openServedDirectory: "the other machine's settings decide",
     ]
 
-    /// Those that need a disk of their own.
+    /// Refusals that need a new disk.
     private static let onDisks: Set<Guard> = [
         .missingTarget, .otherFileSystem, .weakFileSystem, .readOnlyFileSystem, .mountInTarget, .noSpace,
         .nameCollision, .exchangeImpossible, .mountedState,
@@ -40,7 +40,7 @@ struct WaysOutTests {
         })
     func goesOn(_ kind: Guard) throws { try tryScene(of: kind) }
 
-    /// The value of a flag that may have one is a part of its word.
+    /// A flag and its optional value are one word.
     @Test(arguments: ["--digest=none", "--digest=all", "--digest"])
     func theCommandHasOptionsAsTheyAreParsed(option: String) throws {
         let scene = try MirrorScene(["a": "a"], inMemory: true).mirrored("--digest")
@@ -91,7 +91,7 @@ struct WaysOutTests {
             let parts = last.split(separator: "next: ", maxSplits: 1)
             try #require(parts.count == 2, "\(kind): \(refused.errors)")
             let (code, output) = try scene.shell(String(parts[1]))
-            // What is left out, such as another target in the tree, is listed.
+            // Omitted entries are listed, such as another target in the tree.
             #expect([0, 3].contains(code), "\(kind): \(parts[1])\n\(output)")
         }
     }
@@ -116,7 +116,7 @@ private final class WayOutScene {
             atPath: "\(tools.path)/fsync-lite", withDestinationPath: BuiltCommand.path())
     }
 
-    /// For a user who may not reach the build.
+    /// For a user who cannot reach the build.
     private func copyTool() throws {
         try FileManager.default.removeItem(atPath: "\(tools.path)/fsync-lite")
         try HostCommand.run("install", "-m", "755", BuiltCommand.path(), "\(tools.path)/fsync-lite")
@@ -129,7 +129,7 @@ private final class WayOutScene {
         try scene.here(words, environment: environment)
     }
 
-    /// Runs a command that was printed.
+    /// Runs a printed command.
     func shell(_ command: String) throws -> (code: Int32, output: String) {
         let path = scene.path("said")
         try Data().write(to: URL(fileURLWithPath: path))
@@ -183,7 +183,7 @@ private final class WayOutScene {
         try disk.mounted(at: scene.path(name), body)
     }
 
-    /// Makes the refusal, and gives `attempt` the command that is refused.
+    /// Makes the refusal, and gives `attempt` the refused command.
     func play(_ kind: Guard, _ attempt: ([String]) throws -> Void) throws {
         let plain = ["apply", "source", "target"]
         switch kind {
@@ -313,7 +313,7 @@ private final class WayOutScene {
                 try attempt(["snapshot", "prune", "target", "--keep-last", "0"])
             }
         case .noSpace, .spaceForPrepared:
-            // Snapshots give way, but not for a commit later on, and not if rules are given that keep them.
+            // Snapshots are removed for space, but not for a later commit, and not if given rules keep them.
             let rules = kind == .noSpace ? ["--keep-last", "5"] : []
             try onDisk(.ext4(megabytes: 32)) {
                 for round: UInt8 in 0..<4 {

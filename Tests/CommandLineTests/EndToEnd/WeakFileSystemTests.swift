@@ -40,7 +40,7 @@ struct WeakFileSystemTests {
         }
     }
 
-    /// Every disk takes the same tests, as far as it is there.
+    /// Every available disk has the same tests.
     private func isThere(_ disk: TestDisk) -> Bool {
         switch disk {
         case .exfat: Need.exfat.isThere()
@@ -70,7 +70,7 @@ struct WeakFileSystemTests {
         }
     }
 
-    /// What a mount shows in place of owner and permissions is tried, not looked up: this one's type is `fuse`.
+    /// The owner and permissions of a mount are tried, not looked up: the type of this one is `fuse`.
     @Test(.needs(.ntfs, .tool("ntfs-3g"))) func anImageThatIsMountedWithoutADevice() throws {
         let scene = try MirrorScene(Self.tree, inMemory: true)
         try FileManager.default.createDirectory(atPath: scene.target, withIntermediateDirectories: false)
@@ -96,7 +96,7 @@ struct WeakFileSystemTests {
         try scene.append("+", to: "source/edited")
         #expect(try apply(scene).code == 0)
         try expectHoldsFiles(scene)
-        // Whose it is behind the mount is not known, and others may not write to it.
+        // The owner behind the mount is unknown. Other users may not write to it.
         try HostCommand.run("chmod", "777", scene.path("back/m/.fsync-lite"))
         try apply(scene).expect(4, says: "others may write to it")
     }
@@ -121,7 +121,7 @@ struct WeakFileSystemTests {
             #expect(try apply(scene).output.hasPrefix("nothing to do"))
             #expect(try scene.run("manifest", "verify", "target/m", "target/m").code == 0)
             #expect(try scene.run("status", "target/m").output.contains("commit     after a kill"))
-            // As another machine tells it.
+            // As another machine reports it.
             let (path, far) = (scene.path("target/m"), try FarMachine(has: .target))
             for options in [[], ["--json"]] {
                 func status(_ words: [String]) throws -> String {
@@ -152,14 +152,14 @@ struct WeakFileSystemTests {
             #expect(text(scene, "edited") == "one" && text(scene, "moved/with") == "three")
             #expect(text(scene, "gone/goes") == "2" && text(scene, "elsewhere/with") == nil)
             #expect(try scene.run("snapshot", "verify", "target/m").code == 0)
-            // Undone once more it is there again, and so on.
+            // A second undo brings it back, and so on.
             for content in ["one more", "one"] {
                 try scene.run("undo", "target/m").expect(0)
                 #expect(text(scene, "edited") == content)
                 #expect((text(scene, "moved/with") == nil) == (content == "one more"))
                 #expect(try scene.run("manifest", "verify", "target/m", "target/m").code == 0)
             }
-            // As a source, too.
+            // Also as a source.
             #expect(try scene.run("apply", "target/m", "third").code == 0)
             #expect(try scene.text("third/edited") == "one")
         }
@@ -174,7 +174,7 @@ struct WeakFileSystemTests {
             #expect(notes.first?.contains("no symlinks (1 left out), no FIFOs (1 left out)") == true)
             try scene.setMode(0o640, of: "source/edited")
             #expect(try apply(scene).output.hasPrefix("nothing to do"))
-            // A copy from elsewhere leaves out the same.
+            // A copy to another file system omits the same.
             #expect(try scene.run("apply", "source", "strong").code == 0)
             try scene.run("snapshot", "restore", "strong", "latest", "--to", "target/copy").expect(
                 0, says: "no symlinks (1 left out)")
@@ -223,7 +223,7 @@ struct WeakFileSystemTests {
         }
     }
 
-    /// A second apply that has changed one name.
+    /// A second apply, after it has changed one name.
     private func pausedInItsCommit(_ scene: MirrorScene) throws -> PausedCommand {
         #expect(try apply(scene).code == 0)
         try scene.append(" more", to: "source/edited")
@@ -257,7 +257,7 @@ struct WeakFileSystemTests {
         }
     }
 
-    /// The lock of a run that was killed is in nobody's way on the same machine.
+    /// On the same machine, the lock of a killed run stops nobody.
     @Test(.needs(.overlay, .strace)) func killedRunIsGoneOnFromAtOnce() throws {
         try onDisk(.overlay) { scene in
             let run = try pausedInItsCommit(scene)
@@ -285,7 +285,7 @@ struct WeakFileSystemTests {
         }
     }
 
-    /// What a mount shows is forgotten with it, if the disk cannot hold it.
+    /// Attributes that the disk cannot store are lost with the mount.
     @Test(.needs(.root, .overlay)) func directoryOfALowerLayerThatMustMoveNamesTheOption() throws {
         let scene = try MirrorScene(["d": ["f": "1"]], inMemory: true)
         try scene.build(["lower": ["m": [:]], "upper": [:], "work": [:], "target": [:]], at: ".")
@@ -321,7 +321,7 @@ struct WeakFileSystemTests {
         }
     }
 
-    /// An apply goes on in spite of what is listed here, and so the plan is none that fails.
+    /// An apply continues in spite of these problems, so its plan does not fail.
     @Test(.needs(.exfat)) func planOfTimesThatTheDiskCannotHoldIsDone() throws {
         try onDisk(.exfat) { scene in
             try scene.setTime(TreeTime(-1_000_000_000, 0), of: "source/edited")

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// A far end whose connection is recorded: how many bytes went each way, and what was asked.
+/// The other end with a recorded connection: the bytes in each direction, and the requests.
 struct WireRecording {
     let far: FarMachine
     private let directory: TemporaryDirectory
@@ -25,14 +25,14 @@ struct WireRecording {
         let up: [Frame]
         let down: [Frame]
 
-        /// What was asked, by the end that has the target, in order; what is asked for at once counts once.
+        /// The requests of the end with the target, in order. Requests that are made together are one.
         var requests: [String] {
             (up + down).compactMap(\.request).reduce(into: []) {
                 if $0.last != $1 || $1 == "list" { $0.append($1) }
             }
         }
 
-        /// Bytes each way without the greeting.
+        /// The bytes in each direction without the greeting.
         var bytes: (up: Int, down: Int) {
             func size(_ frames: [Frame]) -> Int {
                 frames.filter { $0.type != 1 }.reduce(0) { $0 + 5 + $1.payload.count }

@@ -5,8 +5,8 @@ import Testing
 
 @testable import FsyncLite
 
-/// A target with a transaction that is staged: `new` takes the place of `gone`, `d` becomes `e` while `d/x` goes to
-/// `x`, `a` and `b`, two names of one file, change places, and `kept` gets a second name.
+/// A target with a staged transaction. `new` replaces `gone`. `d` becomes `e`, and `d/x` moves to `x`. `a`
+/// and `b`, two names of one file, change places. `kept` gets a second name.
 final class CommitScene {
     let directory: TemporaryDirectory
     let root: Directory
@@ -80,7 +80,7 @@ final class CommitScene {
         }
     }
 
-    /// The first operations, each after the other, and nothing else: what a kill there leaves.
+    /// Does only the first operations, in order, as before a kill.
     func perform(_ count: Int) throws {
         guard count > 0 else { return }
         var part = journal
@@ -88,7 +88,7 @@ final class CommitScene {
         try Commit(part, root: root, state: state).runOnCopy()
     }
 
-    /// What a recovery does.
+    /// Runs a recovery.
     @discardableResult
     func recover(_ direction: Commit.Direction, displacingConflicts: Bool = false) throws -> Commit {
         let commit = try Commit(
@@ -100,7 +100,7 @@ final class CommitScene {
 
     func path(_ name: String) -> String { "\(directory.path)/\(name)" }
 
-    /// What is staged, what is in the history, and everything else under its name.
+    /// Checks the stage, the history, and all other names.
     func expectNew(isTidied: Bool = false, sourceLocation: SourceLocation = #_sourceLocation) throws {
         let tree = try TreeSnapshot(directory.path)
         func text(_ name: String) -> String? {

@@ -24,7 +24,7 @@ struct CommitTests {
         try scene.perform(point)
         try scene.recover(.forward)
         try scene.expectNew()
-        // Done twice is done once.
+        // A second recovery changes nothing.
         try scene.recover(.forward)
         try scene.expectNew()
     }
@@ -82,7 +82,7 @@ struct CommitTests {
         #expect(try String(contentsOfFile: scene.path("d/x"), encoding: .utf8) == "theirs")
     }
 
-    /// A link that is taken back is only ever our own name of our own file.
+    /// Taking a link back removes only our own name of our own file.
     @Test func aLinkThatSomebodyReplacedStays() throws {
         let scene = try CommitScene()
         try scene.recover(.forward)
@@ -92,7 +92,7 @@ struct CommitTests {
         #expect(try String(contentsOfFile: scene.path("second"), encoding: .utf8) == "theirs")
     }
 
-    /// The last name of somebody's file is nobody's to take away.
+    /// The last name of another user's file is never removed.
     @Test func aLinkThatIsTheLastNameStays() throws {
         let scene = try CommitScene()
         try scene.recover(.forward)
@@ -106,14 +106,14 @@ struct CommitTests {
 
     // MARK: Room
 
-    /// The disk fills up between the first operation and the last.
+    /// The disk becomes full between the first operation and the last.
     @Test(.needs(.mounts)) func ballastIsGivenUpWhereTheNamesNeedRoom() throws {
         let directory = try TemporaryDirectory(inMemory: true)
         try TestDisk.ext4(megabytes: 4).mounted(at: directory.path) {
             try FileManager.default.removeItem(atPath: "\(directory.path)/lost+found")
             let scene = try CommitScene(in: directory)
             var journal = scene.journal
-            // Names that fill blocks of a directory.
+            // Names that fill the blocks of a directory.
             journal.operations.removeLast()
             for number in 0..<40 {
                 let name = FileName((String(repeating: "n", count: 200) + "\(number)").utf8)

@@ -7,7 +7,7 @@ import Testing
 
 @testable import FsyncLite
 
-/// What would be lost by an exchange, because it came into the old tree after that was linked.
+/// Changes of the old tree after it was linked, which an exchange would lose.
 struct LinkedExchangeTests {
     private let directory: TemporaryDirectory
     private let began: FileTime
@@ -36,7 +36,7 @@ struct LinkedExchangeTests {
         #expect(throws: SyncError.self) { try check(comparesFiles: false) }
     }
 
-    /// Links move the change times of files, clones do not.
+    /// Links move the change times of files. Clones do not.
     @Test func anEditStopsItWhereFilesAreCloned() throws {
         try FileManager.default.setAttributes(
             [.posixPermissions: 0o600], ofItemAtPath: "\(directory.path)/root/d/f")

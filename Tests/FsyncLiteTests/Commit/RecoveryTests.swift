@@ -11,7 +11,7 @@ struct RecoveryTests {
         Recovery(root: scene.root, state: try #require(try StateDirectory(of: scene.root)))
     }
 
-    /// A crash in the middle, with its journal.
+    /// A crash during a commit, with its journal.
     private func cutShort(after operations: Int = 6) throws -> CommitScene {
         let scene = try CommitScene()
         try scene.journal.write(to: scene.state)
@@ -31,7 +31,7 @@ struct RecoveryTests {
     @Test func finishesAndRemovesTheJournal() throws {
         let scene = try cutShort()
         #expect(try recovery(scene).run() != nil)
-        // What no record tells of is of no use, and goes.
+        // A transaction without a record is useless, and is removed.
         try scene.expectNew(isTidied: true)
         #expect(try !scene.state.hasJournal())
         #expect(try recovery(scene).run() == nil)
@@ -40,7 +40,7 @@ struct RecoveryTests {
     @Test func takesBackAndGoesOnTakingBack() throws {
         let scene = try cutShort()
         try scene.state.turnJournal()
-        // Whatever is asked for now: it was turned round.
+        // The journal was turned round, so the requested direction has no effect.
         #expect(try recovery(scene).run() != nil)
         try scene.expectOld()
         #expect(try !scene.state.hasJournal())

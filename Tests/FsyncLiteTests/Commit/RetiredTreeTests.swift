@@ -11,7 +11,7 @@ struct RetiredTreeTests {
     private var target: String { "\(directory.path)/target" }
     private var state: String { "\(directory.path)/.target.fsync-lite" }
 
-    /// Two exchanges, of which the second changes a file and the mode of another.
+    /// Two exchanges. The second one changes a file and the mode of another file.
     init() throws {
         directory = try TemporaryDirectory(inMemory: true)
         let time = TreeTime(1_600_000_000, 5)
@@ -28,13 +28,13 @@ struct RetiredTreeTests {
     }
 
     private func exchange() throws {
-        // A file that was changed in the tick in which the exchange begins is kept: it may be another's.
+        // A file changed in the tick in which the exchange begins is protected: it may be another user's.
         ClockTick.pass()
         let run = try CommandRun(["apply", "source", "target", "--exchange"], in: directory.path)
         #expect(run.code == 0, "\(run.errors)")
     }
 
-    /// As if their time were over.
+    /// Reduces the old trees as after their time.
     private func reduce() throws -> [String] {
         let root = try Directory.open(path: Array(target.utf8))
         let state = try #require(try StateDirectory(of: root))

@@ -11,7 +11,7 @@ import Testing
     "The old tree after an exchange of a subvolume",
     .needs(.btrfs))
 struct SubvolumeTreesTests {
-    /// After an exchange: the directory that holds all, and the path of the old tree.
+    /// After an exchange: the directory that contains everything, and the path of the old tree.
     private func afterExchange(_ body: (String, _ old: String) throws -> Void) throws {
         let directory = try TemporaryDirectory(inMemory: true)
         try TestDisk.btrfs.mounted(at: directory.path) {
@@ -30,7 +30,7 @@ struct SubvolumeTreesTests {
         }
     }
 
-    /// As if its time were over.
+    /// Reduces the old tree as after its time.
     private func reduce(_ directory: String) throws -> [String] {
         let root = try Directory.open(path: Array("\(directory)/target".utf8))
         let (trees, state) = (try SubvolumeTrees(of: root), try StateDirectory(of: root))
@@ -68,7 +68,7 @@ struct SubvolumeTreesTests {
                 #expect(found.entries[path] == late.entries[path])
             }
             #expect(!FileManager.default.fileExists(atPath: "\(directory)/.target.fsync-lite-trees"))
-            // The next apply leaves it there.
+            // The next run leaves it there.
             try Data("five".utf8).write(to: URL(fileURLWithPath: "\(directory)/source/edited"))
             #expect(try CommandRun(["apply", "source", "target"], in: directory).code == 0)
             #expect(try TreeSnapshot(kept) == found)

@@ -7,8 +7,9 @@ import Testing
 
 @testable import FsyncLite
 
-/// Two files that look the same change names, and a third, which looks the same too, is replaced, on a file system whose inodes say nothing: only slots
-/// and phases tell where each is. Contents differ, so that a mixture shows.
+/// Two files that look the same change names, and a third one, which looks the same, is replaced. The inodes
+/// of the file system prove nothing, so only slots and phases show each place. Different contents would show
+/// a mixture.
 private struct LookalikeScene {
     static let id = "20260101T000000.000000Z-0000"
     let directory: TemporaryDirectory
@@ -65,9 +66,9 @@ private struct LookalikeScene {
         }
     }
 
-    /// What a kill leaves after some operations; the journal is there.
+    /// The state after a kill between two operations, with the journal.
     ///
-    /// - Parameter isNoted: that all have left.
+    /// - Parameter isNoted: phase 2 is noted, so all objects have left.
     func cutShort(after count: Int, isNoted: Bool) throws {
         try journal.write(to: state)
         if count > 0 {
@@ -93,7 +94,7 @@ struct WeakCommitTests {
 
     @Test(arguments: cases, [false, true])
     func cutShortAnywhereIsFinishedOrTakenBack(cut: (count: Int, isNoted: Bool), undo: Bool) throws {
-        // Nothing is taken back that has its place in the history.
+        // An object whose place is in the history is not taken back.
         guard !(undo && cut.count == 7) else { return }
         let scene = try LookalikeScene()
         try scene.cutShort(after: cut.count, isNoted: cut.isNoted)
@@ -102,7 +103,7 @@ struct WeakCommitTests {
         #expect(try !scene.state.hasJournal() && !scene.state.has(.phase2))
     }
 
-    /// The way back is cut short as well, after what had arrived is in its slot again.
+    /// The way back is interrupted as well, after the arrivals are in their slots again.
     @Test func takenBackByTwoRecoveries() throws {
         let scene = try LookalikeScene()
         try scene.cutShort(after: LookalikeScene.departures, isNoted: false)
@@ -115,7 +116,7 @@ struct WeakCommitTests {
         #expect(scene.texts == ["p", "q", "o"])
     }
 
-    /// After a power cut both ends of one rename may be durable.
+    /// After a power cut, both names of a rename may be durable.
     @Test func foundAtTwoPlacesNothingIsTouched() throws {
         let scene = try LookalikeScene()
         try scene.cutShort(after: 1, isNoted: false)
@@ -139,7 +140,7 @@ struct WeakCommitTests {
         #expect(scene.text("q") == "a stranger")
     }
 
-    /// That an earlier transaction had got so far says nothing of this one.
+    /// The phase of an earlier transaction shows nothing about this one.
     @Test func phaseOfAnotherTransactionCountsForNothing() throws {
         let scene = try LookalikeScene()
         try scene.cutShort(after: 1, isNoted: false)

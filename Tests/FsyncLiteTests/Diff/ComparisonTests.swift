@@ -3,9 +3,9 @@ import Testing
 
 @testable import FsyncLite
 
-/// Two entries of one type, and what is recorded of them.
+/// Two entries of one type, and the record of them.
 struct ComparisonTests {
-    /// An object of the source, its copy in the target, and the record of both: nothing has changed.
+    /// An object of the source, its copy in the target, and the record of both, all equal.
     struct Entry: Sendable {
         var source: FileStatus
         var target: FileStatus
@@ -59,7 +59,7 @@ struct ComparisonTests {
         (Row("owner") { $0.source.owner = 5 }, .owner),
         (Row("group") { $0.source.group = 5 }, .group),
         (Row("mode of a directory", .directory) { $0.source.permissions = 0o700 }, .mode),
-        // A symlink has none.
+        // A symlink has no mode.
         (Row("mode of a symlink", .symlink) { $0.source.permissions = 0o777 }, []),
         (Row("destination", .symlink) { $0.destinations = ("a", "b") }, .destination),
         (Row("device", .blockDevice) { $0.source.represents.minor = 1 }, .device),
@@ -90,7 +90,7 @@ struct ComparisonTests {
 
     // MARK: What is believed
 
-    /// Size and time are equal: is the content believed to be?
+    /// The size and the time are equal. Is the content treated as equal?
     static let beliefs: [(Row, isBelieved: Bool)] = [
         (Row("as recorded") { _ in }, true),
         (Row("the source's change time") { $0.source.changed = seconds(11) }, false),
@@ -143,7 +143,7 @@ struct ComparisonTests {
 
     // MARK: What is recorded
 
-    /// Nothing is to be done: is the record one that a new manifest would have?
+    /// Nothing has to be done. Does the record differ from that of a new manifest?
     static let records: [(Row, isStale: Bool)] = [
         (Row("as recorded") { _ in }, false),
         (Row("the source's change time") { $0.source.changed = seconds(11) }, true),
@@ -168,7 +168,7 @@ struct ComparisonTests {
         #expect(row.entry.compared.isStale(row.entry.policy) == isStale)
     }
 
-    /// What makes the target's object another than the recorded one, and its content.
+    /// The changes that make the target's object, or its content, another one than recorded.
     static let edits: [(Row, isIntact: Bool)] = [
         (Row("type") { $0.target.type = .symlink }, false),
         (Row("inode") { $0.target.inode = 71 }, false),
@@ -187,7 +187,7 @@ struct ComparisonTests {
         #expect(record.known.isIntact(in: row.entry.target) == isIntact)
     }
 
-    /// Which change times of the target tell of an edit: the last commit began at 30 and ended at 40.
+    /// The change times of the target that show an edit. The last commit began at 30 and ended at 40.
     static let changeTimes: [(Row, showsEdit: Bool)] = [
         (Row("as recorded") { _ in }, false),
         (Row("another than recorded") { $0.target.changed = seconds(21) }, true),

@@ -28,7 +28,7 @@ struct HardLinkIndexTests {
             try admits([(status(1, links: 2), target), (status(2, links: 2), target)]) == [true, false])
     }
 
-    /// All that is lost has one identity: none.
+    /// All lost objects have the same identity: none.
     @Test func whatNobodyKnowsAnyMoreIsNotOneFile() throws {
         let lost = status(0, links: 1)
         let target = status(9, links: 2)

@@ -4,9 +4,9 @@ import Testing
 
 @testable import FsyncLite
 
-/// The stories that have fooled tools of this kind. In all of them files look equal: one size, one time.
+/// Stories that have fooled such tools. In all of them files look equal: one size, one time.
 struct MirrorHazardTests {
-    /// What an apply did after some edits of a tree and its exact mirror.
+    /// The result of a run after some edits of a tree and its exact mirror.
     private struct Result {
         var layout: OperationGraph
         var difference: Difference
@@ -194,7 +194,7 @@ struct MirrorHazardTests {
         var mirror = ModelMirror(
             source: ModelTree([("a", 1)]), target: ModelTree(now: 100, firstInode: 10_000))
         try mirror.apply()
-        // The clock stands still: not even the change time tells.
+        // The clock is the same, so not even the change time shows it.
         mirror.source.now = mirror.source[ModelTree.root].status.changed.rawSeconds
         mirror.source.write("a", 2)
         #expect(try mirror.difference().matches.map(\.causes) == [[.content]])
@@ -228,7 +228,7 @@ struct MirrorHazardTests {
         try mirror.apply()
         #expect(mirror.target.files().map(\.linkCount) == [2, 2, 2, 2, 1])
         mirror.synchronizeClocks(advancing: 10)
-        // It is no difference for ever.
+        // The difference does not come back at each run.
         let again = try mirror.difference()
         #expect(again.matches.allSatisfy { $0.causes.isEmpty } && again.created.isEmpty)
 
@@ -271,7 +271,7 @@ struct MirrorHazardTests {
         #expect(run.tree.object("a")?.status.permissions == 0o600)
     }
 
-    /// A move out of what `keepDeleted` keeps, onto the name of something it would keep.
+    /// A move out of a directory that `keepDeleted` protects, onto a name that it would protect.
     @Test func whatIsKeptMakesWayForWhatIsMovedThere() throws {
         var mirror = try ModelMirror(of: ModelTree([("a", 1), ("b", 2)]))
         mirror.synchronizeClocks(advancing: 10)
@@ -283,7 +283,7 @@ struct MirrorHazardTests {
         #expect(mirror.target.content() == mirror.source.content())
     }
 
-    /// The new file at the old name of a moved directory cannot be copied: nothing of the directory is kept for it.
+    /// The new file at the old name of a moved directory cannot be copied. The old entries are not protected.
     @Test func omittedFileAtTheOldNameOfAMovedDirectory() throws {
         var mirror = try ModelMirror(of: ModelTree([("b/x", 1)]))
         mirror.synchronizeClocks(advancing: 10)
@@ -298,7 +298,7 @@ struct MirrorHazardTests {
         #expect(mirror.target.object("a/x")?.content == 2)
     }
 
-    /// The manifest of a run that could not look does not vouch for what happened meanwhile.
+    /// A run could not read a directory. Its manifest does not show that the directory is unchanged.
     @Test func driftBelowADirectoryThatOneRunCouldNotRead() throws {
         var mirror = try ModelMirror(of: ModelTree([("d/a", 1), ("d/b", 2)]))
         mirror.synchronizeClocks(advancing: 10)

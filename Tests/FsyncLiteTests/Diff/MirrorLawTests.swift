@@ -5,8 +5,7 @@ import Testing
 
 @testable import FsyncLite
 
-/// What holds of diff and layout whatever the trees: checked over random ones. A failure says its seed, and
-/// `Course(seed:)` with that seed is the failing case again.
+/// Laws of diff and layout, checked over random trees. A failure prints a seed for `Course(seed:)`.
 struct MirrorLawTests {
     @Test(arguments: 0..<8)
     func mirrorsAndUndoes(block: UInt64) throws {
@@ -41,7 +40,7 @@ struct MirrorLawTests {
     }
 }
 
-/// One random source and target through a few rounds of edits and applies.
+/// One random source and target, through some rounds of edits and runs.
 private struct Course {
     enum Kind { case everything, movesOnly, adoption, keepingDeleted, omitting, unreadable }
 
@@ -58,7 +57,7 @@ private struct Course {
         self.seed = seed
         self.kind = kind
         var random = SplitMix64(seed: seed)
-        // Without birth times nothing is followed across names.
+        // Without birth times, no object is followed to another name.
         let hasBirthTimes = kind == .movesOnly || !random.oneIn(6)
         let source = ModelTree.random(now: 100, firstInode: 10, hasBirthTimes: hasBirthTimes, &random)
         if kind == .adoption {
@@ -112,7 +111,7 @@ private struct Course {
         if kind != .movesOnly, random.oneIn(2) {
             mirror.synchronizeClocks()
             for _ in 0..<Int.random(in: 1...3, using: &random) {
-                // What is stored in a target's file by a mapping is not probed.
+                // A store to a target's file by a mapping is not probed.
                 let edit = ModelEdit.allCases.filter { $0 != .store }.randomElement(using: &random)!
                 log += " drift:\(edit)"
                 mirror.target.edit(edit, &random)
@@ -150,12 +149,12 @@ private struct Course {
     }
 
     private func content(_ tree: ModelTree) -> [ModelTree.Line] {
-        // What stays of the old may be one more name.
+        // An old object that remains may have one more name.
         let isWhole = [.everything, .movesOnly, .adoption].contains(kind)
         return tree.content(withOwners: mirror.comparesOwner, withLinks: isWhole)
     }
 
-    /// Undo after apply, whole or turned round half way, gives the old tree.
+    /// An undo after a run, complete or turned round half way, gives the old tree.
     private mutating func checkUndo(_ layout: OperationGraph) throws -> ModelTree {
         let before = mirror.target.state()
         let staged = try mirror.stage(layout)
@@ -186,7 +185,7 @@ private struct Course {
         try expect(Plan(difference, root: nil).summary.actions == 0, "actions again")
     }
 
-    /// The manifest laid over with the changes is what a new one would be.
+    /// The old manifest with the changes equals a new one.
     private func checkManifest() throws {
         struct Line: Equatable {
             let path: RelativePath
@@ -213,7 +212,7 @@ private struct Course {
         try expect(lines(mirror.manifest ?? []), lines(whole), "manifest")
     }
 
-    /// What is shown accounts for every entry of the source, and nothing is done that is not shown.
+    /// The summary includes every entry of the source, and nothing is done that is not shown.
     private func checkSummary(_ difference: Difference, _ layout: OperationGraph) throws {
         let plan = Plan(difference, root: nil)
         let changed = difference.created.count + difference.matches.count { !$0.isUnchanged }
@@ -233,15 +232,15 @@ private struct Course {
 
     // MARK: Laws with less than everything
 
-    /// Nothing is deleted but what stands in the way: the source is there, and so is every object of the old
-    /// target that nothing replaced.
+    /// Nothing is deleted unless it is in the way. The source and every object that was not replaced are
+    /// there.
     private mutating func checkKeeping() throws {
         var difference = try mirror.difference()
         let inTheWay = Set(difference.created.map(\.path)).union(difference.matches.map(\.source.path))
         difference.keepDeleted()
         let achieved = try checkUndo(mirror.layout(difference))
         let lines = Set(content(achieved))
-        // Directories' times are the source's, their entries are more.
+        // Directories have the source's times, but more entries.
         let missing = content(mirror.source).filter { !lines.contains($0) }
         try expect(missing.isEmpty, "missing: \(missing)")
         for file in difference.deleted {
@@ -255,7 +254,7 @@ private struct Course {
         try mirror.apply(difference)
     }
 
-    /// Some of what should be staged could not be: the rest is as it should be, and undo still is exact.
+    /// Some objects could not be staged. The rest is right, and an undo is still exact.
     private mutating func checkOmitting() throws {
         var difference = try mirror.difference()
         let layout = mirror.layout(difference)
@@ -267,7 +266,7 @@ private struct Course {
         let achieved = try checkUndo(mirror.layout(difference, after: layout))
         for entry in mirror.source.entries() where !omitted.contains(entry.path) {
             guard let object = achieved.object(at: entry.path) else {
-                // A directory that was kept stands where the omitted entry's own would.
+                // A protected directory is in the place of the omitted entry's own one.
                 throw Broken(description: "\(entry.path) is missing")
             }
             try expect(object.content == mirror.source[entry.id].content, "\(entry.path) has another content")
@@ -281,7 +280,7 @@ private struct Course {
         try expect(content(mirror.target), content(mirror.source), "apply after an omission")
     }
 
-    /// Below a directory that cannot be read everything stays; the rest is as it should be.
+    /// Below an unreadable directory nothing changes. The rest is right.
     private mutating func checkUnreadable() throws {
         let directories = mirror.source.entries().filter { mirror.source[$0.id].isDirectory }
         mirror.unreadable = Set(directories.filter { _ in random.oneIn(4) }.map(\.path))

@@ -4,7 +4,7 @@ import Testing
 @testable import FsyncLite
 
 struct MoveMapTests {
-    /// A directory that no match names goes where the one above goes, and what has to stand at its path does not.
+    /// A directory that no match names moves with the one above. An object that must be at its path does not.
     @Test func whatNoMatchNamesMovesWithItsDirectory() {
         let moves = MoveMap(matching: ("d", "d/sub"))
         #expect(moves.newPath(of: path("d/sub")) == path("d/sub/sub"))
@@ -22,7 +22,7 @@ struct MoveMapTests {
 }
 
 extension MoveMap {
-    /// Of directories that a target has at the first path and the source at the second.
+    /// Matches directories: the target's at the first path, the source's at the second.
     fileprivate init(matching paths: (String, String)...) {
         func directory(_ text: String) -> File {
             File(

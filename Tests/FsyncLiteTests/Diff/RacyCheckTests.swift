@@ -25,7 +25,7 @@ struct RacyCheckTests {
         #expect(marks(entry(changed: 990), check { $0.window = 10 }) == [])
     }
 
-    /// As far as change times count.
+    /// Only if change times are used.
     @Test func whatWasFoundSettledIsNotRacy() {
         let young = entry(changed: 2000)
         func marks(_ check: RacyCheck, recorded: FileTime? = nil, _ marks: EntryMarks = []) -> EntryMarks {
@@ -37,13 +37,13 @@ struct RacyCheckTests {
         #expect(marks(check { $0.usesChangeTime = false }) == [])
     }
 
-    /// It has no mapping.
+    /// It cannot be mapped.
     @Test func whatIsNoFileIsRacyOnlyForTheMomentOfTheScan() {
         var link = with(status(.symlink)) { $0.device = DeviceNumber(major: 8, minor: 1) }
         let telling = check { $0.tellingDevices = [DeviceNumber(major: 8, minor: 1)] }
         for (changed, racy) in [
             (FileTime(seconds: 999, nanoseconds: 999_999_999), false), (seconds(1000), true),
-            // Of a file system that keeps whole seconds.
+            // From a file system with times of whole seconds.
             (seconds(999), true), (seconds(998), false),
         ] {
             link.changed = changed
@@ -68,7 +68,7 @@ struct RacyCheckTests {
         #expect(check().isSettled(entry(changed: 1)))
     }
 
-    /// What another machine, or a manifest, says of its clock.
+    /// The clock of another machine, or of a manifest.
     @Test(arguments: [Int64.min, -1, 0, 1, .max]) func clocksAtTheEndsOfTheirRangesAreJudged(end: Int64) {
         for (time, uptime, window) in [
             (end, end, 60), (~end, end, Int64.max), (1000, end, 60), (end, 1, .max),
@@ -91,12 +91,12 @@ struct RacyCheckTests {
         }
         let known = entry(changed: 899)
         #expect(marks(known, check(), racy: true) == [])
-        // A restore is no scan: nothing tells how long the mark is there.
+        // A restore is not a scan, so the age of the mark is unknown.
         #expect(marks(entry(changed: 980), check(), racy: true) == .racy)
         #expect(marks(known, later(60_000), racy: true) == [])
-        // The two clocks disagree: one was set.
+        // The two clocks disagree, so one was set.
         #expect(marks(known, later(59_999), racy: true) == .racy)
-        // Before another boot nothing is written back any more.
+        // After another boot, nothing from before it is written back.
         #expect(marks(known, later(1, boot: "before"), racy: true) == [])
         // The clocks agree, and the time itself is old.
         let soon = check { $0.previous = (seconds(990), KernelClock(boot: "now", uptime: 490_000)) }
@@ -117,7 +117,7 @@ struct RacyCheckTests {
                 #expect(commitSpans.accounts(for: status(type, Int64(time))) == isAccounted, "\(time)")
             }
         }
-        // Without a scan nothing was looked at but what the commit itself needs.
+        // Without a scan, only the objects of the commit were looked at.
         commitSpans.isWithoutScan = true
         #expect(
             commitSpans.accounts(for: status(.file, 10)) && !commitSpans.accounts(for: status(.directory, 10))

@@ -40,7 +40,7 @@ struct ChecksumTests {
                     let piece = rest.prefix(
                         Int.random(in: 0...random.next().nonzeroBitCount * 2, using: &random))
                     pieces.update(piece)
-                    // A value in between changes nothing.
+                    // Asking for the value in between changes nothing.
                     if random.oneIn(4) { _ = pieces.value }
                     rest = rest.dropFirst(piece.count)
                 }

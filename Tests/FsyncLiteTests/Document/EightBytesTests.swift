@@ -3,7 +3,7 @@ import Testing
 
 @testable import FsyncLite
 
-/// What looks at eight bytes at a time sees what one would see byte by byte.
+/// Code that looks at eight bytes at a time agrees with code that looks at each byte.
 struct EightBytesTests {
     private var random = SplitMix64(seed: 3)
 

@@ -5,7 +5,7 @@ import Testing
 
 @testable import FsyncLite
 
-/// A manifest that is not exactly what the writer writes is refused, with its line, and never crashes the reader.
+/// A manifest must be exactly as the writer writes it. Any other is refused with its line, without a crash.
 struct HostileManifestTests {
     private let scratch: ScratchDocument
 
@@ -32,7 +32,7 @@ struct HostileManifestTests {
         #expect(try scratch.files(ManifestText(path: "\"a\"").bytes).map(\.file.path) == [RelativePath("a")])
     }
 
-    /// Versions whose sums wrapped wrote the sum of two and of three files of 8 EiB as -2 and 2^63 - 3.
+    /// Versions whose sums overflowed wrote the sum of two and of three files of 8 EiB as -2 and 2^63 - 3.
     @Test(arguments: [(2, "-2"), (3, "9223372036854775805"), (2, "9223372036854775807")])
     func aSumBeyondAllIsTakenAsItWasWritten(count: Int, sum: String) throws {
         var text = ManifestText()
@@ -155,7 +155,7 @@ struct HostileManifestTests {
         #"/x=="#, #"/w ==" "#,
     ])
     func impossibleBase64Path(_ base64: String) {
-        // YQ== is "a", which has a text of its own; /x== has bits to spare that are not zero.
+        // YQ== is "a", which has its own text form. /x== has spare bits that are not zero.
         expectRefusal(
             ManifestText(fields: [("path", nil), ("path_base64", "\"\(base64)\"")]).bytes, line: 3, base64)
     }
@@ -292,7 +292,7 @@ struct HostileManifestTests {
         }
     }
 
-    /// Damage that the checksum does not tell of: whoever wrote it computed that anew.
+    /// Damage that the checksum does not show, because the writer has computed it again.
     @Test func mutatedWithARightChecksum() throws {
         let whole = try ManifestRoundTripTests.text(
             ManifestRoundTripTests.header, ManifestRoundTripTests.entries())
@@ -310,7 +310,7 @@ struct HostileManifestTests {
                 default: damaged.removeSubrange(index..<min(index + 40, damaged.count))
                 }
             }
-            // Whatever is taken is a manifest: written again, it is the same tree.
+            // A manifest that is accepted is the same tree when it is written again.
             do {
                 let sealed = ManifestText.sealed(damaged)
                 let files = try scratch.files(sealed)

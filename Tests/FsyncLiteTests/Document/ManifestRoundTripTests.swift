@@ -21,7 +21,7 @@ struct ManifestRoundTripTests {
     ]
     static let numbers: [UInt64] = [0, 1, 1 << 32, 1 << 53 + 1, 1 << 63, .max]
 
-    /// Entries in which everything that can vary does.
+    /// Entries in which every field varies.
     static func entries() -> [RecordList.Entry] {
         var entries: [RecordList.Entry] = []
         let types = FileType.allCases.filter { $0 != .socket }
@@ -114,7 +114,7 @@ struct ManifestRoundTripTests {
         #expect(read.contains { $0.marks == .racy } && read.contains { $0.marks == [.racy, .growing] })
         #expect(try scratch.manifest(bytes).header == Self.header)
         #expect(try Self.text(Self.header, read) == bytes)
-        // One entry, one line.
+        // Each entry is one line.
         #expect(bytes.count { $0 == 0x0A } == entries.count + 4)
     }
 
@@ -137,7 +137,7 @@ struct ManifestRoundTripTests {
         #expect(try scratch.manifest(Self.text(header, [])).header == header)
     }
 
-    /// Attributes that a run could not read are no attributes that the target lacks: no document names them.
+    /// Attributes that a run could not read are not missing in the target, so no document names them.
     @Test func attributesThatWereNotReadAreNotRecorded() throws {
         let scratch = try ScratchDocument()
         var header = Self.header
@@ -193,7 +193,7 @@ struct ManifestRoundTripTests {
         #expect(reader.summary.files == 8000 && reader.summary.bytes == 24_000)
     }
 
-    /// The old manifest with changes laid over it.
+    /// The old manifest with changes.
     @Test(arguments: UInt64(0)..<20)
     func updatesAsADictionaryWould(seed: UInt64) throws {
         var random = SplitMix64(seed: seed)
@@ -230,7 +230,7 @@ struct ManifestRoundTripTests {
         #expect(summary.files == wanted.count)
     }
 
-    /// Of a new directory that comes before an old entry, all entries are new.
+    /// In a new directory before an old entry, all entries are new.
     @Test func newEntriesAreWrittenAsTheyAreMade() throws {
         struct Sink: ByteSink {
             var longest = 0

@@ -4,7 +4,7 @@ import Testing
 
 @testable import FsyncLite
 
-/// The quick reader of a manifest's entries.
+/// The fast reader of a manifest's entries.
 struct PlainEntryTests {
     private let lines = [
         #"{"path":"a/report-000012.c","type":"file","size":1234567890,"modified":"2023-02-28T23:59:59.123456789Z","#
@@ -28,7 +28,7 @@ struct PlainEntryTests {
         line.withUnsafeBufferPointer { PlainEntry.read($0, into: &record) } == line.count
     }
 
-    /// All that a record tells, as text.
+    /// All values of a record, as text.
     private func text(_ record: EntryRecord) -> String {
         "\(record.path) \(record.status) \(record.destination) \(record.omitted) "
             + "\(String(describing: record.targetInode)) \(String(describing: record.digest))"
@@ -42,7 +42,7 @@ struct PlainEntryTests {
         #expect(record.status.inode == 12_345_678)
     }
 
-    /// Whatever it takes, the reader of any entry takes too, and reads the same in it, whatever it has read before.
+    /// The general reader accepts every text that this one accepts, and reads the same values.
     @Test func agreesWithTheReaderOfAnyEntry() throws {
         var random = SplitMix64(seed: 1)
         let bytes = Array(#"0123456789"\:-.TZ{},/ a"#.utf8) + [0, 0x1F, 0x7F, 0x80, 0xFF]

@@ -3,7 +3,7 @@ import Testing
 
 @testable import FsyncLite
 
-/// What another machine may ask of a source: filters that leave out at least what its own do.
+/// Another machine may read a source with filters that exclude at least as much as the source's own.
 struct AdmittedFiltersTests {
     private func filters(_ patterns: [String]) -> Filters {
         var filters = Filters()

@@ -83,7 +83,7 @@ struct FilterTests {
 
     // MARK: Walks
 
-    /// Walking in and out, streaming in order, jumping about, and asking once: all the same.
+    /// Walking in and out, streaming in order, jumping, and asking once give the same answers.
     @Test(arguments: 1...UInt64(100))
     func everyWayToAskAgrees(seed: UInt64) throws {
         let tree = IgnoreTree(seed: seed, entries: 40)
@@ -107,7 +107,7 @@ struct FilterTests {
                 jumps.decision(other, isDirectory: otherIsDirectory)
                     == (try tree.decision(other.bytes, filters)))
 
-            // A walk meets only what lies in directories that are not excluded.
+            // A walk meets only entries of included directories.
             while let last = open.last, !path.isBelow(last) {
                 open.removeLast()
                 walk.leave()

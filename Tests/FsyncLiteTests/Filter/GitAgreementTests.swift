@@ -5,10 +5,10 @@ import Testing
 
 @testable import FsyncLite
 
-/// The filters and git give the same answer, and name the same rule, for whatever patterns and paths there are.
+/// The filters and git give the same answer, and name the same rule, for all patterns and paths.
 @Suite(.needs(.tool("git")))
 struct GitAgreementTests {
-    /// Compares all answers; returns how many there were, and for how many a rule decided.
+    /// Compares all answers. Returns their number, and how many a rule decided.
     private func compare(_ tree: IgnoreTree, _ paths: [[UInt8]], _ git: GitCheckIgnore, seed: UInt64) throws
         -> (
             all: Int, decided: Int
@@ -40,7 +40,7 @@ struct GitAgreementTests {
         rule.map { "\(escapedText($0.text)) (\($0.file):\($0.line))" } ?? "none"
     }
 
-    /// Each pattern in a directory of its own, with paths made to fit it or another one.
+    /// Each pattern in its own directory, with paths made to match it or another one.
     @Test(arguments: 1...UInt64(3))
     func patternsAgree(seed: UInt64) throws {
         var random = SplitMix64(seed: seed)
@@ -70,7 +70,7 @@ struct GitAgreementTests {
         var total = (all: 0, decided: 0)
         for seed in (series * 1000)..<(series * 1000 + 25) {
             let tree = IgnoreTree(seed: seed, entries: 60)
-            // A name that is not there is as good as a file; an excluded directory's entries are asked too.
+            // A missing name is treated as a file. Entries of excluded directories are asked for, too.
             let paths = tree.paths + tree.directories.map { $0 + Array("/none".utf8) }
             let count = try compare(tree, paths, git, seed: seed)
             total = (total.all + count.all, total.decided + count.decided)
@@ -90,7 +90,7 @@ struct GitAgreementTests {
         #expect(count.decided == 254)
     }
 
-    /// Rules of the command line come before those of any file.
+    /// Rules of the command line come before those of a file.
     @Test(arguments: 1...UInt64(30))
     func commandLinesAgree(seed: UInt64) throws {
         let tree = IgnoreTree(seed: seed, entries: 60)

@@ -1,9 +1,9 @@
 import Foundation
 import TestSupport
 
-/// Git's own opinion about what is ignored: the judge of the filters' semantics.
+/// Git's answer to what is ignored. It judges the semantics of the filters.
 struct GitCheckIgnore {
-    /// The rule that decided, as git names it; nil where none matched.
+    /// The rule that decided, as git names it; nil if none matched.
     typealias Rule = (file: String, line: Int, text: [UInt8])
 
     struct Failure: Error, CustomStringConvertible {
@@ -28,7 +28,7 @@ struct GitCheckIgnore {
         _ = try GitCheckIgnore.git(["init", "-q", "--bare", "\(files.path)/git"])
     }
 
-    /// Asks about paths of a tree, none of which begins with a colon; each answer stands where its question stood.
+    /// Asks about paths of a tree. None may begin with a colon. The answers are in the order of the paths.
     func rules(for paths: [[UInt8]], in tree: String) throws -> [Rule?] {
         let questions = "\(files.path)/questions"
         try Data(paths.joined(separator: [0]) + [0]).write(to: URL(fileURLWithPath: questions))
@@ -49,7 +49,7 @@ struct GitCheckIgnore {
         }
     }
 
-    /// The files of a tree that are not ignored, with rules from the command line too.
+    /// The files of a tree that are not ignored, also with rules of the command line.
     func files(in tree: String, excluding patterns: [String]) throws -> Set<[UInt8]> {
         let output = try run(
             ["ls-files", "-z", "--others", "--exclude-per-directory=.gitignore"]
@@ -67,7 +67,7 @@ struct GitCheckIgnore {
                 + ["--work-tree=\(tree)"] + arguments, input: input)
     }
 
-    /// Exit code 1 is no failure: it means that nothing is ignored.
+    /// Exit code 1 is not a failure: it means that nothing is ignored.
     private static func git(_ arguments: [String], input: String = "/dev/null") throws -> Data {
         let (code, output) = try HostCommand.result(["git"] + arguments, input: input)
         guard (0...1).contains(code) else { throw Failure(description: "git \(arguments): \(code)") }

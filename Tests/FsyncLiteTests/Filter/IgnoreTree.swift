@@ -2,19 +2,19 @@ import TestSupport
 
 @testable import FsyncLite
 
-/// A small tree with ignore files, in memory and on disk: the same for the same seed.
+/// A small tree with ignore files, in memory and on disk. It is the same for the same seed.
 struct IgnoreTree {
-    /// Directories among the paths, and everything that is none.
+    /// Directories and other entries.
     var directories: Set<[UInt8]> = []
     var others: Set<[UInt8]> = []
-    /// By the directory that holds it.
+    /// By the directory that contains it.
     var ignoreFiles: [[UInt8]: [UInt8]] = [:]
 
     var paths: [[UInt8]] { Array(directories.union(others)) }
 
     static let ignoreFileName = Array(".gitignore".utf8)
 
-    /// What goes into `FilterScope`.
+    /// The input of `FilterScope`.
     func contents(_ directory: RelativePath) -> FilterDirectory {
         FilterDirectory(ignoreFile: ignoreFiles[directory.bytes])
     }
@@ -83,8 +83,8 @@ extension IgnoreTree {
         return asGitReadsIt(pattern)
     }
 
-    /// Git before 2.53 took `**` after what has no wildcard for the start of a path (commit 1940a02dc1): with such
-    /// a git, one star stands there.
+    /// Git before 2.53 reads `**` after a text without wildcard as the start of a path (commit 1940a02dc1).
+    /// For such a git, one star is used instead.
     private static func asGitReadsIt(_ pattern: [UInt8]) -> [UInt8] {
         var pattern = pattern.filter { $0 != UInt8(ascii: "\n") }
         guard GitCheckIgnore.forgetsPrefix else { return pattern }
@@ -97,7 +97,7 @@ extension IgnoreTree {
         return pattern
     }
 
-    /// A pattern made of names that trees have, with a wildcard here and there.
+    /// A pattern of names that trees have, with some wildcards.
     static func likelyPattern(_ random: inout SplitMix64) -> [UInt8] {
         var pattern = Array((random.oneIn(4) ? "!" : "").utf8) + Array((random.oneIn(4) ? "/" : "").utf8)
         for number in 0..<Int.random(in: 1...5, using: &random) / 2 + 1 {
@@ -120,7 +120,7 @@ extension IgnoreTree {
         return asGitReadsIt(pattern)
     }
 
-    /// A path that the pattern may well match: its wildcards are filled in.
+    /// A path that the pattern probably matches: its wildcards are filled in.
     static func path(like pattern: [UInt8], _ random: inout SplitMix64) -> [UInt8]? {
         var path: [UInt8] = []
         var index = pattern.first == UInt8(ascii: "!") ? 1 : 0
@@ -157,7 +157,7 @@ extension IgnoreTree {
         return path.isEmpty ? nil : path
     }
 
-    /// An ignore file with the oddities that files have.
+    /// An ignore file with the oddities of real files.
     static func ignoreFile(_ lines: Int, _ random: inout SplitMix64) -> [UInt8] {
         var file: [UInt8] = random.oneIn(8) ? [0xEF, 0xBB, 0xBF] : []
         for _ in 0..<lines {

@@ -52,7 +52,7 @@ struct PatternTests {
         #expect(matches("a/**/", "a/b", isDirectory: true) && !matches("a/**/", "a/b"))
     }
 
-    /// The work for a pattern that naive matchers take for ever to refuse.
+    /// Patterns that naive matchers need extremely long to refuse.
     @Test(arguments: [
         ("*a*a*a*a*a*a*a*a*[b]", String(repeating: "a", count: 200)),
         ("**/a/**/a/**/a/**/a/**/[b]", String(repeating: "a/", count: 200) + "a"),

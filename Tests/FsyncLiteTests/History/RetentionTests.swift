@@ -6,7 +6,7 @@ import Testing
 @testable import FsyncLite
 
 struct RetentionTests {
-    /// What gives way, one after the other, is never what has a label, nor the last step.
+    /// Snapshots are removed one after the other to make space, but never the last one or one with a label.
     @Test func theOldestWithoutALabelGivesWay() throws {
         let directory = try TemporaryDirectory(inMemory: true)
         func run(_ words: String...) throws {

@@ -23,7 +23,7 @@ struct SnapshotNameTests {
         #expect(try SnapshotName.index(of: name, in: snapshots) == index)
     }
 
-    /// A label is an exact name, before the beginning of an id and before a time; the newest has it.
+    /// A label is an exact name, tried before the beginning of an id and a time. The newest snapshot has it.
     @Test func aLabelIsAName() throws {
         var snapshots = snapshots
         for (index, label) in [(1, "2026-11-18"), (2, "latest"), (2, "2026")] {
@@ -56,7 +56,7 @@ struct SnapshotNameTests {
         #expect(error?.code == code)
     }
 
-    /// The first is the beginning of an id's SHA-256, as `sha256sum` prints it; a digit at the front is a letter.
+    /// The beginning of an id's SHA-256, as `sha256sum` prints it. A digit at the front becomes a letter.
     @Test func shortIDsDifferAtTheFront() throws {
         let ids = snapshots.map { SnapshotName.short($0.id) }
         #expect(ids == ["ece439dc", "pfb54856", "m4c9fcdf", "initial"])
@@ -66,7 +66,7 @@ struct SnapshotNameTests {
         #expect(try SnapshotName.index(of: "ece4", in: snapshots) == 0)
     }
 
-    /// Neither `1d` nor any other age is the beginning of one.
+    /// No short id begins like `1d` or another age.
     @Test func noShortIDBeginsLikeAnAge() {
         for number in 0..<200 {
             let first = SnapshotName.short("id-\(number)").utf8.first ?? 0
@@ -75,7 +75,7 @@ struct SnapshotNameTests {
     }
 
     @Test func shortIDsAreAsLongAsTellsThemApart() throws {
-        // The SHA-256 of both begins with c9184ee7.
+        // The SHA-256 of both ids begins with c9184ee7.
         var snapshots = ["id-10014", "id-22672"].map { Snapshot(id: $0) }
         SnapshotName.shorten(&snapshots)
         #expect(snapshots.map(\.shortID) == ["c9184ee7b", "c9184ee7e"])

@@ -13,12 +13,12 @@ struct ListCourse {
     }
 
     private(set) var model: HistoryModel
-    /// Newest first.
+    /// The newest first.
     private var steps: [Step] = []
 
     init(seed: UInt64) { model = HistoryModel(seed: seed) }
 
-    /// Newest first.
+    /// The newest first.
     var layers: [ListLayer] { steps.flatMap { [$0.step, $0.hand] } }
 
     var documents: [ListDocument] {
@@ -30,7 +30,7 @@ struct ListCourse {
         }
     }
 
-    /// The paths of all lists, and some that none has.
+    /// The paths of all lists, and some that are in none.
     var paths: Set<RelativePath> {
         Set(model.records.flatMap(\.found.keys)).union(model.present.keys).union(
             ["a", "a/b/c", "d/a", "c/d/a/b"].compactMap { RelativePath($0) })
@@ -76,7 +76,7 @@ struct ListCourse {
         }
     }
 
-    /// What is not as in the model.
+    /// The differences from the model.
     func faults() throws -> [String] {
         var faults: [String] = []
         let present = ListCourse.entries(model.present)
@@ -106,7 +106,7 @@ struct ListCourse {
         return faults
     }
 
-    /// The number that a list has at a path, by its layers.
+    /// The number that a list has at a path, found by its layers.
     private subscript(path: RelativePath, index: Int) -> UInt64? {
         var path = path
         for layer in steps[...index].flatMap({ [$0.step, $0.hand] }).dropLast().reversed() {
@@ -151,7 +151,7 @@ private final class ListedEntries: EntryStream {
 }
 
 extension ListLayer {
-    /// The layer that leads from a newer list to an older one, both in the order of their paths.
+    /// The layer from a newer list to an older one. Both are in the order of their paths.
     init(from newer: [ListEntry], to older: [ListEntry]) {
         self.init()
         let entries = Dictionary(uniqueKeysWithValues: newer.lazy.map { ($0.file.path, $0) })
@@ -159,7 +159,7 @@ extension ListLayer {
         let moved = Dictionary(
             newer.lazy.filter(\.file.isDirectory).map { ($0.object, $0.file.path) },
             uniquingKeysWith: { first, _ in first })
-        // By a directory of the older list, the one of the newer list that has its content; and the reverse.
+        // For each directory of the older list, the one of the newer list with its content; and the reverse.
         var content: [RelativePath: RelativePath] = [.root: .root]
         var directories: [RelativePath: [RelativePath]] = [.root: [.root]]
         for entry in older {

@@ -6,7 +6,7 @@ import Testing
 
 @testable import FsyncLite
 
-/// Every list is found through its layers, and every object at its place, whatever happened.
+/// After any events, every list is found through its layers, and every object at its place.
 struct ListLawTests {
     @Test(arguments: 0..<4)
     func everyListAndPlaceIsFound(block: UInt64) throws {
@@ -21,7 +21,7 @@ struct ListLawTests {
         }
     }
 
-    /// Resolving in a joined layer is resolving in one after the other.
+    /// Looking up in a joined layer gives the same as in one layer after the other.
     @Test(arguments: 0..<4)
     func joinedLayersResolveAsTheirParts(block: UInt64) {
         for seed in 10_000 + block * 50..<10_000 + (block + 1) * 50 {
@@ -46,7 +46,7 @@ struct ListLawTests {
         }
     }
 
-    /// What is not named is as in the newer list: two equal lists have an empty layer.
+    /// A layer names only differences from the newer list. So two equal lists have an empty layer.
     @Test func equalListsDifferInNoLine() {
         var course = ListCourse(seed: 1)
         course.advance()
@@ -54,7 +54,7 @@ struct ListLawTests {
         #expect(ListLayer(from: entries, to: entries).lines.isEmpty)
     }
 
-    /// A moved directory is one line, and its former path another; what it holds has none.
+    /// A moved directory is one line, and its former path another one. Its content needs no line.
     @Test func movedDirectoryIsTwoLines() throws {
         func list(_ directory: String) throws -> [ListEntry] {
             var list: HistoryModel.List = [:]
@@ -80,7 +80,7 @@ struct ListLawTests {
         #expect(places.place(of: 1) { _ in nil } == nil)
     }
 
-    /// The directory came back with its object, which was replaced by hand before both were displaced again.
+    /// The directory came back with its object. That was replaced by hand before both were moved again.
     @Test func aPlaceIsThatOfTheNewestObjectThere() throws {
         var places = Places()
         let (name, slot) = (FileName("x"), try #require(RelativePath("0/1")))
@@ -94,7 +94,7 @@ struct ListLawTests {
         #expect(places.objects.object(at: path) == 3)
     }
 
-    /// A document says again what was written, byte for byte.
+    /// A document that is read and written again has the same bytes.
     @Test(arguments: 0..<20)
     func documentsAreReadAsTheyWereWritten(seed: UInt64) throws {
         var course = ListCourse(seed: 20_000 + seed)

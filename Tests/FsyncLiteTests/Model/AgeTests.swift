@@ -21,7 +21,7 @@ struct AgeTests {
         #expect(Age(text) == nil)
     }
 
-    /// A file system, a document and another machine may say any.
+    /// A file system, a document or another machine may have any time.
     @Test(arguments: [Int64.min, .min + 1, -1, .max - 1, .max]) func timesAtTheEndsHaveTexts(second: Int64)
         throws
     {

@@ -3,7 +3,7 @@ import Testing
 
 @testable import FsyncLite
 
-/// When a file is seen to have changed: each of its times and numbers alone tells.
+/// Each of a file's times and numbers alone can show that it has changed.
 struct FileIdentityTests {
     private static let seen = with(status(.file)) {
         ($0.inode, $0.created, $0.changed, $0.modified) = (7, seconds(1), seconds(2), seconds(3))
@@ -18,7 +18,7 @@ struct FileIdentityTests {
         let make: @Sendable (inout FileStatus) -> Void
     }
 
-    /// Whatever changes a file moves its change time; here each value changes alone.
+    /// In reality, every change of a file moves its change time. Here each value changes alone.
     private static let changes: [Change] = [
         Change(testDescription: "another object", isAnother: true) { $0.inode = 8 },
         Change(testDescription: "the inode of a deleted one", isAnother: true) { $0.created = seconds(9) },
@@ -35,7 +35,7 @@ struct FileIdentityTests {
         #expect(now.equals(Self.seen, in: .state) == (!change.isState || change.isAnother))
     }
 
-    /// A rename moves the change time, and nothing else may differ.
+    /// A rename moves the change time. Nothing else may differ.
     @Test(
         arguments: [
             { $0.permissions = 0o600 }, { $0.owner = 9 }, { $0.group = 9 },
@@ -49,7 +49,7 @@ struct FileIdentityTests {
         #expect(!with(Self.seen) { $0.type = .fifo }.equals(Self.seen, in: .content))
     }
 
-    /// The size of a directory tells nothing.
+    /// The size of a directory shows nothing.
     @Test func aDirectoryMayGrow() {
         let seen = with(Self.seen) { $0.type = .directory }
         #expect(with(seen) { $0.size = 6 }.equals(seen, in: [.state, .identity]))

@@ -23,7 +23,7 @@ struct FileTests {
         }
     }
 
-    /// The packed form has no room for these.
+    /// Values that do not fit into the packed form.
     @Test(
         arguments: [-9_000_000_000, -8_589_934_593, -8_589_934_592, -1, 0, 1, 8_589_934_591, 8_589_934_592]
             as [Int64])

@@ -38,7 +38,7 @@ struct PackedListTests {
         #expect(copy.elementsEqual(values))
     }
 
-    /// Also over many chunks, of which those that were passed are freed, and not those of a copy.
+    /// Also over many chunks. Chunks that were passed are freed, but not those of a copy.
     @Test(arguments: [400, 20_000])
     func drainedElementsComeInOrder(count: Int) {
         var random = SplitMix64(seed: UInt64(count))
@@ -88,7 +88,7 @@ struct PackedListTests {
         #expect(map[path("none")] == nil)
     }
 
-    /// A path that is longer than a chunk, and what comes after it.
+    /// A path longer than a chunk, and the entry after it.
     @Test func longPathsComeBack() throws {
         let long = Array("a/".utf8) + [UInt8](repeating: UInt8(ascii: "b"), count: 200_000)
         let paths = try [Array("a/b".utf8), long, long + Array("/c".utf8), Array("z".utf8)].map {
@@ -100,7 +100,7 @@ struct PackedListTests {
         #expect(list.indices.map { list.path(at: $0) } == paths)
     }
 
-    /// Records of all lengths end chunks at all places.
+    /// Records of all lengths, so chunks end at all places.
     @Test(arguments: 0..<20 as Range<UInt64>)
     func pathsOfAllLengthsComeBack(seed: UInt64) throws {
         var random = SplitMix64(seed: seed)
@@ -138,7 +138,7 @@ struct PackedListTests {
         return file
     }
 
-    /// As most are: near others.
+    /// A usual status, close to others.
     private func plainStatus(_ random: inout SplitMix64) -> FileStatus {
         with(status(random.oneIn(4) ? .directory : .file)) {
             ($0.inode, $0.size) = (random.next() % 1000, ByteCount(clamping: random.next() % 5000))

@@ -6,7 +6,7 @@ import Testing
 @testable import FsyncLite
 
 struct RetentionPolicyTests {
-    /// Newest first, in times such as `2026-11-20T09:00`.
+    /// The newest first, in times such as `2026-11-20T09:00`.
     private func kept(
         _ times: [String], labels: [Int: String] = [:], offsets: [Int: Int64] = [:], _ policy: RetentionPolicy
     ) -> [String] {
@@ -18,7 +18,7 @@ struct RetentionPolicyTests {
         return policy.reasons(for: snapshots).map { $0.joined(separator: ", ") }
     }
 
-    /// Why the tree before the present one is kept where no rule asks for it.
+    /// The reason why the tree before the present one is kept if no rule asks for it.
     private let previous = "before the present"
 
     private func policy(_ change: (inout RetentionPolicy) -> Void) -> RetentionPolicy {
@@ -79,7 +79,7 @@ struct RetentionPolicyTests {
                 == ["present, hourly within 1h, daily", "hourly within 1h", "", "", "", "", ""])
     }
 
-    /// A month is as long as the calendar has it: March 31 less one month is February 28.
+    /// A month is as long as in the calendar: March 31 less one month is February 28.
     @Test func agesInMonthsGoByTheCalendar() {
         let times = [
             "2026-03-31T12:00", "2026-03-01T12:00", "2026-02-28T12:00", "2025-03-31T12:00",
@@ -117,7 +117,7 @@ struct RetentionPolicyTests {
         let times = ["2026-11-20T12:00", "2026-11-20T11:00", "2026-11-20T10:00"]
         #expect(kept(times, policy { $0.keepDaily = 1 }) == ["present, daily", previous, ""])
         #expect(kept(times, policy { $0.keepDaily = 2 }) == ["present, daily", previous, "oldest daily"])
-        // What the first apply found has no time, and is not kept in place of a tree that has one.
+        // The tree that the first run found has no time. A tree with a time is kept instead.
         #expect(
             kept(times + [""], policy { $0.keepDaily = 2 })
                 == ["present, daily", previous, "oldest daily", ""])
@@ -133,7 +133,7 @@ struct RetentionPolicyTests {
             kept(times, policy { $0.keepWithin = .init("1d") }) == ["present, within 1d", previous, ""])
     }
 
-    /// Newest first; the run that asks has made the first.
+    /// The newest first. The run that asks has made the first one.
     private func keptAfterRun(_ times: [String], _ policy: RetentionPolicy) -> [String] {
         let snapshots = times.map { Snapshot(id: $0, created: Timestamp(text: "\($0):00Z")) }
         return policy.reasons(for: snapshots, newestBefore: 1, began: snapshots[0].created).map {
@@ -145,7 +145,7 @@ struct RetentionPolicyTests {
         let rules = policy { ($0.keepWithin, $0.keepLast) = (.init("7d"), 1) }
         let ahead = ["2027-11-20T12:00", "2026-11-20T12:00", "2026-11-19T12:00", "2026-10-01T12:00"]
         #expect(keptAfterRun(ahead, rules) == ["present, within 7d", "last, within 7d", "within 7d", ""])
-        // And neither does the next run, whose clock is right.
+        // The next run, whose clock is right, does not either.
         let behind = ["2026-11-21T12:00"] + ahead
         #expect(
             keptAfterRun(behind, rules)
@@ -156,13 +156,13 @@ struct RetentionPolicyTests {
                 == ["present, within 7d", "last, within 7d", "within 7d", "within 7d", "within 7d", ""])
     }
 
-    /// A change of filters alone is a step too.
+    /// A change of filters alone makes a snapshot, too.
     @Test func eachSnapshotCountsAsOneOfTheLast() {
         let snapshots = [ActionSummary(), nil, ActionSummary()].map { Snapshot(id: "", summary: $0) }
         #expect(policy { $0.keepLast = 1 }.reasons(for: snapshots) == [["present"], ["last"], []])
     }
 
-    /// So rules that would remove what the last run left are new: the guard against them goes by this.
+    /// The same rules remove nothing that the last run kept. The guard against new rules depends on this.
     @Test(arguments: 0..<40) func whatARunLeftItsRulesLeaveAgain(seed: UInt64) throws {
         var random = SplitMix64(seed: seed)
         func number(_ range: ClosedRange<Int>) -> Int? {
@@ -218,7 +218,7 @@ struct RetentionPolicyTests {
 
     // MARK: Zones
 
-    /// Each time is on the clock of the zone in which its own run was planned.
+    /// Each time is local to the zone in which its own run was planned.
     @Test func daysAndWeeksAreThoseOfTheZoneOfTheRun() {
         // In Auckland it is 2026-11-21, 01:00, and 2026-11-20, 23:00.
         let times = ["2026-11-20T12:00", "2026-11-20T10:00", "2026-11-20T09:00"]
@@ -242,7 +242,7 @@ struct RetentionPolicyTests {
     }
 
     @Test func theHourThatComesTwiceInAutumnIsTwoHours() {
-        // 02:30 in Berlin, before and after the clock goes back.
+        // 02:30 in Berlin, before and after the clock is set back.
         let times = ["2026-10-25T03:30", "2026-10-25T01:30", "2026-10-25T00:30", "2026-10-24T23:00"]
         let offsets: [Int: Int64] = [0: 3600, 1: 3600, 2: 7200, 3: 7200]
         #expect(
@@ -293,14 +293,14 @@ struct RetentionPolicyTests {
         #expect(options.kept(over: kept) == nil)
     }
 
-    /// No labels alone would be everything gone.
+    /// A rule with only an empty list would remove everything.
     @Test func anEmptyListOfLabelsIsNoRule() {
         var settings = Settings()
         settings.rules.keepLabel = []
         #expect(RetentionOptions().rules(kept: nil, settings.rules).origin == .builtIn)
     }
 
-    /// To users of restic `6m` is half a year; as minutes it would let the history go.
+    /// For users of restic, `6m` is half a year. Read as minutes, it would remove the history.
     @Test(arguments: ["6m", "1y6m", "3600s"])
     func minutesAreNoRetention(text: String) throws {
         #expect(Age(text) != nil && RetentionPolicy.within(text) == nil)

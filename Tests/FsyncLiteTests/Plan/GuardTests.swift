@@ -5,14 +5,14 @@ import Testing
 
 @testable import FsyncLite
 
-/// One row for each reason to refuse: what it looks at, what it says, and what goes ahead all the same.
+/// One row for each reason to refuse: the facts, the message, and what allows it.
 struct GuardTests {
     struct Row: Sendable, CustomTestStringConvertible {
         let testDescription: String
         let option: String?
-        /// What the facts have that is refused.
+        /// Makes the facts that are refused.
         let arrange: @Sendable (inout GuardFacts) throws -> Void
-        /// What lets it go ahead, or is just within the bounds.
+        /// Allows it, or changes the facts so that they are just within the bounds.
         let settle: @Sendable (inout GuardFacts) throws -> Void
 
         init(
@@ -42,14 +42,14 @@ struct GuardTests {
             try $0.setPlan(deleted: 11, of: 21)
             $0.record(files: 21)
         } butNot: {
-            // A half is no more than half.
+            // A half is not more than half.
             try $0.setPlan(deleted: 11, of: 22)
         },
         Row("11 of the target's 20 entries would be deleted", option: "--max-delete 11") {
             try $0.setPlan(deleted: 11, of: 20)
             $0.record(files: 20)
         } butNot: {
-            // Ten are never many.
+            // Ten files are never many.
             try $0.setPlan(deleted: 10, of: 10)
         },
         Row("3 of the target's 11 entries would be deleted", option: "--max-delete 3") {
@@ -100,7 +100,7 @@ struct GuardTests {
                 GuardFacts.lastSource.fileSystem, Array("/is".utf8)
             )
         } butNot: {
-            // The same path, made anew.
+            // The same path with a new directory.
             $0.sources[0].path = Array("//was/./".utf8)
         },
         Row("something is mounted in the target, at d; unmount it") {
@@ -128,11 +128,11 @@ struct GuardTests {
             $0.record(files: 1)
             $0.locked = [path("gone0"): with(status(.file)) { $0.isImmutable = true }]
         } butNot: {
-            // Something else is.
+            // Another file is immutable.
             $0.locked = [path("other"): with(status(.file)) { $0.isImmutable = true }]
         },
         Row("d in the target is immutable; chattr -i it") {
-            // A name in it goes.
+            // A name in it is removed.
             try $0.setPlan(deleted: 1, in: "d/")
             $0.record(files: 1)
             $0.locked = [path("d"): with(status(.directory)) { $0.isImmutable = true }]
@@ -140,21 +140,21 @@ struct GuardTests {
             try $0.setPlan(deleted: 1, in: "e/")
         },
         Row("d in the target is immutable; chattr -i it") {
-            // A file in it gets another content, for which a new one takes its place.
+            // A file in it gets new content, so a new file replaces it.
             $0.setChanged("d/f")
             $0.locked = [path("d"): with(status(.directory)) { $0.isImmutable = true }]
         } butNot: {
             $0.setChanged("e/f")
         },
         Row("d in the target is immutable; chattr -i it") {
-            // A name in it goes elsewhere.
+            // A name in it moves elsewhere.
             $0.setRenamed("d/f", to: "g")
             $0.locked = [path("d"): with(status(.directory)) { $0.isImmutable = true }]
         } butNot: {
             $0.setRenamed("e/f", to: "g")
         },
         Row("d in the target is immutable; chattr -i it") {
-            // A name comes into it.
+            // A name moves into it.
             $0.setRenamed("f", to: "d/f")
             $0.locked = [path("d"): with(status(.directory)) { $0.isImmutable = true }]
         } butNot: {
@@ -232,7 +232,7 @@ struct GuardTests {
         #expect(facts.refusals().count == 3)
     }
 
-    /// That an empty source deletes all was asked already; a number that somebody gave holds all the same.
+    /// If an empty source is allowed, the default limit is off. A limit that somebody gave is still valid.
     @Test func aLimitThatIsGivenHoldsForAnEmptySource() throws {
         var facts = try GuardFacts.ofANewFile()
         try facts.setPlan(deleted: 30)
@@ -249,7 +249,7 @@ extension GuardFacts {
     fileprivate static let lastSource = ManifestHeader.Source(
         path: Array("/was".utf8), identity: FileIdentity(inode: 1, created: nil), fileSystem: "first")
 
-    /// Nothing is wrong: a file of 1,000 bytes comes into an empty target with room.
+    /// Nothing is wrong: a file of 1,000 bytes comes into an empty target with enough space.
     fileprivate static func ofANewFile() throws -> GuardFacts {
         let directory = try TemporaryDirectory()
         var info = try FileSystemInfo(of: LocalFile(directory.path).directory())
@@ -307,7 +307,7 @@ extension GuardFacts {
         recorded = (header, summary)
     }
 
-    /// The source was another directory on another file system last time.
+    /// At the last run, the source was another directory on another file system.
     fileprivate mutating func recordAnotherSource() {
         record(files: 1)
         sources[0].identity = FileIdentity(inode: 7, created: nil)

@@ -3,7 +3,7 @@ import Testing
 
 @testable import FsyncLite
 
-/// Objects of a difference give the same as values.
+/// The objects of a difference are the same as plain values.
 struct ObjectListTests {
     @Test func objectsAreMadeOfTheDifference() throws {
         func file(_ name: String, _ inode: UInt64, _ type: FileType = .file) -> File {

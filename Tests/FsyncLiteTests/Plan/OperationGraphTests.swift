@@ -4,7 +4,7 @@ import Testing
 
 @testable import FsyncLite
 
-/// The operations of small differences, as text: a number is an object.
+/// The operations of small differences, as text. A number is an object.
 struct OperationGraphTests {
     private func file(_ name: String, _ inode: UInt64, _ type: FileType = .file) -> File {
         File(path: path(name), status: with(status(type)) { $0.inode = inode }, destination: [])
@@ -26,7 +26,7 @@ struct OperationGraphTests {
             transaction: try #require(FileName("t".utf8)), replacesManifest: true, isWeak: isWeak)
     }
 
-    /// Operations by the name that an object has, or comes to.
+    /// The operations, by the name that an object has or will have.
     private func operations(_ layout: OperationGraph) -> [String] {
         func name(_ place: OperationGraph.Location?) -> String? { place.map { $0.name.description } }
         func text(_ number: Int) -> String {
@@ -64,7 +64,7 @@ struct OperationGraphTests {
         }
         #expect(
             kinds.reduce(into: []) { if $0.last != $1 { $0.append($1) } } == ["leaves", "arrives", "is kept"])
-        // The old manifest, `a`, `b` and what is replaced; then the new one, and the two new files.
+        // The old manifest, `a`, `b` and a replaced object leave. Then the new manifest and two files arrive.
         #expect(kinds.count { $0 == "leaves" } == 4)
         let slots = layout.objects.indices.compactMap { layout.objects.slot($0) }
         #expect(Set(slots).count == slots.count)
@@ -78,7 +78,7 @@ struct OperationGraphTests {
                 .deleted(file("gone", 5), isDrift: false), .created(file("new", 6), isDrift: false),
             ]
         }
-        // The deepest leaves first, and arrives last.
+        // The deepest one leaves first, and arrives last.
         #expect(
             operations(layout) == [
                 "detach gone", "detach x", "detach d", "detach b", "detach a", "attach a", "attach b",
@@ -97,7 +97,7 @@ struct OperationGraphTests {
         #expect(layout.displaced.map(\.path) == [path("a")])
     }
 
-    /// What its directory takes along has no operation of its own.
+    /// An object that moves with its directory has no operation.
     @Test func aDirectoryTakesItsEntriesAlong() throws {
         let layout = try layout {
             $0.changes = [
@@ -113,7 +113,7 @@ struct OperationGraphTests {
         #expect(operations(other) == ["detach x", "detach d", "attach e", "attach other"])
     }
 
-    /// Its `..` changes, which XFS counts as a modification; so does what leaves and arrives.
+    /// Its `..` changes, which XFS treats as a modification. Leaving and arriving entries modify it as well.
     @Test func directoriesGetTheirTimesBack() throws {
         let layout = try layout {
             $0.changes = [.match(renamed("p/d", to: "q/d", 1, .directory))]

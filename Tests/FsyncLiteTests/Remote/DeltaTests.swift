@@ -4,9 +4,9 @@ import Testing
 
 @testable import FsyncLite
 
-/// Hashes of blocks, and the answers to them, between two machines.
+/// Hashes of blocks, and their answers, between two machines.
 struct DeltaTests {
-    /// Stretches of data with holes between them, cut as the sender does.
+    /// Stretches of data with holes between them, divided as the sender does.
     private func blocks(after position: Int64, _ random: inout SplitMix64) -> BlockHashes {
         var (blocks, position) = (BlockHashes(), position)
         while !blocks.isFull {
@@ -34,7 +34,7 @@ struct DeltaTests {
         let found = try read(upTo: blocks.end)
         #expect(found.ranges == blocks.ranges && found.hashes == blocks.hashes)
         #expect(throws: WireError.self) { _ = try read(upTo: blocks.end - 1) }
-        // An answer tells of each block whether it differs.
+        // An answer says for each block whether it differs.
         let differing = blocks.ranges.map { block in
             random.oneIn(2) ? nil : BlockHashes.pieces(of: block).map { _ in random.next() }
         }
@@ -161,7 +161,7 @@ struct DeltaTests {
         var open = try content()
         _ = try open.take(blocks: hashes([0..<1], after: 0))
         #expect(throws: WireError.self) { try end(&open) }
-        // Another content than the digest says is asked for once more, whole.
+        // If the content does not have the digest, it is asked for once more, whole.
         _ = try open.take(data(1..<1)) { false }
         try open.add([7], at: 0) { false }
         #expect(throws: ReceivedContent.Mismatch.self) { try end(&open) }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import FsyncLite
 
-/// What another machine may send as the list of a snapshot.
+/// Lists of a snapshot that another machine may send.
 struct FarSnapshotTests {
     private func paths(_ texts: [String]) throws -> [RelativePath] {
         try texts.map { try #require(RelativePath($0)) }
@@ -24,7 +24,7 @@ struct FarSnapshotTests {
         #expect(try request.names(paths(found)) == isGood)
     }
 
-    /// A list with more would plant files beside the wanted ones.
+    /// A longer list would plant files beside the wanted ones.
     @Test func onlyEntriesOfThesePaths() throws {
         let request = FarSnapshot.Request("latest", paths: [Array("d/a".utf8)], locks: false)
         let answer = Payload.reader(.answer) {

@@ -5,7 +5,7 @@ import Testing
 struct GrantedWindowTests {
     private let start = ContinuousClock.now
 
-    /// The size after a stretch in which each turn of the line carries all that may be under way, or as much as is taken.
+    /// The size after a time in which each round trip carries the whole window, or as much as is taken.
     private func size(
         memory: Int = 8 << 30, turn: Duration? = .milliseconds(100), turns: Int, mostTaken: Int
     ) -> Int {
@@ -26,7 +26,7 @@ struct GrantedWindowTests {
         #expect(size(turns: 9, mostTaken: .max) == WireFormat.widestWindow)
     }
 
-    /// A disk that takes 10 MB a second over a line of 100 ms.
+    /// A disk that takes 10 MB a second, with a round trip of 100 ms.
     @Test func whatTakesSlowlyKeepsItSmall() {
         #expect(size(turns: 100, mostTaken: 1_000_000) == WireFormat.window)
         #expect(size(turns: 100, mostTaken: 6_000_000) == 12_000_000)
@@ -37,19 +37,19 @@ struct GrantedWindowTests {
         #expect(size(memory: 8 << 20, turns: 9, mostTaken: .max) == WireFormat.window)
     }
 
-    /// Nothing is known of the line.
+    /// The round trip is unknown.
     @Test func withoutATurnItStays() {
         #expect(size(turn: nil, turns: 9, mostTaken: .max) == WireFormat.window)
     }
 
-    /// A pause is no slow turn: only what comes in a row counts.
+    /// A pause is not a slow round trip.
     @Test func theShortestTurnCounts() {
         var window = GrantedWindow(memory: 8 << 30)
         window.note(turn: .seconds(5))
         window.note(turn: .milliseconds(1))
         window.note(turn: .seconds(1))
         _ = window.take(0, at: start)
-        // 4 MB in 100 ms are 40 kB a turn.
+        // 4 MB in 100 ms are 40 kB in a round trip.
         #expect(window.take(4_000_000, at: start + .milliseconds(100)) == 0)
     }
 }

@@ -5,7 +5,7 @@ import Testing
 
 @testable import FsyncLite
 
-/// Streams of answers: sound ones, and ways to damage them.
+/// Valid streams of answers, and ways to damage them.
 enum HostileStream {
     static let selection = ExtendedAttributes.Selection(plain: true, acls: true, privileged: false)
 
@@ -47,7 +47,7 @@ enum HostileStream {
         return status
     }
 
-    /// A whole session: every kind of answer once.
+    /// A whole session with each kind of answer.
     static func frames(_ random: inout SplitMix64) -> [[UInt8]] {
         let names = random.next() % 2 == 0 ? [""] : ["n00000", "n00001", "n00002"]
         var frames = answer(1, &random) { frame in
@@ -245,7 +245,7 @@ enum HostileStream {
             }
     }
 
-    /// A command with some of everything.
+    /// A command with all kinds of content.
     static func command(_ random: inout SplitMix64) -> RemoteCommand {
         func options() -> [RemoteCommand.Option] {
             (0..<Int(random.next() % 4)).map { index in
@@ -267,7 +267,7 @@ enum HostileStream {
         return command
     }
 
-    /// Frames lost, twice, out of order, or of another type.
+    /// Frames are lost, repeated, out of order, or of another type.
     static func damage(_ frames: inout [[UInt8]], _ random: inout SplitMix64) {
         for _ in 0...(random.next() % 3) {
             guard !frames.isEmpty else { return }
@@ -284,7 +284,7 @@ enum HostileStream {
         }
     }
 
-    /// Numbers at the ends of their ranges in place of others, frames without content, and frames many times.
+    /// Numbers at the ends of their ranges, empty frames, and frames that are repeated many times.
     static func exaggerate(_ frames: inout [[UInt8]], _ random: inout SplitMix64) {
         for _ in 0...(random.next() % 3) {
             guard !frames.isEmpty else { return }
@@ -314,7 +314,7 @@ enum HostileStream {
         }
     }
 
-    /// Puts a name that leads elsewhere in place of a sound one of the same length.
+    /// Replaces a valid name by one of the same length that leads elsewhere.
     private static func hostileName(_ frame: inout [UInt8], _ random: inout SplitMix64) {
         let names = ["../../", "/etc/p", "..\u{0}\u{0}\u{0}\u{0}", "n0\u{0}\u{1B}[m", "a/../b", "n00000"]
         guard let start = frame.firstIndex(of: UInt8(ascii: "n")), start + 6 <= frame.count else { return }
@@ -322,7 +322,7 @@ enum HostileStream {
         frame.replaceSubrange(start..<start + 6, with: name.prefix(6))
     }
 
-    /// Bytes changed, inserted or cut off.
+    /// Bytes are changed, inserted or cut off.
     static func damage(_ bytes: inout [UInt8], _ random: inout SplitMix64) {
         for _ in 0...(random.next() % 4) {
             guard !bytes.isEmpty else { return }

@@ -2,7 +2,7 @@ import FileSystem
 
 @testable import FsyncLite
 
-/// What frames carry behind their heads.
+/// The payloads of frames.
 enum Payload {
     static func of(
         _ type: WireFormat.FrameType = .data, _ write: (inout FrameWriter) throws -> Void

@@ -6,16 +6,16 @@ import Testing
 @testable import FsyncLite
 
 struct RemoteLinkTests {
-    /// A client whose input is closed, while what it said before is still to be read.
+    /// A client whose input is closed, but whose earlier bytes can still be read.
     private final class HalfClosedConnection: Connection {
         private let input: Mutex<[[UInt8]]>
         private let isReadable = Semaphore()
-        /// All was read, and the end of it was asked for.
+        /// All bytes were read, and then the end.
         let isAtEnd = Semaphore()
 
         init(giving input: [[UInt8]]) { self.input = Mutex(input) }
 
-        /// From now on there is something to read.
+        /// From now on there are bytes to read.
         func release() { isReadable.signal() }
 
         func waitForInput(milliseconds: Int32) throws(Errno) -> Bool {
@@ -42,8 +42,8 @@ struct RemoteLinkTests {
         }
     }
 
-    /// The thread that writes finds the line lost first, and an answer is read after that: once this
-    /// ended the process by a trap, with the target's lock and its activity in place.
+    /// The writing thread notices the lost connection first, and an answer is read after that. Once this
+    /// ended the process by a trap, and left the target's lock and activity.
     @Test func anAnswerAfterTheLineWasLostIsDropped() throws {
         let endpoint = try #require(try Endpoint(Array("client:/".utf8)))
         var frame = FrameWriter(.answer)
@@ -58,7 +58,7 @@ struct RemoteLinkTests {
         #expect(throws: SyncError.self) { try link.ask(.scan) }
     }
 
-    /// Says the same for ever, once it was asked.
+    /// Sends the same frame forever after it was asked.
     private final class Chatter: Connection {
         private let piece: [UInt8]
         private let asked = Semaphore()
@@ -96,7 +96,7 @@ struct RemoteLinkTests {
 
     @Test func anEndThatOnlySaysThatItIsThereIsGivenUp() throws {
         let link = try link(to: Chatter(FrameWriter(.ping).frame()), timeout: LineTimeout(.zero))
-        // Nothing is owed before the first question.
+        // Before the first question, nothing is due.
         #expect(!link.isLost)
         let found = message { _ = try link.ask(.open).next(SilentMonitor()) }
         #expect(found.contains("only signs of life for 0.0 seconds, while it was opened"), "\(found)")
@@ -115,7 +115,7 @@ struct RemoteLinkTests {
         #expect(found.contains(reason), "\(found)")
     }
 
-    /// Their heads are more than their content.
+    /// Their heads are larger than their content.
     @Test func smallFramesThatNobodyTakesAreBounded() throws {
         var frame = FrameWriter(.data)
         frame.raw([1, 0, 7] as [UInt8])
@@ -126,7 +126,7 @@ struct RemoteLinkTests {
         answer.abandon()
     }
 
-    /// Once this moved all others for each one that was taken: 200,000 took ten seconds.
+    /// Once each taken part moved all others: 200,000 took ten seconds.
     @Test func takingAPartCostsTheSameHoweverManyThereAre() {
         var queue = Queue<Int>()
         for number in 0..<1_000_000 { queue.add(number) }
@@ -149,7 +149,7 @@ struct AnnouncedSizeTests {
         return content
     }
 
-    /// Its zeros would have been hashed for a century.
+    /// Hashing its zeros would have taken a century.
     @Test func aHoleThatIsTooLargeToHashIsRefused() throws {
         var content = try begun(Self.huge, isPlain: true)
         let file = try HostileStream.file("f")
@@ -162,7 +162,7 @@ struct AnnouncedSizeTests {
         }
     }
 
-    /// Each hole is small, and their sum is not.
+    /// Each hole is small, but their sum is not.
     @Test func holesAreBoundedTogether() throws {
         var content = try begun(Self.huge, isPlain: true)
         var number: Int64 = 0
@@ -175,7 +175,7 @@ struct AnnouncedSizeTests {
         #expect(number == 4)
     }
 
-    /// Without a digest they cost nothing, so the size does not matter.
+    /// Without a digest holes cost nothing, so the size does not matter.
     @Test func holesAreFreeWithoutADigest() throws {
         #expect(throws: WireError.self) { _ = try begun(1, isPlain: true, mostHoles: nil) }
         var content = try begun(Self.huge, isPlain: false, mostHoles: nil)

@@ -25,7 +25,7 @@ struct EndpointTests {
         let endpoint = try #require(try Self.endpoint(text))
         #expect(endpoint.host == host && endpoint.user == user && endpoint.port == port)
         #expect(endpoint.path == Array(path.utf8))
-        // What is recorded names the same directory again.
+        // The recorded endpoint names the same directory.
         #expect(try Endpoint(endpoint.bytes) == endpoint)
     }
 
@@ -107,7 +107,7 @@ struct WireValueTests {
         #expect(throws: WireError.self) { try read(["a"], path: "/s\0") }
     }
 
-    /// A few bytes on the line for each directory, of which this end has the whole path.
+    /// Each directory is a few bytes on the connection, but this end stores its whole path.
     @Test func pathsHaveALimit() throws {
         func read(depth: Int) throws {
             try decode(Array(repeating: (0, "d", .directory), count: depth))
@@ -173,7 +173,7 @@ struct WireValueTests {
     }
 }
 
-/// What the far end says of a file's content is checked.
+/// Everything that the other end says about a file's content is checked.
 struct ReceivedContentTests {
     private let bytes = Array("the content of a file".utf8)
 

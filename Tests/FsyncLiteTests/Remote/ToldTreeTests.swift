@@ -52,7 +52,7 @@ struct TreeDigestsTests {
         let found = digests(Self.files, without: "a/b/x")
         for name in ["", "a", "a/b"] { #expect(found[name] == .unknown) }
         #expect(found["c"]?.isKnown == true)
-        // Nor is it equal to itself.
+        // It is not even equal to itself.
         #expect(foldedTree(Self.files) { _ in false }.unknownCount == Self.files.count)
     }
 
@@ -68,7 +68,7 @@ struct TreeDigestsTests {
     }
 }
 
-/// The entries that come of digests and lists are those of the source.
+/// The entries that digests and lists give are those of the source.
 struct ToldTreeTests {
     @Test(arguments: 1...300)
     func entriesAreThoseOfTheSource(seed: UInt64) throws {
@@ -80,7 +80,7 @@ struct ToldTreeTests {
         var far = FarLists(source, isKnown: { $0.status.size != 5 })
         try far.tell(&tree)
         #expect(try given(&tree, record) == described(source), "seed \(seed)")
-        // What was given as recorded can be asked for afterwards.
+        // Unchanged directories can be asked for afterwards.
         var wanted = Set(source.compactMap { $0.path.parent }.filter { _ in random.oneIn(3) })
         let all = wanted
         var reread: [String] = []
@@ -98,7 +98,7 @@ struct ToldTreeTests {
         #expect(sent.isSuperset(of: reread))
     }
 
-    /// Nothing that did not change is told: not even where a directory was renamed.
+    /// Unchanged entries are not sent, even if their directory was renamed.
     @Test func aRenamedDirectoryIsNotListed() throws {
         let record = [
             entry("a", .directory, 1), entry("a/x", .file, 2), entry("a/y", .directory, 3),
@@ -115,8 +115,8 @@ struct ToldTreeTests {
         #expect(try given(&tree, record) == described(source))
     }
 
-    /// What the target has below a directory that cannot be listed stays, so it must not be given as empty; one that is
-    /// gone is not given.
+    /// The target's entries below an unlisted directory are left unchanged, so the directory must not look
+    /// empty. A directory that is gone is not given.
     @Test(arguments: [ListItem.Code.unlisted, ListItem.Code.gone])
     func aDirectoryWithoutAListIsSaidToBeSo(code: UInt8) throws {
         let record = [entry("a", .directory, 1), entry("a/x", .file, 2), entry("b", .file, 3)]
@@ -130,7 +130,7 @@ struct ToldTreeTests {
         #expect(lines == (code == ListItem.Code.gone ? ["b true"] : ["a false", "b true"]))
     }
 
-    /// Lists of a stranger are refused, or their entries are in order, once, and have names.
+    /// Hostile lists are refused, or their entries are in order, unique and named.
     @Test func damagedListsAreRefusedOrSound() throws {
         var (taken, refused) = (0, 0)
         for seed in 1...2000 as ClosedRange<UInt64> {
@@ -228,7 +228,7 @@ private func randomTree(_ random: inout SplitMix64) -> [File] {
     return files.values.sorted()
 }
 
-/// Some entries changed, removed, moved or new.
+/// Some entries are changed, removed, moved or new.
 private func edited(_ files: [File], _ random: inout SplitMix64) -> [File] {
     var files = files
     for round in 0..<UInt64.random(in: 0...3, using: &random) {
@@ -261,9 +261,9 @@ private struct FarLists {
     private let digests: TreeDigests
     private var directories: [(path: RelativePath, node: Int)] = [(.root, 0)]
     private(set) var listed: [RelativePath] = []
-    /// What cannot be listed.
+    /// A directory that cannot be listed.
     var unlisted: (path: RelativePath, code: UInt8)?
-    /// Damages what is told.
+    /// Damages the answers.
     var damage: SplitMix64?
 
     init(_ files: [File], isKnown: (File) -> Bool) {

@@ -6,9 +6,9 @@ import Testing
 
 @testable import FsyncLite
 
-/// What a stranger at the far end may send: every stream is taken by the rules, or refused with a reason.
+/// A hostile machine may send any stream. It is read by the rules, or refused with a reason.
 struct WireFuzzTests {
-    /// 100,000 with FSYNC_LITE_STREAMS; each is made by its number.
+    /// 100,000 with FSYNC_LITE_STREAMS. Each is made from its number.
     private static let streams =
         ProcessInfo.processInfo.environment["FSYNC_LITE_STREAMS"].flatMap { Int($0) } ?? 4000
 
@@ -43,8 +43,8 @@ struct WireFuzzTests {
         #expect(refused > WireFuzzTests.streams / 4)
     }
 
-    /// Numbers at the ends of their ranges, and frames that are empty or come a hundred times: a message costs no more
-    /// time and memory than its bytes.
+    /// Numbers at the ends of their ranges, and frames that are empty or come a hundred times. A message
+    /// costs only time and memory for its bytes.
     @Test func hostileStreamsCostWhatTheyAreLong() throws {
         var meter = ThreadMeter()
         var (frameCount, byteCount, total) = (0, 0, Int64(0))
@@ -57,7 +57,7 @@ struct WireFuzzTests {
             let bytes = frames.flatMap(\.self)
             (frameCount, byteCount) = (frameCount + frames.count, byteCount + bytes.count)
             let before = meter.now(isBefore: true).processor
-            // What comes of it is looked at above.
+            // The result is checked above.
             _ = try? WireFuzzTests.read(bytes, &random, number)
             let cost = meter.now().processor - before
             total += cost
@@ -81,7 +81,7 @@ struct WireFuzzTests {
         return lines.first { $0.hasPrefix("VmHWM:") }?.split(separator: " ").compactMap { Int($0) }.first ?? 0
     }
 
-    /// A command that a stranger asks for is read whole, is the same when it is written again, or is refused.
+    /// A hostile machine's command is refused, or it is the same when it is written again.
     @Test func hostileCommandsAreReadTheSameOrRefused() throws {
         var (taken, refused) = (0, 0)
         for number in 0..<WireFuzzTests.streams {
@@ -108,7 +108,7 @@ struct WireFuzzTests {
         command.frames().flatMap { $0.bytes.dropFirst(WireFormat.headSize + 1) }
     }
 
-    /// Reads a stream as a client does that asked for one of each kind.
+    /// Reads a stream like a client that made one request of each kind.
     private static func read(_ bytes: [UInt8], _ random: inout SplitMix64, _ number: Int) throws {
         let endpoint = try #require(try Endpoint(Array("far:/source".utf8)))
         var order = AnswerOrder(endpoint)
@@ -118,7 +118,7 @@ struct WireFuzzTests {
         for kind in kinds { _ = order.add(kind) }
         var parser = FrameParser()
         var (ends, decoder, content) = ([UInt8](), EntryDecoder(), ReceivedContent(mostHoles: 1 << 30))
-        // The second content is a delta to nothing.
+        // The second content is a delta without older content.
         var staged: [Int64: [UInt8]] = [:]
         var last: [UInt8] = []
         var written: Int64 = 0
@@ -162,7 +162,7 @@ struct WireFuzzTests {
                         for range in blocks.ranges {
                             var bytes = [UInt8](repeating: 0, count: range.count)
                             for (offset, data) in staged where range.contains(offset) {
-                                // A whole file's pieces are not those of blocks.
+                                // The pieces of a whole file are not those of blocks.
                                 let start = Int(offset - range.lowerBound)
                                 let piece = data.prefix(bytes.count - start)
                                 bytes.replaceSubrange(start..<start + piece.count, with: piece)
@@ -233,7 +233,7 @@ struct WireFuzzTests {
         }
     }
 
-    /// One root without a name, or names in order that a directory of the target can have.
+    /// One root without a name, or names in order that are valid in the target.
     private static func expectSound(_ opened: OpenedTree, _ number: Int) {
         var last: [UInt8]?
         for root in opened.roots {
@@ -252,7 +252,7 @@ struct WireFuzzTests {
         #expect(!opened.roots.isEmpty && !(opened.isJoined && opened.facts.tellsDigests), "stream \(number)")
     }
 
-    /// By code of its own: one component after the other, in order, under a known directory.
+    /// Checks with its own code: each component in order, below a known directory.
     private static func expectSound(
         _ path: [UInt8], _ entry: EntryDecoder.Entry, after last: [UInt8], _ number: Int
     ) {

@@ -3,7 +3,7 @@ import Testing
 
 @testable import FsyncLite
 
-/// What reads wait for decides how many threads read. Times are in microseconds here.
+/// The waits of reads decide how many threads read. Times are in microseconds here.
 @Suite struct ReaderCountTests {
     private func times(wait: Int64, work: Int64, waits: Int = 1) -> ThreadTimes {
         ThreadTimes(wall: (wait + work) * 1000, processor: work * 1000, delayed: 0, waits: waits)
@@ -15,14 +15,14 @@ import Testing
         #expect(count.threads == 2)
     }
 
-    /// One of two trees that are cached is read by one thread on two processors.
+    /// On two processors, one thread reads each of two cached trees.
     @Test func oneOfTwoCachedTreesTakesOne() {
         var count = ReaderCount(1...16, processors: 1)
         for _ in 0..<1000 { count.learn(times(wait: 0, work: 30, waits: 0)) }
         #expect(count.threads == 1)
     }
 
-    /// Waits for a processor are none for the disk.
+    /// A wait for a processor is not a wait for the disk.
     @Test func aBusyMachineAddsNone() {
         var count = ReaderCount(1...16, processors: 1)
         for _ in 0..<1000 {
@@ -31,7 +31,7 @@ import Testing
         #expect(count.threads == 1)
     }
 
-    /// A disk that serves many requests at a time: a wait takes no longer for more threads.
+    /// A disk that serves many requests at a time: more threads make no wait longer.
     @Test func aParallelDiskTakesAll() {
         var count = ReaderCount(1...16, processors: 1)
         for _ in 0..<1000 { count.learn(times(wait: 300, work: 30, waits: 3)) }
@@ -40,7 +40,7 @@ import Testing
         #expect(count.threads == 1)
     }
 
-    /// A disk that serves one at a time: each wait takes as many times as long as there are threads.
+    /// A disk that serves one request at a time: each wait is longer by the number of threads.
     @Test func aSerialDiskTakesThemBack() {
         var count = ReaderCount(1...16, processors: 1)
         var sum = 0

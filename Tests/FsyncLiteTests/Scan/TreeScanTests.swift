@@ -7,7 +7,7 @@ import Testing
 @testable import FsyncLite
 
 @Suite struct TreeScanTests {
-    /// Which thread reads a directory changes nothing of what is told, nor its order.
+    /// The threads that read directories change neither the entries nor their order.
     @Test(arguments: 0..<40 as Range<UInt64>)
     func threadsChangeNothing(seed: UInt64) throws {
         let scratch = try TemporaryDirectory(inMemory: true)
@@ -20,7 +20,7 @@ import Testing
         #expect(alone == alone.sorted { $0.path < $1.path })
     }
 
-    /// Directories of more entries than are read at a time, with subdirectories in each part.
+    /// Directories with more entries than are read at a time, with subdirectories in each part.
     @Test(arguments: [511, 512, 513, 4096, 4097, 9000]) func hugeDirectories(count: Int) throws {
         let scratch = try TemporaryDirectory(inMemory: true)
         var inner: [(name: TreeName, node: TreeLiteral)] = []
@@ -60,7 +60,7 @@ import Testing
         #expect(found == (try entries("\(scratch.path)/tree", threads: 1...1)))
     }
 
-    /// Beyond any path that the kernel takes, with a subdirectory to read ahead at each level.
+    /// Deeper than any path that the kernel accepts, with a subdirectory to read ahead at each level.
     @Test func deepTrees() throws {
         let scratch = try TemporaryDirectory(inMemory: true)
         try DeepTree.make(at: scratch.path, depth: 3000)
@@ -73,7 +73,7 @@ import Testing
         }
     }
 
-    /// Entries with longer paths are left out, with all below, whoever reads the directories.
+    /// Entries with longer paths are left out, with everything below, whichever thread reads them.
     @Test func pathsHaveALimit() throws {
         let scratch = try TemporaryDirectory(inMemory: true)
         let name = String(repeating: "n", count: 200)
@@ -97,7 +97,7 @@ import Testing
         }
     }
 
-    /// What excludes a directory keeps every thread out of it, and what is told is the same.
+    /// No thread reads an excluded directory, and the entries are the same.
     @Test(arguments: 0..<20 as Range<UInt64>) func filtersChangeNothing(seed: UInt64) throws {
         let scratch = try TemporaryDirectory(inMemory: true)
         var tree = try DiskTree("\(scratch.path)/tree", seed: seed)
@@ -117,7 +117,7 @@ import Testing
         }
     }
 
-    /// What stays is told in any case, in order, and no change is an error.
+    /// Unchanged entries are given in any case, in order, and no change is an error.
     @Test(arguments: [1, 2, 8]) func treesThatChangeMeanwhile(threads: Int) throws {
         let scratch = try TemporaryDirectory(inMemory: true)
         let root = "\(scratch.path)/tree"
@@ -155,7 +155,7 @@ import Testing
         ended.wait()
     }
 
-    /// A scan that is left has no thread and no open directory any more.
+    /// An abandoned scan has no thread and no open directory.
     @Test(arguments: [1, 2, 8]) func anAbandonedScanLeavesNothing(threads: Int) throws {
         let scratch = try TemporaryDirectory(inMemory: true)
         let inner: TreeLiteral = ["a": ["b": [:], "c": [:]], "d": [:]]
@@ -214,7 +214,7 @@ import Testing
         return found
     }
 
-    /// Each path, with a minus where it is excluded.
+    /// Each path, with a minus if it is excluded.
     private func exclusions(_ path: String, _ filters: Filters, threads: Int) throws -> [String] {
         var options = TreeScan.Options()
         (options.threads, options.descriptors) = (threads...threads, 128)

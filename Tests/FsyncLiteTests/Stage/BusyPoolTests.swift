@@ -2,10 +2,9 @@ import FsyncLite
 import TestSupport
 import Testing
 
-/// The library's calls block, and callers who know no better make them on Swift's pool of one thread per core.
+/// The library's calls block. Some callers make them on Swift's pool, which has one thread per core.
 struct BusyPoolTests {
-    /// More of them at once than the pool has threads. A call that waited for the pool would never come back, and
-    /// this test neither.
+    /// More calls at once than the pool has threads. If a call waited for the pool, this test would hang.
     @Test func appliesThatFillThePoolComeToAnEnd() async throws {
         let outcomes = try await withThrowingTaskGroup(of: Report.Outcome.self) { group in
             for _ in 0..<64 {

@@ -8,7 +8,7 @@ import Testing
 
 @testable import FsyncLite
 
-/// What a run that was cut short has staged is used again only where nothing speaks against it.
+/// The staged files of an interrupted run are used again only if nothing has changed.
 struct PreviousStageTests {
     private final class Scene {
         let directory: TemporaryDirectory
@@ -44,7 +44,7 @@ struct PreviousStageTests {
         }
 
         static let header = StageLogHeader(transaction: "t", attributes: .all).line
-        /// What the log says of the file.
+        /// The line of the file in the log.
         let line: String
 
         func writeLog(_ text: String) throws {
@@ -114,7 +114,7 @@ struct PreviousStageTests {
     @Test func withoutALogNothingIsUsed() throws {
         let scene = try Scene()
         try #require(unlink("\(scene.stage)/t/log") == 0)
-        // Of earlier versions, which nothing reads any more.
+        // A file of earlier versions, which nothing reads now.
         try Data("{}\n".utf8).write(to: URL(fileURLWithPath: "\(scene.stage)/t/record.json"))
         #expect(try !scene.isUsed())
     }

@@ -19,7 +19,7 @@ struct LineLogTests {
                 })
         }
 
-        /// Waits for a thread; false after far longer than it takes.
+        /// Waits for a thread; false after far more time than it needs.
         func waits(until condition: () -> Bool) -> Bool {
             let start = ContinuousClock.now
             while !condition() {

@@ -4,7 +4,7 @@ import Testing
 
 @testable import FsyncLite
 
-/// Documents as earlier versions wrote them: they are read, and written again with the same bytes.
+/// Documents of earlier versions are read, and written again with the same bytes.
 struct OldDocumentTests {
     private func rewritten<Value: Codable>(_ type: Value.Type, _ text: String) throws -> String {
         let bytes = MemoryStorage()

@@ -10,7 +10,7 @@ import Testing
 struct PreparedTransactionTests {
     private static let id = "20261124T110054.985916Z-8c82f170e55eb94072c06a5c58eebd0b"
 
-    /// What version 1 wrote.
+    /// The document of version 1.
     private static func fixture() throws -> String {
         let path = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
             .appendingPathComponent("../../../fixtures/prepared-v1/small.json").standardizedFileURL.path
@@ -83,7 +83,7 @@ struct PreparedTransactionTests {
         (#"{"object":11,"path""#, #"{"object":9,"path""#, "no directory that leaves"),
     ]
 
-    /// With the right checksum: it must not begin a commit that cannot end, or that names what is not its own.
+    /// With the right checksum. It must not begin a commit that cannot end, or that names foreign objects.
     @Test(arguments: planted) func aPlantedOneIsRefused(_ what: String, _ with: String, _ told: String) throws
     {
         let text = try Self.fixture()

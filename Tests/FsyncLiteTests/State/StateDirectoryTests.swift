@@ -8,7 +8,7 @@ import Testing
 
 @testable import FsyncLite
 
-/// A state that is not ours, or that others may write to, is refused before anything in it is believed.
+/// A state of another user, or one that others may write to, is refused before anything in it is used.
 struct StateDirectoryTests {
     static let entries = [
         "", "/history", "/stage", "/trash", "/manifest.json", "/journal", "/mark", "/last-run",

@@ -7,10 +7,10 @@ import Testing
 
 @testable import FsyncLite
 
-/// A forged state with a journal of its own making: nothing outside of its target moves.
+/// A forged state with its own journal moves nothing outside of its target.
 struct StateOriginTests {
-    /// A target `m` with a history, and in its tree `k` with `.k.fsync-lite` beside it, as a client mirrors them. The
-    /// journal's root is `m`, and its work is to move the history of `m` into the trash of the forged state.
+    /// A target `m` with a history. Its tree has `k` and `.k.fsync-lite`, as a client mirrors them. The
+    /// journal's root is `m`, and its operations move the history of `m` into the trash of the forged state.
     private func forged() throws -> (directory: TemporaryDirectory, history: String, state: StateDirectory) {
         let directory = try TemporaryDirectory(inMemory: true)
         let name = FileName("20260101T000000.000000Z-0000")
@@ -47,8 +47,7 @@ struct StateOriginTests {
         return (directory, "\(directory.path)/.fsync-lite/history/old", state)
     }
 
-    /// A mirrored state is not followed. On a stolen disk it has the mark, and its journal names nothing outside of its
-    /// own target.
+    /// A mirrored state is not followed. On a stolen disk it has the mark, but names only its own target.
     @Test(arguments: [false, true]) func nothingOutsideOfTheTargetMoves(isMarked: Bool) throws {
         let (directory, history, state) = try forged()
         if isMarked { try state.directory.markAsState() }

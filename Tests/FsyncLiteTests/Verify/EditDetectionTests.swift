@@ -4,7 +4,7 @@ import Testing
 
 @testable import FsyncLite
 
-/// Which files were changed after they were recorded, by what the manifest has of them.
+/// The files that were changed after they were recorded, according to the manifest.
 struct EditDetectionTests {
     private let directory: TemporaryDirectory
     private let root: Directory
@@ -46,7 +46,7 @@ struct EditDetectionTests {
         #expect(try !isEdited(header, record()))
         #expect(try isEdited(header, record { $0.status.changed = seconds(5) }))
         #expect(try isEdited(header, record { $0.status.inode += 1 }))
-        // What was never compared tells nothing.
+        // A file that was never compared shows nothing.
         #expect(try !isEdited(header, record { $0.status.changed = CommitSpans.unexamined }))
         // The target's record is of another object.
         #expect(try !isEdited(header, record { ($0.targetInode, $0.targetChanged) = (1, seconds(5)) }))
@@ -66,7 +66,7 @@ struct EditDetectionTests {
         #expect(try !isEdited(header, touched, commits: CommitSpans(spans: [span])))
         let earlier = found.changed.advanced(bySeconds: -9)..<found.changed
         #expect(try isEdited(header, touched, commits: CommitSpans(spans: [earlier])))
-        // After a recovery, and for a manifest that is not the present one.
+        // After a recovery, and for an older manifest.
         #expect(try !isEdited(header, touched, commits: CommitSpans(spans: [])))
         #expect(try !isEdited(header, touched))
     }

@@ -5,8 +5,7 @@ import Testing
 
 @testable import FsyncLite
 
-/// What happens between a verdict and the repair: a file that has changed meanwhile is not overwritten, and a copy that has
-/// is not taken.
+/// Changes between a verdict and the repair. A changed file is not overwritten, and a changed copy not used.
 struct RepairTests {
     private let directory: TemporaryDirectory
 
@@ -30,7 +29,7 @@ struct RepairTests {
         try String(contentsOfFile: path(name), encoding: .utf8)
     }
 
-    /// Keeps size and time.
+    /// Restores size and time.
     private func edit(_ name: String, _ text: String) throws {
         let handle = try FileHandle(forUpdating: URL(fileURLWithPath: path(name)))
         try handle.write(contentsOf: Data(text.utf8))
@@ -38,7 +37,7 @@ struct RepairTests {
         try TreeTime(1_600_000_000, 5).set(on: path(name))
     }
 
-    /// Verifies, does something, and repairs.
+    /// Verifies, makes a change, and repairs.
     private func repair(after change: () throws -> Void) throws -> [Discrepancy] {
         let to = Array(path("to").utf8)
         var verification = Verification(of: to, by: try Tree(path: to))
@@ -57,7 +56,7 @@ struct RepairTests {
         #expect(try text("to/a") == "before" && text("from/b") == "other")
     }
 
-    /// The file that is to be repaired: edited in secret, edited, replaced, or only its mode.
+    /// The file that needs a repair: edited in secret, edited, replaced, or only its mode.
     @Test(arguments: ["secret", "edited", "replaced", "mode"], ["to/a", "from/b"])
     func whatHasChangedSinceIsNotOverwritten(how: String, name: String) throws {
         let new = name == "to/a" ? "EDITED" : "EDITE"
@@ -80,7 +79,7 @@ struct RepairTests {
         #expect(found[name == "to/a" ? 1 : 0].isRepaired)
     }
 
-    /// The good copy: then there is none.
+    /// The good copy is changed, so there is none.
     @Test(arguments: ["secret", "edited", "gone"], ["to/b", "from/a"])
     func aCopyThatIsNoLongerGoodIsNotTaken(how: String, name: String) throws {
         let (index, bad, content) = name == "to/b" ? (1, "from/b", "ROTTE") : (0, "to/a", "ROTTEN")
