@@ -134,7 +134,7 @@ struct KnownTargetTests {
     @Test(.needs(.strace)) func aRecordThatCannotBeReadIsNotBegunAnew() throws {
         try apply()
         let attempts = try FileManager.default.contentsOfDirectory(atPath: scene.path("known/attempts"))
-            .filter { !$0.contains("private") }.map { "attempts/\($0)" }
+            .filter { $0.hasSuffix(".json") && !$0.contains("private") }.map { "attempts/\($0)" }
         func records() throws -> [String] {
             try (["targets.json"] + attempts)
                 .map { try String(contentsOfFile: scene.path("known/\($0)"), encoding: .utf8) }
