@@ -59,13 +59,13 @@ extension Difference {
         }
         let changes = changes
         // An entry that moves with its directory keeps its name there.
-        let moving = changes.indices.lazy.filter { index in
+        let moving = changes.indices.filter { index in
             let head = changes.head(at: index)
             return head.kind == .created
                 || head.isRenamed
                     && !moves.isCarried(from: changes.targetPath(at: index), to: changes.path(at: index))
         }
-        let leaving = moving.filter {
+        let leaving = moving.lazy.filter {
             let head = changes.head(at: $0)
             return head.isRenamed && !head.targetIsInState
         }
