@@ -256,7 +256,7 @@ package struct ListTree: Sendable {
 
         func wants(_ object: UInt64) -> Bool { wanted.containsInOrder(object) }
 
-        /// A wanted object has one name in `own`, and no displaced object is in it.
+        /// A wanted object has one name in `own`, and contains no object of the history.
         private func isWantedOnce(_ object: UInt64) -> Bool {
             let next = wanted.partitionPoint(where: { $0 < object }) + 1
             return next >= wanted.count || wanted[next] != object
