@@ -38,7 +38,7 @@ extension ProgramDescription {
             && !arguments.isEmpty && !arguments.contains { $0.first == UInt8(ascii: "-") }
         let words = isPlain ? arguments.map(Shell.word) : command.arguments.map(\.usage)
         let line = ([name, command.name] + words).joined(separator: " ")
-        return "that is: \(line)" + (word.hint.isEmpty ? "" : "; \(word.hint)")
+        return "use: \(line)" + (word.hint.isEmpty ? "" : ". \(word.hint)")
     }
 
     /// What stands for another tool's options here: of `--name`, or of each letter of `-abc`; nil if there is nothing.
