@@ -228,7 +228,7 @@ public struct Target: Sendable {
             throw SyncError(.inputMissing, path: path, "the target does not exist")
         }
         guard let state = root.state else {
-            let reason = try root.stateOfOtherName().map(GuardFacts.renamed)
+            let reason = try root.stateOfOtherName().map { Refusal.renamedTarget($0).reason }
             throw SyncError(
                 .inputMissing, path: path,
                 reason ?? "this is not a target of fsync-lite: it has no .fsync-lite")

@@ -15,7 +15,7 @@ extension Refusal {
     static func manyDeletions(_ count: Int, of entries: Int, _ source: String, most: Int) -> Refusal {
         Refusal(
             .manyDeletions,
-            "this run would delete \(count) of the target's \(Amount.entries(entries))\(source)",
+            "\(count) of the target's \(Amount.entries(entries))\(source) would be deleted",
             .adding("--max-delete", "\(most)"))
     }
 

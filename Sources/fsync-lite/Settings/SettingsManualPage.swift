@@ -97,7 +97,7 @@ struct SettingsManualPage: Sendable {
     ]
 
     private static let options = """
-        In "defaults", in jobs and in a target's own settings, each option of apply is a key, with _ for -. A value in \
+        In "defaults", in jobs and in a target's own settings, each option below is a key, with _ for -. A value in \
         capitals is a text. max_delete also takes a text, such as "20%".
         """
 

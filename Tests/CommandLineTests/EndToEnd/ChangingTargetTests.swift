@@ -157,7 +157,7 @@ struct ChangingTargetTests {
             var recovery = try scene.run("recover", "target")
             if recovery.code == 6 { recovery = try scene.run("recover", "--displace", "target") }
             // What was taken away is missing, and that is said.
-            let isMissing = recovery.errors.contains("has gone missing")
+            let isMissing = recovery.errors.contains("it is missing")
             #expect(
                 recovery.code == (isMissing ? 3 : 0), "\(story) \(recovery.errors)",
                 sourceLocation: sourceLocation)

@@ -335,7 +335,7 @@ struct RemovalTests {
     @Test func aPatternOfWhatStaysIsRefused() throws {
         let scene = try scene(3)
         let before = try scene.wholeTarget()
-        try scene.run("snapshot", "purge", "target", "!b").expect(64, says: "would purge all but that")
+        try scene.run("snapshot", "purge", "target", "!b").expect(64, says: "would purge all other files")
         #expect(try scene.wholeTarget().differences(from: before) == [])
     }
 
@@ -346,7 +346,7 @@ struct RemovalTests {
         let dry = try scene.run("snapshot", "purge", "target", "a", "--dry-run")
         #expect(dry.errors.contains("would be given up"), "\(dry.errors)")
         let run = try scene.run("snapshot", "purge", "target", "a")
-        #expect(run.errors.contains("\(id) cannot be committed any more"), "\(run.errors)")
+        #expect(run.errors.contains("the prepared run \(id) is abandoned"), "\(run.errors)")
         #expect(try scene.run("commit", "target", id).code == 5)
     }
 

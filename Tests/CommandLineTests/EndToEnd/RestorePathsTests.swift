@@ -119,7 +119,7 @@ struct RestorePathsTests {
             try scene.run(
                 ["snapshot", "restore", "target", "latest~1", "docs", "--to", "there"] + dryRun
             ).expect(
-                4, says: "refused: docs/a is there, of ",
+                4, says: "refused: docs/a exists, of ",
                 "next: fsync-lite snapshot restore target 'latest~1' docs --to there")
             #expect(try TreeSnapshot(scene.path("there")) == before)
         }
@@ -155,7 +155,7 @@ struct RestorePathsTests {
         try HostCommand.run("chattr", "+i", scene.path("there/docs/a"))
         defer { _ = try? HostCommand.run("chattr", "-i", scene.path("there/docs/a")) }
         try restore(scene, "latest", "docs", "--to", "there", "--overwrite").expect(
-            4, says: "docs/a in the target is immutable; chattr -i it")
+            4, says: "docs/a in the target is immutable. To change that: chattr -i")
     }
 
     @Test(.needs(.mounts))
@@ -180,7 +180,7 @@ struct RestorePathsTests {
             try scene.run(["snapshot", "restore", "target", "latest"] + place).expect(
                 4,
                 says:
-                    "holds other entries already, and a whole tree is copied to an empty directory only: name the paths"
+                    "already has files, and a whole tree is copied only to an empty directory. Name the paths"
             )
         }
     }
@@ -220,7 +220,7 @@ struct RestorePathsTests {
         let scene = try scene()
         try scene.move("source", to: "away")
         try restore(scene, "latest~1", "docs/b", "--to-source").expect(
-            4, says: "is not there: is a disk missing?")
+            4, says: "does not exist. Is a disk missing?")
         #expect(!scene.exists("source"))
         try scene.build([:], at: "source")
         try restore(scene, "latest~1", "docs/b", "--to-source").expect(
@@ -308,7 +308,7 @@ struct RestorePathsTests {
     /// It is no target because of that.
     @Test(.needs(.strace)) func aHalfRestoredDirectoryIsNotTakenOver() throws {
         let scene = try #require(try halfRestored())
-        try scene.run("apply", "there", "source").expect(4, says: "was never written by fsync-lite")
+        try scene.run("apply", "there", "source").expect(4, says: "fsync-lite has never written to it")
         #expect(scene.exists("source/same"))
         #expect(try scene.text("source/docs/a") == "one")
     }

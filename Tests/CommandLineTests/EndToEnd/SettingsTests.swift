@@ -102,7 +102,7 @@ struct SettingsTests {
         #expect(notes.count == 2, "\(notes)")
         #expect(
             notes[0].hasPrefix(
-                #"fsync-lite: note: settings.json:1: take "ignore_change_time" out, it changes nothing: "#)
+                #"fsync-lite: note: settings.json:1: remove "ignore_change_time", which changes nothing: "#)
                 && notes[1].hasPrefix(#"fsync-lite: note: settings.json:3: take "reflink" out, "#),
             "\(notes)")
         #expect(try self.run(scene, "--quiet", "photos").errors == "")
