@@ -32,16 +32,15 @@ extension Target {
                 .inputMissing, path: path,
                 "there is nothing to undo, because keep_last 0 turns the history off")
         }
-        let name = escapedText(called)
         let possible =
             kept == 0
             ? "the snapshot before the last run was removed"
-            : "only \(Amount.of(kept, "run")) can be taken back: fsync-lite undo --steps \(kept) \(name)"
+            : "only \(Amount.of(kept, "run")) can be taken back"
         guard let next else { throw SyncError(.fewerSnapshots(kept, possible), path: path) }
         let tree = try history.snapshots()[next + 1]
         let time = tree.created.map { " of \($0.localText)" } ?? ""
         let reason =
-            "\(possible). The next older snapshot is \(tree.shortID)\(time). To see which changes since then it would take back: fsync-lite snapshot restore --in-place --dry-run \(name) \(tree.shortID)"
+            "\(possible). The next older snapshot is \(tree.shortID)\(time). To see which changes since then it would take back: fsync-lite snapshot restore --in-place --dry-run \(escapedText(called)) \(tree.shortID)"
         throw SyncError(.fewerSnapshots(kept, reason), path: path)
     }
 

@@ -19,7 +19,7 @@ import Testing
         ("plan -n a b", "leave it out: plan never writes"),
         ("plan --dry-run a b", "leave it out: plan never writes"),
         ("apply --bwlimit=5 a b", "use --bandwidth RATE, such as --bandwidth 5M"),
-        ("apply -x a b", "--one-file-system"),
+        ("apply -x a b", "use --one-file-system"),
         (
             "apply --reflink a b",
             "leave it out: an exchange links unchanged files into the new tree by itself, which uses no space"
@@ -74,7 +74,7 @@ import Testing
         #expect(hint.contains("-a: leave it out") && hint.contains("-z: leave it out"), "\(hint)")
         let long = error("apply -aHAXxz a b")?.hint.split(separator: "\n") ?? []
         #expect(long.count == 3 && long[0].hasPrefix("-a, -H, -A, -X: leave it out: "), "\(long)")
-        #expect(long.count == 3 && long[1] == "-x: --one-file-system", "\(long)")
+        #expect(long.count == 3 && long[1] == "-x: use --one-file-system", "\(long)")
         #expect(error("-avz --delete a b")?.hint.hasPrefix("options go after the command, as in") == true)
         #expect(error("plan -json a b")?.hint == "did you mean '--json'?")
     }

@@ -28,7 +28,7 @@ import Testing
             line(bytes: (250_000_000, 1_000_000_000), entries: (12, 40), seconds: 10, width: width)
         }
         #expect(
-            text(90)
+            text(88)
                 == "staging  [###---------]   25%  250.0 MB of 1.0 GB  12 of 40 files  25.0 MB/s  0:30 left"
         )
         #expect(text(60) == "staging   25%  250.0 MB of 1.0 GB  25.0 MB/s  0:30 left")
@@ -42,7 +42,7 @@ import Testing
 
     @Test func countsEntriesWhereNothingIsCopied() {
         #expect(
-            line(entries: (10, 40), seconds: 1, width: 57)
+            line(entries: (10, 40), seconds: 1, width: 55)
                 == "staging  [##--------]   25%  10 of 40 files  0:03 left")
         #expect(line(.scanning, entries: (1234, nil), seconds: 9, width: 80) == "scanning  1234 files")
         #expect(line(.syncing, seconds: 9, width: 80) == "syncing")

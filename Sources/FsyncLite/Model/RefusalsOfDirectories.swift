@@ -100,7 +100,7 @@ extension Refusal {
             .foreignTarget,
             "the target has \(Amount.entries(entries)), and "
                 + (hasHistory ? "its manifest is missing" : "fsync-lite has never written to it")
-                + (adopted.map { ". \($0)" } ?? ""), .adding("--adopt"))
+                + (adopted.map { "; \($0)" } ?? ""), .adding("--adopt"))
     }
 
     static func unknownJobTarget(_ path: [UInt8], isThere: Bool) -> Refusal {

@@ -72,8 +72,8 @@ extension RetentionPolicy {
 
     package static let counts: [Rule<Int>] = [
         ("keep_last", \.keepLast, "keep the N trees before this one, to undo N runs"),
-        ("keep_hourly", \.keepHourly, "keep the newest snapshot of each of the last N hours that have one"),
-        ("keep_daily", \.keepDaily, "keep the newest of each of the last N days that have one"),
+        ("keep_hourly", \.keepHourly, "keep the newest snapshot of each of the last N hours with one"),
+        ("keep_daily", \.keepDaily, "keep the newest of each of the last N days with one"),
         ("keep_weekly", \.keepWeekly, "the same for weeks"),
         ("keep_monthly", \.keepMonthly, "the same for months"),
         ("keep_yearly", \.keepYearly, "the same for years"),

@@ -94,7 +94,7 @@ extension Plan {
             replaced > 0 ? "replaces \(Amount.entries(replaced)) \(named(.update, replaced))" : nil,
         ].compactMap(\.self)
         guard !parts.isEmpty else { return nil }
-        return "Taking it over \(parts.joined(separator: " and ")), which the history keeps"
+        return "taking it over \(parts.joined(separator: " and ")), which the history keeps"
     }
 
     /// The changes made in the target that this takes back, for people; nil for none.

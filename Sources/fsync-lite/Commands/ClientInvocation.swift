@@ -76,7 +76,7 @@ extension Invocation {
         let typed = client.command.typed
         guard let command = program.commands.first(where: { $0.name == typed.name }) else {
             throw UsageError(
-                "the other machine's fsync-lite does not accept the option \(quoted(Array(typed.name.utf8)))",
+                "the other machine's fsync-lite does not have the command \(quoted(Array(typed.name.utf8)))",
                 hint: "install the same version on both machines")
         }
         let description = command.description

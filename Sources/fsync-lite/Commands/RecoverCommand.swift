@@ -60,8 +60,8 @@ enum RecoverCommand: TargetCommand {
             }
             // The hints help if objects of others are in the way, and not after a system error.
             guard error.errno == nil else { return .pending }
-            Console.complain("to move the files in the way to the history, and go on: \(command) --displace")
-            Console.complain("to take the commit back: \(command) --back, or --back --displace")
+            Console.complain("next: \(command) --displace, to move the files in the way to the history")
+            Console.complain("or, to take the commit back: \(command) --back, or --back --displace")
             return .pending
         }
         KnownTargets.remember(target)

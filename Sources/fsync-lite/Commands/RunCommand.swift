@@ -15,7 +15,7 @@ enum RunCommand: Command {
             After a job that fails, the next one runs; the exit code is the first that is not 0. A job's commands \
             run before and after it, with the report on standard input.
             The run is refused if the target is missing, is new to fsync-lite, or is on another file system than last \
-            time. Is its disk mounted? Give --create-target for the first run, and --change-target for the first \
+            time. Most often, a disk is not mounted then. Give --create-target for the first run, and --change-target for the first \
             run on another disk.
             """,
         arguments: [job],

@@ -5,7 +5,7 @@ import FsyncLite
 enum ServeCommand: Command {
     private static let readOnly = OptionDescription.flag("--read-only", "allow reading only")
     private static let appendOnly = OptionDescription.flag(
-        "--append-only", "remove no old version, and loosen no guard")
+        "--append-only", "allow no removal of old versions, and loosen no guard")
     private static let restrict = OptionDescription.value(
         "--restrict", "DIR", "allow only paths below this directory")
     private static let timeout = OptionDescription.value(

@@ -5,10 +5,10 @@ import FsyncLite
 /// Which entries are covered.
 extension SyncOptions {
     static let exclude = OptionDescription.value(
-        "--exclude", "PATTERN", "leave out files and directories that match, as in a .gitignore",
+        "--exclude", "PATTERN", "leave out paths that match, as in a .gitignore",
         repeatable: true)
     fileprivate static let include = OptionDescription.value(
-        "--include", "PATTERN", "include files that match; the last match of all patterns decides",
+        "--include", "PATTERN", "include paths that match; the last match of all patterns decides",
         repeatable: true
     ).rare
     fileprivate static let excludeFrom = OptionDescription.value(

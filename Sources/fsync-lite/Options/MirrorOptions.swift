@@ -91,7 +91,8 @@ extension SyncOptions {
 
     fileprivate static let speed: [OptionField<SyncOptions>] = [
         .count(
-            "--threads", "read or copy at most N files at a time (default: 16, for local copies one per processor)",
+            "--threads",
+            "read or copy at most N files at a time (default: 16, for local copies one per processor)",
             in: 1...1024
         ) { $0.threads = $1 }.rare,
         .value(

@@ -193,7 +193,8 @@ struct CheckTests {
         ClockTick.pass()
         let begun = try scene.mirror("--digest")
         #expect(
-            begun.errors == "fsync-lite: note: later runs will record digests, too; --digest=none ends that\n",
+            begun.errors
+                == "fsync-lite: note: later runs will record digests, too; --digest=none ends that\n",
             "\(begun.errors)")
         try scene.build("2", at: "source/b")
         #expect(try scene.mirror().errors == "")

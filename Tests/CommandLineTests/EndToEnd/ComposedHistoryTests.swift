@@ -584,7 +584,8 @@ struct ComposedHistoryTests {
         for name in ["a", "b"] {
             #expect(
                 run.errors.contains(
-                    withDigest ? "\(name): its old content is lost" : "\(name): another file has replaced it"))
+                    withDigest ? "\(name): its old content is lost" : "\(name): another file has replaced it")
+            )
             #expect(scene.exists("copy/\(name)") == !withDigest)
         }
         #expect(try scene.text("copy/other") == "3")

@@ -198,7 +198,10 @@ struct ExplainTests {
         try mirror(scene)
         #expect(try scene.run("apply", "lists", "j").code == 0)
         try explain(scene, "j", "rules").expect(
-            0, says: "'j' is the target in this directory, not the job of this name. For the job: fsync-lite explain")
+            0,
+            says:
+                "'j' is the target in this directory, not the job of this name. For the job: fsync-lite explain"
+        )
         for (name, code, text) in [
             ("none", 64, "and no directory of this name here"),
             ("source", 66, "this is not a target of fsync-lite"),

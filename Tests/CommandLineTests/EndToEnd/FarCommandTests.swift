@@ -54,7 +54,8 @@ struct FarCommandTests {
         try scene.rot("target/a", "AMORE")
         try there(scene, ["manifest", "verify", "--digest", "far:target", "far:target"]).expect(
             2, prints: "rotten a")
-        try there(scene, ["manifest", "verify", "target", "far:target"]).expect(64, says: "can only be read there")
+        try there(scene, ["manifest", "verify", "target", "far:target"]).expect(
+            64, says: "can only be read there")
         try there(
             scene, ["manifest", "verify", "--source", "source", "--repair", "far:target", "target"]
         ).expect(64, says: "--repair is not possible for")

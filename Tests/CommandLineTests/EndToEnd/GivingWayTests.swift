@@ -60,11 +60,17 @@ struct GivingWayTests {
             #expect(going.map { SnapshotName.short($0) } == [before[5], before[4]])
             #expect(
                 try scene.run("plan", "source", "disk/target").errors
-                    == "fsync-lite: note: to make space, this run will first remove the snapshots: \(before[5]), \(before[4])\n")
+                    == "fsync-lite: note: to make space, this run will first remove the snapshots: \(before[5]), \(before[4])\n"
+            )
             #expect(try ids(scene) == before)
             let run = try apply(scene, ["--quiet", "--log-file", scene.path("log")]).expect(0)
-            #expect(run.errors == "fsync-lite: to make space, this run removed the snapshots: \(before[5]), \(before[4])\n")
-            #expect(try scene.text("log").contains("; to make space, this run removed the snapshots: \(before[5])"))
+            #expect(
+                run.errors
+                    == "fsync-lite: to make space, this run removed the snapshots: \(before[5]), \(before[4])\n"
+            )
+            #expect(
+                try scene.text("log").contains(
+                    "; to make space, this run removed the snapshots: \(before[5])"))
             try expectMirrored(scene)
             #expect(try Array(ids(scene).dropFirst()) == Array(before.prefix(4)))
             #expect(try scene.run("snapshot", "verify", "disk/target").code == 0)
@@ -279,7 +285,9 @@ struct GivingWayTests {
             }
             try scene.append("+", to: "source/small")
             let run = try apply(scene).expect(0)
-            #expect(run.errors == "fsync-lite: to make space, this run removed the snapshots: initial, \(before[2])\n")
+            #expect(
+                run.errors
+                    == "fsync-lite: to make space, this run removed the snapshots: initial, \(before[2])\n")
             try expectMirrored(scene)
             #expect(try Array(ids(scene).dropFirst()) == Array(before.prefix(2)))
             #expect(try scene.run("snapshot", "verify", "disk/target").code == 0)
@@ -298,7 +306,10 @@ struct GivingWayTests {
             try Data(repeating: 1, count: 30 * GivingWayTests.megabyte)
                 .write(to: URL(fileURLWithPath: scene.path("source/other")))
             let run = try apply(scene, ["--json"]).expect(
-                1, says: "to make space, this run removed the snapshots: \(before[5]), \(before[4]), \(before[3]), \(before[2])")
+                1,
+                says:
+                    "to make space, this run removed the snapshots: \(before[5]), \(before[4]), \(before[3]), \(before[2])"
+            )
             let gone = try run.json().texts("gave_way").map { SnapshotName.short($0) }
             #expect(gone == [before[5], before[4], before[3], before[2]])
             // The last step stays, and can be taken.
@@ -371,7 +382,8 @@ struct GivingWayTests {
             let before = try ids(scene)
             let plan = try scene.run("plan", "source", "disk/target", "--json").json()
             #expect(plan.texts("gives_way") == trees.map { "trees/\($0)" })
-            try apply(scene).expect(0, says: "to make space, this run removed the snapshots: trees/\(trees[0])\n")
+            try apply(scene).expect(
+                0, says: "to make space, this run removed the snapshots: trees/\(trees[0])\n")
             #expect(try Array(ids(scene).dropFirst()) == before)
         }
     }

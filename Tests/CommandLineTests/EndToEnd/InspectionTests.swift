@@ -138,7 +138,8 @@ struct InspectionTests {
     }
 
     @Test(arguments: [
-        ("target@latest~9", "there is no latest~9"), ("target@2001-01-01", "all snapshots are newer than 2001"),
+        ("target@latest~9", "there is no latest~9"),
+        ("target@2001-01-01", "all snapshots are newer than 2001"),
         ("source@latest", "no target of fsync-lite has this snapshot"), ("nowhere@latest", "no such file"),
         ("@latest", "no such file"),
     ])

@@ -102,7 +102,9 @@ struct InstallTests {
         try Data([0x7F, 0x45, 0x4C, 0x46, 2, 1, 1]).write(
             to: URL(fileURLWithPath: machine.scene.path(Self.installed)), options: [])
         let run = try machine.push()
-        for text in ["~/.local/bin/fsync-lite cannot be run on that machine", "--install", "--remote-command"] {
+        for text in [
+            "~/.local/bin/fsync-lite cannot be run on that machine", "--install", "--remote-command",
+        ] {
             #expect(run.code == 69 && run.errors.contains(text), "\(run.errors)")
         }
     }

@@ -157,7 +157,9 @@ struct PrepareTests {
         let first = try prepare(scene)
         try scene.append("+", to: "source/a")
         let prepared = try scene.run("apply", "--prepare", "source", "target")
-        #expect(prepared.errors.contains("prepared as \(first), which can no longer be committed"), "\(prepared.errors)")
+        #expect(
+            prepared.errors.contains("prepared as \(first), which can no longer be committed"),
+            "\(prepared.errors)")
         try expectStale(scene, first)
         try scene.apply().expect(0, says: "taken over")
         try scene.expectMirrored()

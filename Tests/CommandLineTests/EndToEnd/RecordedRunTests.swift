@@ -419,7 +419,8 @@ struct RecordedRunTests {
         #expect(try run("run", "sys").code == 4)
         let asked = try run("status", "--nagios", "sys")
         #expect(asked.code == 0 && asked.output.hasPrefix("FSYNC-LITE OK: "), "\(asked.output)")
-        #expect(asked.errors.contains("note: 'sys' is the target in this directory, not the job of this name"))
+        #expect(
+            asked.errors.contains("note: 'sys' is the target in this directory, not the job of this name"))
         #expect(try run("status", "sys").errors == asked.errors.replacing(" --nagios", with: ""))
     }
 

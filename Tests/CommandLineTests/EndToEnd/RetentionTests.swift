@@ -176,7 +176,9 @@ struct RetentionTests {
         let before = try count(scene)
         let run = try scene.apply("--keep-daily", "2", "--keep-last", "9", "--keep-label", "a b")
         #expect(run.output == "nothing to do; 2 unchanged\n")
-        #expect(run.errors.contains("stored with the target for later runs: keep_last 9, keep_daily 2, keep_label a b\n"))
+        #expect(
+            run.errors.contains(
+                "stored with the target for later runs: keep_last 9, keep_daily 2, keep_label a b\n"))
         #expect(try rules(scene) == "keep_last 9, keep_daily 2, keep_label a b (kept with the target)")
         #expect(try count(scene) == before)
         #expect(try scene.apply("--keep-daily", "2", "--keep-last", "9", "--keep-label", "a b").errors == "")
@@ -190,7 +192,9 @@ struct RetentionTests {
     @Test func aPlanShowsThatRulesWillBeKept() throws {
         let scene = try scene(1)
         let before = try scene.wholeTarget()
-        #expect(try scene.plan("--keep-last", "2").errors.contains("stored with the target for later runs: keep_last 2"))
+        #expect(
+            try scene.plan("--keep-last", "2").errors.contains(
+                "stored with the target for later runs: keep_last 2"))
         #expect(try scene.wholeTarget().touched(since: before) == [])
         #expect(try rules(scene) == "keep_last 3, keep_within 7d (built in)")
     }

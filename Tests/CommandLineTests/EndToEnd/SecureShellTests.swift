@@ -146,7 +146,8 @@ struct SecureShellTests {
 
         #expect(try run("apply", "source", "forced:copy").code == 0)
         #expect(try scene.text("there/copy/a/b") == "b")
-        try run("apply", "source", "forced:\(scene.target)").expect(4, says: "outside of the served directory")
+        try run("apply", "source", "forced:\(scene.target)").expect(
+            4, says: "outside of the served directory")
         try run("apply", "source", "forced:copy", "--keep-last", "1").expect(4, says: "append-only")
         try run("apply", "source", "keyless:/x").expect(69, says: "Permission denied")
     }

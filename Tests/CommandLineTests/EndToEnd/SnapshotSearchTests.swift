@@ -179,7 +179,8 @@ struct SnapshotSearchTests {
             ])
         // By the last name alone, the others are found through the renames.
         #expect(try log("papers/final thesis.odt") == log("*thesis*"))
-        #expect(try log("papers/").contains("\(ids[1])  > docs -> papers/  2 files and directories  (renamed)"))
+        #expect(
+            try log("papers/").contains("\(ids[1])  > docs -> papers/  2 files and directories  (renamed)"))
         #expect(try log("a") == ["\(ids[4])  + a  1 B  (new)"])
         #expect(try log("a", "thesis.txt").count == 4)
         let none = try scene.run("snapshot", "log", "target", "thesis*.doc")

@@ -227,7 +227,9 @@ struct SourcesTests {
         try scene.remove("source/home/joe")
         try expectRefused(
             scene, "--allow-empty-source",
-            saying: "the source \"home\" is empty, and the target has 3 files and directories of it. Is a disk missing?")
+            saying:
+                "the source \"home\" is empty, and the target has 3 files and directories of it. Is a disk missing?"
+        )
         #expect(try scene.text("target/etc/hosts") == "h")
         try mirror(scene, "--allow-empty-source")
         #expect(!scene.exists("target/home/joe"))

@@ -267,7 +267,9 @@ struct VerifyTests {
         let scene = try mirrored()
         try scene.editInSecret("source/a", "rotten")
         let before = try scene.wholeTarget()
-        try scene.apply().expect(4, says: "the content of a changed in the source, but its size and time did not", "--trust-source")
+        try scene.apply().expect(
+            4, says: "the content of a changed in the source, but its size and time did not", "--trust-source"
+        )
         #expect(try scene.wholeTarget().touched(since: before) == [])
         #expect(try scene.plan().code == 4)
         try scene.mirror("--trust-source")

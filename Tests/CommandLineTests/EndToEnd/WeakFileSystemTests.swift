@@ -203,7 +203,8 @@ struct WeakFileSystemTests {
         guard isThere(disk) else { return }
         try onDisk(disk) { scene in
             #expect(try apply(scene).code == 0)
-            try apply(scene, "--exchange").expect(4, says: "cannot swap the target and the new tree in one step")
+            try apply(scene, "--exchange").expect(
+                4, says: "cannot swap the target and the new tree in one step")
         }
     }
 

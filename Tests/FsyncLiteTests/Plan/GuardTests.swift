@@ -25,7 +25,8 @@ struct GuardTests {
     }
 
     static let rows: [Row] = [
-        Row("the source is empty, and the target has 3 files and directories", option: "--allow-empty-source") {
+        Row("the source is empty, and the target has 3 files and directories", option: "--allow-empty-source")
+        {
             try $0.setPlan(deleted: 3)
             $0.plan = Plan(with($0.plan.difference) { $0.sourceCount = 0 }, root: nil)
             $0.record(files: 3)
@@ -66,7 +67,10 @@ struct GuardTests {
         } butNot: {
             try $0.setPlan(deleted: 25, of: 100)
         },
-        Row("the target has 2 files and directories, and fsync-lite has never written to it", option: "--adopt") {
+        Row(
+            "the target has 2 files and directories, and fsync-lite has never written to it",
+            option: "--adopt"
+        ) {
             try $0.setPlan(deleted: 1, of: 2)
         } butNot: {
             $0.options.adopt = true
@@ -118,7 +122,8 @@ struct GuardTests {
         } butNot: {
             $0.collisions = []
         },
-        Row("the content of f changed in the source, but its size and time did not", option: "--trust-source") {
+        Row("the content of f changed in the source, but its size and time did not", option: "--trust-source")
+        {
             $0.rotten = [path("f")]
         } butNot: {
             $0.rotten = []
