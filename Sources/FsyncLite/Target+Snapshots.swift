@@ -109,9 +109,7 @@ extension Target {
             }
             guard label.utf8.count <= 255, singleLine(label) == label else {
                 throw SyncError(
-                    .usage,
-                    "a label has at most 255 bytes, and no line end or other control character; give another one"
-                )
+                    .usage, "a label has at most 255 bytes and no control characters; give another one")
             }
             guard try !SnapshotName.isTaken(label, in: history.snapshots()) else {
                 throw SyncError(

@@ -3,7 +3,7 @@ extension ForeignWord {
     static let commands = [
         ForeignWord(
             "backup", "sync", "copy", "cp", "mirror", "rsync", "clone", "push", as: "apply",
-            hint: "To preview it: fsync-lite plan SOURCE TARGET"),
+            hint: "To preview it: fsync-lite plan ARGUMENTS"),
         ForeignWord("dry-run", "preview", as: "plan"),
         ForeignWord("snapshots", "history", "archives", as: "snapshot list"),
         ForeignWord(

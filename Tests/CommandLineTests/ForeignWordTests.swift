@@ -32,7 +32,7 @@ import Testing
             "apply -z a nas:p",
             "leave it out: files are not compressed. To compress the connection to another machine: --ssh 'ssh -C'"
         ),
-        ("backup a b", "use: fsync-lite apply a b. To preview it: fsync-lite plan SOURCE TARGET"),
+        ("backup a b", "use: fsync-lite apply a b. To preview it: fsync-lite plan a b"),
         ("backup s", "use: fsync-lite apply SOURCE TARGET. To preview it: fsync-lite plan SOURCE TARGET"),
         (
             "dump latest a",

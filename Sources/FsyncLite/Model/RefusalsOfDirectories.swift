@@ -167,7 +167,7 @@ extension Refusal {
     static func holdsTarget(_ path: RelativePath, isState: Bool) -> Refusal {
         Refusal(
             .insideTarget,
-            "\(path) in that directory is \(isState ? "the state of a target" : "a target"); give another directory",
+            "\(path) in the destination is \(isState ? "the state of a target" : "a target"); give another directory",
             .restoringElsewhere)
     }
 

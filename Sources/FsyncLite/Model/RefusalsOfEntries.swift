@@ -172,7 +172,7 @@ extension Refusal {
     static func otherKind(_ path: RelativePath, _ type: FileType) -> Refusal {
         Refusal(
             .otherKind,
-            "\(path) is a \(type.documentName) in that directory, and has another type in the snapshot; move it away",
+            "\(path) is a \(type.documentName) in the destination, and has another type in the snapshot; move it away",
             .first("mv", .inTarget(path.bytes), .inTarget(path.bytes + ".moved".utf8)))
     }
 

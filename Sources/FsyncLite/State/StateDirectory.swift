@@ -193,7 +193,7 @@ package struct StateDirectory: Sendable {
         SyncError(
             .inputMissing, path: target,
             try has(.history)
-                ? "its manifest, which lists the snapshots, is missing; apply with --adopt makes a new one"
+                ? "its manifest is missing, which lists the snapshots; apply with --adopt makes a new one"
                 : "no run has written to this target")
     }
 

@@ -66,7 +66,7 @@ struct CheckTests {
         #expect(document.objects("discrepancies").isEmpty)
         #expect(document.object("summary")?.number("snapshots") == 3)
         let damaged = try #require(document.objects("damaged_snapshots").first)
-        #expect(damaged.text("message")?.contains("this is not what its digest says") == true)
+        #expect(damaged.text("message")?.contains("damaged: an old version of") == true)
         #expect(try lastCheck(scene).number("damaged_snapshots") == 1)
         #expect(try statusLine(scene) == "all files read, 0 rotten, 1 damaged snapshot")
     }
@@ -237,7 +237,7 @@ struct CheckTests {
     @Test(.needs(.otherUser)) func aCheckGoesOnWhereItCannotNoteItsResult() throws {
         let scene = try scene(as: .ordinary)
         try scene.setMode(0o500, of: "target/.fsync-lite")
-        try verify(scene, "target", "--part", "auto").expect(0, says: "note: the result could not be noted")
+        try verify(scene, "target", "--part", "auto").expect(0, says: "note: the result could not be stored")
         try scene.setMode(0o700, of: "target/.fsync-lite")
         #expect(try statusLine(scene) == "")
     }

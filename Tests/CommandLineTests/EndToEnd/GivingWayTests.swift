@@ -183,7 +183,7 @@ struct GivingWayTests {
             try Data(repeating: 1, count: 3_500_000)
                 .write(to: URL(fileURLWithPath: scene.path("disk/filler")))
             let run = try scene.run("apply", "--plan", "plan")
-            #expect(run.code != 0 && !run.errors.contains("these went"), "\(run.errors)")
+            #expect(run.code != 0 && !run.errors.contains("this run removed"), "\(run.errors)")
             #expect(try ids(scene) == before)
             #expect(try FileManager.default.contentsOfDirectory(atPath: trees).count == 1)
         }
@@ -326,8 +326,8 @@ struct GivingWayTests {
             let saved = ["plan", "source", "disk/target", "--out", "plan"]
             #expect(try scene.run(saved).code == 0)
             #expect(
-                try scene.run("plan", "--show", "plan").lines.filter { $0.hasPrefix("gives way") }
-                    == ["gives way  \(before[5])", "gives way  \(before[4])"])
+                try scene.run("plan", "--show", "plan").lines.filter { $0.hasPrefix("removes ") }
+                    == ["removes    \(before[5])", "removes    \(before[4])"])
             #expect(try scene.run("snapshot", "prune", "disk/target", "--keep-last", "3").code == 0)
             try scene.run("apply", "--plan", "plan").expect(
                 5, says: "to make space, the run would remove other snapshots than the plan says: nothing")

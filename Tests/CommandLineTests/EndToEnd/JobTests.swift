@@ -205,7 +205,7 @@ struct JobTests {
         try expectRefused(scene, "--create-target", saying: "does not exist")
         // The directory below a mount point.
         try scene.build([:], at: "target")
-        try expectRefused(scene, "--create-target", saying: "fsync-lite has never written to it")
+        try expectRefused(scene, "--create-target", saying: "was never written by fsync-lite")
         #expect(try run(scene, "run", "photos", "--create-target").code == 0)
         try scene.expectMirrored()
         for words in [["run", "photos"], ["run", "--all"], ["plan", "--job", "photos"]] {

@@ -161,7 +161,7 @@ struct PrepareTests {
             prepared.errors.contains("prepared as \(first), which can no longer be committed"),
             "\(prepared.errors)")
         try expectStale(scene, first)
-        try scene.apply().expect(0, says: "taken over")
+        try scene.apply().expect(0, says: "can no longer be committed")
         try scene.expectMirrored()
         #expect(try scene.stateNames() == ["history", "last-run", "manifest.json", "mark"])
         try expectStale(scene, prepared.output.trimmingCharacters(in: .newlines))

@@ -75,7 +75,7 @@ struct RecordedRunTests {
             lines[0].wholeMatch(of: /last good run   \S+ \S+   \d s ago, 2 changes, 6 B copied/) != nil,
             "\(lines)")
         #expect(
-            lines[1].wholeMatch(of: /last attempt    \S+ \S+   refused: the source is empty and .*/) != nil,
+            lines[1].wholeMatch(of: /last attempt    \S+ \S+   refused: the source is empty, and .*/) != nil,
             "\(lines)")
         let table = try run("status", "--all").output.split(separator: "\n").map(String.init)
         #expect(table[0] == "job   last good run  last attempt          size  next")
@@ -305,7 +305,7 @@ struct RecordedRunTests {
         try age(byDays: -30)
         let future = try nagios("--max-age", "50h")
         #expect(
-            future.code == 3 && future.line.contains("in the future. Is the clock right?"), "\(future.line)")
+            future.code == 3 && future.line.contains("in the future: is the clock right?"), "\(future.line)")
     }
 
     /// What is wrong in spite of a good run: a command after it, a commit that was cut short, and rot.

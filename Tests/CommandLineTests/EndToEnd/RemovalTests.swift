@@ -344,7 +344,7 @@ struct RemovalTests {
         try scene.build(.file("new"), at: "source/new")
         let id = try #require(try scene.apply("--prepare").lines.last)
         let dry = try scene.run("snapshot", "purge", "target", "a", "--dry-run")
-        #expect(dry.errors.contains("would be given up"), "\(dry.errors)")
+        #expect(dry.errors.contains("would be abandoned"), "\(dry.errors)")
         let run = try scene.run("snapshot", "purge", "target", "a")
         #expect(run.errors.contains("the prepared run \(id) is abandoned"), "\(run.errors)")
         #expect(try scene.run("commit", "target", id).code == 5)

@@ -51,12 +51,12 @@ struct RestorePathsTests {
             "box/docs/.fsync-lite", "box/docs/.fsync-lite/history", "box/docs/docs", "box/docs/new",
         ] {
             try restore(scene, "latest~1", "docs/a", "--to", directory, "--overwrite").expect(
-                4, says: "lies in the ")
+                4, says: "is inside the ")
         }
         try restore(scene, "latest~1", "docs", "--to", "box", "--overwrite").expect(
-            4, says: "docs there is a target")
+            4, says: "docs in the destination is a target")
         for target in ["box/docs/.fsync-lite/x", "box/docs/.fsync-lite"] {
-            try scene.run("apply", "source", target).expect(4, says: "lies in the state")
+            try scene.run("apply", "source", target).expect(4, says: "is inside the state")
         }
         #expect(try TreeSnapshot(scene.path("box")) == before)
     }
@@ -189,12 +189,12 @@ struct RestorePathsTests {
         let scene = try scene()
         try scene.build(["a": ["mine": "mine"]], at: "there/docs")
         try restore(scene, "latest~1", "docs/a", "--to", "there", "--overwrite").expect(
-            4, says: "docs/a is a directory there")
+            4, says: "docs/a is a directory in the destination")
         try scene.remove("there/docs")
         try scene.build(.symlink("../outside"), at: "there/docs")
         try scene.build([:], at: "outside")
         try restore(scene, "latest~1", "docs/a", "--to", "there", "--overwrite").expect(
-            4, says: "docs is a symlink there")
+            4, says: "docs is a symlink in the destination")
         #expect(try TreeSnapshot(scene.path("outside")).paths.isEmpty)
         // A wanted path itself is replaced.
         try restore(scene, "latest~1", "docs", "--to", "there", "--overwrite").expect(0)
@@ -204,7 +204,7 @@ struct RestorePathsTests {
     @Test func backToTheSource() throws {
         let scene = try scene()
         try scene.build(["new": "not mirrored yet"], at: "source/docs")
-        try restore(scene, "latest~1", "docs", "--to-source").expect(4, says: "docs/a is there")
+        try restore(scene, "latest~1", "docs", "--to-source").expect(4, says: "docs/a exists")
         #expect(!scene.exists("source/docs/b"))
         try restore(scene, "latest~1", "docs/b", "docs/deep", "--to-source").expect(0)
         #expect(try scene.text("source/docs/b") == "b" && scene.text("source/docs/new") == "not mirrored yet")

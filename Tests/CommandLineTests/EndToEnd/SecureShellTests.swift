@@ -124,7 +124,7 @@ struct SecureShellTests {
         let missing = try push("far")
         #expect(missing.contains("install it with --install"), "\(missing)")
         let named = try push("far", "--remote-command", "/nowhere/x")
-        #expect(named.contains("there is no /nowhere/x there"), "\(named)")
+        #expect(named.contains("that machine has no /nowhere/x"), "\(named)")
         let forced = try push("forced")
         #expect(forced.contains(#"the shell of that machine prints "Welcome""#), "\(forced)")
         #expect(!scene.exists("target"))

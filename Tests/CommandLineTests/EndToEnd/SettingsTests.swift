@@ -407,7 +407,9 @@ struct SettingsTests {
         for words in [["run", "--all"], ["status", "--all"]] {
             let run = try scene.run(words + ["--settings", "settings.json"]).expect(
                 0, says: "note: every job in ")
-            #expect(run.errors.contains("take \"disabled\" out") && !run.errors.contains("settings init"))
+            #expect(
+                run.errors.contains("Remove \"disabled\" from a job") && !run.errors.contains("settings init")
+            )
         }
         let quiet = try scene.run("run", "--all", "--quiet", "--settings", "settings.json")
         #expect(quiet.code == 0 && quiet.errors == "")

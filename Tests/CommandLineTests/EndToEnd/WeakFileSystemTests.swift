@@ -169,7 +169,7 @@ struct WeakFileSystemTests {
         try onDisk(.exfat) { scene in
             try scene.setMode(0o600, of: "source/edited")
             let first = try apply(scene).expect(0)
-            let notes = first.errors.split(separator: "\n").filter { $0.contains("exfat holds no") }
+            let notes = first.errors.split(separator: "\n").filter { $0.contains("exfat has no") }
             #expect(notes.count == 1)
             #expect(notes.first?.contains("no symlinks (1 left out), no FIFOs (1 left out)") == true)
             try scene.setMode(0o640, of: "source/edited")
