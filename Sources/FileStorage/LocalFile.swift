@@ -125,7 +125,7 @@ public struct LocalFile: NamedFile, Sendable, CustomStringConvertible, Expressib
         let (parent, last) = split
         // The kernel would end the path at a NUL, and open another file than the message names.
         guard !parent.contains(0), let name = FileName(last) else {
-            throw SyncError(.usage, path: bytes, "is no path of a file", errno: Errno.invalid.rawValue)
+            throw SyncError(.usage, path: bytes, "is not a file path", errno: Errno.invalid.rawValue)
         }
         return Location(directory: try reporting(.open(given: parent, .pathOnly)), name: name)
     }
@@ -133,7 +133,8 @@ public struct LocalFile: NamedFile, Sendable, CustomStringConvertible, Expressib
     /// Opens the directory at this path.
     package func directory() throws(SyncError) -> Directory {
         guard !bytes.isEmpty, !bytes.contains(0) else {
-            throw SyncError(.usage, path: bytes, "is no path of a directory", errno: Errno.invalid.rawValue)
+            throw SyncError(
+                .usage, path: bytes, "is not a directory path", errno: Errno.invalid.rawValue)
         }
         return try reporting(.open(given: bytes))
     }
@@ -143,7 +144,7 @@ public struct LocalFile: NamedFile, Sendable, CustomStringConvertible, Expressib
         guard status.type != .directory else {
             throw SyncError(.invalidDocument, path: bytes, .isDirectory)
         }
-        throw SyncError(.invalidDocument, path: bytes, "is no regular file", errno: Errno.invalid.rawValue)
+        throw SyncError(.invalidDocument, path: bytes, "is not a regular file", errno: Errno.invalid.rawValue)
     }
 
     /// Makes a call and adds this path to its error number.

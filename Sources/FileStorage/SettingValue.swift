@@ -29,7 +29,7 @@ public enum SettingValue: Hashable, Sendable, Codable {
         } else if container.decodeNil() || decoder.codingPath.count > SourceMap.deepestSetting {
             throw DecodingError.dataCorruptedError(
                 in: container,
-                debugDescription: "There is no option with such a value: not with null, nor so deep.")
+                debugDescription: "No option has such a value: it is null, or nested too deeply.")
         } else if (try? decoder.unkeyedContainer()) != nil {
             self = .array(try container.decode([SettingValue].self))
         } else {

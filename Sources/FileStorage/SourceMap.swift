@@ -74,7 +74,7 @@ package struct SourceMap: Sendable {
         /// The number of items of each open array so far; nil for a dictionary.
         var counts: [Int?] = []
         guard cursor.next == UInt8(ascii: "<") else {
-            throw SyncError(.invalidDocument, "line 1: this is no property list in XML")
+            throw SyncError(.invalidDocument, "line 1: this is not a property list in XML")
         }
         while cursor.skip(to: "<") != nil {
             let rest = cursor.rest

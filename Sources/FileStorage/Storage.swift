@@ -104,7 +104,7 @@ public enum StorageError: LocalizedError, Sendable, CustomStringConvertible {
         case .notFound(let key): "\(escapedText(key.utf8)): nothing is stored under this key"
         case .cannotRead(let key, let cause): "\(escapedText(key.utf8)): cannot be read: \(cause)"
         case .cannotWrite(let key, let cause): "\(escapedText(key.utf8)): cannot be written: \(cause)"
-        case .invalidKey(let key): "\"\(escapedText(key.utf8))\" is no key"
+        case .invalidKey(let key): "\"\(escapedText(key.utf8))\" is not a key"
         case .cannotDecode(let key, let cause): "\(escapedText(key.utf8)): is not what it should be: \(cause)"
         case .cannotList(let cause): "the stored keys cannot be listed: \(cause)"
         }

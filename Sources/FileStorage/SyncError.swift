@@ -50,7 +50,7 @@ public struct SyncError: LocalizedError, Sendable, CustomStringConvertible {
     }
 
     static func noName(_ name: String) -> SyncError {
-        SyncError(.usage, path: Array(name.utf8), "is no name", errno: Errno.invalid.rawValue)
+        SyncError(.usage, path: Array(name.utf8), "is not a name", errno: Errno.invalid.rawValue)
     }
 
     /// The name does not exist (`ENOENT`).

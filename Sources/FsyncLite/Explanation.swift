@@ -238,7 +238,7 @@ extension Target {
         let header = try state.manifest(of: path).header
         guard let source = try header.mirrorSource, let filters = Filters(reading: header.filters) else {
             throw SyncError(
-                .invalidDocument, path: state.path(of: .manifest), "it has a source or a filter that is none")
+                .invalidDocument, path: state.path(of: .manifest), "it has an invalid source or filter")
         }
         return (source, filters)
     }

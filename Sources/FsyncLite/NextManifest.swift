@@ -66,7 +66,7 @@ struct NextManifest {
         } catch let error as SystemError
             where [.noSpace, .quotaExceeded, .readOnlyFileSystem].contains(error.errno)
         {
-            return "what was compared is not recorded, and will be compared again: \(error)"
+            return "the next run will compare the same files again, because this could not be noted: \(error)"
         }
     }
 

@@ -58,7 +58,7 @@ extension Verification {
     private func apply(repairing inodes: Set<UInt64>, from source: MirrorSource) throws -> Report {
         guard let header = try Tree(path: tree).header() else {
             throw SyncError(
-                .noTarget("only a target of fsync-lite is repaired, and this is none; copy by hand"),
+                .noTarget("only a target of fsync-lite can be repaired; copy by hand"),
                 path: tree)
         }
         var options = SyncOptions()

@@ -53,7 +53,7 @@ extension Synchronizer {
         else { return nil }
         return SyncError(
             .failed, path: root.path + [UInt8(ascii: "/")] + path.bytes,
-            "its owner may not read this directory; apply opens it for its run, and plan changes nothing: "
-                + "make it readable (chmod u+rwx), or run apply")
+            "its owner may not read this directory. Make it readable (chmod u+rwx), or run apply, which opens it for its run"
+        )
     }
 }

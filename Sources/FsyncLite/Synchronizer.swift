@@ -128,7 +128,8 @@ public struct Synchronizer: Sendable {
     public func prepare(exactly saved: SavedPlan? = nil) throws -> Report {
         guard !options.exchanges else {
             throw SyncError(
-                .usage, path: target, "an exchange is not prepared: it copies the tree as it commits")
+                .usage, path: target,
+                "an exchange copies the tree during the commit, so it cannot be prepared")
         }
         var synchronizer = self
         synchronizer.prepares = true
@@ -153,7 +154,7 @@ public struct Synchronizer: Sendable {
             return report
         }
         let taken = try root.state?.endPrepared().map {
-            "what was prepared here is taken over: \($0) is no longer known"
+            "this run uses the files that were prepared as \($0), which can no longer be committed"
         }
         report.notes += [taken].compactMap(\.self)
         if report.summary.actions == 0, !planned.isStep, let state = root.state {
@@ -222,7 +223,7 @@ public struct Synchronizer: Sendable {
         do {
             try root.withdraw()
         } catch {
-            report.notes.append("what was staged could not be removed: \(SyncError(wrapping: error))")
+            report.notes.append("the staged files could not be removed: \(SyncError(wrapping: error))")
         }
         return report
     }
@@ -257,7 +258,7 @@ public struct Synchronizer: Sendable {
         try root.lock()
         return wasPending
             ? "an earlier restore into \(LocalFile(bytes: target)) was cut short; it is finished now"
-            : "what an earlier restore into \(LocalFile(bytes: target)) left when it was cut short is removed"
+            : "removed the files of an earlier restore into \(LocalFile(bytes: target)), which was cut short"
     }
 
     private func isSameCopy(_ copy: [UInt8]) throws -> Bool {

@@ -42,7 +42,7 @@ extension Target {
         guard report.refusals.isEmpty else {
             report.outcome = .refused
             report.error = SyncError(
-                .stale, path: path, "what was prepared no longer fits, and nothing was done; prepare it anew")
+                .stale, path: path, "the prepared run no longer fits, and nothing was done; prepare it again")
             return report
         }
         guard !isDryRun else { return report }
@@ -93,8 +93,8 @@ extension Target {
             throw SyncError(
                 .stale, path: path,
                 id.hasPrefix(Target.unchanged)
-                    ? "another apply has changed the target since; prepare it anew"
-                    : "nothing is prepared here by this id: it was abandoned, or a later run took it over; prepare it anew"
+                    ? "another run has changed the target since; prepare it again"
+                    : "nothing is prepared here with this id: it was abandoned, or a later run used its files; prepare it again"
             )
         }
         guard !state.isOpenToOthers || !Account.isRoot || trustingState else {
@@ -134,7 +134,7 @@ extension Target {
                 .stale, path: path,
                 isCommitted
                     ? "this is committed; to take it back: fsync-lite undo \(escapedText(name))"
-                    : "nothing is prepared here by this id: it was abandoned, taken back, or a later run took it over"
+                    : "nothing is prepared here with this id: it was abandoned, taken back, or a later run used its files"
             )
         }
         try state.endPrepared()

@@ -31,19 +31,17 @@ extension Target {
         guard kept > 0 || next != nil else {
             throw SyncError(
                 .inputMissing, path: path,
-                "there is nothing to undo: no apply is kept, since keep_last 0 turns the history off")
+                "there is nothing to undo, because keep_last 0 turns the history off")
         }
-        let name = escapedText(called)
         let possible =
             kept == 0
-            ? "the tree before the last apply is not kept"
-            : "only \(Amount.of(kept, "apply", "applies")) can be taken back: fsync-lite undo --steps \(kept) \(name)"
+            ? "the snapshot before the last run was removed"
+            : "only \(Amount.of(kept, "run")) can be taken back"
         guard let next else { throw SyncError(.fewerSnapshots(kept, possible), path: path) }
         let tree = try history.snapshots()[next + 1]
         let time = tree.created.map { " of \($0.localText)" } ?? ""
         let reason =
-            "\(possible); the next older tree is \(tree.shortID)\(time), and all changes since then would go. See "
-            + "them: fsync-lite snapshot restore --in-place --dry-run \(name) \(tree.shortID)"
+            "\(possible). The next older snapshot is \(tree.shortID)\(time). To see which changes since then it would take back: fsync-lite snapshot restore --in-place --dry-run \(escapedText(called)) \(tree.shortID)"
         throw SyncError(.fewerSnapshots(kept, reason), path: path)
     }
 
@@ -74,7 +72,8 @@ extension Target {
         let index = try history.index(of: snapshot)
         guard index < history.steps.count else {
             throw SyncError(
-                .inputMissing, path: path, "\(snapshot) is the oldest snapshot: what led to it is not known")
+                .inputMissing, path: path,
+                "\(snapshot) is the oldest snapshot, so its run is unknown")
         }
         let lists = try TargetLists(history)
         var plan = Plan(refusing: [])
@@ -111,9 +110,7 @@ extension Target {
             }
             guard label.utf8.count <= 255, singleLine(label) == label else {
                 throw SyncError(
-                    .usage,
-                    "a label has at most 255 bytes, and no line end or other control character; give another one"
-                )
+                    .usage, "a label has at most 255 bytes and no control characters; give another one")
             }
             guard try !SnapshotName.isTaken(label, in: history.snapshots()) else {
                 throw SyncError(
@@ -304,17 +301,19 @@ extension PathResolver {
     /// tree since, an exchange may have made a copy.
     fileprivate func fault(of file: File, at path: RelativePath) throws -> SyncError? {
         guard let status = try status(of: path) else {
-            return SyncError(.failed, path: path.bytes, "this is missing, which held \(file.path)")
+            return SyncError(
+                .failed, path: path.bytes, "missing: an old version of \(file.path)")
         }
         return status.equals(file.status, in: file.isFile ? .content : .type)
-            ? nil : SyncError(.failed, path: path.bytes, "this was changed, which held \(file.path)")
+            ? nil
+            : SyncError(.failed, path: path.bytes, "changed: an old version of \(file.path)")
     }
 }
 
 extension SyncError {
     /// An undo or a restore did not find the object, and listed it then.
     fileprivate static func lost(_ path: RelativePath) -> SyncError {
-        SyncError(.failed, path: path.bytes, "what this held is lost: the history no longer has it")
+        SyncError(.failed, path: path.bytes, "its old content is lost: the history no longer has it")
     }
 }
 
@@ -325,7 +324,8 @@ extension DigestReader {
         do {
             guard try digest(of: path)?.digest != wanted else { return nil }
             return SyncError(
-                .failed, path: path.bytes, "this is not what its digest says, which held \(file.path)")
+                .failed, path: path.bytes,
+                "damaged: an old version of \(file.path)")
         } catch let error as SystemError {
             return SyncError(error)
         }

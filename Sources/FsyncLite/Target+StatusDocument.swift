@@ -104,13 +104,13 @@ extension Target.Status {
     /// - Throws: the error in the document; `unreachable` if it is no status.
     package init(document bytes: [UInt8], of endpoint: Endpoint, code: Int32) throws {
         func fault(_ text: String) -> SyncError { SyncError(.unreachable, path: endpoint.bytes, text) }
-        guard !bytes.isEmpty else { throw fault("it told no status, and ended with exit code \(code)") }
+        guard !bytes.isEmpty else { throw fault("it reported no status, and ended with exit code \(code)") }
         guard bytes.count <= Target.Status.limit else { throw fault("its status is too long") }
         let document: StatusDocument
         do {
             document = try JSONDocument.decode(StatusDocument.self, from: Data(bytes))
         } catch {
-            throw fault("what comes from there is no status: \(error.message)")
+            throw fault("its answer is not a status: \(error.message)")
         }
         if document.format == "fsync-lite-error", let message = document.message {
             let known: [SyncError.Code] = [.inputMissing, .pending, .refused, .invalidDocument, .usage]
@@ -121,12 +121,12 @@ extension Target.Status {
         func time(_ text: String?) throws -> Timestamp? {
             guard let text else { return nil }
             guard let time = Timestamp(iso8601: text) else {
-                throw fault("its status has a time that is none")
+                throw fault("its status has an invalid time")
             }
             return time
         }
         guard document.format == "fsync-lite-status", let state = document.state else {
-            throw fault("what comes from there is no status")
+            throw fault("its answer is not a status")
         }
         self.init(isPending: state == "pending", history: [])
         isElsewhere = document.elsewhere ?? false

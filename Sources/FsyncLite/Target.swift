@@ -141,8 +141,8 @@ public struct Target: Sendable {
             let what = names.count == 1 ? "a source with a name" : "several sources"
             throw SyncError(
                 .noSingleSource(
-                    "it is the mirror of \(what), \(names.joined(separator: ", ")), and only a single source without a name "
-                        + "is restored into", advice), path: path)
+                    "it is the mirror of \(what), \(names.joined(separator: ", ")), and --to-source needs a single one without a name",
+                    advice), path: path)
         }
         guard !(isHere && source.isRemote) else {
             throw SyncError(
@@ -205,7 +205,7 @@ public struct Target: Sendable {
     public func claim() throws {
         let root = try LocalFile(bytes: path).directory("the target").asTarget()
         guard let state = try StateDirectory.found(of: root) else {
-            throw SyncError(.inputMissing, path: path, "there is no .fsync-lite of this user")
+            throw SyncError(.inputMissing, path: path, "it has no .fsync-lite of this user")
         }
         try state.directory.markAsState()
         guard try state.directory.stateMark() == .state else {
@@ -228,7 +228,7 @@ public struct Target: Sendable {
             throw SyncError(.inputMissing, path: path, "the target does not exist")
         }
         guard let state = root.state else {
-            let reason = try root.stateOfOtherName().map(GuardFacts.renamed)
+            let reason = try root.stateOfOtherName().map { Refusal.renamedTarget($0).reason }
             throw SyncError(
                 .inputMissing, path: path,
                 reason ?? "this is not a target of fsync-lite: it has no .fsync-lite")

@@ -46,7 +46,7 @@ struct Tidying {
         noting {
             for path in try reduceOldTrees(root, state) {
                 report.notes.append(
-                    "what was put into the target at the last moment is kept: \(escapedText(path))")
+                    "a file appeared in the target during the commit; it was moved to: \(escapedText(path))")
             }
         }
         noting {
@@ -56,7 +56,7 @@ struct Tidying {
             report.removed = try Retention(state).apply(rules.policy, after: id, began: scanned)
             for label in wanted where !(labels.isEmpty || labels.contains(label)) {
                 report.notes.append(
-                    "keep_label names \(escapedText(label.utf8)), which no snapshot has for a label")
+                    "keep_label names \(escapedText(label.utf8)), but no snapshot has that label")
             }
         }
     }

@@ -6,16 +6,15 @@ extension ProgramDescription {
         name: "fsync-lite",
         summary: "Mirror a directory into another as one transaction.",
         discussion: """
-            The contents of a directory become the contents of another: after a failure, a kill or a power cut the \
-            target is the old tree or the new one once the next command that writes has run, never a mixture. What \
-            was renamed is recognized instead of copied again. What the last apply displaced is kept in \
-            TARGET/.fsync-lite/history, and TARGET/.fsync-lite/manifest.json says what the target holds.
-            The target may be on ext4, xfs, btrfs or tmpfs, and on zfs, f2fs and bcachefs where a probe finds what a \
-            commit needs; the source may be anywhere, \
-            also a directory of another machine, host:path, over ssh.
-            A line of output stands for an action: + create, ~ update, = attributes, > move, - delete, with its \
-            causes in brackets. It is coloured on a terminal, unless NO_COLOR is set. While a run goes on, a \
-            terminal shows on standard error how far it is.
+            The target becomes a copy of the source, completely or not at all. After a failure, a kill or a power cut, \
+            the next command that writes restores the old tree or completes the new one. A renamed file is moved, not \
+            copied again. Old versions are in TARGET/.fsync-lite/history, and the list of all files is \
+            TARGET/.fsync-lite/manifest.json.
+            The target may be on ext4, xfs, btrfs or tmpfs. It may be on zfs, f2fs and bcachefs if a probe finds the \
+            functions that a commit needs. The source may be on any file system, or on another machine over ssh: \
+            host:path.
+            Each line of output is an action: + create, ~ update, = attributes, > move, - delete, with its causes in \
+            brackets. A terminal shows colours, unless NO_COLOR is set, and the progress on standard error.
             """,
         version: "0.2.0",
         released: "2026-11-23",
@@ -28,21 +27,21 @@ extension ProgramDescription {
     private static let files = [
         (
             "~/.config/fsync-lite/settings.json",
-            "your settings, or settings.plist; under XDG_CONFIG_HOME where that is set. help settings init explains them."
+            "your settings, or settings.plist; under XDG_CONFIG_HOME if that is set. help settings init explains them."
         ),
         (
             "~/.local/state/fsync-lite/targets.json",
-            "the targets that you have written to; under XDG_STATE_HOME where that is set. root's are in /var/lib/fsync-lite."
+            "the targets that you have written to; under XDG_STATE_HOME if that is set. root's are in /var/lib/fsync-lite."
         ),
         (
             "~/.local/state/fsync-lite/attempts/",
             "the last 100 runs on each target, for status; root's are in /var/lib/fsync-lite/attempts."
         ),
-        ("TARGET/.fsync-lite/manifest.json", "what the target holds, one entry per line"),
-        ("TARGET/.fsync-lite/history/", "what the applies displaced, for undo and snapshots"),
+        ("TARGET/.fsync-lite/manifest.json", "the list of the target's files and directories, one per line"),
+        ("TARGET/.fsync-lite/history/", "the old versions, for undo and snapshots"),
         (
             "TARGET/.fsync-lite/settings.json",
-            "retention of this target, and defaults of its runs; written by you"
+            "rules of retention for this target, and defaults of its runs; written by you"
         ),
         (".NAME.fsync-lite/", "beside a target of that name: its state, after an exchange"),
     ]
@@ -51,14 +50,14 @@ extension ProgramDescription {
         SettingsManualPage.environment + [
             (
                 RemoteAccess.variable,
-                "the command that reaches another machine, in place of ssh; --ssh goes before it"
+                "the command that reaches another machine, in place of ssh; --ssh overrides it"
             ),
             (
                 KnownTargets.variable,
-                "the directory of the records of your targets and runs, in place of ~/.local/state/fsync-lite; if it is empty, none is kept"
+                "the directory of the records of your targets and runs, in place of ~/.local/state/fsync-lite; if it is empty, nothing is recorded"
             ),
             ("NO_COLOR", "no colours, unless it is empty"),
-            ("TERM", "no colours and no line of progress where it is empty or dumb"),
+            ("TERM", "if it is empty or dumb: no colours and no line of progress"),
             ("TZ", "the time zone of times that are shown or given without one"),
         ]
 

@@ -136,7 +136,7 @@ import Testing
 
     @Test(arguments: [
         (
-            "", "no command given; there are these:",
+            "", "no command given. The commands are:",
             """
             Every day:
               plan             Show what apply would change
@@ -157,7 +157,7 @@ import Testing
         ),
         (
             "plan -z", "unknown option '-z' for 'plan'",
-            "see 'sample plan --help'; a name that begins with '-' goes after '--'"
+            "see 'sample plan --help'; write -- before a name that begins with '-'"
         ),
         (
             "plan a b --out", "--out is missing its value FILE",

@@ -15,11 +15,11 @@ import Testing
     }
 
     @Test(arguments: [
-        ("apply -n a b", "--dry-run shows what would be done, and so does fsync-lite plan"),
-        ("plan -n a b", "leave it out: plan only shows what fsync-lite apply would do"),
-        ("plan --dry-run a b", "leave it out: plan only shows what fsync-lite apply would do"),
-        ("apply --bwlimit=5 a b", "--bandwidth RATE, such as --bandwidth 5M"),
-        ("apply -x a b", "--one-file-system"),
+        ("apply -n a b", "to preview the run: --dry-run, or fsync-lite plan"),
+        ("plan -n a b", "leave it out: plan never writes"),
+        ("plan --dry-run a b", "leave it out: plan never writes"),
+        ("apply --bwlimit=5 a b", "use --bandwidth RATE, such as --bandwidth 5M"),
+        ("apply -x a b", "use --one-file-system"),
         (
             "apply --reflink a b",
             "leave it out: an exchange links unchanged files into the new tree by itself, which uses no space"
@@ -30,23 +30,23 @@ import Testing
         ),
         (
             "apply -z a nas:p",
-            "leave it out: files are not compressed. To compress what goes to another machine: --ssh 'ssh -C'"
+            "leave it out: files are not compressed. To compress the connection to another machine: --ssh 'ssh -C'"
         ),
-        ("backup a b", "that is: fsync-lite apply a b; plan shows before what it does"),
-        ("backup s", "that is: fsync-lite apply SOURCE TARGET; plan shows before what it does"),
+        ("backup a b", "use: fsync-lite apply a b. To preview it: fsync-lite plan a b"),
+        ("backup s", "use: fsync-lite apply SOURCE TARGET. To preview it: fsync-lite plan SOURCE TARGET"),
         (
             "dump latest a",
-            "that is: fsync-lite snapshot restore TARGET ID [PATH...]; give --to DIR, or --in-place"
+            "use: fsync-lite snapshot restore TARGET ID [PATH...]. Add --to DIR, or --in-place"
         ),
-        ("snapshots m", "that is: fsync-lite snapshot list m"),
-        ("ls m", "that is: fsync-lite manifest list m; TARGET@ID lists a snapshot"),
+        ("snapshots m", "use: fsync-lite snapshot list m"),
+        ("ls m", "use: fsync-lite manifest list m. To list a snapshot: TARGET@ID"),
         (
             "forget --prune",
-            "that is: fsync-lite snapshot prune TARGET; the rules are restic's, such as --keep-daily 14"
+            "use: fsync-lite snapshot prune TARGET. The rules are restic's, such as --keep-daily 14"
         ),
         (
             "diff a b",
-            "fsync-lite snapshot diff TARGET A B compares snapshots, fsync-lite manifest diff A B any trees"
+            "to compare snapshots: fsync-lite snapshot diff TARGET A B. To compare any trees: fsync-lite manifest diff A B"
         ),
         ("a/ b", "to mirror it: fsync-lite apply a/ b"),
     ])
@@ -74,7 +74,7 @@ import Testing
         #expect(hint.contains("-a: leave it out") && hint.contains("-z: leave it out"), "\(hint)")
         let long = error("apply -aHAXxz a b")?.hint.split(separator: "\n") ?? []
         #expect(long.count == 3 && long[0].hasPrefix("-a, -H, -A, -X: leave it out: "), "\(long)")
-        #expect(long.count == 3 && long[1] == "-x: --one-file-system", "\(long)")
+        #expect(long.count == 3 && long[1] == "-x: use --one-file-system", "\(long)")
         #expect(error("-avz --delete a b")?.hint.hasPrefix("options go after the command, as in") == true)
         #expect(error("plan -json a b")?.hint == "did you mean '--json'?")
     }
@@ -107,7 +107,7 @@ import Testing
             .deletingLastPathComponent()
         let page = root.appending(path: "Sources/FsyncLite/FsyncLite.docc/ComingFrom.md")
         let lines = try String(contentsOf: page, encoding: .utf8).split(separator: "\n")
-        #expect(error("check m")?.hint == "that is: fsync-lite verify m")
+        #expect(error("check m")?.hint == "use: fsync-lite verify m")
         #expect(lines.contains("| `check` | `check` | `verify JOB` or `verify TARGET` |"))
         #expect(!lines.contains { $0.contains("`snapshot verify") || $0.contains("`manifest verify") })
     }

@@ -28,7 +28,7 @@ import Testing
                   0   done
                   64  the command line is wrong
 
-                See 'sample help COMMAND' for what a command takes.
+                See 'sample help COMMAND' for the options of a command.
 
                 """)
     }
@@ -50,7 +50,7 @@ import Testing
                 Exit codes:
                   0  done
 
-                See 'sample help COMMAND' for what a command takes.
+                See 'sample help COMMAND' for the options of a command.
                 See 'sample help --all' for all commands and exit codes.
 
                 """)

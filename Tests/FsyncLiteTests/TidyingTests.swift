@@ -97,7 +97,9 @@ struct TidyingTests {
         ClockTick.pass()
         try Data("theirs".utf8).write(to: URL(fileURLWithPath: path(".target.fsync-lite/trees/\(tree)/late")))
         let notes = try tidy(after: RetiredTree.gracePeriod + 10).notes
-        #expect(notes.count == 1 && notes[0].contains("put into the target at the last moment is kept: "))
+        #expect(
+            notes.count == 1
+                && notes[0].contains("a file appeared in the target during the commit; it was moved to: "))
         let kept = try HostCommand.output(
             "find", path(".target.fsync-lite/history/\(tree)/conflicts"), "-name", "late")
         #expect(kept.hasSuffix("late\n"))

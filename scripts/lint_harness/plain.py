@@ -39,10 +39,10 @@ ENTRY = re.compile(r"\b(entry|entries)\b", re.I)
 SNAPSHOT = re.compile(r"snapshot|old version|history|label|retention", re.I)
 
 
-def troubles(sentence: str, group: str) -> list[str]:
+def troubles(sentence: str, group: str, name: str) -> list[str]:
     prose = re.sub(r"`[^`]*`", "CODE", sentence)
     found = [kind for kind, pattern in KINDS.items() if pattern.search(prose)]
-    kept = KEPT.search(prose) and not SNAPSHOT.search(prose)
+    kept = KEPT.search(prose) and not SNAPSHOT.search(f"{os.path.basename(name)} {prose}")
     if "words" not in found and (kept or group == "messages" and ENTRY.search(prose)):
         found.append("words")
     return found + ["long"] * (words(sentence) > LONGEST)
@@ -90,6 +90,17 @@ PROSE = re.compile(r"[a-z,]+ [a-z]+ [a-z]+", re.I)
 TOKEN = re.compile(r'//[^\n]*|/\*.*?\*/|#?"""(.*?)"""#?|#?"((?:\\\((?:[^()]|\([^()]*\))*\)|\\.|[^"\\\n])*)"#?', re.S)
 
 
+def prose(literal: str) -> str:
+    """A literal of several lines without those of code, which are indented."""
+    indent = literal.rpartition("\n")[2]
+    return "\n".join(line for line in literal.split("\n") if not line.startswith(f"{indent} "))
+
+
+def is_code(literal: str) -> bool:
+    """A script, such as one for another machine."""
+    return len(re.findall(r"[][{}$=|<>]", literal)) * 20 > len(literal)
+
+
 def swift(text: str) -> tuple[list[str], list[str]]:
     """The prose of the literals, and the comments. Those that are one text are joined."""
     literals, comments, last, kind = [""], [""], 0, ""
@@ -103,11 +114,12 @@ def swift(text: str) -> tuple[list[str], list[str]]:
             comments.append(f"{comments.pop()} {line}" if goes_on else line.lstrip("- "))
         else:
             kind = "literal"
-            literal = re.sub(r"\\\((?:[^()]|\([^()]*\))*\)", "X", found[1] or found[2] or "")
+            literal = re.sub(r"\\\((?:[^()]|\([^()]*\))*\)", "X", prose(found[1]) if found[1] else found[2] or "")
             literal = literal.replace("\\\n", "").replace("\\n", " ").replace('\\"', '"')
             goes_on = before == kind and re.fullmatch(r"\s*\+\s*", between)
             literals.append(literals.pop() + literal if goes_on else literal)
-    return [part for text in literals if PROSE.search(text) for part in re.split(r"\n\s*\n", text)], comments
+    texts = [text for text in literals if PROSE.search(text) and not is_code(text)]
+    return [part for text in texts for part in re.split(r"\n\s*\n", text)], comments
 
 
 def groups() -> dict[str, list[tuple[str, str]]]:
@@ -139,7 +151,7 @@ def main() -> None:
     found = groups()
     if options.list:
         for name, sentence in found[options.list]:
-            for kind in troubles(sentence, options.list):
+            for kind in troubles(sentence, options.list, name):
                 print(f"{name}: {kind} ({words(sentence)}): {sentence}")
         return
     if options.pages:
@@ -147,7 +159,7 @@ def main() -> None:
         return
     counts = {
         group: {kind: 0 for kind in ("long", *KINDS)}
-        | collections.Counter(kind for _, text in texts for kind in troubles(text, group))
+        | collections.Counter(kind for name, text in texts for kind in troubles(text, group, name))
         for group, texts in found.items()
     }
     sys.exit(check(counts, options.record))

@@ -49,9 +49,9 @@ package final class Commit {
         if let first = missing.first, !displacesConflicts {
             throw SyncError(
                 .pending, path: objects.describe(first),
-                "this is not where the interrupted commit left it; look at it, then run recover --displace")
+                "the interrupted commit left it elsewhere. Look at it, then run recover --displace")
         }
-        lost = missing.map { SyncError(.failed, path: objects.describe($0), "it has gone missing") }
+        lost = missing.map { SyncError(.failed, path: objects.describe($0), "it is missing") }
     }
 
     // MARK: Running
@@ -246,7 +246,7 @@ package final class Commit {
         guard displacesConflicts else {
             throw SyncError(
                 .pending, path: directory.path(of: name),
-                "a foreign object took this name during the commit")
+                "another file got this name during the commit")
         }
         try displace(name, in: directory, to: objects.handle(OperationGraph.transaction))
     }
@@ -287,7 +287,7 @@ package final class Commit {
                 if let first = refused.extended.attributes.first {
                     throw SyncError(
                         .failed, path: try objects.look(step.object).path,
-                        "the file system does not take the attribute \(escapedText(first.name))")
+                        "the file system does not allow the attribute \(escapedText(first.name))")
                 }
             }
         }

@@ -128,7 +128,7 @@ final class JournalObjects {
         while found == nil {
             guard let location = location(of: current), missing.count < journal.objects.count else {
                 throw SyncError(
-                    .pending, path: root.path, "object \(current) of the journal is nowhere to be found")
+                    .pending, path: root.path, "object \(current) of the journal is missing")
             }
             missing.append((current, location))
             current = location.parent
@@ -281,7 +281,7 @@ final class JournalObjects {
         guard let status = try directory.status(of: location.name), isObject(object, status) else { return }
         throw SyncError(
             .pending, path: directory.path(of: location.name),
-            "this is here and in the stage of the interrupted commit; move one of them away, then run recover"
+            "it is here and in the stage of the interrupted commit. Move one of the two away, then run recover"
         )
     }
 
@@ -292,7 +292,7 @@ final class JournalObjects {
     /// The present status of an object, and its path for messages.
     func look(_ object: Int) throws -> (status: FileStatus, path: [UInt8]) {
         guard let location = location(of: object) else {
-            throw SyncError(.failed, path: describe(object), "it is nowhere to be found")
+            throw SyncError(.failed, path: describe(object), "it is missing")
         }
         let directory = try handle(location.parent)
         guard let status = try directory.status(of: location.name) else {

@@ -31,7 +31,7 @@ struct Recovery {
             guard journal.exchanges(treeOf: state) else {
                 throw SyncError(
                     .invalidDocument, path: state.journalPath,
-                    "it names objects outside of its own target; nothing was touched")
+                    "it names objects outside of its own target; nothing was changed")
             }
             var recovery = Recovery(root: try root.parent(.read), state: state)
             recovery.isExchange = true
@@ -41,14 +41,14 @@ struct Recovery {
         guard try !state.syncFailed(under: root.mount()) else {
             throw SyncError(
                 .pending, path: path,
-                "a sync failed, which the kernel reports only once: mount the file system anew, then run recover",
+                "a sync failed, and the kernel reports that only once. Mount the file system again, then run recover",
                 errno: Errno.inputOutput.rawValue)
         }
         guard journal.root == (try root.status().identity) else {
             throw SyncError(
                 .pending, path: path,
-                "this journal was written for another directory, or through another mount of this one: run "
-                    + "recover there; nothing was touched", errno: Errno.stale.rawValue)
+                "this journal was written for another directory, or through another mount of this one. Run recover there; nothing was changed",
+                errno: Errno.stale.rawValue)
         }
         let commit = try Commit(
             recovering: journal, undo ? .backward : direction, root: root, state: state,
@@ -135,7 +135,7 @@ struct Recovery {
 
     private func remedy(for error: any Error) -> String {
         isOfLowerLayer(error)
-            ? "; an overlay moves a directory of a lower layer if it is mounted with redirect_dir=on" : ""
+            ? "; an overlay can move a directory of a lower layer if it is mounted with redirect_dir=on" : ""
     }
 
     private func isOfLowerLayer(_ error: any Error) -> Bool {
@@ -148,12 +148,12 @@ struct Recovery {
             do {
                 try state.noteFailedSync(under: root.mount())
             } catch {
-                cause += ", nor could that be noted: \(error)"
+                cause += "; and a note of that could not be written: \(error)"
             }
         }
         return SyncError(
             .pending, path: root.path,
-            "the commit is begun and not ended: \(cause); run: fsync-lite recover \(isOfLowerLayer(error) ? "--back " : "")\(escapedText(root.path))"
+            "the commit was interrupted: \(cause); run: fsync-lite recover \(isOfLowerLayer(error) ? "--back " : "")\(escapedText(root.path))"
         )
     }
 }

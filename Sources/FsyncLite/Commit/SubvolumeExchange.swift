@@ -86,7 +86,7 @@ struct SubvolumeExchange: CommitStrategy {
         } catch {
             throw SyncError(
                 .pending, path: target.path,
-                "the new tree is in place, but may not be after a crash: \(error)")
+                "the new tree is in place, but a crash may bring the old one back: \(error)")
         }
     }
 }

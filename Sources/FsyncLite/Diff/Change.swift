@@ -207,7 +207,7 @@ extension PackedList<ChangeCoding> {
     /// The match of an index that has one.
     package subscript(match index: Int) -> Match {
         get {
-            guard case .match(let match) = self[index] else { preconditionFailure("this is no match") }
+            guard case .match(let match) = self[index] else { preconditionFailure("this is not a match") }
             return match
         }
         set { self[index] = .match(newValue) }

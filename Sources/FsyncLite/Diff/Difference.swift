@@ -143,7 +143,7 @@ package struct Difference: Sendable {
         for (path, isHeld) in unseen where isHeld && moves.newPath(of: path.parent) != path.parent {
             throw SyncError(
                 .failed, path: path.bytes,
-                "its directory is another one in the source, and it cannot be looked at; make it readable first"
+                "it is in a renamed or replaced directory, and cannot be read; make it readable first"
             )
         }
         let kept = Set(unseen.map { moves.oldPath(of: $0.path) })

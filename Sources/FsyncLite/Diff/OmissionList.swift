@@ -26,7 +26,7 @@ struct OmissionList: Sendable {
             ]
             return Problem(
                 path: first, code: .attribute,
-                message: "the target cannot hold its \(words[omission.rawValue] ?? name)\(others)")
+                message: "the target cannot store its \(words[omission.rawValue] ?? name)\(others)")
         }
     }
 }

@@ -127,9 +127,9 @@ extension DocumentReader {
     package mutating func base64() throws -> [UInt8] {
         let text = try string()
         guard let data = Data(base64Encoded: Data(text)), data.base64EncodedData().elementsEqual(text) else {
-            throw error("this is no base 64")
+            throw error("invalid base 64")
         }
-        guard String(validating: data, as: UTF8.self) == nil else { throw error("base 64 of what is UTF-8") }
+        guard String(validating: data, as: UTF8.self) == nil else { throw error("base 64 of UTF-8 text") }
         return Array(data)
     }
 
@@ -164,7 +164,7 @@ extension DocumentReader {
     package mutating func timestamp() throws -> Timestamp {
         let text = try word()
         guard let time = Timestamp(iso8601: text) else {
-            throw error("\"\(escapedText(text))\" is no time such as 2026-11-20T10:00:00Z")
+            throw error("\"\(escapedText(text))\" is not a time such as 2026-11-20T10:00:00Z")
         }
         return time
     }

@@ -15,7 +15,7 @@ enum EntryOrder {
     ) -> String? {
         let shared = previous.firstDifference(from: path)
         guard RelativePath.isValid(path.bytes, from: shared), !path.isRoot else {
-            return "\"\(escapedText(path.bytes))\" is no path below the root"
+            return "\"\(escapedText(path.bytes))\" is not a path below the root"
         }
         guard previous.isRoot || previous.order(comparedTo: path, differingAt: shared) < 0 else {
             return "\"\(path)\" does not come after \"\(previous)\""

@@ -50,7 +50,7 @@ struct EntryRecord {
             "links", .integer, get: { $0.hasOtherNames ? $0.status.links : nil },
             set: { $0.status.links = $1 }
         )
-        .requiring("a number of links belongs to what has several names, and is no directory") {
+        .requiring("a number of links belongs to a file with several names") {
             $0.hasOtherNames
         },
         Field(
@@ -96,7 +96,7 @@ struct EntryRecord {
 
 extension FieldFormat<FileType> {
     fileprivate static var entryType: FieldFormat {
-        .word(FileType.allCases.filter { $0 != .socket }, \.documentName) { "\"\($0)\" is no type of entry" }
+        .word(FileType.allCases.filter { $0 != .socket }, \.documentName) { "\"\($0)\" is not a file type" }
     }
 }
 

@@ -195,7 +195,7 @@ extension DocumentReader {
                 }
                 depth = isThere ? .max : fields[index].depth
             } else if isThere {
-                throw error("\"\(fields[index].key.text)\" stands without what it belongs to")
+                throw error("\"\(fields[index].key.text)\" is here without the field that it belongs to")
             }
         }
         return seen.nonzeroBitCount

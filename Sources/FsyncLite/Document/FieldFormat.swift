@@ -99,7 +99,7 @@ extension FieldFormat<FileName> {
         FieldFormat(
             bytes: { $0.bytes },
             value: { reader, bytes in
-                guard let name = FileName(bytes) else { throw reader.error("a name that is none") }
+                guard let name = FileName(bytes) else { throw reader.error("an invalid name") }
                 return name
             })
     }
@@ -113,7 +113,7 @@ extension FieldFormat<RelativePath> {
             value: { reader, bytes in
                 if bytes == [UInt8(ascii: ".")] { return .root }
                 guard let path = RelativePath(bytes), !path.isRoot else {
-                    throw reader.error("this is no path in a tree")
+                    throw reader.error("this is not a path in a tree")
                 }
                 return path
             })
@@ -124,7 +124,7 @@ extension FieldFormat<RelativePath> {
             bytes: { $0.bytes[...] },
             value: { reader, bytes in
                 guard let path = RelativePath(bytes), !path.isRoot else {
-                    throw reader.error("\"\(escapedText(bytes))\" is no path below the root")
+                    throw reader.error("\"\(escapedText(bytes))\" is not a path below the root")
                 }
                 return path
             })

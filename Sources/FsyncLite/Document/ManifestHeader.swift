@@ -198,7 +198,7 @@ extension ManifestHeader {
             Field("retention", .object(RetentionPolicy.fields, blank: RetentionPolicy()), \.retention)
                 .requiring("no rule of retention") { $0.retention?.isEmpty == false },
             Field(
-                "digests", .word(DigestRule.allCases, \.rawValue) { "\"\($0)\" is no rule of digests" },
+                "digests", .word(DigestRule.allCases, \.rawValue) { "\"\($0)\" is not a rule of digests" },
                 \.digests),
             Field("root_entry", .root, \.rootEntry),
         ]
@@ -246,7 +246,7 @@ extension FieldFormat<[Range<Timestamp>]> {
                     let times = text.split(separator: "/", omittingEmptySubsequences: false)
                         .compactMap { Timestamp(iso8601: String($0)) }
                     guard times.count == 2, times[0] <= times[1] else {
-                        throw reader.error("this is no interval of two times")
+                        throw reader.error("this is not an interval of two times")
                     }
                     return times[0]..<times[1]
                 }
@@ -264,7 +264,7 @@ extension FieldFormat<[ManifestHeader.Source]> {
             let name = Array((source.name ?? "").utf8)
             let isInOrder = last.map { ($0.name ?? "").utf8.lexicographicallyPrecedes(name) } ?? true
             return FileName(name) != nil && isInOrder
-                ? nil : "names of sources out of order, or one that is none"
+                ? nil : "names of sources out of order, or an invalid one"
         }
         return FieldFormat(
             write: { list.write(&$0, FieldKey(text: $1, base64: nil), $2) },
@@ -302,7 +302,7 @@ extension FieldFormat<File> {
                 var record = EntryRecord()
                 try reader.entry(into: &record)
                 guard record.path.elementsEqual(".".utf8), record.status.type == .directory else {
-                    throw reader.error("this is no root")
+                    throw reader.error("this is not a root")
                 }
                 return File(path: .root, status: record.status, destination: [], extended: record.extended)
             })

@@ -35,7 +35,7 @@ package final class ManifestReader: EntryStream {
         var header = ManifestHeader(
             id: "", root: [], created: .unknown)
         try document.leadingFields(ManifestHeader.fields, into: &header)
-        guard header.isWhole else { throw document.error("a field of a mirror stands without its source") }
+        guard header.isWhole else { throw document.error("a field of a mirror is here without its source") }
         try document.beginArray("entries")
         cursor = ManifestCursor(document, after: header)
     }
@@ -148,7 +148,7 @@ private struct ManifestCursor: ~Copyable {
         // If the sum is too large, versions whose sums wrapped may have written any number.
         if summary.bytes == .max { recorded.bytes = .max }
         guard recorded == summary else {
-            throw document.error("the summary does not fit the entries")
+            throw document.error("the summary does not fit the list of files")
         }
         try document.expect(",")
         try document.end()

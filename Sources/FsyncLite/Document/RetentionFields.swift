@@ -16,7 +16,7 @@ extension FieldFormat<Age> {
             read: { reader in
                 let text = String(decoding: try reader.string(), as: UTF8.self)
                 guard let age = RetentionPolicy.within(text) else {
-                    throw reader.error("this is no length of time")
+                    throw reader.error("this is not a length of time")
                 }
                 return age
             })

@@ -52,7 +52,7 @@ extension FilterDecision: CustomStringConvertible {
             case .argument: "the pattern \(rule.shown) \(what)"
             case .file(let path, let line): "\(escapedText(path)):\(line) \(what): \(rule.shown)"
             }
-        case .reservedName: return "the name \(FileName.state) is reserved, and takes no part"
+        case .reservedName: return "the name \(FileName.state) is reserved, and is always left out"
         case .cacheDirectory: return "\(location) is a cache directory, and --exclude-caches is on"
         case .otherFileSystem: return "\(location) is on another file system, and --one-file-system is on"
         case .belowMinimumSize(let limit): return "it is smaller than \(Amount.bytes(limit)), the --min-size"

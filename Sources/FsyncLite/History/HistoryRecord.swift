@@ -86,25 +86,25 @@ package enum HistoryRecord {
             let sources = previousSources ?? []
             for time in ([created, previousCreated] + sources.map(\.created)).compactMap(\.self)
             where Timestamp(iso8601: time) == nil {
-                return "this is no time: \(escapedText(time.utf8))"
+                return "this is not a time: \(escapedText(time.utf8))"
             }
             if ![utcOffset, previousUtcOffset].allSatisfy({ (-day...day).contains($0 ?? 0) }) {
-                return "this is no offset from UTC"
+                return "this is not an offset from UTC"
             }
             if (previousWithout ?? []).contains(where: { MirroredAttributes.named($0) == nil }) {
-                return "this is no attribute: \(escapedText((previousWithout ?? []).joined().utf8))"
+                return "this is not an attribute: \(escapedText((previousWithout ?? []).joined().utf8))"
             }
             if previousSources != nil, !ManifestHeader.isValid(sources.map(ManifestHeader.Source.init)) {
-                return "these are no sources of a mirror"
+                return "these are not the sources of a mirror"
             }
             if actions.map({ FileName($0.utf8) == nil || !$0.hasPrefix("actions") }) ?? false {
-                return "this is no file of actions"
+                return "this is not a file of actions"
             }
             if list.map({ FileName($0.utf8) == nil || !$0.hasPrefix("list") }) ?? false {
-                return "this is no list"
+                return "this is not a list"
             }
             for name in holds ?? [] where FileName(name.utf8).map(TransactionID.isName) != true {
-                return "this is no transaction: \(escapedText(name.utf8))"
+                return "this is not a transaction: \(escapedText(name.utf8))"
             }
             let numbers = [create, update, attributes, move, delete, Int(seconds ?? 0)]
             return numbers.allSatisfy { $0 >= 0 } ? nil : "a number below zero"

@@ -21,21 +21,21 @@ struct OldAction {
 
     /// Why the line is invalid; nil if it is valid.
     private var fault: String? {
-        if from.map(\.isInState) ?? false { return "an entry of the tree that stands in the state" }
+        if from.map(\.isInState) ?? false { return "a path of the tree inside the state" }
         if file.path.isInState, !file.path.isBelow(.history) { return "a path in the state" }
-        if file.path.isRoot, verb != .attributes { return "the root stays" }
-        if wasUncovered, verb == .delete || verb == .uncover {
-            return "what was not covered was not there"
+        if file.path.isRoot, verb != .attributes { return "the root can only change its attributes" }
+        if wasUncovered, verb == .delete || verb == .uncover { return "a file to cover did not exist" }
+        if slot != nil, verb != .create, verb != .update {
+            return "a slot for a file elsewhere"
         }
-        if slot != nil, verb != .create, verb != .update { return "a slot for what was not displaced" }
         if let slot,
             !(slot.components.count >= 3 && FileName(slot.components[0]).map(TransactionID.isName) == true)
         {
-            return "this is no slot"
+            return "this is not a slot"
         }
         switch verb {
-        case .create, .delete: return from == nil ? nil : "an entry that did not move and stands elsewhere"
-        case .move: return from == nil ? "a move from nowhere" : nil
+        case .create, .delete: return from == nil ? nil : "a file with two paths that did not move"
+        case .move: return from == nil ? "a move without its old path" : nil
         case .update, .attributes, .cover, .uncover: return nil
         }
     }
@@ -97,7 +97,7 @@ extension OldAction {
 
     /// The fields before those of the entry. The causes of the run are not read.
     private static let fields: [Field<OldAction>] = [
-        Field("action", .word(Verb.allCases, \.rawValue) { "\"\($0)\" is no action" }, \.verb),
+        Field("action", .word(Verb.allCases, \.rawValue) { "\"\($0)\" is not an action" }, \.verb),
         Field("from", base64: "from_base64", .pathBelowRoot, \.from),
         Field("slot", base64: "slot_base64", .pathBelowRoot, \.slot),
         Field("causes", .causes, get: { _ in nil }, set: { _, _ in }),
@@ -116,7 +116,7 @@ extension OldAction {
         try reader.fields(of: &record)
         let isRoot = record.path.elementsEqual(".".utf8)
         guard let path = isRoot ? .root : RelativePath(record.path), isRoot || !path.isRoot else {
-            throw reader.error("\"\(escapedText(record.path))\" is no path below the root")
+            throw reader.error("\"\(escapedText(record.path))\" is not a path below the root")
         }
         file = File(
             path: path, status: record.status, destination: record.destination, extended: record.extended,

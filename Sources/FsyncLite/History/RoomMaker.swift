@@ -34,7 +34,7 @@ struct RoomMaker {
                 throw SyncError(
                     .failed, path: root.path,
                     "\(need.inodesText(info) ?? need.bytesText(info)), "
-                        + "and nothing more of the history gives way", errno: Errno.noSpace.rawValue)
+                        + "and no more snapshots can be removed", errno: Errno.noSpace.rawValue)
             }
         }
     }
@@ -60,8 +60,9 @@ struct RoomMaker {
         let lack = need.inodesText(info) ?? need.bytesText(info)
         return SyncError(
             error.code, path: error.path,
-            "\(error.message); \(lack) in the target, or less where a quota is set"
-                + (prunable.bytes > 0 ? "; \(prunable.command) frees what the history holds" : ""),
+            "\(error.message); \(lack) in the target, or less if there is a quota"
+                + (prunable.bytes > 0
+                    ? "; \(prunable.command) frees \(Amount.bytes(prunable.bytes)) of the history" : ""),
             errno: error.errno)
     }
 

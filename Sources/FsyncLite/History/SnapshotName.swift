@@ -60,12 +60,12 @@ public enum SnapshotName {
                 $0.created.map { $0 < time.end || $0 == time.start } ?? false
             }
             if let index { return index }
-            throw SyncError(.inputMissing, "there is no snapshot of \(name) or before; see snapshot list")
+            throw SyncError(.inputMissing, "all snapshots are newer than \(name); see snapshot list")
         }
         guard let match = matches.first else {
             throw SyncError(
                 .inputMissing,
-                "there is no snapshot \(escapedText(name.utf8)); give an id or a label of snapshot list, latest, latest~2, or "
+                "there is no snapshot \(escapedText(name.utf8)). Give an id, a label, latest, latest~2 or a time. A time is "
                     + TimeSpan.forms + damage(in: snapshots))
         }
         guard matches.count == 1 else {

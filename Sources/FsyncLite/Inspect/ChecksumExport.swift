@@ -64,7 +64,7 @@ extension Tree {
                 guard let digest = stream.digest else {
                     let hint =
                         isSnapshot
-                        ? "export a copy, which is made with: fsync-lite snapshot restore"
+                        ? "export a copy, made with: fsync-lite snapshot restore"
                         : "make it with: fsync-lite manifest create --digest"
                     throw SyncError(
                         .inputMissing, path: path, "the digest of \(stream.path) is not in it; \(hint)")

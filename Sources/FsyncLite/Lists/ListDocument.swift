@@ -134,7 +134,7 @@ extension DocumentReader {
             try fields(of: &record)
         }
         guard let path = RelativePath(record.path), !path.isRoot else {
-            throw error("\"\(escapedText(record.path))\" is no path below the root")
+            throw error("\"\(escapedText(record.path))\" is not a path below the root")
         }
         guard record.object > 0 else { throw error("the number of an object is missing") }
         guard head.below == nil || record.status.type == .directory else {

@@ -57,7 +57,7 @@ extension Age: Codable {
         let container = try decoder.singleValueContainer()
         guard let age = Self(try container.decode(String.self)) else {
             throw DecodingError.dataCorruptedError(
-                in: container, debugDescription: "This is no length of time such as 30d.")
+                in: container, debugDescription: "This is not a length of time such as 30d.")
         }
         self = age
     }

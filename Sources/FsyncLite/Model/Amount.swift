@@ -7,7 +7,9 @@ package enum Amount {
         "\(count) \(count == 1 ? one : many ?? "\(one)s")"
     }
 
-    package static func entries(_ count: Int) -> String { of(count, "entry", "entries") }
+    package static func entries(_ count: Int) -> String {
+        of(count, "file or directory", "files and directories")
+    }
 
     /// The first names of a list with `count` names: `a, b and 3 more`.
     package static func list(_ first: [String], of count: Int) -> String {

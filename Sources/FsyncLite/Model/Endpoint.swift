@@ -43,7 +43,7 @@ public struct Endpoint: Hashable, Sendable {
                 let path =
                     address.upperBound < text.count ? text[address.upperBound...] : Array(":PATH".utf8)[...]
                 throw Fault(
-                    reason: "an address with colons stands in brackets: "
+                    reason: "an address with colons needs brackets: "
                         + escapedText(
                             text[..<address.lowerBound] + "[".utf8 + text[address] + "]".utf8 + path))
             }
@@ -51,14 +51,14 @@ public struct Endpoint: Hashable, Sendable {
         }
         path = try Endpoint.path(rest)
         guard !path.isEmpty else { throw Fault(reason: "a path is missing after the host") }
-        guard path.count <= 4095, !path.contains(0) else { throw Fault(reason: "its path is no path") }
+        guard path.count <= 4095, !path.contains(0) else { throw Fault(reason: "its path is not a path") }
         let parts = authority.split(
             separator: UInt8(ascii: "@"), maxSplits: 1, omittingEmptySubsequences: false)
         var host = parts[parts.count - 1]
         if host.first == UInt8(ascii: "["), host.last == UInt8(ascii: "]") {
             host = host.dropFirst().dropLast()
         } else if host.contains(colon) {
-            throw Fault(reason: "an address with colons stands in brackets, such as [2001:db8::1]")
+            throw Fault(reason: "an address with colons needs brackets, such as [2001:db8::1]")
         }
         self.host = try Endpoint.word(host, "host")
         user = parts.count > 1 ? try Endpoint.word(parts[0], "user") : nil
@@ -114,7 +114,7 @@ public struct Endpoint: Hashable, Sendable {
             !authority[colon...].contains(UInt8(ascii: "]"))
         else { return (authority, nil) }
         let digits = String(decoding: authority[(colon + 1)...], as: UTF8.self)
-        guard let port = UInt16(digits), port > 0 else { throw Fault(reason: "the port is no number") }
+        guard let port = UInt16(digits), port > 0 else { throw Fault(reason: "the port is not a number") }
         return (authority[..<colon], port)
     }
 

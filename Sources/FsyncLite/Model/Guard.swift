@@ -104,6 +104,8 @@ extension Guard {
             "if a disk is missing: mount it, and run the same again"
         case .manyRemovals: "if that is not meant: leave the new rules out, and run the same again"
         case .manyDeletions: "if that is not meant: look into the source, and run the same again"
+        case .rottenSource:
+            "to find the good copy: fsync-lite manifest verify --source SOURCE TARGET TARGET"
         default: nil
         }
     }

@@ -28,7 +28,7 @@ public struct Problem: Hashable, Sendable {
         Problem(
             path: path, code: .reserved,
             message:
-                "the target's file system keeps no extended attributes, and this could be taken for the state of a target"
+                "it looks like the state of a target, and the target's file system has no extended attributes to mark it as a copy"
         )
     }
 
@@ -36,7 +36,7 @@ public struct Problem: Hashable, Sendable {
         Problem(
             path: path, code: .reserved,
             message:
-                "it is another target, and is left as it is; move it out of this one, or delete it with --delete-targets"
+                "it is another target, and is left unchanged; move it out of this one, or delete it with --delete-targets"
         )
     }
 
@@ -44,21 +44,21 @@ public struct Problem: Hashable, Sendable {
         Problem(
             path: path, code: .unsupported,
             message:
-                "\(Errno.fileTooLarge): the target's file system, or a limit of this process, takes no file of this size"
+                "\(Errno.fileTooLarge): the target's file system, or a limit of this process, allows no file of this size"
         )
     }
 
     static func tooLong(in directory: RelativePath) -> Problem {
         Problem(
             path: directory, code: .tooLong,
-            message: "what has a path of more than \(RelativePath.longest) bytes in it is not mirrored")
+            message: "files in it whose paths are longer than \(RelativePath.longest) bytes are not mirrored")
     }
 
     /// - Parameter location: the former place of the content, below the target's root.
     static func lost(_ path: RelativePath, at location: RelativePath) -> Problem {
         Problem(
             path: path, code: .drift,
-            message: "what it held is lost: "
+            message: "its old content is lost: "
                 + (location.isInState
                     ? "the history no longer has it" : "it was changed in the target since"))
     }
@@ -71,14 +71,15 @@ public struct Problem: Hashable, Sendable {
     static func damaged(_ path: RelativePath, at object: String) -> Problem {
         Problem(
             path: path, code: .drift,
-            message: "what it held is lost: \(object) is not what its digest says")
+            message: "its old content is lost: \(object) does not match its digest")
     }
 
     static func edited(_ path: RelativePath, goesToHistory: Bool = false) -> Problem {
         Problem(
             path: path, code: .drift,
             message:
-                "it was changed in the target since; it \(goesToHistory ? "goes to the history" : "stays")")
+                "it was changed in the target since; it is \(goesToHistory ? "moved to the history" : "left unchanged")"
+        )
     }
 
     static func replaced(_ path: RelativePath) -> Problem {
@@ -93,7 +94,7 @@ public struct Problem: Hashable, Sendable {
 
     /// Between two looks, it became an entry of another type.
     static func retyped(_ path: RelativePath) -> Problem {
-        Problem(path: path, code: .changing, message: "another type of entry took its name meanwhile")
+        Problem(path: path, code: .changing, message: "a file of another type took its name meanwhile")
     }
 
     public internal(set) var path: RelativePath
@@ -121,14 +122,14 @@ extension SyncError.Code {
 extension SyncError {
     /// The documents of a tree were replaced while they were read.
     static func overtaken(_ target: [UInt8]) -> SyncError {
-        SyncError(.pending, path: target, "an apply has changed it meanwhile; run the command once more")
+        SyncError(.pending, path: target, "another run has changed it meanwhile; run the command again")
     }
 
     private static let untrusted =
-        "any user may have written this journal: its file system does not keep owners"
+        "any user may have written this journal, because its file system does not store owners"
 
     static func untrustedState(_ path: [UInt8]) -> SyncError {
-        SyncError(.pending, path: path, "\(untrusted), and root follows it only with recover --trust-state")
+        SyncError(.pending, path: path, "\(untrusted). Root follows it only with recover --trust-state")
     }
 
     /// Whether the journal was ignored because any user may have written it.
@@ -137,6 +138,6 @@ extension SyncError {
     static func pendingCommit(_ target: [UInt8]) -> SyncError {
         SyncError(
             .pending, path: target,
-            "a commit was begun and not ended; run: fsync-lite recover \(escapedText(target))")
+            "a commit was interrupted; run: fsync-lite recover \(escapedText(target))")
     }
 }

@@ -42,7 +42,7 @@ enum RecordDirectory {
         } catch {
             guard error.errno == .wouldBlock else { throw error }
             throw SyncError(
-                .locked, path: directory.path(of: lock), "another process has held this lock for \(patience)")
+                .locked, path: directory.path(of: lock), "another process has had this lock for \(patience)")
         }
         defer { file.unlock() }
         return try body()

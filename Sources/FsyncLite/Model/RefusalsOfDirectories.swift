@@ -8,7 +8,7 @@ import FileSystem
 
 extension Refusal {
     static func emptySource(_ what: String) -> Refusal {
-        Refusal(.emptySource, "\(what): is a disk missing?", .adding("--allow-empty-source"))
+        Refusal(.emptySource, "\(what). Is a disk missing?", .adding("--allow-empty-source"))
     }
 
     /// - Parameter most: the largest number of deletions that is refused in this run.
@@ -29,25 +29,26 @@ extension Refusal {
 
     static func tooManySources(_ most: Int) -> Refusal {
         Refusal(
-            .tooManySources, "there are more sources than \(most); mirror some of them by another job", .none)
+            .tooManySources, "there are more than \(most) sources; mirror some with another job",
+            .none)
     }
 
     static func tooManyEntries(_ count: Int) -> Refusal {
         Refusal(
             .tooManyEntries,
-            "the source has more new entries than half of this machine's memory holds: \(count); "
-                + "mirror it in parts, by sources of their own", .none)
+            "the source has \(count) new files and directories, and a list of them would fill more than half of this machine's memory. Mirror it in parts, with a job for each",
+            .none)
     }
 
     /// - Parameter location: of the setting that disables it.
     package static func disabledJob(_ location: String) -> Refusal {
-        Refusal(.disabledJob, "the job is disabled; to run it, take that out: \(location)", .none)
+        Refusal(.disabledJob, "the job is disabled. To run it, remove this setting: \(location)", .none)
     }
 
     static func sourceLeftOut(_ title: String, _ path: [UInt8]) -> Refusal {
         Refusal(
             .missingSource,
-            "\(title) (\(escapedText(path))) is no longer mirrored here: what the target has of it would be deleted",
+            "\(title) (\(escapedText(path))) is no longer mirrored here, so the target's copy of it would be deleted",
             .adding("--change-source"))
     }
 
@@ -61,15 +62,14 @@ extension Refusal {
     static func weakSourceAmongOthers(_ title: String) -> Refusal {
         Refusal(
             .weakSourceAmongOthers,
-            "the file system of \(title) keeps no change times or inodes, and those of others do; "
-                + "mirror it to a target of its own", .none)
+            "the file system of \(title) has no lasting change times or inode numbers, unlike those of the other sources. Mirror it to a target of its own",
+            .none)
     }
 
     static func rottenSource(_ path: RelativePath) -> Refusal {
         Refusal(
             .rottenSource,
-            "\(path) in the source is not what was recorded of it, although its size and modification time are: "
-                + "it has rotted, or its time was put back; manifest verify --source tells the good copy",
+            "the content of \(path) changed in the source, but its size and time did not. The disk damaged it, or a tool restored its time",
             .adding("--trust-source"))
     }
 
@@ -86,7 +86,7 @@ extension Refusal {
             isOther ? "shows another file system than last time" : "was mounted last time and is not now"
         return Refusal(
             isOther ? .otherSource : .missingSource,
-            "\(path) in the source \(how): the target would lose \(Amount.entries(lost)) of it; is a disk missing?",
+            "\(path) in the source \(how). The target would lose \(Amount.entries(lost)) of it. Is a disk missing?",
             .adding("--change-source"))
     }
 }
@@ -98,35 +98,35 @@ extension Refusal {
     static func foreignTarget(_ entries: Int, hasHistory: Bool, _ adopted: String?) -> Refusal {
         Refusal(
             .foreignTarget,
-            "the target holds \(Amount.entries(entries)) and "
-                + (hasHistory ? "its manifest is missing" : "was never written by fsync-lite")
+            "the target has \(Amount.entries(entries)), and "
+                + (hasHistory ? "its manifest is missing" : "fsync-lite has never written to it")
                 + (adopted.map { "; \($0)" } ?? ""), .adding("--adopt"))
     }
 
     static func unknownJobTarget(_ path: [UInt8], isThere: Bool) -> Refusal {
         Refusal(
             .unknownJobTarget,
-            "the target \(LocalFile(bytes: path)) \(isThere ? "was never written by fsync-lite" : "does not exist"), "
-                + "and a job does not begin one by itself: is a disk missing?", .adding("--create-target"))
+            "the target \(LocalFile(bytes: path)) \(isThere ? "was never written by fsync-lite" : "does not exist"). Is its disk mounted? For the first run of this job, give --create-target",
+            .adding("--create-target"))
     }
 
     static func otherFileSystem(_ path: [UInt8]) -> Refusal {
         Refusal(
             .otherFileSystem,
-            "the target \(LocalFile(bytes: path)) is on another file system than last time: is a disk missing?",
+            "the target \(LocalFile(bytes: path)) is on another file system than last time. Is a disk missing?",
             .adding("--change-target"))
     }
 
     static func missingTarget(_ path: [UInt8], lastApply: Timestamp) -> Refusal {
         Refusal(
             .missingTarget,
-            "the target \(LocalFile(bytes: path)), which an apply of \(lastApply.localText) wrote, is not there, and its path "
-                + "is on another file system: mount its disk. If a new target begins there, give --new-target",
+            "the target \(LocalFile(bytes: path)), which the run of \(lastApply.localText) wrote, does not exist, and its path "
+                + "is on another file system. Mount its disk. To begin a new target there, give --new-target",
             .adding("--new-target"))
     }
 
     static let noParent = Refusal(
-        .noParent, "neither the target nor the directory that would hold it exists: is a disk missing?",
+        .noParent, "the target and the directory above it do not exist. Is a disk missing?",
         .adding("--create-parents"))
 
     /// For a command that makes no directories.
@@ -140,34 +140,34 @@ extension Refusal {
     static func danglingTarget(_ file: LocalFile, to missing: LocalFile) -> Refusal {
         Refusal(
             .danglingTarget,
-            "the target \(file) is a symlink to \(missing), which does not exist: is a disk missing? If not, make that directory",
+            "the target \(file) is a symlink to \(missing), which does not exist. Is a disk missing? If not, make that directory",
             .first("mkdir", "-p", .text(missing.bytes)))
     }
 
     static func insideState(_ path: [UInt8]) -> Refusal {
         Refusal(
             .insideState,
-            "\(LocalFile(bytes: path)) lies in the state of a target; give another directory",
+            "\(LocalFile(bytes: path)) is inside the state of a target; give another directory",
             beside(stateIn: path))
     }
 
     static func besideTarget(_ path: RelativePath) -> Refusal {
         Refusal(
-            .insideState,
-            "\(path) would be beside a target as its state; give another directory", .restoringElsewhere)
+            .insideState, "\(path) is reserved for the state of a target beside it; give another directory",
+            .restoringElsewhere)
     }
 
     static func insideTarget(_ path: [UInt8], _ outer: [UInt8]) -> Refusal {
         Refusal(
             .insideTarget,
-            "\(LocalFile(bytes: path)) lies in the target \(LocalFile(bytes: outer)); give another directory",
+            "\(LocalFile(bytes: path)) is inside the target \(LocalFile(bytes: outer)); give another directory",
             .target(outer + ".mirror".utf8))
     }
 
     static func holdsTarget(_ path: RelativePath, isState: Bool) -> Refusal {
         Refusal(
             .insideTarget,
-            "\(path) there is \(isState ? "the state of a target" : "a target"); give another directory",
+            "\(path) in the destination is \(isState ? "the state of a target" : "a target"); give another directory",
             .restoringElsewhere)
     }
 
@@ -185,15 +185,14 @@ extension Refusal {
     static func renamedTarget(_ state: [UInt8]) -> Refusal {
         Refusal(
             .renamedTarget,
-            "the target was renamed after an exchange, and its state is \(escapedText(state)); "
-                + "rename that likewise, or the target back",
+            "the target was renamed after an exchange, and its state \(escapedText(state)) was not. Rename the state, too, or give the target its old name again",
             .first("mv", .text(state), .stateBesideTarget))
     }
 
     static func stateNameTaken(_ path: [UInt8], by owner: UInt32) -> Refusal {
         Refusal(
             .stateNameTaken,
-            "\(escapedText(path)) belongs to user \(owner) and has the name that the state gets; move it away",
+            "\(escapedText(path)) belongs to user \(owner) and has the name that the target's state needs; move it away",
             .movingAway(path))
     }
 
@@ -213,7 +212,7 @@ extension Refusal {
     static func project(_ project: UInt32, _ error: Errno) -> Refusal {
         Refusal(
             .projectOrEncryption,
-            "what is new cannot be given the project \(project) that its directory hands down: \(error)",
+            "new files cannot get the project \(project), which their directory demands: \(error)",
             .none)
     }
 }
@@ -224,7 +223,7 @@ extension Refusal {
     /// - Parameter reason: what is there in place of a mark; the claim follows.
     static func unmarkedState(_ reason: String, of root: [UInt8]) -> Refusal {
         Refusal(
-            .unmarkedState, "\(reason); if it is yours: fsync-lite recover --claim \(escapedText(root))",
+            .unmarkedState, "\(reason). If it is yours: fsync-lite recover --claim \(escapedText(root))",
             .first("fsync-lite", "recover", "--claim", .targetName))
     }
 
@@ -232,29 +231,30 @@ extension Refusal {
     static func unmarkedState(servedAs root: [UInt8]) -> Refusal {
         Refusal(
             .unmarkedState,
-            "its state has no mark; on that machine, as its owner: fsync-lite recover --claim \(escapedText(root))",
+            "its state has no mark. On that machine, as its owner: fsync-lite recover --claim \(escapedText(root))",
             .none)
     }
 
     static let noMark = Refusal(
-        .noMark, "its file system keeps no mark; move the target out of the tree of another one", .none)
+        .noMark,
+        "it is in another target, and its file system cannot mark it as a target. Move it out", .none)
 
     /// - Parameter copy: the path of the directory that is there now, if it may be a copy of the other one.
     static func stateOfOtherDirectory(_ state: [UInt8], copy: [UInt8]?) -> Refusal {
         let reason =
-            "this is the state of another directory, which stood where the target is; put that one back, or"
+            "this is the state of another directory, which was here before the target. Put that one back, or"
         guard let copy else {
             return Refusal(.stateOfOtherDirectory, "\(reason) move this away", .movingAway(state))
         }
         return Refusal(
-            .stateOfOtherDirectory, "\(reason), if the target is a copy of it, move this into the copy",
+            .stateOfOtherDirectory, "\(reason), if the target is a copy of it, move this state into the copy",
             .first("mv", .text(state), .text(copy + "/\(FileName.state)".utf8)))
     }
 
     static func twoStates(_ beside: [UInt8], _ inside: [UInt8]) -> Refusal {
         Refusal(
             .twoStates,
-            "this is the target's state, and so is \(escapedText(inside)); move away the one that is not",
+            "this is the target's state, and so is \(escapedText(inside)); move the wrong one away",
             .movingAway(beside))
     }
 
@@ -269,21 +269,21 @@ extension Refusal {
 
     static func otherOwner(_ owner: UInt32, _ path: [UInt8]) -> Refusal {
         let back =
-            Account.isRoot ? "; if you gave it away, take it back: chown -R 0 \(escapedText(path))" : ""
+            Account.isRoot ? ". If you gave it away, take it back: chown -R 0 \(escapedText(path))" : ""
         return Refusal(
             .otherOwner,
-            "it belongs to user \(owner), not to \(Account.effectiveUser); run as its owner, or move it away if that user put it there\(back)",
+            "it belongs to user \(owner), not to \(Account.effectiveUser). Run as its owner, or move it away if that user put it there\(back)",
             .asUser(owner))
     }
 
     static func writableState(_ path: [UInt8]) -> Refusal {
         Refusal(
-            .writableState, "others may write to it; take that away: chmod go-w",
+            .writableState, "other users may write to it; forbid that: chmod go-w",
             .first("chmod", "go-w", .text(path)))
     }
 
     static let untrustedState = Refusal(
         .untrustedState,
-        "any user may have written this: its file system does not keep owners, and root commits it only with --trust-state",
+        "any user may have written this, because its file system does not store owners. Root commits it only with --trust-state",
         .adding("--trust-state"))
 }

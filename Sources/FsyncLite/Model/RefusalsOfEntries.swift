@@ -22,7 +22,7 @@ extension Refusal {
     static func targetInExchange(_ path: RelativePath) -> Refusal {
         Refusal(
             .targetInExchange,
-            "\(path) is another target, whose state an exchange would copy; move it out, or leave --exchange out",
+            "\(path) is another target, and an exchange would copy its state. Move it out, or leave out --exchange",
             .without("--exchange"))
     }
 
@@ -30,29 +30,28 @@ extension Refusal {
     static func targetInTheWay(_ path: RelativePath) -> Refusal {
         Refusal(
             .targetInTheWay,
-            "\(path) is another target, and something else of the source would take its place; move it away",
+            "\(path) is another target, but the source has something else at this path. Move it away",
             .movingOut(path))
     }
 
     static func nameCollision(_ first: RelativePath, _ second: RelativePath) -> Refusal {
         Refusal(
             .nameCollision,
-            "\(first) and \(second) are one name in the target, which does not tell case or Unicode forms apart",
+            "the target can have only one of \(first) and \(second), as its file system ignores case or Unicode forms",
             .adding("--exclude", second.pattern))
     }
 
     static func excludedInTheWay(_ path: RelativePath) -> Refusal {
         Refusal(
             .excludedInTheWay,
-            "\(path) in the target is excluded, or holds what is, and something else of the source would take its place",
+            "\(path) in the target is excluded (or contains excluded files), but the source has a new \(path)",
             .adding("--delete-excluded"))
     }
 
     static func undeletedInTheWay(_ path: RelativePath) -> Refusal {
         Refusal(
             .undeletedInTheWay,
-            "\(path) in the target holds entries that --no-delete keeps, and something else of the source would "
-                + "take its place; leave --no-delete out, or that path with --exclude",
+            "\(path) in the target has files that --no-delete protects, but the source has a new \(path). Leave out --no-delete, or that path with --exclude",
             .without("--no-delete"))
     }
 
@@ -60,7 +59,7 @@ extension Refusal {
         let flag = status.isImmutable ? ("immutable", "i") : ("append-only", "a")
         let name = path.isRoot ? "the target's root" : "\(path) in the target"
         return Refusal(
-            .locked, "\(name) is \(flag.0); chattr -\(flag.1) it",
+            .locked, "\(name) is \(flag.0). To change that: chattr -\(flag.1)",
             .first("chattr", .text(Array("-\(flag.1)".utf8)), .inTarget(path.bytes)))
     }
 }
@@ -71,7 +70,7 @@ extension Refusal {
         let isRoot = Account.isRoot
         return Refusal(
             .entryOfOther,
-            "it belongs to user \(owner), and only its owner can put its times right; "
+            "it belongs to user \(owner), and only its owner can restore its times; "
                 + (isRoot ? "run outside this user namespace" : "run as root"),
             isRoot ? .none : .asUser(0))
     }
@@ -87,7 +86,7 @@ extension Refusal {
     static func weakFileSystem(_ capabilities: FileSystemCapabilities) -> Refusal {
         Refusal(
             .weakFileSystem,
-            "the target's file system, \(capabilities.name), cannot keep the promise of all or nothing; it lacks "
+            "the target's file system, \(capabilities.name), cannot promise all or nothing. It lacks "
                 + capabilities.lacks.joined(separator: ", "), .adding("--weak-commit"))
     }
 
@@ -99,7 +98,7 @@ extension Refusal {
         let text = Amount.bytes(needed, over: free)
         let isEnough = needed <= free + history.bytes
         let hopeless =
-            history.bytes > 0 ? "; its history holds \(Amount.bytes(history.bytes)), which is not enough" : ""
+            history.bytes > 0 ? "; its history uses only \(Amount.bytes(history.bytes))" : ""
         var refusal = Refusal(
             .noSpace,
             "\(text.0) are needed and \(text.1) are free in the target"
@@ -116,7 +115,7 @@ extension Refusal {
 
     private static func advice(_ history: PrunableHistory) -> String {
         guard history.bytes > 0 else { return "" }
-        return "; its history holds \(Amount.bytes(history.bytes)), which \(history.command) frees"
+        return "; its history uses \(Amount.bytes(history.bytes)), which \(history.command) frees"
     }
 
     private static func prune(_ history: PrunableHistory) -> WayOut {
@@ -128,7 +127,7 @@ extension Refusal {
 
     static let spaceForPrepared = Refusal(
         .spaceForPrepared,
-        "there is room only if snapshots go, and none goes before a commit: prune some, or apply at once",
+        "only the removal of snapshots makes enough space, and --prepare removes none. Prune some, or apply at once",
         .without("--prepare"))
 
     /// - Parameter reason: why the two trees cannot change places.
@@ -145,47 +144,47 @@ extension Refusal {
         return Refusal(
             .otherSourceDirectory,
             isThere
-                ? "\(file) is not the directory that was mirrored: is a disk missing? --to \(file) uses it"
-                : "the source, \(file), is not there: is a disk missing? --to \(file) makes it",
+                ? "\(file) is not the directory that was mirrored. Is a disk missing? To use it: --to \(file)"
+                : "the source, \(file), does not exist. Is a disk missing? To make it: --to \(file)",
             .restoring(to: path))
     }
 
     static func destinationIsTarget(_ path: [UInt8]) -> Refusal {
         Refusal(
-            .destinationIsTarget, "\(LocalFile(bytes: path)) is a target itself; give another directory",
+            .destinationIsTarget, "\(LocalFile(bytes: path)) is a target; give another directory",
             .restoringBeside(path))
     }
 
     static func unfinishedRestore(_ path: [UInt8]) -> Refusal {
         Refusal(
             .unfinishedRestore,
-            "\(LocalFile(bytes: path)) has what another restore left that was cut short; run that again to end it",
+            "\(LocalFile(bytes: path)) has files of another restore, which was cut short. Run that restore again to end it",
             .restoringBeside(path))
     }
 
     static func occupiedDestination(_ path: [UInt8]) -> Refusal {
         Refusal(
             .occupiedDestination,
-            "\(LocalFile(bytes: path)) holds other entries already, and a whole tree is copied to an empty "
-                + "directory only: name the paths to restore, or give --to with another directory",
+            "\(LocalFile(bytes: path)) already has files, and a whole tree is copied only to an empty directory. Name the paths to restore, or another directory with --to",
             .restoringBeside(path))
     }
 
     static func otherKind(_ path: RelativePath, _ type: FileType) -> Refusal {
         Refusal(
             .otherKind,
-            "\(path) is a \(type.documentName) there, and another kind of entry in the snapshot; move it away",
+            "\(path) is a \(type.documentName) in the destination, and has another type in the snapshot; move it away",
             .first("mv", .inTarget(path.bytes), .inTarget(path.bytes + ".moved".utf8)))
     }
 
     static func wouldOverwrite(_ path: RelativePath, of modified: Timestamp) -> Refusal {
         Refusal(
-            .wouldOverwrite, "\(path) is there, of \(modified.localText), and would be overwritten",
+            .wouldOverwrite,
+            "\(path) exists, of \(modified.localText), and would be overwritten",
             .adding("--overwrite"))
     }
 
     static func moreWouldBeOverwritten(_ count: Int) -> Refusal {
-        Refusal(.wouldOverwrite, "and \(count) more would be overwritten", .adding("--overwrite"))
+        Refusal(.wouldOverwrite, "\(count) more files would be overwritten", .adding("--overwrite"))
     }
 }
 
@@ -239,12 +238,12 @@ extension Refusal {
             .neededSnapshot,
             isPresent
                 ? "\(id) is the present tree, which is never removed"
-                : "\(id) is the tree before the present one, which is always kept, for undo; a later run makes it an older one",
+                : "\(id) is the snapshot that undo needs. It can be removed after the next run",
             .none)
     }
 
     static let nothingToLabel = Refusal(
-        .nothingToLabel, "no apply is kept here that a label could be given to; see keep_last", .none)
+        .nothingToLabel, "there is nothing to label: this target keeps no history; see keep_last", .none)
 }
 
 // MARK: Plans that were made before
@@ -276,8 +275,8 @@ extension Refusal {
 
     static let openServedDirectory = Refusal(
         .openServedDirectory,
-        "a client could put programs there that run with another user's rights: chmod 700 it, or mount it with "
-            + "nosuid,nodev", .none)
+        "other users can reach this directory, and a client may send setuid programs. Run chmod 700 on it, or mount it with nosuid,nodev",
+        .none)
 
     /// - Parameters:
     ///   - deed: what the command or the option does.
@@ -287,7 +286,7 @@ extension Refusal {
     {
         Refusal(
             .keyForbids,
-            "\(deed), and the key for that machine is \(isReadOnly ? "for reading only" : "append-only")",
+            "\(deed), but your key for that machine is \(isReadOnly ? "for reading only" : "append-only")",
             option.map { .without($0) } ?? .none)
     }
 }

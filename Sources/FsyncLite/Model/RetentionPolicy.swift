@@ -72,29 +72,30 @@ extension RetentionPolicy {
 
     package static let counts: [Rule<Int>] = [
         ("keep_last", \.keepLast, "keep the N trees before this one, to undo N runs"),
-        ("keep_hourly", \.keepHourly, "keep the newest of each of the last N hours with one"),
+        ("keep_hourly", \.keepHourly, "keep the newest snapshot of each of the last N hours with one"),
         ("keep_daily", \.keepDaily, "keep the newest of each of the last N days with one"),
-        ("keep_weekly", \.keepWeekly, "likewise of weeks"), ("keep_monthly", \.keepMonthly, "of months"),
-        ("keep_yearly", \.keepYearly, "of years"),
+        ("keep_weekly", \.keepWeekly, "the same for weeks"),
+        ("keep_monthly", \.keepMonthly, "the same for months"),
+        ("keep_yearly", \.keepYearly, "the same for years"),
     ]
 
     package static let ages: [Rule<Age>] = [
         (
             "keep_within", \.keepWithin,
-            "keep those no older than this before the newest, such as 30d or 1y6mo"
+            "keep all of the last 30d (or 1y6mo), counted from the newest"
         ),
-        ("keep_within_hourly", \.keepWithinHourly, "keep the newest of each hour up to that age"),
-        ("keep_within_daily", \.keepWithinDaily, "likewise of each day"),
-        ("keep_within_weekly", \.keepWithinWeekly, "of each week"),
-        ("keep_within_monthly", \.keepWithinMonthly, "of each month"),
-        ("keep_within_yearly", \.keepWithinYearly, "of each year"),
+        ("keep_within_hourly", \.keepWithinHourly, "keep the newest of each hour up to this age"),
+        ("keep_within_daily", \.keepWithinDaily, "the same for each day"),
+        ("keep_within_weekly", \.keepWithinWeekly, "the same for each week"),
+        ("keep_within_monthly", \.keepWithinMonthly, "the same for each month"),
+        ("keep_within_yearly", \.keepWithinYearly, "the same for each year"),
     ]
 }
 
 extension RetentionPolicy: CustomStringConvertible {
     /// The rules in the form of settings, such as `keep_last 3, keep_within 7d`.
     public var description: String {
-        if keepLast == .max { return "everything is kept" }
+        if keepLast == .max { return "all snapshots are kept" }
         let label = keepLabel.map { $0.isEmpty ? "no labels" : "keep_label \($0.joined(separator: ", "))" }
         let counts = RetentionPolicy.counts.map { rule in self[keyPath: rule.path].map { "\(rule.key) \($0)" }
         }

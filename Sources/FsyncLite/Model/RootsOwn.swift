@@ -26,8 +26,8 @@ extension LocalFile {
         guard let (path, owner) = found else { return }
         let text = escapedText(path)
         let reason =
-            (owner == 0 ? "others may write to it" : "it belongs to user \(owner)")
-            + ", and root takes no commands or paths from what others can change; \(hint)"
+            (owner == 0 ? "other users may write to it" : "it belongs to user \(owner)")
+            + ", and root takes no commands or paths from files of other users; \(hint)"
             + (owner == 0 ? "chmod go-w \(text)" : "chown root \(text)")
         let way: WayOut =
             owner == 0 ? .first("chmod", "go-w", .text(path)) : .first("chown", "root", .text(path))
@@ -46,7 +46,7 @@ extension LocalFile {
         throw SyncError(
             Refusal(
                 .unsafeFile,
-                "this symlink belongs to user \(owner), who can lead it elsewhere; name the directory itself",
+                "this symlink belongs to user \(owner), who can redirect it; name the directory itself",
                 .none), path: path)
     }
 

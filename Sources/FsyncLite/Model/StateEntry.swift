@@ -41,7 +41,7 @@ enum StateEntry: String, CaseIterable {
     }
 
     var name: FileName {
-        guard let name = FileName(rawValue.utf8) else { preconditionFailure("\(rawValue) is no name") }
+        guard let name = FileName(rawValue.utf8) else { preconditionFailure("\(rawValue) is not a name") }
         return name
     }
 }
@@ -89,22 +89,22 @@ extension SyncError {
         switch entry {
         case .manifest:
             return [
-                "the history is in other documents: move this one aside, and apply to \(target) with --adopt",
+                "the history is in other files. Move this one aside, then run apply to \(target) with --adopt",
                 "next: \(aside(.manifest))",
             ]
         case .journal, .journalBack:
             return [
-                "how a commit was to end is not known: move it aside with what it had moved, and apply to \(target) anew",
+                "the journal of a commit is damaged. Move it aside with the files that it had moved, then run apply to \(target)",
                 "next: \(aside(entry, .stage))",
             ]
         case .history:
             return [
-                "newer snapshots can be had; this makes an end to those that cannot, and to the older ones",
+                "newer snapshots can be read; this removes the damaged ones, and all that are older",
                 "next: fsync-lite snapshot prune --damaged \(target)",
             ]
         case .stage where parts.count == 3 && parts[2].elementsEqual(TransactionEntry.prepared.bytes):
             return ["next: fsync-lite abandon \(target) \(word(parts[1]))"]
-        case .lastRun: return ["the next apply writes it anew"]
+        case .lastRun: return ["the next run writes it again"]
         default: return []
         }
     }

@@ -17,8 +17,7 @@ public struct TimeSpan: Hashable, Sendable {
 
     /// The accepted forms, for messages.
     public static let forms =
-        "an age such as 7d or 2h (s, m, h, d, w, mo, y), today, yesterday, a weekday such as tuesday, a day such as 2026-11-22, a local time such "
-        + "as '2026-11-22 07:17', or one with its zone such as 2026-11-22T07:17:00Z"
+        "an age such as 7d (s, m, h, d, w, mo, y), today, yesterday, tuesday, 2026-11-22, '2026-11-22 07:17' (local time) or 2026-11-22T07:17:00Z"
 
     /// nil for text of another form.
     public init?(_ text: String, now: Timestamp = .now) {

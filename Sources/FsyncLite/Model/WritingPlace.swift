@@ -47,7 +47,7 @@ extension LocalFile {
         guard try status.isPlanted(in: reporting(directory.status())) else { return }
         throw SyncError(
             .refused, path: bytes,
-            "it belongs to user \(status.owner), who may have put it there to read what is written, or to lead it elsewhere; name another file, or remove it"
+            "it belongs to user \(status.owner), who could read what is written, or redirect it. Name another file, or remove this one"
         )
     }
 }

@@ -72,12 +72,6 @@ struct GuardFacts {
     /// The mounts in the source; nil if they are unknown.
     var mounted: [SourceMount]?
 
-    /// - Parameter state: the path of the state of a target that has another name now.
-    static func renamed(_ state: [UInt8]) -> String {
-        "the target was renamed after an exchange, and its state is \(escapedText(state)); "
-            + "rename that likewise, or the target back"
-    }
-
     /// All reasons to refuse, not only the first.
     func refusals() -> [Refusal] {
         let difference = plan.difference
@@ -134,7 +128,7 @@ struct GuardFacts {
             let loss = Loss(
                 deleted: plan.summary.delete, of: plan.difference.targetCount,
                 emptied: plan.difference.sourceCount == 0 && entries > 0
-                    ? "\(emptiness(of: "the source")) and the target holds \(Amount.entries(entries))" : nil)
+                    ? "\(emptiness(of: "the source")), and the target has \(Amount.entries(entries))" : nil)
             return refusals(of: [loss])
         }
         var deletions: [RelativePath: Int] = [:]
@@ -153,7 +147,7 @@ struct GuardFacts {
                 deleted: tops.reduce(0) { $0 + (deletions.removeValue(forKey: $1) ?? 0) }, of: held,
                 source: " of \(source.title)",
                 emptied: isEmptied
-                    ? "\(emptiness(of: source.title)) and the target holds \(Amount.entries(held - 1)) of it"
+                    ? "\(emptiness(of: source.title)), and the target has \(Amount.entries(held - 1)) of it"
                     : nil)
         }
         // A source that is missing is guarded in `changeRefusal`.
@@ -165,7 +159,7 @@ struct GuardFacts {
 
     private func emptiness(of source: String) -> String {
         options.filters.summary.lines.isEmpty
-            ? "\(source) is empty" : "\(source) is empty, or the filters leave out all of it,"
+            ? "\(source) is empty" : "\(source) is empty, or the filters leave out all of it"
     }
 
     /// The deletions that a run would make for one source.

@@ -105,8 +105,7 @@ extension Plan {
         let count = drifted.isEmpty ? 0 : max(changes, 1)
         guard count > 0 else { return nil }
         return
-            "\(Amount.of(count, "change")) made in the target since the last apply \(count == 1 ? "is" : "are") taken "
-            + "back; the history keeps what was there"
+            "\(Amount.of(count, "change")) made in the target since the last run \(count == 1 ? "is" : "are") taken back; the history keeps the changed files"
     }
 
     /// A plan that does nothing, for these reasons.

@@ -51,7 +51,7 @@ public struct SavedPlan: Hashable, Sendable {
     public init(_ plan: Plan, source: [UInt8], target: [UInt8], options: [[UInt8]]) throws(SyncError) {
         if let refusal = plan.refusals.first { throw SyncError(refusal) }
         guard let basis = plan.basis else {
-            throw SyncError(.usage, "this plan is not one of an apply, and only such a plan is saved")
+            throw SyncError(.usage, "only a plan that mirrors a source can be saved")
         }
         func absolute(_ path: [UInt8]) throws(SyncError) -> [UInt8] {
             SavedPlan.isRemote(path) ? path : try LocalFile(bytes: path).absolute()
@@ -71,18 +71,18 @@ public struct SavedPlan: Hashable, Sendable {
         if now.manifest != basis.manifest {
             drift.append(
                 .changedSincePlan(
-                    "another apply has changed the target since the plan: its manifest is another one"))
+                    "another run has changed the target since the plan was made"))
         }
         if now.source != basis.source {
-            drift.append(.changedSincePlan("the source is another directory than the plan's"))
+            drift.append(.changedSincePlan("the source is another directory than in the plan"))
         }
         if now.target != basis.target {
-            drift.append(.changedSincePlan("the target is another directory than the plan's"))
+            drift.append(.changedSincePlan("the target is another directory than in the plan"))
         }
         if plan.givingWay != givingWay {
             drift.append(
                 .changedSincePlan(
-                    "something else than planned would have to go for the room: \(plan.givingWay.isEmpty ? "nothing" : plan.givingWay.joined(separator: ", "))"
+                    "to make space, the run would remove other snapshots than the plan says: \(plan.givingWay.isEmpty ? "nothing" : plan.givingWay.joined(separator: ", "))"
                 ))
         }
         var (planned, present) = (steps[...], StepList(of: plan)[...])
@@ -106,7 +106,7 @@ public struct SavedPlan: Hashable, Sendable {
         let sides = [(before.source, now.source, "source"), (before.target, now.target, "target")]
         let changed = sides.filter { $0.0 != $0.1 }.map { "in the \($0.2)" }
         return changed.isEmpty
-            ? "there is something else to do" : "changed \(changed.joined(separator: " and "))"
+            ? "the plan has another action for it" : "changed \(changed.joined(separator: " and "))"
     }
 }
 

@@ -82,7 +82,7 @@ extension SavedPlan {
         Field("manifest", .text, \.basis.manifest),
         Field("source_root", .identity, \.basis.source), Field("target_root", .identity, \.basis.target),
         Field("gives_way", .texts, get: { $0.givingWay.nonEmpty }, set: { $0.givingWay = $1 })
-            .requiring("an empty list of what gives way") { !$0.givingWay.isEmpty },
+            .requiring("an empty list of snapshots to remove") { !$0.givingWay.isEmpty },
     ]
     private static let option = [Field<[UInt8]>("option", base64: "option_base64", .bytes, \.self)]
     private static let trailer: [Field<SavedPlan>] = [
@@ -111,7 +111,7 @@ extension SavedPlan.Step {
         let verb = action.verb
         guard action.isPossible,
             (source == nil) == (verb == .delete), verb == .create || target != nil
-        else { throw reader.error("this is not what a \(verb.rawValue) has") }
+        else { throw reader.error("a \(verb.rawValue) has other fields") }
         // The root's attributes can change. It is never moved, and no entry links to it.
         guard verb == .attributes || !action.path.isRoot, ![action.from, action.link].contains(.root) else {
             throw reader.error("\".\" is the root, and this is not done to it")

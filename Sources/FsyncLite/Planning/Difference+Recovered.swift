@@ -11,7 +11,7 @@ extension Difference {
         return edit { $0.leaveChanged(tree.recovered, tree) }.sorted().map {
             Problem(
                 path: $0, code: .drift,
-                message: "this was changed while no run covered it; it stays as it is")
+                message: "it was changed while it was excluded; it is left unchanged")
         }
     }
 

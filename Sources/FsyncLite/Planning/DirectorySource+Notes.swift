@@ -19,15 +19,15 @@ extension DirectorySource {
         if let first = shared.first {
             let paths = shared.count == 1 ? "\(first)" : "\(first) and \(shared.count - 1) more"
             plan.notes.append(
-                "a hard link made source and target one file, so an edit of it would change both; copied anew: \(paths)"
+                "source and target were hard links to one file, so an edit would change both. Copied again: \(paths)"
             )
         }
         let kept = plan.difference.kept
         if let first = kept.first {
             plan.notes.append(
                 kept.count == 1
-                    ? "1 directory that would be deleted holds what is excluded and stays: \(first)"
-                    : "\(kept.count) directories that would be deleted hold what is excluded and stay: \(first) and others"
+                    ? "1 directory is not deleted, as it contains excluded files: \(first)"
+                    : "\(kept.count) directories are not deleted, as they contain excluded files: \(first) and others"
             )
         }
         if header == nil, options.adopt, let adopted = plan.adopted { plan.notes.append(adopted) }
@@ -39,27 +39,28 @@ extension DirectorySource {
             let count = findings.omittedSockets
             notes.append(
                 count == 1
-                    ? "1 socket holds no data and is left out"
-                    : "\(count) sockets hold no data and are left out")
+                    ? "1 socket is left out, as it has no data"
+                    : "\(count) sockets are left out, as they have no data")
         }
         if header == nil, findings.metReservedName {
             notes.append(
-                "the source's own .fsync-lite is left out: the history is not copied; cp -a copies it")
+                "the source's own .fsync-lite is left out, so its history is not copied; cp -a copies it")
         }
         if !keepsIdentity {
             notes.append(
-                "the source's file system keeps no change times or inodes: size and modification time decide")
+                "the source's file system has no lasting inodes or change times: size and modification time decide"
+            )
         }
         if let capabilities = root.capabilities, options.allowsWeakCommit {
             notes += capabilities.notes(leftOut: leftOut.kinds)
         }
         if header == nil, options.attributes.contains(.owner), !attributes.contains(.owner) {
-            notes.append("owners are left alone: only root can set them")
+            notes.append("owners are left unchanged: only root can set them")
         }
         if let (first, count) = opened {
             let others = count > 1 ? " and \(count - 1) more" : ""
             notes.append(
-                "the mirror's owner may read \(first)\(others), which in the source only others than the owner may"
+                "the owner of the copy may read \(first)\(others), which the owner in the source may not"
             )
         }
         return notes
@@ -69,8 +70,7 @@ extension DirectorySource {
         var notes: [String] = []
         if let manifest, !isComparisonAsked, movedTimes > max(manifest.summary.files / 2, 100) {
             notes.append(
-                "\(movedTimes) files were read because their change times had moved, and all were equal: something "
-                    + "moves them, such as cp -al or chown -R"
+                "\(movedTimes) files were read because their change times had changed, but no content had. A program such as cp -al or chown -R changes these times"
             )
         }
         return notes
@@ -79,12 +79,11 @@ extension DirectorySource {
     private var targetNotes: [String] {
         guard options.trustsManifest else { return [] }
         guard trustsManifest else {
-            return ["the target was scanned: it is not as its manifest has it"]
+            return ["the target was scanned, because it differs from its manifest"]
         }
         guard header != nil, !isTargetRecorded else { return [] }
         return [
-            "the target was scanned: its manifest is of other filters or attributes, or has no mark, "
-                + "or what is excluded is to go"
+            "the target was scanned, because its manifest has other filters or attributes, or lacks a mark, or excluded files are to be deleted"
         ]
     }
 
@@ -93,13 +92,13 @@ extension DirectorySource {
         if let header, header.digests != keptDigests {
             plan.notes.append(
                 keptDigests == nil
-                    ? "later runs record no digests any more"
-                    : "later runs record digests, too; --digest=none ends that")
+                    ? "later runs will record no digests"
+                    : "later runs will record digests, too; --digest=none ends that")
         }
         guard keptRules != header?.retention else { return }
         plan.notes.append(
-            keptRules.map { "kept with the target until others are given: \($0)" }
-                ?? "the rules of retention that were kept with the target are forgotten")
+            keptRules.map { "these rules of retention are stored with the target for later runs: \($0)" }
+                ?? "the rules of retention that were stored with the target are removed")
     }
 }
 
@@ -110,8 +109,8 @@ extension FilterSummary {
         let changes =
             later.lines.filter { !before.contains($0) }.map { "+ \($0)" }
             + lines.filter { !after.contains($0) }.map { "- \($0)" }
-        return "the filters are not those of last time: "
+        return "the filters changed since the last run: "
             + (changes.isEmpty
-                ? "their order is another" : Amount.list(Array(changes.prefix(20)), of: changes.count))
+                ? "they have another order" : Amount.list(Array(changes.prefix(20)), of: changes.count))
     }
 }

@@ -69,7 +69,7 @@ extension Difference {
         return homeless.map {
             Problem(
                 path: $0, code: .drift,
-                message: "its directory was removed from the target since; it stays in the history")
+                message: "its directory was removed from the target since; the file is in the history")
         }
     }
 }
@@ -278,7 +278,7 @@ private struct DriftSettlement {
         return missing.map {
             Problem(
                 path: $0, code: .drift,
-                message: "it was removed from the target since, and is not brought back")
+                message: "it was removed from the target since, and is not restored")
         }
     }
 
@@ -328,8 +328,9 @@ private struct DriftSettlement {
                 $0.replacesContent && $0.base == nil && !$0.target.path.isInState && !$0.target.isDirectory
             }.map(\.target.path)
         let staying = strangers.subtracting(going).map(moves.carriedPath(of:))
-        let what = "what filters left out, or no apply brought here,"
-        return [(staying, "stays"), (Array(going), "goes to the history")].compactMap { paths, verb in
+        let what = "excluded files and files that no run copied"
+        return [(staying, "are left unchanged"), (Array(going), "are moved to the history")].compactMap {
+            paths, verb in
             paths.min().map { "\(what) \(verb): \(Amount.list([$0.description], of: paths.count))" }
         }
     }

@@ -18,7 +18,7 @@ struct FoundSnapshot {
     init(of restoration: Restoration) throws {
         holder = try TargetRoot(restoration.target)
         guard let directory = holder.directory, let state = holder.state else {
-            throw SyncError(.inputMissing, path: restoration.target, "nothing was applied here")
+            throw SyncError(.inputMissing, path: restoration.target, "no run has written to this target")
         }
         guard let header = try state.manifest()?.header, !header.sources.isEmpty else {
             throw try state.noManifest(restoration.target)
@@ -60,7 +60,7 @@ struct FoundSnapshot {
             return !entry.isUncovered && line.below == nil
         }.map(\.path)
         return FoundSnapshot.note(
-            "changed in the target after this snapshot was made, and restored as the next run found it",
+            "changed in the target after this snapshot was made, and restored with that change",
             Set(changed.filter { paths.isEmpty || $0.isWithin(paths) }))
     }
 

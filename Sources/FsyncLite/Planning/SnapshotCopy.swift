@@ -43,7 +43,7 @@ struct SnapshotCopy: PlanSource {
     func planWithoutScan() throws -> Plan? {
         if try root.holds(copy: copy, isAlone: !restoration.goesBesideOthers) {
             var plan = Plan(refusing: [])
-            plan.notes = ["an earlier run had restored this, and was cut short at its very end"]
+            plan.notes = ["an earlier restore, which was cut short, had already restored this"]
             return plan
         }
         let holder = contents.resolver()?.root

@@ -51,7 +51,7 @@ struct SnapshotSource: PlanSource {
         notes =
             restoration.keepsDrift
             ? FoundSnapshot.note(
-                "changed in the target between these applies, and taken back with them",
+                "changed in the target between these runs, and taken back with them",
                 try lists.changedByHand(between: first..<max(first, index)))
             : found.notes(on: tree, within: restoration.paths)
         earlierTree = found.contents(tree)

@@ -17,8 +17,7 @@ extension FileSystemCapabilities {
     public var promise: String {
         guard !isComplete else { return "all or nothing, also after a power cut (\(name))" }
         return
-            "after a kill the old tree or the new one; after a power cut run recover, then manifest verify; "
-            + "one writer at a time (\(name), weak commit)"
+            "after a kill, the old tree or the new one; after a power cut, run recover, then manifest verify. Only one machine may write at a time (\(name), weak commit)"
     }
 
     /// The promise, and the kinds of values that this file system cannot store: for people, a line each.
@@ -27,8 +26,8 @@ extension FileSystemCapabilities {
             let count = leftOut.reduce(0) { $1.key.word == word ? $0 + $1.value : $0 }
             return count > 0 ? "\(word) (\(count) left out)" : word
         }
-        var parts = missing.isEmpty ? [] : ["holds no " + missing.joined(separator: ", no ")]
-        if timeStep > 1 { parts.append("keeps times to \(FileSystemCapabilities.text(ofStep: timeStep))") }
+        var parts = missing.isEmpty ? [] : ["has no " + missing.joined(separator: ", no ")]
+        if timeStep > 1 { parts.append("rounds times to \(FileSystemCapabilities.text(ofStep: timeStep))") }
         if directorySyncFailure != nil { parts.append("cannot sync directories") }
         return [promise] + (parts.isEmpty ? [] : ["\(name) \(parts.joined(separator: ", and "))"])
     }

@@ -120,11 +120,11 @@ extension Domain {
     static func reason(_ demand: Domain, _ found: Domain, directory: String) -> String {
         if demand.handsDownProject, let project = demand.project, project != found.project {
             let own = found.project.map { "of project \($0)" } ?? "of another project"
-            return "it is \(own), and \(directory) takes only what is of project \(project); "
-                + "chattr -p \(project) it, or chattr -P the directory"
+            return
+                "it is \(own), and \(directory) takes only files of project \(project). Run chattr -p \(project) on it, or chattr -P on the directory"
         }
         return
-            "\(directory) is encrypted and takes only what is encrypted like it; encrypt the whole target, "
+            "\(directory) is encrypted, and takes only files with the same encryption. Encrypt the whole target, "
             + "or leave the directory out with --exclude"
     }
 }

@@ -65,7 +65,7 @@ struct AnswerOrder {
         let kind = requests[first].kind
         switch frame.type {
         case .entries where kind == .scan || kind == .list || kind == .snapshot:
-            guard !reader.isAtEnd else { throw WireError("a frame without entries") }
+            guard !reader.isAtEnd else { throw WireError("a frame without files") }
             return .entries(reader)
         case .file where kind == .content: return .file(reader)
         case .data where kind == .content: return .data(reader)
@@ -85,7 +85,7 @@ struct AnswerOrder {
             }
             if isLast { removeFirst() }
             return .end(piece, isLast: isLast)
-        default: throw WireError("an answer of another kind than was asked for")
+        default: throw WireError("an answer of the wrong kind")
         }
     }
 

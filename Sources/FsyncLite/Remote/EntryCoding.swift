@@ -86,14 +86,14 @@ struct EntryDecoder {
     /// Reads the next entry, and sets `path`.
     mutating func next(_ reader: inout FrameReader) throws(WireError) -> Entry {
         let levels = try reader.number(UInt32.self)
-        guard Int(levels) < open.count else { throw WireError("an entry outside of the tree") }
+        guard Int(levels) < open.count else { throw WireError("a path outside of the tree") }
         open.removeLast(Int(levels))
         let level = open.count - 1
         let (name, entry) = try EntryDecoder.entry(
             &reader, after: open[level].last, isAtTop: level == (parts.isEmpty ? 0 : 1))
         if !parts.isEmpty, level == 0 {
             guard entry.status.type == .directory, parts.contains(Array(name.bytes)) else {
-                throw WireError("an entry beside the sources")
+                throw WireError("a path beside the sources")
             }
         }
         open[level].last = Array(name.bytes)
@@ -119,12 +119,12 @@ struct EntryDecoder {
         _ reader: inout FrameReader, after last: [UInt8], isAtTop: Bool
     ) throws(WireError) -> (FileName, Entry) {
         let marks = try reader.byte()
-        guard let sight = Sight(rawValue: marks >> 1) else { throw WireError("an entry with unknown marks") }
+        guard let sight = Sight(rawValue: marks >> 1) else { throw WireError("a file with unknown marks") }
         let name = try reader.name()
         guard last.isEmpty || last.lexicographicallyPrecedes(name.bytes) else {
-            throw WireError("entries out of order, or twice")
+            throw WireError("paths out of order, or twice")
         }
-        guard !isAtTop || name != FileName.state else { throw WireError("an entry with a reserved name") }
+        guard !isAtTop || name != FileName.state else { throw WireError("a file with a reserved name") }
         var status = try reader.status()
         var destination: [UInt8] = []
         if status.type == .symlink {
@@ -135,7 +135,7 @@ struct EntryDecoder {
         let isTooLarge = marks & 1 != 0
         guard sight != .unlisted || status.type == .directory,
             !isTooLarge || sight == .whole && status.type == .file
-        else { throw WireError("an entry with marks of another type") }
+        else { throw WireError("a file with marks of another type") }
         return (
             name,
             Entry(

@@ -120,7 +120,7 @@ final class FarProcess: Connection {
     ) -> String {
         if !unread.isEmpty, Greeting.frame().starts(with: unread) {
             return
-                "the connection was lost at once, before fsync-lite had said who it is\(reason). To look at it: "
+                "the connection was lost before fsync-lite answered\(reason). To try it: "
                 + trial("\(access.command) --version")
         }
         if !unread.isEmpty {
@@ -128,8 +128,8 @@ final class FarProcess: Connection {
             let printed = unread.drop { $0 == UInt8(ascii: "\n") || $0 == UInt8(ascii: "\r") }.prefix(200)
             let line = printed.prefix { $0 >= UInt8(ascii: " ") }
             let text = line.isEmpty ? printed.prefix(40) : line
-            return "the shell there prints \"\(escapedText(text))\" before fsync-lite answers: its startup "
-                + "files must print nothing where there is no terminal. To see it: \(trial("true"))"
+            return
+                "the shell of that machine prints \"\(escapedText(text))\" before fsync-lite answers: its startup files must print nothing if there is no terminal. To see it: \(trial("true"))"
         }
         // With code 255, ssh says why it cannot connect.
         if code == 255, let complaint { return "ssh could not connect\(reason)\(advice(complaint))" }
@@ -137,15 +137,15 @@ final class FarProcess: Connection {
         let isNamed = ![RemoteAccess.usualCommand, RemoteAccess.installedCommand].contains(access.command)
         let name = escapedText(access.command.utf8)
         let help =
-            (isNamed ? "" : "put it there with --install, or ") + "say where it is with --remote-command"
+            (isNamed ? "" : "install it with --install, or ") + "give its path with --remote-command"
         return switch code {
-        case 126: "\(name) cannot be run there: \(help)\(reason)"
-        case 127 where isNamed: "there is no \(name) there: \(help)\(reason)"
-        case 127: "there is no fsync-lite there, or its shell does not find it: \(help)\(reason)"
+        case 126: "\(name) cannot be run on that machine; \(help)\(reason)"
+        case 127 where isNamed: "that machine has no \(name); \(help)\(reason)"
+        case 127: "that machine has no fsync-lite, or its shell does not find it; \(help)\(reason)"
         case 64:
-            "its fsync-lite is another version, which cannot serve\(reason). To compare: \(trial("\(access.command) --version"))"
+            "its fsync-lite is another version, which cannot serve\(reason). To see it: \(trial("\(access.command) --version"))"
         default:
-            "it ended without an answer, with exit code \(code ?? 0)\(reason). If there is no \(name) there: \(help). "
+            "it ended without an answer, with exit code \(code ?? 0)\(reason). If that machine has no \(name): \(help). "
                 + "To try it: \(trial("\(access.command) --version"))"
         }
     }

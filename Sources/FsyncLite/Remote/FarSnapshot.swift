@@ -160,7 +160,7 @@ struct SnapshotEnd {
             let (path, isDirectory) = (entries.path, entries.status.type == .directory)
             let isWanted = wanted.isEmpty || wanted.contains(path) || path.isBelow(anyOf: wanted)
             guard isWanted || isDirectory && above.contains(path) else {
-                throw WireError("an entry that was not asked for")
+                throw WireError("a file that was not asked for")
             }
             locator.add(path, isDirectory: isDirectory)
         }

@@ -29,7 +29,7 @@ enum Greeting {
         guard let frame = try parser.next() else { return .nothing }
         var reader = FrameReader(frame.payload)
         guard frame.type == .hello, frame.payload.starts(with: WireFormat.magic) else {
-            throw WireError("this is no greeting of fsync-lite")
+            throw WireError("this is not a greeting of fsync-lite")
         }
         for _ in WireFormat.magic { _ = try reader.byte() }
         let (lowest, highest) = (try reader.number(), try reader.number())
@@ -38,7 +38,7 @@ enum Greeting {
         guard lowest <= own.upperBound, highest >= own.lowerBound else {
             return .others(
                 "its fsync-lite speaks versions \(lowest) to \(highest) of the protocol, and this one "
-                    + "\(own.lowerBound) to \(own.upperBound): install the same version at both ends")
+                    + "\(own.lowerBound) to \(own.upperBound): install the same version on both machines")
         }
         return .greeted
     }

@@ -13,7 +13,7 @@ struct IssuedEntries {
 
     mutating func append(_ name: [UInt8], in directory: UInt32, isDirectory: Bool) throws {
         guard parents.count < Int(UInt32.max), names.count + name.count < Int(UInt32.max) else {
-            throw SyncError(.failed, "there are more entries than one run can mirror from another machine")
+            throw SyncError(.failed, "one run cannot mirror so many files from another machine")
         }
         if isDirectory { directories.append(UInt32(parents.count)) }
         sorted = nil

@@ -61,13 +61,13 @@ struct LineReader {
             let limit = isGreeted ? patience() : mayBeAsked ? nil : LineTimeout.usual.answer
             if limit == nil || frames.contains(where: { $0.type != .ping }) { progress = .now }
             if let limit, ContinuousClock.now - progress > limit {
-                throw Silence(reason: "it sent only signs of life for \(limit)\(activity())")
+                throw Silence(reason: "it sent no data for \(limit), only signs of life\(activity())")
             }
             guard try connection.waitForInput(milliseconds: 500) else {
                 guard isGreeted || !mayBeAsked, ContinuousClock.now - heard > .seconds(WireFormat.patience)
                 else { continue }
                 throw Silence(
-                    reason: "there was no sign of it for \(WireFormat.patience) seconds\(activity())"
+                    reason: "it sent nothing for \(WireFormat.patience) seconds\(activity())"
                         + (isGreeted ? "" : connection.hint))
             }
             heard = .now

@@ -78,7 +78,7 @@ struct OpenedTree {
         _ name: String?, _ path: [UInt8], _ reader: inout FrameReader
     ) throws(WireError) -> Root {
         var status = try reader.status()
-        guard status.type == .directory else { throw WireError("the source is no directory") }
+        guard status.type == .directory else { throw WireError("the source is not a directory") }
         status.isMountRoot = try reader.flag()
         let (fileSystem, keepsIdentity) = (try word(&reader), try reader.flag())
         var chain: [FileStatus] = []
@@ -162,7 +162,7 @@ extension FrameReader {
             if count > 1 || !bytes.isEmpty {
                 guard let text = String(validating: bytes, as: UTF8.self),
                     MirrorSource.fault(ofName: text) == nil
-                else { throw WireError("a source with a name that none can have") }
+                else { throw WireError("a source with an invalid name") }
                 guard last.lexicographicallyPrecedes(bytes), names.insert(text).inserted else {
                     throw WireError("sources out of order, or twice")
                 }
@@ -170,7 +170,7 @@ extension FrameReader {
             }
             let path = try self.bytes(upTo: WireFormat.longestPath)
             guard path.first == UInt8(ascii: "/"), !path.contains(0) else {
-                throw WireError("a path is none")
+                throw WireError("a path is invalid")
             }
             sources.append(try read(name, path, &self))
         }

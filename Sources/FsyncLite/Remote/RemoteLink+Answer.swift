@@ -86,7 +86,7 @@ extension RemoteLink {
             while true {
                 switch try next(monitor) {
                 case .entries(var reader):
-                    guard end.isEmpty else { throw WireError("entries after their end") }
+                    guard end.isEmpty else { throw WireError("files after the end of their list") }
                     try entries(&reader)
                 case .end(let piece, let isLast):
                     end += piece
@@ -96,7 +96,7 @@ extension RemoteLink {
             }
         }
 
-        static let otherKind = WireError("an answer of another kind than was asked for")
+        static let otherKind = WireError("an answer of the wrong kind")
 
         /// Drops the parts that were not taken.
         func abandon() {

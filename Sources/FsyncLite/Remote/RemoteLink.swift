@@ -98,7 +98,7 @@ final class RemoteLink: Sendable {
             return try body()
         } catch let error as WireError {
             throw SyncError(
-                .unreachable, path: endpoint.bytes, "what comes from there is not understood: \(error.reason)"
+                .unreachable, path: endpoint.bytes, "its data is not understood: \(error.reason)"
             )
         }
     }
@@ -264,7 +264,7 @@ final class RemoteLink: Sendable {
             } catch let error as SyncError {
                 fail(error)
             } catch let error as WireError {
-                fail("what comes from there is not understood: \(error.reason)")
+                fail("its data is not understood: \(error.reason)")
             } catch let silence as LineReader.Silence {
                 fail(silence.reason)
             } catch {

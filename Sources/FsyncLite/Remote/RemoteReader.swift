@@ -207,7 +207,7 @@ struct RemoteContent: SourceContent {
             return
         }
         found = (try reader.digest(), try reader.status(), try reader.flag())
-        guard found?.status.type == .file else { throw WireError("the digest of what is no file") }
+        guard found?.status.type == .file else { throw WireError("only files have digests") }
         try reader.refusal().map(note)
     }
 

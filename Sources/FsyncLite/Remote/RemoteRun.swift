@@ -93,8 +93,8 @@ package final class RemoteRun {
             if mayHaveWritten {
                 throw SyncError(
                     .pending, path: endpoint.bytes,
-                    "\(reason); it may go on there and ends by itself, and how is not known from here. "
-                        + "To end what may be left, before it is run again: \(recovery)")
+                    "\(reason). The run may go on there and ends by itself, but its result is unknown here. Before the next run: \(recovery)"
+                )
             }
             let isUnchanged = if case .asks = certainty { true } else { false }
             throw SyncError(

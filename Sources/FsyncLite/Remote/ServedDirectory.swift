@@ -13,7 +13,7 @@ package struct ServedDirectory: Sendable {
     private func outside(_ path: [UInt8]) -> SyncError {
         SyncError(
             .notServed(
-                "it is outside of what is served: \(escapedText(directory.path)); give a path relative to that"
+                "it is outside of the served directory \(escapedText(directory.path)); give a path relative to that"
             ),
             path: path)
     }
@@ -60,7 +60,7 @@ package struct ServedDirectory: Sendable {
         guard !names.isEmpty, names.allSatisfy({ FileName($0) != nil }) else {
             throw SyncError(
                 .notServed(
-                    "a target is strictly beneath what is served, \(escapedText(directory.path)), by a path without .."
+                    "a target must be below the served directory \(escapedText(directory.path)), with a path without .."
                 ), path: path)
         }
         guard try !isWriting || directory.keepsOthersOut() else {
@@ -81,7 +81,7 @@ package struct ServedDirectory: Sendable {
                 if error.errno == .crossDevice { throw outside(path) }
                 guard error.errno == .tooManyLinks else { continue }
                 throw SyncError(
-                    .notServed("a symlink is on its way, and a target that is served has a path without one"),
+                    .notServed("its path has a symlink, which a served target must not have"),
                     path: path)
             }
         }

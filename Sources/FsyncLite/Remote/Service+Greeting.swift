@@ -33,7 +33,7 @@ extension Service {
                 )
             }
         } catch let end as ServiceLink.Ended {
-            throw SyncError(.unreachable, end.reason ?? "the other end is gone")
+            throw SyncError(.unreachable, end.reason ?? "the other machine has closed the connection")
         } catch let error as WireError {
             throw SyncError(.unreachable, error.reason)
         } catch let error as Errno {

@@ -25,7 +25,7 @@ extension Service.Session {
         var paths: [[UInt8]] = []
         for _ in 0..<(try reader.number()) { paths.append(try reader.bytes(upTo: WireFormat.longestPath)) }
         try reader.end()
-        guard !path.isEmpty, !path.contains(0) else { throw WireError("a path is none") }
+        guard !path.isEmpty, !path.contains(0) else { throw WireError("a path is invalid") }
         let snapshots =
             switch access {
             case .any(_, let all): all

@@ -131,7 +131,7 @@ public final class Service {
             options.isStrict = try reader.flag()
             let filters = try reader.filters()
             try reader.end()
-            guard !path.isEmpty, !path.contains(0) else { throw WireError("a path is none") }
+            guard !path.isEmpty, !path.contains(0) else { throw WireError("a path is invalid") }
             let scanned = try ManifestHeader.Scan.now()
             let source: MirrorSource
             let root: Directory
@@ -142,7 +142,7 @@ public final class Service {
                 source = .directory(root.path)
             case .only(let own, let admitted):
                 guard admitted.admit(filters) else {
-                    throw SyncError(.notServed("the target's settings take in what is left out here"))
+                    throw SyncError(.notServed("the target's settings include files that are left out here"))
                 }
                 (source, root) = (own, try own.open())
             case .digests(let own): (source, root) = (own, try own.open())
@@ -262,7 +262,7 @@ public final class Service {
             var reader = request.payload
             // `rules` is refused, too: ignore files are content.
             if case .digests = access, ![.open, .scan, .digest].contains(request.kind) {
-                throw SyncError(.notServed("only digests are given to a verification"))
+                throw SyncError(.notServed("a verification gets digests only"))
             }
             switch request.kind {
             case .open, .snapshot: break

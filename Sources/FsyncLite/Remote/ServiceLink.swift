@@ -270,7 +270,7 @@ final class ServiceLink: Sendable {
             end(silence.reason)
             return onSilence()
         } catch let error as WireError {
-            end(output == nil ? error.reason : "what comes from there is not understood: \(error.reason)")
+            end(output == nil ? error.reason : "its data is not understood: \(error.reason)")
         } catch {
             end("reading from it failed: \(error)")
         }

@@ -21,7 +21,7 @@ struct Welcome {
         greeting: while true {
             switch try Greeting.take(&parser) {
             case .nothing: try receive()
-            case .text: throw WireError("this is no greeting of fsync-lite")
+            case .text: throw WireError("this is not a greeting of fsync-lite")
             case .others(let reason): throw ServiceLink.Ended(reason: reason)
             case .greeted: break greeting
             }
@@ -41,12 +41,12 @@ struct Welcome {
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 * 1024, alignment: 4096)
         defer { buffer.deallocate() }
         guard ContinuousClock.now - began <= timeout.reading else {
-            throw WireError("the client sent only signs of life for \(timeout.reading)")
+            throw WireError("the client sent no data, only signs of life, for \(timeout.reading)")
         }
         let waited = ContinuousClock.now
         while try !connection.waitForInput(milliseconds: Int32(WireFormat.pause * 1000)) {
             guard ContinuousClock.now - waited < .seconds(WireFormat.patience) else {
-                throw WireError("there was no sign of the client for \(WireFormat.patience) seconds")
+                throw WireError("the client sent nothing for \(WireFormat.patience) seconds")
             }
             try connection.write(FrameWriter(.ping).frame())
         }

@@ -260,13 +260,13 @@ struct FrameReader {
 
     mutating func name() throws(WireError) -> FileName {
         let bytes = try bytes(upTo: 255)
-        guard let name = FileName(bytes) else { throw WireError("a name is none") }
+        guard let name = FileName(bytes) else { throw WireError("a name is invalid") }
         return name
     }
 
     mutating func path() throws(WireError) -> RelativePath {
         guard let path = RelativePath(try bytes(upTo: WireFormat.longestPath)) else {
-            throw WireError("a path is none")
+            throw WireError("a path is invalid")
         }
         return path
     }

@@ -83,7 +83,7 @@ extension String {
 extension FrameReader {
     mutating func status() throws(WireError) -> FileStatus {
         guard let type = FileType(rawValue: try byte()), type != .socket else {
-            throw WireError("an entry of an unknown type")
+            throw WireError("a file of an unknown type")
         }
         var status = FileStatus(type: type, modified: FileTime(seconds: 0, nanoseconds: 0))
         status.permissions = try number(UInt16.self, upTo: 0o7777)
@@ -165,7 +165,7 @@ extension FrameReader {
         for _ in 0..<(try number(UInt32.self)) { filters.exclude(try bytes(upTo: WireFormat.longestPath)) }
         let name = try bytes(upTo: 255)
         guard name.isEmpty || filters.setIgnoreFile(named: name) else {
-            throw WireError("the name of the ignore files is none")
+            throw WireError("the name of the ignore files is invalid")
         }
         filters.excludesCaches = try flag()
         filters.staysOnFileSystem = try flag()

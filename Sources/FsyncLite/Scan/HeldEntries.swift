@@ -73,7 +73,7 @@ extension FileSystemCapabilities {
             }
         if let feature, !held.contains(feature) { return .kind }
         if type == .symlink, names.mustBeUTF8, String(validating: destination(), as: UTF8.self) == nil {
-            return .particular("\(self.name) holds only symlinks in UTF-8")
+            return .particular("\(self.name) stores only symlinks in UTF-8")
         }
         if type == .symlink, !held.contains(.outwardSymlinks) {
             let destination = destination()
@@ -81,7 +81,7 @@ extension FileSystemCapabilities {
             if destination.first == UInt8(ascii: "/")
                 || parts.contains(where: { $0.elementsEqual("..".utf8) })
             {
-                return .particular("\(self.name) holds no symlink to \(escapedText(destination))")
+                return .particular("\(self.name) cannot store a symlink to \(escapedText(destination))")
             }
         }
         return names.fault(of: name).map { .particular("\(self.name) \($0)") }

@@ -286,7 +286,7 @@ struct TreeCursor {
         level.subdirectory += 1
         if options.others.contains(where: { $0.isSameObject(as: status) }), try !leavesOutContent() {
             throw SyncError(
-                .overlap("one of source and target lies inside the other, by way of a mount"),
+                .overlap("source or target is inside the other one, through a mount"),
                 path: chain.root.path + [UInt8(ascii: "/")] + path.bytes)
         }
         try monitor.checkCancellation()

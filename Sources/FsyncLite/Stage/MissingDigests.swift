@@ -42,7 +42,7 @@ final class MissingDigests {
     var note: String? {
         guard let (path, reason) = without.first else { return nil }
         let others = without.count > 1 ? ", and of \(without.count - 1) more" : ""
-        return "no digest is recorded of \(path): \(reason)\(others)"
+        return "no digest was recorded of \(path): \(reason)\(others)"
     }
 
     private struct Worker: FileWorker {

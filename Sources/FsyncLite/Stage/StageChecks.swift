@@ -18,7 +18,7 @@ extension Stage {
             guard try copy.digest.get() == copy.file.digest else {
                 throw SyncError(
                     .failed, path: copy.file.path.bytes,
-                    "its copy reads back otherwise than it was written: check memory and disk")
+                    "its copy has other content than was written. Check memory and disk")
             }
         }
         for index in staged.indices {

@@ -63,7 +63,7 @@ package final class StageLog: Sendable {
     }
 
     private static func warning(_ error: any Error) -> String {
-        "what is staged could not be written down: \(error)"
+        "the list of staged files could not be written: \(error)"
     }
 
     /// Adds a file that is staged completely.

@@ -77,7 +77,7 @@ final class StageWorker {
 
     private func resolve(_ location: RelativePath) throws -> (Directory, FileName) {
         guard let found = try stage.location(of: location) else {
-            preconditionFailure("the stage itself is not a staged entry")
+            preconditionFailure("the stage itself is not a staged file")
         }
         return found
     }

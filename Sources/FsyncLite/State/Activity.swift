@@ -60,7 +60,7 @@ extension Activity: Codable {
             let phaseBegan = Timestamp(iso8601: document.phaseBegan)
         else {
             throw DecodingError.dataCorrupted(
-                .init(codingPath: decoder.codingPath, debugDescription: "This is no activity."))
+                .init(codingPath: decoder.codingPath, debugDescription: "This is not an activity."))
         }
         (self.began, self.phaseBegan) = (began, phaseBegan)
         (process, boot) = (document.process, document.boot)

@@ -51,7 +51,7 @@ final class ActivityMonitor: Monitor {
         do {
             try state.remove(.activity)
         } catch {
-            base.warn("what this run was doing is still written down: \(error)")
+            base.warn("status may still show this run, which has ended: \(error)")
         }
     }
 }

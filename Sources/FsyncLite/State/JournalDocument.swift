@@ -65,7 +65,7 @@ extension Journal {
             objects: .init(), operations: [], attributes: [])
         try document.leadingFields(Journal.header, into: &self)
         guard let directory = FileName(id.utf8) else {
-            throw document.error("this is no name of a transaction")
+            throw document.error("this is not a name of a transaction")
         }
         try document.elements("objects") { reader in
             var object = OperationGraph.Object()
@@ -78,7 +78,7 @@ extension Journal {
         }
         try document.elements("operations") { operations.append(try $0.operation(objects)) }
         guard operations.last == .rename(OperationGraph.transaction) else {
-            throw document.error("the last operation would not keep what the commit displaces")
+            throw document.error("the last operation would not store the old versions of the commit")
         }
         try document.elements("attributes") { attributes.append(try $0.attributeStep(objects.count)) }
         try readFeatures(&document)
@@ -98,7 +98,7 @@ extension Journal {
             throw document.error("the features of objects are missing")
         }
         guard operations.drop(while: \.leaves).allSatisfy({ !$0.leaves && !$0.exchanges }) else {
-            throw document.error("something would leave after something else has come")
+            throw document.error("an old file would leave after a new one has come")
         }
         features = found
     }
@@ -158,7 +158,7 @@ private struct NumberedFeatures {
     static let fields: [Field<NumberedFeatures>] = [
         Field("object", .integer, \.object),
         Field(
-            "type", .word(FileType.allCases, \.documentName) { "\"\($0)\" is no type of object" },
+            "type", .word(FileType.allCases, \.documentName) { "\"\($0)\" is not a type of object" },
             \.features.type),
         Field(
             "size", .size, isRequired: true,
@@ -242,7 +242,7 @@ extension DocumentReader {
         for number in fields.objects where !objects.indices.contains(number) {
             throw error("no object has the number \(number)")
         }
-        guard let operation = fields.operation(fieldCount: count) else { throw error("this is no operation") }
+        guard let operation = fields.operation(fieldCount: count) else { throw error("an unknown operation") }
         for (number, from, to) in operation.moves
         where objects[number][keyPath: from] == nil || objects[number][keyPath: to] == nil {
             throw error("object \(number) lacks a location for this")
@@ -254,7 +254,7 @@ extension DocumentReader {
         let nothing = Attributes(
             permissions: 0, owner: 0, group: 0, modified: Timestamp.unknown.fileTime)
         var step = Journal.AttributeStep(object: 0, old: nothing, new: nothing)
-        let incomplete: StaticString = "this is no step of attributes"
+        let incomplete: StaticString = "this is not a step of attributes"
         try object(Journal.AttributeStep.fields, into: &step, incomplete: incomplete)
         guard (0..<count).contains(step.object), (step.old.extended == nil) == (step.new.extended == nil)
         else {

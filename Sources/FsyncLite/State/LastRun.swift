@@ -38,7 +38,7 @@ extension LastRun: Codable {
             document.result == (document.problems == 0 ? 0 : 3)
         else {
             throw DecodingError.dataCorrupted(
-                .init(codingPath: decoder.codingPath, debugDescription: "This is no result of a run."))
+                .init(codingPath: decoder.codingPath, debugDescription: "This is not a result of a run."))
         }
         self.init(began: began, ended: ended, problems: document.problems)
     }

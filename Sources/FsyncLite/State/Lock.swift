@@ -71,7 +71,7 @@ extension Directory {
             throw SyncError(.locked, path: target, "another fsync-lite is writing to this target")
         }
         return
-            "a process of another user holds a lock on \(escapedText(path)); the lock on its state is what counts"
+            "a process of another user holds a lock on \(escapedText(path)); only the lock on its state matters"
     }
 
     /// The processes that have a lock on this directory, in the kernel's list. It may lack those of other containers.

@@ -68,7 +68,7 @@ struct LockFile: Hashable {
                         ?? "a run"
                     throw SyncError(
                         .locked, path: target,
-                        "\(holder) is writing to this target; where that has ended: fsync-lite recover --break-lock "
+                        "\(holder) is writing to this target. If that run has ended: fsync-lite recover --break-lock "
                             + escapedText(target))
                 }
                 try state.remove(.lock)

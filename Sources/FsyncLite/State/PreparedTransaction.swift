@@ -135,7 +135,7 @@ extension PreparedTransaction {
         self.init(id: "", prepared: .unknown, root: .unknown, retention: RetentionPolicy(), notes: [])
         try document.leadingFields(PreparedTransaction.header, into: &self)
         guard let name = FileName(id.utf8), TransactionID.isName(name) else {
-            throw document.error("this is no name of a transaction")
+            throw document.error("this is not a name of a transaction")
         }
         guard id == expected else { throw document.error("the id is another transaction's") }
         try document.elements("objects") { reader in
@@ -157,7 +157,7 @@ extension PreparedTransaction {
             operations.append(operation)
         }
         guard operations.last == .rename(OperationGraph.transaction) else {
-            throw document.error("the last operation would not keep what the commit displaces")
+            throw document.error("the last operation would not store the old versions of the commit")
         }
         try document.elements("attributes") { reader in
             var change = OperationGraph.AttributeChange(object: 0)
@@ -224,7 +224,7 @@ extension PreparedTransaction {
             \.seen, blank: FileStatus(type: .file, modified: Timestamp.unknown.fileTime),
             [
                 Field(
-                    "type", .word(FileType.allCases, \.documentName) { "\"\($0)\" is no type of object" },
+                    "type", .word(FileType.allCases, \.documentName) { "\"\($0)\" is not a type of object" },
                     \.type),
                 Field("mode", .mode, \.permissions), Field("owner", .integer, \.owner),
                 Field("group", .integer, \.group), Field("size", .size, \.size),
@@ -257,7 +257,8 @@ extension PreparedTransaction {
     private static let problem: [Field<Problem>] = [
         Field("path", base64: "path_base64", .path, \.path),
         Field(
-            "code", .word(Problem.Code.allCases, \.rawValue) { "\"\($0)\" is no code of a problem" }, \.code),
+            "code", .word(Problem.Code.allCases, \.rawValue) { "\"\($0)\" is not a problem" },
+            \.code),
         Field("message", .text, \.message),
     ]
 

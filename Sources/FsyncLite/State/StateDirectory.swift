@@ -193,8 +193,8 @@ package struct StateDirectory: Sendable {
         SyncError(
             .inputMissing, path: target,
             try has(.history)
-                ? "its manifest is missing, which tells the snapshots; apply with --adopt makes a new one"
-                : "nothing was applied here")
+                ? "its manifest is missing, which lists the snapshots; apply with --adopt makes a new one"
+                : "no run has written to this target")
     }
 
     /// Identifies the present manifest; nil if there is none. It is not only the inode, because the next manifest may

@@ -89,13 +89,12 @@ extension TargetRoot {
         if let name = capabilities?.name {
             return [
                 .exchangeImpossible(
-                    "the target cannot be exchanged on \(name), where a commit is a weak one: the two trees would have to "
-                        + "change places in one step; leave --exchange out")
+                    "\(name) cannot swap the target and the new tree in one step; leave out --exchange")
             ]
         }
         guard try !isReadOnly() else { return [.readOnlyFileSystem] }
         let noName = Refusal.exchangeImpossible(
-            "the target has no name, or too long a one for a second tree beside it")
+            "the target has no name, or its name is too long for a second tree beside it")
         guard let directory, let original else {
             let name = path.split(separator: UInt8(ascii: "/")).last.flatMap { FileName($0) }
             return name.flatMap { StateDirectory.treesName(beside: $0) } == nil ? [noName] : []
@@ -103,24 +102,26 @@ extension TargetRoot {
         guard !original.isMountRoot else {
             return [
                 .exchangeImpossible(
-                    "the target is a mount point, which cannot be exchanged; use a directory in it")
+                    "the target is a mount point, which cannot be swapped; use a directory in it")
             ]
         }
         guard let (parent, name) = try directory.location(), StateDirectory.treesName(beside: name) != nil
         else { return [noName] }
         guard try isSubvolume || parent.status().device == original.device else {
             return [
-                .exchangeImpossible("the target is of another file system than the directory that holds it")
+                .exchangeImpossible("the target is on another file system than the directory above it")
             ]
         }
         guard !isSubvolume || Account.isRoot || original.owner == Account.effectiveUser else {
-            return [.exchangeImpossible("only its owner makes snapshots of a subvolume; run as its owner")]
+            return [
+                .exchangeImpossible("only its owner may make snapshots of a subvolume; run as its owner")
+            ]
         }
         return parent.isWritable
             ? []
             : [
                 .exchangeImpossible(
-                    "the directory that holds the target cannot be written to; run as its owner")
+                    "you may not write to the directory above the target; run as its owner")
             ]
     }
 }

@@ -17,19 +17,19 @@ extension StateDirectory {
             SyncError(.unmarkedState(reason, of: root.path), path: directory.path)
         }
         guard mark != .mirrored else {
-            throw refuse("a mirror made this directory, and it is no state; move it away")
+            throw refuse("a mirror made this directory, so it is not the state of a target; move it away")
         }
         if let outer = try root.enclosingTarget() {
             throw refuse(
-                "it has no mark of a state, and \(escapedText(outer)), a target, may have mirrored it; move "
-                    + "\(escapedText(root.path)) out of that target, and its history comes along")
+                "it has no mark of a state, and the target \(escapedText(outer)) may have mirrored it. To keep its history, move \(escapedText(root.path)) out of that target"
+            )
         }
         if try root.liesInState() {
-            throw refuse("it lies in the state of a target")
+            throw refuse("it is inside the state of a target")
         }
         guard try mark == .unsupported || root.fileSystem != nil || names(root) else {
             throw refuse(
-                "it has no mark of a state, and nothing in it shows that it belongs to this directory")
+                "it has no mark of a state, and its documents do not name this directory")
         }
     }
 
@@ -60,6 +60,6 @@ extension TargetRoot {
     /// A note about a state in the tree of another target; nil for any other state.
     func nestingNote() throws -> String? {
         guard state != nil, let outer = try enclosingTarget() else { return nil }
-        return "this target lies in another one, \(LocalFile(bytes: outer))"
+        return "this target is inside another one, \(LocalFile(bytes: outer))"
     }
 }

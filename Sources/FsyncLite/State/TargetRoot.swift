@@ -82,7 +82,7 @@ struct TargetRoot {
             guard error.errno == Errno.accessDenied.rawValue else { throw error }
             throw SyncError(
                 error.code, path: path,
-                "\(error.message); where you own this directory and have closed it, chmod u+rwx opens it",
+                "\(error.message). If this directory is yours: chmod u+rwx",
                 errno: error.errno)
         }
     }

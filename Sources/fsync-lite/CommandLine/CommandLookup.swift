@@ -16,7 +16,7 @@ struct CommandLookup: Sendable {
     func failure(_ arguments: some Collection<[UInt8]>) -> UsageError {
         guard let first = arguments.first else {
             let commands = HelpText(program: program).commandList.joined(separator: "\n")
-            return UsageError("no command given; there are these:", hint: "\(commands)\n\(seeHelp)")
+            return UsageError("no command given. The commands are:", hint: "\(commands)\n\(seeHelp)")
         }
         let group = program.group(first)
         if !group.isEmpty {

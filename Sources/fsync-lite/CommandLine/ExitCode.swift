@@ -22,25 +22,25 @@ enum ExitCode: Int32, CaseIterable {
 
     var meaning: String {
         switch self {
-        case .done: "done; after an apply: the new tree is there and durable"
+        case .done: "done; after a run: the new tree is in place, and safe on the disk"
         case .failed: "failed; the target is unchanged"
         case .different:
             "there are differences, nothing matches, a file is not mirrored, or the last run is too old"
         case .committedWithOmissions:
             "committed, but some files could not be mirrored and are listed"
         case .refused: "refused by a guard; nothing was written"
-        case .stalePlan: "a saved plan, or what was prepared, no longer fits; nothing was written"
+        case .stalePlan: "a saved plan or a prepared run no longer fits; nothing was written"
         case .pending:
-            "a commit was begun and not ended, or the connection to its machine was lost meanwhile: run recover"
+            "a commit was interrupted, or the connection to its machine was lost meanwhile: run recover"
         case .usage: "invalid usage"
         case .invalidDocument: "a manifest, plan, journal or settings file is damaged or foreign"
         case .inputMissing:
-            "the source, or another input, is missing, or a file is where a directory is needed"
+            "the source or another input is missing, or is a file in place of a directory"
         case .unreachable:
             "another machine could not be reached, or the connection was lost before a commit; the target is unchanged"
-        case .interrupted: "stopped by INT; the old tree or the new one is there, as the message says"
-        case .terminated: "stopped by TERM, likewise"
-        case .busy: "serve: as many of them as may run at a time are running already"
+        case .interrupted: "stopped by INT; the target has the old tree or the new one, as the message says"
+        case .terminated: "stopped by TERM, in the same way"
+        case .busy: "serve: too many of them are running already"
         case .locked: "another run is writing to the target"
         }
     }

@@ -2,5 +2,5 @@
 struct FarFailure: Error, CustomStringConvertible {
     let code: ExitCode
 
-    var description: String { "it failed there, with exit code \(code.rawValue)" }
+    var description: String { "it failed on the other machine, with exit code \(code.rawValue)" }
 }

@@ -37,8 +37,9 @@ extension ProgramDescription {
             && (arguments.count <= command.arguments.count || command.arguments.contains { $0.isRepeated })
             && !arguments.isEmpty && !arguments.contains { $0.first == UInt8(ascii: "-") }
         let words = isPlain ? arguments.map(Shell.word) : command.arguments.map(\.usage)
-        let line = ([name, command.name] + words).joined(separator: " ")
-        return "that is: \(line)" + (word.hint.isEmpty ? "" : "; \(word.hint)")
+        let typed = words.joined(separator: " ")
+        let hint = word.hint.replacing("ARGUMENTS", with: typed)
+        return "use: \(name) \(command.name) \(typed)" + (hint.isEmpty ? "" : ". \(hint)")
     }
 
     /// The counterpart of another tool's option `--name`, or of each letter of `-abc`; nil if there is none.

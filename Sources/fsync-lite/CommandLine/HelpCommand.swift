@@ -12,7 +12,7 @@ enum HelpCommand: Command {
         arguments: [command],
         options: [all, manual],
         examples: [
-            ("fsync-lite help apply --all", "Everything that a command takes"),
+            ("fsync-lite help apply --all", "See all options of a command"),
             ("fsync-lite help --man | man -l -", "Read it as a manual page"),
             ("fsync-lite help settings --man | man -l -", "The keys of the settings"),
         ])

@@ -40,7 +40,7 @@ struct HelpText: Sendable {
     /// - Parameter rest: a remark about the rare options, which are not shown.
     private func seeHelp(_ command: String, _ rest: String? = nil) -> [String] {
         TextWrapping(width: width).lines(
-            of: "See '\(program.name) help \(command)' for \(rest ?? "what a command takes").")
+            of: "See '\(program.name) help \(command)' for \(rest ?? "the options of a command").")
     }
 
     private var programLines: [String] {

@@ -106,6 +106,6 @@ struct OptionScanner {
         func isNegative(_ name: some Collection<UInt8>) -> Bool { name.starts(with: "--no".utf8) }
         return EditDistance.suggestion(
             for: typed, among: names.filter { isNegative($0.utf8) == isNegative(typed) })
-            ?? "see '\(program.name) \(command.name) --help'; a name that begins with '-' goes after '--'"
+            ?? "see '\(program.name) \(command.name) --help'; write -- before a name that begins with '-'"
     }
 }

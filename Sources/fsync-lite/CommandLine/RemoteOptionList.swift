@@ -17,8 +17,8 @@ extension GivenOptions {
                 description.isRepeatable ? values.count == 1 : description.takes(values)
             else {
                 throw UsageError(
-                    "the far end does not take \(quoted(Array(option.name.utf8)))",
-                    hint: "install the same version at both ends")
+                    "the other machine's fsync-lite does not accept the option \(quoted(Array(option.name.utf8)))",
+                    hint: "install the same version on both machines")
             }
             if let value = values.first { try description.valueKind?.check(value, for: description.name) }
             append(description, values.first)

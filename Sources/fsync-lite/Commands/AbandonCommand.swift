@@ -3,8 +3,8 @@ import FsyncLite
 
 enum AbandonCommand: TargetCommand {
     static let description = CommandDescription(
-        name: "abandon", summary: "Remove what 'apply --prepare' has prepared.",
-        discussion: "The target keeps its tree, and the room that was taken is free again.",
+        name: "abandon", summary: "Remove the files that 'apply --prepare' has prepared.",
+        discussion: "The target is left unchanged, and the space of the prepared files is free again.",
         arguments: [.target, CommitCommand.id],
         options: OptionDescription.remote,
         examples: [("fsync-lite abandon /srv/www $id", "Keep the old tree")])

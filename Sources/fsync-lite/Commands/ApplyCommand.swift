@@ -7,17 +7,16 @@ enum ApplyCommand: Command {
 
     private static let prepare = OptionDescription.flag(
         "--prepare",
-        "stage and sync everything, leave the target's tree as it is, and print the id for 'commit TARGET ID'"
+        "copy everything, leave the target unchanged, and print the id for 'commit TARGET ID'"
     ).rare
 
     static let description = CommandDescription(
         name: "apply", summary: "Make TARGET the mirror of SOURCE, whole or not at all.",
         discussion: """
-            The contents of SOURCE become the contents of TARGET. A run that is killed leaves the old tree or the \
-            new one once the next command that writes has run. Files that are replaced or deleted go to \
-            TARGET/.fsync-lite/history. They are kept for a week, those of the last three applies longer; if the \
-            disk is full, the oldest are removed first. Rules such as --keep-daily are stored with the target, hold until others \
-            are given, and are never overridden by a full disk.
+            TARGET becomes a copy of SOURCE. If the run is killed, the next command that writes restores the old tree \
+            or completes the new one. Replaced and deleted files are moved to TARGET/.fsync-lite/history. Old versions \
+            are kept for a week, those of the last three runs for longer. If the disk is full, the oldest are removed first. \
+            Rules such as --keep-daily are stored with the target until you give others. A full disk never overrides them.
             """,
         arguments: [SyncRun.source, SyncRun.target],
         options: [SyncRun.savedPlan, .dryRun, prepare, .newTarget, .settingsFile] + OptionDescription.settable
@@ -42,14 +41,14 @@ enum ApplyCommand: Command {
         let prepares = invocation.options.has(prepare)
         guard !prepares || !run.options.exchanges else {
             throw UsageError(
-                "--prepare does not go with --exchange, which copies the tree as it commits",
-                hint: "leave one of them out, also of the settings")
+                "--prepare and --exchange exclude each other, because an exchange copies the tree during the commit",
+                hint: "leave out one of them, also in the settings")
         }
         guard !invocation.options.has(.dryRun) else {
             guard run.saved == nil else {
                 throw UsageError(
-                    "--dry-run does not go with --plan, which says what is done",
-                    hint: "fsync-lite plan --show FILE --all lists it")
+                    "--dry-run and --plan exclude each other, because the plan has all actions",
+                    hint: "next: fsync-lite plan --show FILE --all")
             }
             return ExitCode(try run.plan(&console), run.options)
         }
@@ -111,10 +110,10 @@ extension SyncRun {
             let path = try? Target(path: target).passing(file, options)
         {
             complain(
-                "note: the log is in the target, and the next run takes it away as none of the source: put it elsewhere, or --exclude /\(path)"
+                "note: the log is in the target, and the next run will delete it. Use a path outside of the target, or --exclude /\(path)"
             )
         }
-        let room = SyncRun.note("to make room, these went", report.gaveWay)
+        let room = SyncRun.note("to make space, this run removed the snapshots", report.gaveWay)
         let labels = report.removed.labels.map { quoted($0.utf8) }.joined(separator: ", ")
         let expired = labels.isEmpty ? nil : "removed the snapshot \(labels): no rule keeps its label"
         // A quiet run prints these, too, because a removed snapshot cannot be restored.
@@ -124,7 +123,7 @@ extension SyncRun {
         let ids = report.removed.ids.map { SnapshotName.short($0) }.joined(separator: ", ")
         complain(notes: ownNotes, problems: report.problems, refusals: report.refusals)
         if report.outcome == .committed, TerminationSignal.signal != nil {
-            complain("interrupted; the commit had begun and was finished: the new tree is there")
+            complain("interrupted; the commit had begun and was finished, so the new tree is in place")
         }
         if let error = report.error { complain("\(error)") }
         if report.outcome == .failed, report.error?.code != .interrupted { complainOfFailure(report) }
@@ -156,8 +155,8 @@ extension SyncRun {
         guard report.error == nil else { return }
         complain(
             report.problems.contains { $0.code == .changing }
-                ? "to mirror the rest, leave --strict out"
-                : "to mirror the rest: \(next.text(adding: [OptionDescription.keepGoing.name]))")
+                ? "next: to mirror the rest, leave out --strict"
+                : "next: \(next.text(adding: [OptionDescription.keepGoing.name]))")
     }
 
     private func show(_ report: Report, _ console: inout Console) throws {

@@ -10,8 +10,8 @@ extension Invocation {
             let target = command.remoteTarget
         else {
             throw UsageError(
-                "the far end does not carry out \(quoted(Array(sent.name.utf8)))",
-                hint: "install the same version at both ends")
+                "the other machine's fsync-lite does not have the command \(quoted(Array(sent.name.utf8)))",
+                hint: "install the same version on both machines")
         }
         self.init(
             program: program, command: command,
@@ -22,12 +22,12 @@ extension Invocation {
         let isWriting = !command.isReading
         func path(_ value: [UInt8]) throws -> [UInt8] {
             guard let endpoint = try Endpoint(argument: value) else {
-                throw UsageError("the target is none of another machine", hint: "give host:path")
+                throw UsageError("the target is not on another machine", hint: "give host:path")
             }
             return try limits.open(endpoint.path, isWriting: isWriting)
         }
         guard values(target).count == 1 else {
-            throw UsageError("a target on another machine goes alone", hint: "give one at a time")
+            throw UsageError("only one target on another machine is possible", hint: "give one at a time")
         }
         targetOfClient = values(target)[0]
         let places = command.remotePlaces
@@ -58,13 +58,14 @@ extension Invocation {
         let isOfPlan = sent.options.contains { $0.name == SyncRun.savedPlan.name }
         guard isOfPlan == (sent.document != nil) else {
             throw UsageError(
-                "a saved plan is missing, or not wanted", hint: "install the same version at both ends")
+                "a saved plan is missing or unexpected",
+                hint: "install the same version on both machines")
         }
         let options = try GivenOptions(
             sent.options, of: known + (sent.job == nil ? [] : OptionDescription.firstRun))
         for option in command.remotePlaces.options {
             guard let value = options.value(option), try Endpoint(argument: value) == nil else { continue }
-            throw UsageError("\(option.name) is none of another machine", hint: "give host:path")
+            throw UsageError("\(option.name) is not on another machine", hint: "give host:path")
         }
         return options
     }
@@ -75,8 +76,8 @@ extension Invocation {
         let typed = client.command.typed
         guard let command = program.commands.first(where: { $0.name == typed.name }) else {
             throw UsageError(
-                "the far end does not know \(quoted(Array(typed.name.utf8)))",
-                hint: "install the same version at both ends")
+                "the other machine's fsync-lite does not have the command \(quoted(Array(typed.name.utf8)))",
+                hint: "install the same version on both machines")
         }
         let description = command.description
         let options = try GivenOptions(typed.options, of: description.options)

@@ -2,22 +2,21 @@ import FileSystem
 import FsyncLite
 
 enum CommitCommand: TargetCommand {
-    static let id = ArgumentDescription("ID", "what 'apply --prepare' has printed")
+    static let id = ArgumentDescription("ID", "the id that 'apply --prepare' has printed")
 
     static let description = CommandDescription(
-        name: "commit", summary: "Commit what 'apply --prepare' has prepared.",
+        name: "commit", summary: "Commit the run that 'apply --prepare' has prepared.",
         discussion: """
-            Everything that takes part must be as it was when it was prepared: an object that was changed since ends \
-            this with exit code 5, named, and nothing is written. What takes no part is not looked at. Nothing is \
-            scanned or copied, so this takes milliseconds, and a moment for the disk. The id of a run that had \
-            nothing to do, and one that is committed already, change nothing, with exit code 0. What no rule of \
-            retention keeps goes now.
+            If a file of the prepared run has changed since, nothing is written. The command names that file and ends \
+            with exit code 5. Other files are not looked at. Nothing is scanned or copied, so this takes \
+            milliseconds, and a moment for the disk. If the run had nothing to do or is already committed, nothing \
+            changes, and the exit code is 0. Snapshots that no rule of retention keeps are removed now.
             """,
         arguments: [.target, id],
         options: [.dryRun, RecoverCommand.trustState] + OptionDescription.output + OptionDescription.remote,
         examples: [
-            ("fsync-lite commit /srv/www $id", "Let the new tree take its place"),
-            ("fsync-lite commit --dry-run nas:/srv/www $id", "Would it?"),
+            ("fsync-lite commit /srv/www $id", "Swap in the new tree"),
+            ("fsync-lite commit --dry-run nas:/srv/www $id", "See whether the commit is possible"),
         ])
 
     static func run(_ invocation: Invocation, _ console: inout Console) throws -> ExitCode {

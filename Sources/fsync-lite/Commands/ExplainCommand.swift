@@ -10,8 +10,8 @@ enum ExplainCommand: ReadingCommand {
         name: "explain",
         summary: "Say why a file is in the mirror, or is not. Exits 2 when it is not.",
         discussion: """
-            The source and the filters are those of the job, or for TARGET those of its last run. Both are looked at as \
-            they are now, and so is the target's copy. \(NamedTarget.rule)
+            The source and the filters are those of the job or, for TARGET, those of its last run. The command looks at \
+            the present source and the present target. \(NamedTarget.rule)
             """,
         arguments: [NamedTarget.argument, path], options: [.json, .settingsFile] + OptionDescription.remote,
         examples: [
@@ -27,10 +27,10 @@ enum ExplainCommand: ReadingCommand {
         }
         let asked = named.job.map { Shell.word(Array($0.name.utf8)) } ?? "JOB"
         let plan = named.job.map {
-            "\nto see what the next run does: fsync-lite plan --job \(Shell.word(Array($0.name.utf8)))"
+            "\nto preview the next run: fsync-lite plan --job \(Shell.word(Array($0.name.utf8)))"
         }
         throw UsageError(
-            "the source \(escapedText(endpoint.bytes)) is on another machine, and explain runs where the source is",
+            "the source \(escapedText(endpoint.bytes)) is on another machine, and explain has to run on that machine",
             hint: "if that machine has a job for it: ssh \(endpoint.destination) fsync-lite explain \(asked) "
                 + Shell.word(try invocation.argument(path)) + (plan ?? ""))
     }
@@ -71,7 +71,7 @@ enum ExplainCommand: ReadingCommand {
         guard found.verdict == .new else { return found.text }
         if named.job?.disabled != nil { return "\(found.text), but the job is disabled" }
         return isThere
-            ? found.text : "the target \(LocalFile(bytes: named.path)) is not there: is its disk mounted?"
+            ? found.text : "the target \(LocalFile(bytes: named.path)) does not exist. Is its disk mounted?"
     }
 
     private static func mirrored(
@@ -82,8 +82,8 @@ enum ExplainCommand: ReadingCommand {
                 return try Target(path: named.path).mirrored()
             }
             throw UsageError(
-                "\(quoted(named.path)) is on another machine, and explain runs where the source is",
-                hint: "give the job that mirrors to it, where the source is, or run it there: "
+                "\(quoted(named.path)) is on another machine, and explain needs the machine of the source",
+                hint: "give the job that mirrors to it, on the machine of the source. Or: "
                     + "ssh \(endpoint.destination) fsync-lite explain \(Shell.word(endpoint.path)) "
                     + Shell.word(try invocation.argument(path)))
         }

@@ -8,19 +8,19 @@ enum ManifestDiffCommand: ReadingCommand {
     private static let summary = OptionDescription.flag("--summary", "write only the totals")
 
     static let description = CommandDescription(
-        name: "manifest diff", summary: "Show what would make A into B. Exits 2 when there is a difference.",
+        name: "manifest diff", summary: "Show the changes from A to B. Exits 2 if there is a difference.",
         discussion: """
-            Size, time, type, attributes and links are compared. What was renamed is found where both tell of \
-            the same directory; between a tree and a copy of it, it is gone from one path and new at another. \
-            Each may be of another machine, host:path: its manifest is fetched, or made there of a directory.
+            Size, time, type, attributes and links are compared. A renamed file is found if A and B are of the same \
+            directory. Between a tree and its copy, it is shown as deleted and created. A and B may be on another \
+            machine, host:path: the manifest is fetched, or made there for a directory.
             """,
         arguments: [first, .second],
         options: [.all, summary, .json] + OptionDescription.remote,
         examples: [
-            ("fsync-lite manifest diff before.json src", "What changed since a manifest was made"),
+            ("fsync-lite manifest diff before.json src", "See the changes since a manifest was made"),
             ("fsync-lite manifest diff nas:mirror src", "The same, with a mirror on another machine"),
-            ("fsync-lite manifest diff --summary mirror src", "How far a mirror is behind"),
-            ("fsync-lite manifest diff mirror@2026-11-20 src", "What happened since a day in November"),
+            ("fsync-lite manifest diff --summary mirror src", "See how far a mirror is behind"),
+            ("fsync-lite manifest diff mirror@2026-11-20 src", "See the changes since a day in November"),
         ])
 
     static func run(_ invocation: Invocation, _ console: inout Console) throws -> ExitCode {

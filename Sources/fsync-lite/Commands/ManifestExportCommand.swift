@@ -8,14 +8,14 @@ enum ManifestExportCommand: ReadingCommand {
     }
 
     static let format = OptionDescription.value(
-        "--format", "FORMAT", "for which tool", choices: Format.allCases.map(\.rawValue))
+        "--format", "FORMAT", "the tool that reads it", choices: Format.allCases.map(\.rawValue))
 
     static let description = CommandDescription(
         name: "manifest export", summary: "Write a manifest in the format of another tool, or as a file.",
         discussion: """
-            For mtree the digests are written that the manifest has. For sha256sum every file needs one: of a \
-            directory or a target, files without are read; a manifest file has to be made with --digest. As manifest, \
-            it is a file that other commands read, also of a snapshot.
+            For mtree, the digests of the manifest are written. For sha256sum, every file needs one. In a directory or a \
+            target, files without a digest are read. A manifest file must be made with --digest. The format manifest \
+            makes a file for other commands, also from a snapshot.
             """,
         arguments: [.manifest],
         options: [format] + OptionDescription.remote,

@@ -11,12 +11,12 @@ enum ManifestListCommand: ReadingCommand {
         "--null", short: "-0", "end each path with NUL, as it is")
 
     static let description = CommandDescription(
-        name: "manifest list", summary: "List the entries of a manifest.",
+        name: "manifest list", summary: "List the files and directories of a manifest.",
         discussion: EntrySelection.discussion,
         arguments: [.manifest, EntrySelection.pattern],
         options: EntrySelection.options + .section("Output", long, json, null) + OptionDescription.remote,
         examples: [
-            ("fsync-lite manifest list mirror '*.jpg' --min-size 10M --long", "Large pictures"),
+            ("fsync-lite manifest list mirror '*.jpg' --min-size 10M --long", "List large pictures"),
             (
                 "fsync-lite manifest list src --older 2020-01-01 --type file -0 | xargs -0 ls -d",
                 "Hand old files to another command"

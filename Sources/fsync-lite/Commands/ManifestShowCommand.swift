@@ -8,15 +8,15 @@ enum ManifestShowCommand: ReadingCommand {
     /// The default of `--top`: files in each list.
     private static let usualLimit = 5
     private static let top = OptionDescription.value(
-        "--top", "N", "name so many files in each list (default: \(usualLimit))")
+        "--top", "N", "list N files of each kind (default: \(usualLimit))")
 
     static let description = CommandDescription(
         name: "manifest show",
         summary:
-            "Show what a manifest holds in all: by type and depth, the largest, newest and oldest files.",
+            "Show the totals of a manifest: by type and depth, and the largest, newest and oldest files.",
         arguments: [.manifest],
         options: [top, .json] + OptionDescription.remote,
-        examples: [("fsync-lite manifest show --top 20 mirror", "What takes the space")])
+        examples: [("fsync-lite manifest show --top 20 mirror", "See which files use the space")])
 
     static func run(_ invocation: Invocation, _ console: inout Console) throws -> ExitCode {
         let tree = try Tree(path: try invocation.argument(.manifest))

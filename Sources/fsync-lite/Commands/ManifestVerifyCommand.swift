@@ -9,33 +9,33 @@ enum ManifestVerifyCommand: ReadingCommand {
     private static let manifest = ArgumentDescription(
         "MANIFEST", "a manifest file or a target; of another machine, its manifest is fetched")
     private static let tree = ArgumentDescription(
-        "TREE", "the directory to look at; where MANIFEST and this are host:path, it is read there")
+        "TREE", "the directory to look at; if MANIFEST and this are host:path, it is read on that machine")
     private static let digest = OptionDescription.flag(
         "--digest", "read the files that have a digest, and compare")
     private static let part = OptionDescription.value(
         "--part", "K/N", "read only the K-th of N parts of the files, such as 3/30")
     static let source = OptionDescription.value(
         "--source", "DIR",
-        "read also the files of the directory that TREE is a mirror of, which may be host:DIR; NAME=DIR for each of several",
+        "read also the files of the source of TREE, which may be host:DIR; NAME=DIR for each of several sources",
         repeatable: true)
     private static let repair = OptionDescription.flag(
-        "--repair", "put the good copy in the place of a rotten one; an edited one is left alone")
+        "--repair", "replace a rotten file with the good copy; an edited one is left unchanged")
 
     static let description = CommandDescription(
         name: "manifest verify",
-        summary: "Compare a directory with a manifest. Exits 2 when there is a difference.",
+        summary: "Compare a directory with a manifest. Exits 2 if there is a difference.",
         discussion: """
-            A file is rotten if its content changed and its size and time did not. It is edited if its change \
-            time shows that a program wrote to it, and put its time back. With --source, content that is as \
-            recorded tells which of the two copies is good.
+            A file is rotten if its content changed and its size and time did not: the disk damaged it, or a tool \
+            restored its time. It is edited if its change time shows that a program wrote to it. With --source, the \
+            copy with the recorded content is the good one.
             """,
         arguments: [manifest, tree],
         options: [digest, part, source, repair, .json] + OptionDescription.remote,
         examples: [
-            ("fsync-lite manifest verify --digest --part 3/30 mirror mirror", "A thirtieth a day"),
+            ("fsync-lite manifest verify --digest --part 3/30 mirror mirror", "Read a thirtieth a day"),
             (
                 "fsync-lite manifest verify --digest --source photos --repair mirror mirror",
-                "Mend what has rotted on either side"
+                "Repair rotten files on either side"
             ),
             ("fsync-lite manifest verify --digest nas:mirror nas:mirror", "Read a mirror on another machine"),
         ])
@@ -45,7 +45,7 @@ enum ManifestVerifyCommand: ReadingCommand {
         let tree = try invocation.argument(tree)
         if invocation.client == nil, let endpoint = try SyncRun.endpoint(tree, self.tree) {
             throw UsageError(
-                "\(quoted(tree)) is on another machine, and its content is read there only",
+                "\(quoted(tree)) is on another machine, so its content can only be read there",
                 hint:
                     "give a MANIFEST of the same machine, or run it there: ssh \(endpoint.destination) fsync-lite "
                     + "\(name) ...")
@@ -72,8 +72,8 @@ enum ManifestVerifyCommand: ReadingCommand {
         guard !repairs || client == nil else { throw noRepair }
         guard !repairs || !manifest.isFetched else {
             throw UsageError(
-                "--repair does not go with a manifest of another machine",
-                hint: "name the target here, whose manifest says what it holds")
+                "--repair and a manifest of another machine exclude each other",
+                hint: "name the target here, which has its own manifest")
         }
         if repairs, verification.source == nil {
             throw UsageError(
@@ -81,7 +81,7 @@ enum ManifestVerifyCommand: ReadingCommand {
         }
         if let part = try given.value(part, "give --part such as 3/30", Verification.Part.init) {
             guard verification.readsContent else {
-                throw UsageError("nothing is read in parts", hint: "add --digest or --source to --part")
+                throw UsageError("--part needs the content of files", hint: "add --digest or --source")
             }
             verification.part = part
         }
@@ -93,8 +93,8 @@ enum ManifestVerifyCommand: ReadingCommand {
 
     static var noRepair: UsageError {
         UsageError(
-            "--repair does not go with a target on another machine",
-            hint: "to copy again what has other content there: fsync-lite apply --checksum DIR HOST:TARGET")
+            "--repair is not possible for a target on another machine",
+            hint: "to copy files with other content again: fsync-lite apply --checksum DIR HOST:TARGET")
     }
 
     static func servedSource(_ invocation: Invocation) throws -> MirrorSource? {
@@ -126,7 +126,7 @@ enum ManifestVerifyCommand: ReadingCommand {
             let end = known.map(\.utf8.count) ?? value.firstIndex(of: separator)
             guard let end, let name = String(validating: value[..<end], as: UTF8.self) else {
                 guard values.count > 1 else { return .directory(first) }
-                throw UsageError("\(quoted(value)) is no source of several", hint: "give each as NAME=DIR")
+                throw UsageError("\(quoted(value)) is a source without a name", hint: "give each as NAME=DIR")
             }
             paths[name] = Array(value[(end + 1)...])
         }

@@ -13,7 +13,7 @@ struct NamedTarget {
     static let help = "a directory that fsync-lite writes to, or the name of a job"
     static let argument = ArgumentDescription("JOB|TARGET", help, kind: .directoryOrJob)
     static let rule =
-        "A name without a slash is a job's, if the settings have such a job, unless a target of that name is here."
+        "A name without a slash is a target in this directory, if there is one, else a job of the settings."
 
     /// A target in the working directory is preferred to a job of the same name.
     ///
@@ -51,7 +51,7 @@ struct NamedTarget {
         // A directory needs no settings, so their error is ignored.
         if let other = try? job(), try LocalFile(bytes: name).absolute() != other.target {
             Console.complain(
-                "note: \(quoted(name)) is the target here, and not the job of this name; for that: "
+                "note: \(quoted(name)) is the target in this directory, not the job of this name. For the job: "
                     + "fsync-lite \(invocation.command.name) \(Shell.word(other.target))")
         }
         return (nil, name)
@@ -64,7 +64,7 @@ struct NamedTarget {
         let name = try invocation.argument(NamedTarget.argument)
         try self.init(name, invocation)
         guard try job != nil || isRemote || LocalFile(bytes: path).exists else {
-            throw SyncError(.inputMissing, path: path, "there is no such target, and no job of this name")
+            throw SyncError(.inputMissing, path: path, "no target and no job has this name")
         }
     }
 }

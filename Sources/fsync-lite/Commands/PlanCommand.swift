@@ -5,28 +5,27 @@ import FsyncLite
 enum PlanCommand: ReadingCommand {
     static var remoteTarget: ArgumentDescription? { SyncRun.target }
     private static let exitCode = OptionDescription.flag(
-        "--exit-code", "exit 2 when there is something to do")
+        "--exit-code", "exit 2 if there is something to do")
     static let out = OptionDescription.value("--out", "FILE", "save the plan, for apply --plan")
     private static let show = OptionDescription.value(
-        "--show", "FILE", "say what a saved plan is, in place of SOURCE and TARGET"
+        "--show", "FILE", "show a saved plan; takes no SOURCE and TARGET"
     ).replacingArguments()
 
     static let job = OptionDescription.value(
-        "--job", "JOB", "show what a job would do, in place of SOURCE and TARGET"
+        "--job", "JOB", "preview a job; takes no SOURCE and TARGET"
     ).replacingArguments()
 
     static let description = CommandDescription(
-        name: "plan", summary: "Show what apply would do. Writes nothing, anywhere.",
+        name: "plan", summary: "Show what apply would do. Writes nothing.",
         discussion:
             "Lists one action per line: + create, ~ update, = attributes, > move, - delete, each with its causes. "
-            + "With --weak-commit it makes a directory in the target, to find out what the file system can do, and "
-            + "removes it.",
+            + "With --weak-commit, it makes and removes a directory in the target, to test the file system.",
         arguments: [SyncRun.source, SyncRun.target],
         options: [exitCode, out, show, job, .newTarget, .settingsFile] + OptionDescription.firstRun
             + OptionDescription.settable + OptionDescription.mirroringRemote + [SyncRun.allActions],
         examples: [
-            ("fsync-lite plan photos /mnt/backup/photos", "See what a backup would do"),
-            ("fsync-lite plan --job photos", "See what a job would do"),
+            ("fsync-lite plan photos /mnt/backup/photos", "Preview a backup"),
+            ("fsync-lite plan --job photos", "Preview a job"),
             ("fsync-lite plan photos mirror --out photos.plan", "Save a plan to look at and apply later"),
             ("fsync-lite plan --json src mirror | jq '.summary'", "The totals, for a script"),
         ])
@@ -52,7 +51,8 @@ enum PlanCommand: ReadingCommand {
         let run = try SyncRun(invocation, settings, planned)
         guard !given.has(out) || run.source.directories.allSatisfy({ $0.name == nil }) else {
             throw UsageError(
-                "a plan of sources with names is not saved", hint: "leave \(out.name) out; run JOB plans anew"
+                "a plan of sources with names cannot be saved",
+                hint: "leave out \(out.name); run JOB plans again"
             )
         }
         console.wantsDocument = run.isJSON
@@ -88,7 +88,7 @@ enum PlanCommand: ReadingCommand {
         try console.line("source     \(LocalFile(bytes: plan.source))")
         try console.line("target     \(LocalFile(bytes: plan.target))")
         try console.line("manifest   \(plan.manifest.map { SnapshotName.short($0) } ?? "none")")
-        for name in plan.givingWay { try console.line("gives way  \(SnapshotName.short(part: name))") }
+        for name in plan.givingWay { try console.line("removes    \(SnapshotName.short(part: name))") }
         for option in plan.options { try console.line("option     \(escapedText(option))") }
         if given.has(.all) || given.has(.verbose) {
             try ActionText(listsAll: given.has(.all)).write(plan.actions, to: &console)
@@ -112,7 +112,7 @@ extension SyncRun {
         // Refusals are printed last, even if the list cannot be written.
         let flushed = Result { try console.flush() }
         let history = [
-            ("to make room, these go before", plan.givingWay),
+            ("to make space, this run will first remove the snapshots", plan.givingWay),
             ("this run will remove \(Amount.of(plan.expiring.count, "snapshot"))", plan.expiring),
         ]
         complain(

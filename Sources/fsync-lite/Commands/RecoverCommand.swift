@@ -5,18 +5,18 @@ enum RecoverCommand: TargetCommand {
     private static let back = OptionDescription.flag(
         "--back", "take the commit back instead of finishing it")
     private static let displace = OptionDescription.flag(
-        "--displace", "move what others put in the way to the history")
+        "--displace", "move files that others put in the way to the history")
 
     static let breakLock = OptionDescription.flag(
-        "--break-lock", "take the lock away from a run on another machine, which must have ended")
+        "--break-lock", "remove the lock of a run on another machine, which must have ended")
     static let trustState = OptionDescription.flag(
         "--trust-state", "as root, follow a journal that others may have written")
     static let claim = OptionDescription.flag(
-        "--claim", "only say that the state of TARGET is yours, as after a copy without extended attributes")
+        "--claim", "mark the state of TARGET as yours, after a copy without extended attributes")
 
     static let description = CommandDescription(
         name: "recover", summary: "End a commit that a crash interrupted.",
-        discussion: "Every apply does this by itself first. Without an interrupted commit nothing happens.",
+        discussion: "Each run does this by itself first. Without an interrupted commit, nothing happens.",
         arguments: [.target],
         options: [back, displace, breakLock, trustState, claim] + OptionDescription.remote,
         examples: [
@@ -48,26 +48,26 @@ enum RecoverCommand: TargetCommand {
                 try console.line("nothing to recover")
                 return .done
             case .finished(let found):
-                (conflicts, result) = (found, "the interrupted commit is finished: the new tree is there")
+                (conflicts, result) = (found, "the interrupted commit is finished: the new tree is in place")
             case .undone(let found):
-                (conflicts, result) = (found, "the interrupted commit is taken back: the old tree is there")
+                (conflicts, result) = (found, "the interrupted commit is taken back: the old tree is back")
             }
         } catch let error as SyncError where error.code == .pending {
             Console.complain("\(error)")
             if error.isOfTrust {
-                Console.complain("to go on: \(command) \(trustState.name)")
+                Console.complain("next: \(command) \(trustState.name)")
                 return .pending
             }
             // The hints help if foreign objects are in the way. They do not help after a system error.
             guard error.errno == nil else { return .pending }
-            Console.complain("to move what is in the way to the history and go on: \(command) --displace")
-            Console.complain("to take the commit back: \(command) --back, or --back --displace")
+            Console.complain("next: \(command) --displace, to move the files in the way to the history")
+            Console.complain("or, to take the commit back: \(command) --back, or --back --displace")
             return .pending
         }
         KnownTargets.remember(target)
         for error in conflicts.displaced + conflicts.missing { Console.complain("\(error)") }
         guard conflicts.missing.isEmpty else {
-            try console.line("\(result), but for what has gone missing; the next apply brings it back")
+            try console.line("\(result), without the missing files; the next run copies them again")
             return .committedWithOmissions
         }
         try console.line(result)

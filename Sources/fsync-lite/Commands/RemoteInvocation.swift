@@ -41,7 +41,7 @@ struct RemoteInvocation {
         guard targets.count == 1, endpoints.allSatisfy({ $0?.isOnSameMachine(as: endpoint) ?? false }) else {
             guard !places.areReadFromHere else { return nil }
             throw UsageError(
-                "a target on another machine goes alone", hint: "give one \(argument.name) at a time")
+                "only one target on another machine is possible", hint: "give one \(argument.name) at a time")
         }
         let settings = invocation.command.description.options.contains {
             $0.name == OptionDescription.settingsFile.name
@@ -60,8 +60,8 @@ struct RemoteInvocation {
         else { return nil }
         guard job.source.directories.count <= RemoteCommand.mostSources else {
             throw UsageError(
-                "job \(escapedText(job.name.utf8)): more than \(RemoteCommand.mostSources) sources go to a target of this "
-                    + "machine only", hint: "make several jobs of it")
+                "job \(escapedText(job.name.utf8)): more than \(RemoteCommand.mostSources) sources need a target on this machine",
+                hint: "make several jobs of it")
         }
         // The argument represents all sources. The command has all of them with their names.
         let source = job.source.directories[0].path
@@ -109,7 +109,7 @@ struct RemoteInvocation {
             $0.isOfThisMachine && !known.contains($0.name) && typed.options.has($0)
         }) {
             throw UsageError(
-                "\(option.name) does not go with a target on another machine yet",
+                "\(option.name) is not yet possible with a target on another machine",
                 hint: "leave it out, or run it there: ssh \(endpoint.destination) fsync-lite ...")
         }
         if let file = given.value(SyncRun.savedPlan), let saved {
@@ -147,7 +147,7 @@ struct RemoteInvocation {
             guard try plan.source == absoluteSource?.directories.first?.path,
                 (try? Endpoint(plan.target)) == endpoint
             else {
-                throw SyncError(.invalidDocument, path: endpoint.bytes, "the plan from there is another one")
+                throw SyncError(.invalidDocument, path: endpoint.bytes, "the other machine sent another plan")
             }
             try plan.write(to: LocalFile(bytes: file))
         }

@@ -9,21 +9,21 @@ enum RunCommand: Command {
     ).replacingArguments()
 
     static let description = CommandDescription(
-        name: "run", summary: "Apply the jobs that the settings name.",
+        name: "run", summary: "Run jobs of the settings.",
         discussion: """
-            Each job is an apply with its own source, target and options; what is given here goes before what \
-            the settings say. A job that fails does not stop the next one; the exit code is the first that is \
-            not 0. A job's commands run before and after it, with the report on standard input.
-            A job never begins its target unasked: one that is missing, was never written by fsync-lite, or is on \
-            another file system than last time is most likely a disk that is not mounted, and the run is refused. The \
-            first run takes --create-target, and the first after a move to another disk --change-target.
+            Each job has its own source, target and options. Options given here override the settings. \
+            After a job that fails, the next one runs; the exit code is the first that is not 0. A job's commands \
+            run before and after it, with the report on standard input.
+            The run is refused if the target is missing, is new to fsync-lite, or is on another file system than last \
+            time. Most often, a disk is not mounted then. Give --create-target for the first run, and --change-target for the first \
+            run on another disk.
             """,
         arguments: [job],
         options: [all, .dryRun, .settingsFile] + OptionDescription.firstRun + OptionDescription.settable
             + OptionDescription.mirroringRemote,
         examples: [
             ("fsync-lite run photos --create-target", "Run a job for the first time"),
-            ("fsync-lite run --dry-run photos", "See what it would do; plan --job photos is the same"),
+            ("fsync-lite run --dry-run photos", "Preview it; plan --job photos is the same"),
             ("fsync-lite run --all --quiet", "All of them, from cron"),
         ])
 
@@ -38,8 +38,8 @@ enum RunCommand: Command {
             isAll || jobs.count > 1
         {
             throw UsageError(
-                "\(option.name) is for one job, so that no other fills the disk below a mount point",
-                hint: "fsync-lite run JOB \(option.name)")
+                "\(option.name) is for one job, so that no other job writes below an empty mount point",
+                hint: "next: fsync-lite run JOB \(option.name)")
         }
         if jobs.isEmpty, !invocation.options.has(.quiet) { Console.complain(settings.nothingEnabled) }
         // Here `--all` selects jobs; for `apply` it lists actions.

@@ -92,6 +92,6 @@ extension RecordedRun.Outcome {
         reason = refusal?.case ?? report?.case ?? problem?.code
         message =
             refusal?.reason ?? report?.error ?? problem?.message
-            ?? "it ended there with exit code \(code.rawValue); what it printed tells why"
+            ?? "it ended on the other machine with exit code \(code.rawValue); its output has the reason"
     }
 }

@@ -3,14 +3,14 @@ import FileSystem
 import FsyncLite
 
 enum ServeCommand: Command {
-    private static let readOnly = OptionDescription.flag("--read-only", "give content, and write nothing")
+    private static let readOnly = OptionDescription.flag("--read-only", "allow reading only")
     private static let appendOnly = OptionDescription.flag(
-        "--append-only", "let nothing of a target's history go, and loosen no guard")
+        "--append-only", "allow no removal of old versions, and loosen no guard")
     private static let restrict = OptionDescription.value(
-        "--restrict", "DIR", "for any request, only what lies beneath this directory")
+        "--restrict", "DIR", "allow only paths below this directory")
     private static let timeout = OptionDescription.value(
         "--timeout", "TIME",
-        "end if the other machine only says for so long that it is there (default: 1h, or 1d if it may be reading all)"
+        "end if the other machine sends no data for so long (default: 1h, or 1d if it may be reading all)"
     )
     private static let maxMemory = OptionDescription.value(
         "--max-memory", "SIZE", "end a run that needs more memory (default: half of the machine's)")
@@ -23,19 +23,17 @@ enum ServeCommand: Command {
 
     static let description = CommandDescription(
         name: "serve",
-        summary: "Give a directory of this machine to an apply on another one, or be its target.",
+        summary: "Let fsync-lite on another machine use a directory of this one.",
         discussion: """
-            A command that names host:path starts this on the other machine, over ssh; it is not for typing. It speaks on \
-            standard input and output and reads no settings but those of a target. To let a key do nothing else, put a \
-            line in ~/.ssh/authorized_keys:
+            A command with host:path starts this on the other machine, over ssh; it is not for typing. It uses \
+            standard input and output, and reads only the settings of a target. To restrict a key to it, put a line \
+            in ~/.ssh/authorized_keys:
              command="fsync-lite serve --read-only --restrict /srv/www",restrict ssh-ed25519 AAAA... backup
              command="fsync-lite serve --append-only --restrict /srv/backup",restrict ssh-ed25519 AAAA... laptop
-            With --restrict, a path is beneath that directory, and no symlink leads outside; a target is strictly \
-            beneath it, by a path without symlinks. With --append-only an apply keeps all of the history, and so does \
-            each other command; prune there.
-            A client can also use up only so much: --timeout, --max-memory, \(mostFiles) open files, and \(mostProcesses) \
-            processes of this user with the same command line at a time. Beyond that it gets a line that says so, and \
-            nothing stays locked.
+            With --restrict, each path must be below that directory, and no symlink leads outside. The path of a \
+            target must have no symlinks. With --append-only, clients cannot remove snapshots; prune on this machine.
+            A client is limited by --timeout, --max-memory, \(mostFiles) open files, and \(mostProcesses) processes of \
+            this user with the same command line at a time. Beyond that it gets a message, and all locks are released.
             """,
         options: [readOnly, appendOnly, restrict, timeout, maxMemory],
         examples: [
@@ -53,7 +51,7 @@ enum ServeCommand: Command {
         HostProcess.limitOpenFiles(to: mostFiles)
         guard try HostProcess.countOfSame() <= mostProcesses else {
             Console.complain(
-                "\(mostProcesses) of this serve are running for this user already: try again later")
+                "this user already runs \(mostProcesses) of this serve; try again later")
             return .busy
         }
         let age = try invocation.options.value(timeout, "give a time such as 30m or 2h", { Age($0) })
@@ -106,7 +104,7 @@ enum ServeCommand: Command {
                 _ = pause.wait(atMost: .seconds(10))
                 HostProcess.exit(ExitCode.failed.rawValue)
             }
-            say("the run needs more than \(Amount.bytes(limit)) of memory there: see --max-memory of serve")
+            say("the run needs more than \(Amount.bytes(limit)) of memory there; see --max-memory of serve")
             // Another thread writes the message.
             _ = pause.wait(atMost: .seconds(1))
             HostProcess.interrupt(TerminationSignal.terminate)

@@ -3,17 +3,17 @@ import FileSystem
 import FsyncLite
 
 enum SettingsShowCommand: Command {
-    private static let job = ArgumentDescription("JOB", "what holds for this job", optional: true)
+    private static let job = ArgumentDescription("JOB", "the name of a job", optional: true)
 
-    private static let names = OptionDescription.flag("--jobs", "only the names of the jobs, one a line")
+    private static let names = OptionDescription.flag("--jobs", "only the names of the jobs, one per line")
 
-    private static let all = OptionDescription.flag("--all", "also what is not set, with its default")
+    private static let all = OptionDescription.flag("--all", "also the options with their defaults")
 
     static let description = CommandDescription(
-        name: "settings show", summary: "Show what the settings say, and where each value comes from.",
+        name: "settings show", summary: "Show the settings, and where each value comes from.",
         arguments: [job],
         options: [names, all, .settingsFile],
-        examples: [("fsync-lite settings show photos", "What holds for a job, and why")])
+        examples: [("fsync-lite settings show photos", "See the settings of a job, and their files")])
 
     static func run(_ invocation: Invocation, _ console: inout Console) throws -> ExitCode {
         let settings = try SettingsSources(invocation.options)

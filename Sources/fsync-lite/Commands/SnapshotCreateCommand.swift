@@ -1,7 +1,7 @@
 import FsyncLite
 
 enum SnapshotCreateCommand: TargetCommand {
-    private static let label = OptionDescription.value("--label", "L", "what to call it")
+    private static let label = OptionDescription.value("--label", "L", "the name of the snapshot")
 
     static let description = CommandDescription(
         name: "snapshot create", summary: "Give the present tree a label, which keeps its snapshot.",
@@ -11,7 +11,8 @@ enum SnapshotCreateCommand: TargetCommand {
     static func run(_ invocation: Invocation, _ console: inout Console) throws -> ExitCode {
         guard let label = try invocation.options.text(label), !label.isEmpty else {
             throw UsageError(
-                "a snapshot is there already; what is missing is its name", hint: "give --label L")
+                "each run makes a snapshot; a name keeps this one",
+                hint: "give --label L")
         }
         let target = try invocation.target()
         let previous = try target.names().first?.label

@@ -8,13 +8,13 @@ enum SnapshotDiffCommand: TargetCommand, ReadingCommand {
 
     static let description = CommandDescription(
         name: "snapshot diff",
-        summary: "Show what would make snapshot A into B. Exits 2 when there is a difference.",
+        summary: "Show the changes from snapshot A to B. Exits 2 if there is a difference.",
         arguments: [.target, first, second], options: [.all, .json] + OptionDescription.remote,
         examples: [
-            ("fsync-lite snapshot diff mirror", "What the last run changed"),
+            ("fsync-lite snapshot diff mirror", "See the changes of the last run"),
             (
                 "fsync-lite snapshot diff mirror 2026-11-01 latest",
-                "What happened since the first of November"
+                "See the changes since the first of November"
             ),
         ])
 

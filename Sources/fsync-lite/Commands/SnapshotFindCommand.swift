@@ -3,15 +3,15 @@ import FsyncLite
 
 enum SnapshotFindCommand: TargetCommand, ReadingCommand {
     static let description = CommandDescription(
-        name: "snapshot find", summary: "Find which snapshots hold a file, with its size and time.",
+        name: "snapshot find", summary: "Find the snapshots that have a file, with its size and time.",
         discussion: """
-            Each version of an entry is one line, with the snapshots that have it. Exits 2 when there is none. \
+            Each version of a file is one line, with the snapshots that have it. Exits 2 if there is none. \
             \(EntrySelection.discussion)
             """,
         arguments: [.target, EntrySelection.neededPattern],
         options: EntrySelection.options + .section("Output", .json) + OptionDescription.remote,
         examples: [
-            ("fsync-lite snapshot find mirror 'thesis*' --newer 7d", "Every version of the last week"),
+            ("fsync-lite snapshot find mirror 'thesis*' --newer 7d", "Find every version of the last week"),
             ("fsync-lite snapshot find mirror docs/plan.txt --json", "The same for a script, of one path"),
         ])
 
@@ -34,7 +34,7 @@ enum SnapshotFindCommand: TargetCommand, ReadingCommand {
             throw damage
         }
         guard found.isEmpty else { return .done }
-        Console.complain("no snapshot holds what is asked for; snapshot list shows which there are")
+        Console.complain("no snapshot has such a file; to see all snapshots: fsync-lite snapshot list TARGET")
         return .different
     }
 

@@ -1,13 +1,13 @@
 import FsyncLite
 
 enum SnapshotListCommand: TargetCommand, ReadingCommand {
-    private static let ids = OptionDescription.flag("--ids", "only the short ids, one a line")
+    private static let ids = OptionDescription.flag("--ids", "only the short ids, one per line")
 
     static let description = CommandDescription(
-        name: "snapshot list", summary: "List the trees that can be had, the newest first.",
+        name: "snapshot list", summary: "List the snapshots, the newest first.",
         arguments: [.target],
         options: [ids, .json, .settingsFile] + OptionDescription.remote,
-        examples: [("fsync-lite snapshot list mirror", "What there is, and why it stays")])
+        examples: [("fsync-lite snapshot list mirror", "See all snapshots, and why each one is kept")])
 
     static func run(_ invocation: Invocation, _ console: inout Console) throws -> ExitCode {
         let target = try invocation.target()

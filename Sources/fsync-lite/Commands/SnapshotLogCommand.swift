@@ -2,16 +2,15 @@ import FsyncLite
 
 enum SnapshotLogCommand: TargetCommand, ReadingCommand {
     static let description = CommandDescription(
-        name: "snapshot log", summary: "Show what happened to a path, the newest first.",
+        name: "snapshot log", summary: "Show the changes of a path, the newest first.",
         discussion: """
-            A PATTERN means what it means in a .gitignore: a name at any depth, or a path where it holds a /, with \
-            what is in a directory that matches. What matches is followed through renames. Exits 2 when no apply \
-            that is kept changed any of it.
+            A PATTERN is as in a .gitignore: a name at any depth, or a path if it has a /. If a directory matches, its \
+            content matches, too. Renames are followed. Exits 2 if no run in the history changed a file that matches.
             """,
         arguments: [.target, EntrySelection.neededPattern], options: OptionDescription.remote,
         examples: [
-            ("fsync-lite snapshot log mirror 2026/a.jpg", "The life of a file"),
-            ("fsync-lite snapshot log mirror 'thesis*'", "Of every file with such a name"),
+            ("fsync-lite snapshot log mirror 2026/a.jpg", "See all changes of a file"),
+            ("fsync-lite snapshot log mirror 'thesis*'", "See those of every file with such a name"),
         ])
 
     static func run(_ invocation: Invocation, _ console: inout Console) throws -> ExitCode {
@@ -27,7 +26,7 @@ enum SnapshotLogCommand: TargetCommand, ReadingCommand {
         }
         guard life.isEmpty else { return .done }
         Console.complain(
-            "no apply that is kept changed what matches \(invocation.values(EntrySelection.neededPattern).map(quoted).joined(separator: ", "))"
+            "no run in the history changed a file that matches \(invocation.values(EntrySelection.neededPattern).map(quoted).joined(separator: ", "))"
         )
         return .different
     }

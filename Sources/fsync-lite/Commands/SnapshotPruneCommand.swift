@@ -2,13 +2,13 @@ import FsyncLite
 
 enum SnapshotPruneCommand: TargetCommand {
     private static let damaged = OptionDescription.flag(
-        "--damaged", "make an end to snapshots that cannot be read, and to all that are older")
+        "--damaged", "remove snapshots that cannot be read, and all that are older")
 
     static let description = CommandDescription(
-        name: "snapshot prune", summary: "Let go of snapshots that no rule keeps.",
+        name: "snapshot prune", summary: "Remove snapshots that no rule keeps.",
         discussion: """
-            A snapshot stays that one of the rules keeps; the present tree always stays, and what has a label, unless \
-            --keep-label names those that do. Rules that are given here hold for this command only. Without any, those are used that an apply would go by: snapshot list shows them.
+            A snapshot is kept if one rule keeps it. Snapshots with a label are kept, unless --keep-label names other \
+            labels. The present tree is never removed. Rules given here apply to this command only. Without any, the rules of the target apply: snapshot list shows them.
             """,
         arguments: [.target],
         options: RetentionPolicy.options + [damaged, .dryRun, .json, .quiet, .settingsFile]
@@ -16,7 +16,7 @@ enum SnapshotPruneCommand: TargetCommand {
         examples: [
             (
                 "fsync-lite snapshot prune mirror --keep-last 3 --keep-daily 14 --dry-run",
-                "What such rules would let go of"
+                "See which snapshots such rules would remove"
             )
         ])
 

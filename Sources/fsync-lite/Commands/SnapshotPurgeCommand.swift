@@ -5,13 +5,12 @@ enum SnapshotPurgeCommand: TargetCommand {
     static let description = CommandDescription(
         name: "snapshot purge", summary: "Remove the content of a file from all snapshots.",
         discussion: """
-            The content of each version is removed that had a matching path in any snapshot, under all names that it \
-            had, also in the tree before the present one. The snapshots list the file as purged; undo and restore leave \
-            its path as it is. What a recovery moved aside is removed too, and a prepared transaction is given up. What \
-            the present tree has stays, and is listed (exit code 3): delete it in the source, \
-            run, and purge again.
-            The freed blocks are not overwritten. If a secret has to be gone from the disk, change the secret, or encrypt \
-            the disk. Exits 2 when nothing matches. \(EntrySelection.discussion)
+            All versions whose path matches in any snapshot are removed, with their content, under all their names. \
+            The snapshots list the file as purged; undo and restore leave its path unchanged. Matching files that a \
+            recovery moved aside are removed, too, and a prepared run is abandoned. Files of the present tree are not \
+            removed but listed (exit code 3): delete them in the source, run, and purge again.
+            The freed blocks are not overwritten. If a secret must not be on the disk, change the secret, or encrypt \
+            the disk. Exits 2 if nothing matches. \(EntrySelection.discussion)
             """,
         arguments: [.target, EntrySelection.neededPattern],
         options: [.dryRun] + EntrySelection.options + .section("Output", .json, .quiet)
@@ -25,8 +24,8 @@ enum SnapshotPurgeCommand: TargetCommand {
             $0.first == UInt8(ascii: "!")
         }) {
             throw UsageError(
-                "\(quoted(pattern)) would purge all but that",
-                hint: "name what is to go; for a file with that name, write \\ before it")
+                "\(quoted(pattern)) would purge all other files",
+                hint: "name the files to purge. For a file whose name begins with !, write \\ before it")
         }
         let isDryRun = given.has(.dryRun)
         let purged = try target.purge(EntrySelection(invocation), isDryRun: isDryRun)
@@ -43,16 +42,16 @@ enum SnapshotPurgeCommand: TargetCommand {
         }
         if let prepared = purged.prepared {
             Console.complain(
-                "what is prepared there \(isDryRun ? "would be" : "is") given up, as it may have the content: "
-                    + "\(prepared) cannot be committed any more")
+                "the prepared run \(prepared) \(isDryRun ? "would be" : "is") abandoned, because it may have the content"
+            )
         }
         guard !purged.isEmpty else {
             Console.complain("no snapshot has a file that matches; nothing is purged")
             return .different
         }
-        for path in purged.present { Console.complain("\(path): the present tree has it, and keeps it") }
+        for path in purged.present { Console.complain("\(path): not removed: the present tree has it") }
         for path in purged.elsewhere {
-            Console.complain("\(path): its content has another name outside of the target, and stays there")
+            Console.complain("\(path): its content has another name outside of the target, and is left there")
         }
         return purged.present.isEmpty && purged.elsewhere.isEmpty ? .done : .committedWithOmissions
     }

@@ -5,11 +5,13 @@ enum SnapshotRemoveCommand: TargetCommand {
         ArgumentDescription.snapshot.name, ArgumentDescription.snapshot.help, repeated: true)
 
     static let description = CommandDescription(
-        name: "snapshot remove", summary: "Remove snapshots that you name, also labelled ones.",
-        discussion: "The present tree and the one before it are never removed, so that undo has its step.",
+        name: "snapshot remove", summary: "Remove the snapshots that you name, even if they have a label.",
+        discussion: "The present tree and the snapshot before it, which undo needs, are never removed.",
         arguments: [.target, snapshots],
         options: [.dryRun, .json, .quiet, .settingsFile] + OptionDescription.remote,
-        examples: [("fsync-lite snapshot remove mirror kf4e2179 --dry-run", "What would be free without it")])
+        examples: [
+            ("fsync-lite snapshot remove mirror kf4e2179 --dry-run", "See how much it would free")
+        ])
 
     static func run(_ invocation: Invocation, _ console: inout Console) throws -> ExitCode {
         let names = try invocation.values(snapshots).map { try decoded($0, of: snapshots.name) }

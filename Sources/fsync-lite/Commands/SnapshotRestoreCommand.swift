@@ -9,38 +9,37 @@ enum SnapshotRestoreCommand: TargetCommand {
 
     private static let path = ArgumentDescription(
         "PATH",
-        "what to restore, with all below it: a path in the tree, in TARGET or in its source, or a pattern such as '*.txt'; "
-            + "everything by default", optional: true, repeated: true)
+        "the file or directory to restore: a path in the tree, in TARGET or in its source, or a pattern such as '*.txt' (default: everything)",
+        optional: true, repeated: true)
     static let to = OptionDescription.value(
-        "--to", "DIR", "copy it to this directory; to one of another machine: host:DIR")
+        "--to", "DIR", "copy it to this directory, which may be host:DIR")
     private static let toSource = OptionDescription.flag(
-        "--to-source", "copy it to where TARGET was mirrored from")
-    private static let inPlace = OptionDescription.flag("--in-place", "take the target back")
+        "--to-source", "copy it to the source of TARGET")
+    private static let inPlace = OptionDescription.flag("--in-place", "change TARGET back to this snapshot")
     static let overwrite = OptionDescription.flag(
-        "--overwrite", "replace files that are there with other content")
+        "--overwrite", "replace files that have other content")
 
     static let description = CommandDescription(
-        name: "snapshot restore", summary: "Bring an earlier tree back, or paths of it.",
+        name: "snapshot restore", summary: "Restore an earlier tree, or files of it.",
         discussion: """
-            With --to or --to-source, paths are copied into a directory, under their names in the tree. What that \
-            has besides stays; a file that it has with other content is refused, and listed, without --overwrite. \
-            A whole tree is copied to a directory that is empty or not there. Blocks are shared where the file system \
-            can. With --in-place the target goes back, as one transaction that can be \
-            undone, and by an exchange where the last apply was one; what no apply brought there stays. The history \
-            stays whole. After a commit that was cut short, --in-place stops with 6, as undo does.
+            With --to or --to-source, paths are copied into a directory, under their names in the tree. Other files in \
+            the directory are left unchanged. If a file exists with other content, the restore is refused; --overwrite \
+            replaces it. A whole tree is copied to an empty or new directory. Blocks are shared if the file system can.
+            With --in-place, TARGET changes back, as one transaction that can be undone. Files that no run copied there \
+            are left unchanged, and no snapshot is removed. After an interrupted commit, it stops with exit code 6, as undo does.
             """,
         arguments: [.target, .snapshot, path],
         options: [to, toSource, overwrite, inPlace, .dryRun] + Restoration.exchangeOptions
             + OptionDescription.output + OptionDescription.remote,
         examples: [
-            ("fsync-lite snapshot restore mirror latest~1 notes.txt --to .", "Get a file back as it was"),
+            ("fsync-lite snapshot restore mirror latest~1 notes.txt --to .", "Restore a file"),
             (
                 "fsync-lite snapshot restore mirror yesterday docs --to-source --dry-run",
-                "See what putting a directory back would do"
+                "Preview the restore of a directory"
             ),
             (
                 "fsync-lite snapshot restore mirror 2026-11-20 --in-place --dry-run",
-                "Look at what going back would do"
+                "Preview the way back to an older tree"
             ),
         ])
 
@@ -50,10 +49,10 @@ enum SnapshotRestoreCommand: TargetCommand {
         let places = [to, toSource, inPlace].count(where: given.has)
         guard places == 1 || places == 2 && invocation.client?.command.source != nil else {
             throw UsageError(
-                "where to?",
+                "the place of the restored files is missing",
                 hint:
-                    "give one of --to DIR for a copy, --to-source to put it back where it came from, or --in-place "
-                    + "to take the target back")
+                    "give one of --to DIR for a copy, --to-source to copy them to the source, or --in-place to change the target back"
+            )
         }
         let target = try invocation.argument(.target)
         var restoration = Restoration(target: target, snapshot: try invocation.text(.snapshot))
@@ -93,11 +92,12 @@ enum SnapshotRestoreCommand: TargetCommand {
         _ restoration: Restoration, hasPaths: Bool, isCopy: Bool
     ) throws(UsageError) {
         guard !restoration.overwrites || isCopy && hasPaths else {
-            throw UsageError("--overwrite is for a copy of paths", hint: "name the paths, or leave it out")
+            throw UsageError(
+                "--overwrite is for copies of paths", hint: "name the paths, or leave it out")
         }
         guard restoration.exchanges == nil || !isCopy else {
             throw UsageError(
-                "--exchange and --no-exchange are for --in-place", hint: "leave them out for a copy")
+                "--exchange and --no-exchange are only for --in-place", hint: "leave them out for a copy")
         }
     }
 

@@ -9,11 +9,11 @@ enum SnapshotShowCommand: TargetCommand, ReadingCommand {
         "--largest", "N", "only the N largest changes, the largest first")
 
     static let description = CommandDescription(
-        name: "snapshot show", summary: "Show what the run that made a snapshot changed.",
+        name: "snapshot show", summary: "Show the changes of the run that made a snapshot.",
         arguments: [.target, shown], options: [largest, .all, .json] + OptionDescription.remote,
         examples: [
-            ("fsync-lite snapshot show mirror", "What the last run changed"),
-            ("fsync-lite snapshot show mirror --largest 10", "What was big last night"),
+            ("fsync-lite snapshot show mirror", "See the changes of the last run"),
+            ("fsync-lite snapshot show mirror --largest 10", "See the largest files of last night"),
         ])
 
     static func run(_ invocation: Invocation, _ console: inout Console) throws -> ExitCode {

@@ -4,7 +4,7 @@ import FsyncLite
 enum SnapshotVerifyCommand: TargetCommand, ReadingCommand {
     static let description = CommandDescription(
         name: "snapshot verify",
-        summary: "Check that every snapshot's records and displaced files are there.",
+        summary: "Check that the records and files of all snapshots exist.",
         arguments: [.target], options: [.quiet] + OptionDescription.remote,
         examples: [("fsync-lite snapshot verify mirror", "After a disk had errors")])
 
@@ -21,7 +21,7 @@ enum SnapshotVerifyCommand: TargetCommand, ReadingCommand {
     ) throws -> ExitCode {
         let (faults, count, shared) = (found.faults, found.count, found.shared)
         for (snapshot, error) in faults {
-            Console.complain("\(SnapshotName.short(snapshot)) and what is older: \(error)")
+            Console.complain("\(SnapshotName.short(snapshot)) and older snapshots: \(error)")
         }
         let outside = shared.filter(\.isOutside)
         for file in outside {
@@ -29,7 +29,7 @@ enum SnapshotVerifyCommand: TargetCommand, ReadingCommand {
                 "\(SnapshotName.short(file.snapshot)): \(file.path) is also a file outside of the target, and an edit there changes this snapshot"
             )
             Console.complain(
-                "next: find the other name by its inode, and put a copy in its place: find DIR -xdev -inum \(file.inode)"
+                "next: find DIR -xdev -inum \(file.inode), and replace the other name that it finds with a copy"
             )
         }
         if faults.isEmpty, !isQuiet {

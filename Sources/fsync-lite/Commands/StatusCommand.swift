@@ -9,40 +9,40 @@ enum StatusCommand: ReadingCommand {
 
     private static let maxAge = OptionDescription.value(
         "--max-age", "AGE",
-        "exit 2 when the last run is older, complete or not; AGE is such as 26h, 7d or yesterday")
+        "exit 2 if the last run is older, complete or not; AGE is such as 26h, 7d or yesterday")
     private static let all = OptionDescription.flag(
-        "--all", "every job, in one table, and the targets that you have written to"
+        "--all", "show a table of all jobs, and of the targets that you have written to"
     )
     .replacingArguments()
     private static let prometheus = OptionDescription.flag(
-        "--prometheus", "as metrics, for a textfile collector; of every job, unless TARGET is given")
+        "--prometheus", "write metrics for a textfile collector, of TARGET or of all jobs")
     static let nagios = OptionDescription.flag(
         "--nagios",
-        "one line for monitoring, with exit codes 0 to 3; of every job, unless TARGET is given. Everybody may ask"
+        "write one line for monitoring, with exit codes 0 to 3, of TARGET or of all jobs. Every user may run it"
     )
     private static let warn = OptionDescription.value(
-        "--warn", "AGE", "with --nagios: a warning when the last good run is older; --max-age is critical")
+        "--warn", "AGE", "with --nagios: warn if the last good run is older; --max-age is critical")
     private static let since = OptionDescription.value(
-        "--since", "TIME", "how the runs went since then: a line for each job, and one for each bad run")
+        "--since", "TIME", "show the runs since then: a line for each job, and one for each bad run")
     private static let targets = ArgumentDescription(
         "TARGET", NamedTarget.help, optional: true, repeated: true, kind: .directoryOrJob)
 
     static let description = CommandDescription(
-        name: "status", summary: "Show what a target holds and when it was last written.",
+        name: "status", summary: "Show the last runs on a target, and its content.",
         discussion: """
             \(NamedTarget.rule) \
-            First is the last good run, which mirrored the target, and the last attempt where that failed, was refused or \
-            did not end: this machine remembers the last 100 runs on each target. \
-            Several targets, or --all jobs, are one table of these, with the size of what the target holds and what to \
-            do next; those on other machines are asked one after the other. The exit code is the first that is not 0; of metrics it is 0, for they say what is wrong.
+            It shows the last good run, and the last attempt if that failed, was refused or did not end. This machine \
+            remembers the last 100 runs on each target. Several targets, or --all jobs, make one table, with the size of \
+            each target and the next step. Other machines are asked one after the other. The exit code is the first that \
+            is not 0. For metrics it is always 0, because they have the faults.
             """,
         arguments: [targets],
         options: [all, .json, prometheus, nagios, since, maxAge, warn, .settingsFile]
             + OptionDescription.remote,
         examples: [
-            ("fsync-lite status mirror", "See how a mirror stands"),
-            ("fsync-lite status --all", "All jobs at a glance"),
-            ("fsync-lite status --all --since 7d", "What cron mails each week"),
+            ("fsync-lite status mirror", "See the state of a mirror"),
+            ("fsync-lite status --all", "See all jobs at a glance"),
+            ("fsync-lite status --all --since 7d", "Let cron send a mail each week"),
             ("fsync-lite status --max-age 26h mirror", "Let monitoring know when it is late"),
             ("fsync-lite status --nagios --warn 26h --max-age 50h", "The same for all jobs, for Nagios"),
             (
@@ -66,7 +66,7 @@ enum StatusCommand: ReadingCommand {
         // A period can be a text or a document.
         for forms in [[.json, prometheus, nagios], [since, prometheus, nagios]] {
             guard let (one, other) = pair(forms) else { continue }
-            throw UsageError("\(one) and \(other) are two forms of the status", hint: "give one of them")
+            throw UsageError("\(one) and \(other) exclude each other", hint: "leave one out")
         }
     }
 
@@ -193,19 +193,19 @@ enum StatusCommand: ReadingCommand {
         }
         if status.isPending {
             asked.complain(
-                "a commit was begun and not ended; run: fsync-lite recover \(Shell.word(asked.shownTarget))")
+                "a commit was interrupted; run: fsync-lite recover \(Shell.word(asked.shownTarget))")
             return .pending
         }
         guard let limit else { return .done }
         guard let last = status.lastRun else {
-            asked.complain("no run has mirrored anything here yet")
+            asked.complain("no run has written to this target yet")
             return .different
         }
         guard !last.began.isYoung(by: limit) else { return .done }
         let isAhead = last.began.isAhead()
         let age = isAhead ? "in the future" : "\(ElapsedTime(since: last.began)) ago"
         asked.complain(
-            "the last run began \(age), at \(words(last))" + (isAhead ? ": is the clock right?" : ""))
+            "the last run began \(age), at \(words(last))" + (isAhead ? ". Is the clock right?" : ""))
         return .different
     }
 
@@ -243,7 +243,7 @@ enum StatusCommand: ReadingCommand {
             let total = progress.totalBytes.map { " of \(Amount.bytes($0))" } ?? ""
             words.append(Amount.bytes(progress.bytes) + total)
         } else if let total = progress.totalEntries {
-            words.append("\(progress.entries) of \(total) entries")
+            words.append("\(progress.entries) of \(Amount.entries(total))")
         }
         if let rate = activity.bytesPerSecond() { words.append("\(Amount.bytes(rate))/s") }
         return words.joined(separator: ", ")
@@ -261,7 +261,7 @@ enum StatusCommand: ReadingCommand {
         } else if !status.isPending {
             try console.line(
                 status.history.isEmpty
-                    ? "manifest   none: nothing was applied yet"
+                    ? "manifest   none: no run has written to this target yet"
                     : "manifest   missing: apply with --adopt makes a new one")
         }
         if let fileSystem = status.fileSystem { try console.line("commit     \(fileSystem.promise)") }

@@ -32,7 +32,7 @@ enum StatusMetrics {
         let now = Timestamp.now
         return [
             Metric("up", "Whether the state of the target could be read.") { $1 == nil ? "0" : "1" },
-            Metric("commit_pending", "Whether a commit was begun and not ended.") {
+            Metric("commit_pending", "Whether a commit was interrupted.") {
                 $1.map { $0.isPending ? "1" : "0" }
             },
             .ofLastRun("timestamp_seconds", "When the last run began that ended with exit code 0 or 3.") {
@@ -40,7 +40,7 @@ enum StatusMetrics {
             },
             .ofLastRun(
                 "age_seconds",
-                "How long ago that was when this was written; +Inf if that time is in the future."
+                "How long before this measurement that was; +Inf if that time is in the future."
             ) {
                 $0.began.isAhead(of: now) ? "+Inf" : elapsed($0.began, now)
             },
@@ -54,10 +54,10 @@ enum StatusMetrics {
             ) {
                 asked, _ in asked.runs.last.map { seconds($0.began.rawSeconds, $0.began.nanoseconds) }
             },
-            Metric("last_attempt_exit_code", "Its exit code; -1 where it did not end.") { asked, _ in
+            Metric("last_attempt_exit_code", "Its exit code; -1 if it did not end.") { asked, _ in
                 asked.runs.last.flatMap { $0.outcome.map { "\($0.exitCode)" } ?? ($0.isCutOff ? "-1" : nil) }
             },
-            Metric("job_disabled", "Whether the job is not to be run.") { asked, _ in
+            Metric("job_disabled", "Whether the job is disabled.") { asked, _ in
                 asked.job.map { $0.disabled == nil ? "0" : "1" }
             },
             Metric("last_check_timestamp_seconds", "When the last verify ended.") {
@@ -66,8 +66,8 @@ enum StatusMetrics {
             Metric("last_check_rotten", "How many rotten files were found, by the last check of each part.") {
                 $1?.lastCheck.map { "\($0.rotten)" }
             },
-            .ofManifest("entries", "Entries that the target holds.") { "\($0.entries)" },
-            .ofManifest("bytes", "Bytes of content that the target holds.") { "\($0.bytes)" },
+            .ofManifest("entries", "Files and directories in the target.") { "\($0.entries)" },
+            .ofManifest("bytes", "Bytes of content in the target.") { "\($0.bytes)" },
         ]
     }
 

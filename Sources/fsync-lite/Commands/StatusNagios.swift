@@ -24,7 +24,7 @@ struct StatusNagios {
     private func faults(_ row: Row) -> [(state: State, text: String)] {
         let (isPending, check) = (row.status?.isPending ?? false, row.status?.lastCheck)
         return [
-            isPending ? (.critical, "a commit was begun and not ended") : nil,
+            isPending ? (.critical, "a commit was interrupted") : nil,
             check.flatMap { $0.isBad ? (.critical, "last check: \($0.text)") : nil },
             row.asked.incomplete.map { (.warning, "\($0.began.nearText()) \($0.resultAndReason)") },
         ].compactMap(\.self)
@@ -54,7 +54,7 @@ struct StatusNagios {
 
     private func words(running: Int, paused: Int) -> String {
         let parts = [
-            running > 0 ? "\(Amount.of(running, "job")), all good runs are young enough" : nil,
+            running > 0 ? "\(Amount.of(running, "job")), no last good run is too old" : nil,
             paused > 0 ? "\(Amount.of(paused, "job is", "jobs are")) paused" : nil,
         ]
         return parts.compactMap(\.self).joined(separator: "; ")

@@ -140,7 +140,7 @@ struct SyncRun {
     private static func target(_ path: [UInt8]) throws -> [UInt8] {
         guard let endpoint = try endpoint(path, target) else { return path }
         throw UsageError(
-            "\(quoted(path)) is on another machine, and this does not work with a target there yet",
+            "\(quoted(path)) is on another machine, and this command does not yet support that",
             hint:
                 "run it there: ssh \(endpoint.destination) fsync-lite ...\nfor a local directory of that name, write ./ "
                 + "before it")

@@ -3,24 +3,24 @@ import FsyncLite
 
 enum UndoCommand: TargetCommand {
     private static let steps = OptionDescription.value(
-        "--steps", "N", "take the last N applies back, as one transaction (default: 1)")
+        "--steps", "N", "take the last N runs back, as one transaction (default: 1)")
 
     static let description = CommandDescription(
         name: "undo", summary: "Take the last run back. A second undo brings it back.",
         discussion: """
-            The target becomes the tree that the last apply found. Entries of the target that changed since then \
-            stay as they are; those that stand in the way of an older one are listed. With --steps, what was changed by \
-            hand between two of these applies goes to the history. Where the last apply was an exchange, this is one too. \
-            The history stays whole. After a commit that was cut short, undo stops with 6: it may have been one of undo, \
-            which must not be taken back. fsync-lite recover ends it, and snapshot list shows which tree is there.
+            The target gets back the files that it had before the last run. Files that were changed by hand since then are left \
+            unchanged; if an older version needs their path, they are listed. With --steps, files that were changed by \
+            hand between these runs are moved to the history. No snapshot is removed. After an interrupted commit, undo \
+            stops with exit code 6, because that commit may have been an undo. Then fsync-lite recover completes it, \
+            and snapshot list shows the present tree.
             """,
         arguments: [.target],
         options: [steps, .dryRun] + Restoration.exchangeOptions + OptionDescription.output
             + OptionDescription.remote,
         examples: [
-            ("fsync-lite undo --dry-run mirror", "What would come back"),
-            ("fsync-lite undo mirror", "Take the last apply back"),
-            ("fsync-lite undo --steps 3 mirror", "Take the last three back"),
+            ("fsync-lite undo --dry-run mirror", "Preview it"),
+            ("fsync-lite undo mirror", "Take the last run back"),
+            ("fsync-lite undo --steps 3 mirror", "Take the last three runs back"),
         ])
 
     static func run(_ invocation: Invocation, _ console: inout Console) throws -> ExitCode {

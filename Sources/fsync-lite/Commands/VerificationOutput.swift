@@ -30,7 +30,7 @@ struct VerificationOutput {
             if found.isRepairable || found.kind == .edited { return repairable.append(found) }
             var found = found
             if found.kind == .rotten, found.message == nil {
-                found.message = "not repaired: the other copy is not as recorded, either"
+                found.message = "not repaired: the other copy changed, too"
             }
             try write(found, to: &console)
         }
@@ -81,7 +81,7 @@ struct VerificationOutput {
         }
         if summary.unlisted > 0 {
             Console.complain(
-                "note: \(Amount.of(summary.unlisted, "entry is", "entries are")) not in the manifest, which was made under filters"
+                "note: the manifest was made with filters, and lacks \(Amount.entries(summary.unlisted)) of the tree"
             )
         }
     }
@@ -93,7 +93,7 @@ struct VerificationOutput {
         let repaired = found > remaining ? "\(found - remaining) repaired, " : ""
         let read = "\(Amount.of(summary.filesRead, "file")) read (\(Amount.bytes(summary.bytesRead)))"
         try console.line(
-            "\(repaired)\(Amount.of(remaining, "differs", "differ")); \(Amount.entries(summary.entries)) looked at, \(read)\(part.text.map { ", \($0)" } ?? "")"
+            "\(repaired)\(Amount.of(remaining, "differs", "differ")); \(Amount.entries(summary.entries)) checked, \(read)\(part.text.map { ", \($0)" } ?? "")"
         )
     }
 

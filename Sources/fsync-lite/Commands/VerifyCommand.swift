@@ -9,29 +9,28 @@ enum VerifyCommand: ReadingCommand {
     private static let usualParts = 31
     private static let part = OptionDescription.value(
         "--part", "K/N",
-        "read only the K-th of N parts of the files, such as 3/31; auto: the part after the last one, of \(usualParts), auto/N: of N"
+        "read only the K-th of N parts of the files, such as 3/31; auto: the next of \(usualParts) parts, auto/N: of N"
     )
     private static let repair = OptionDescription.flag(
-        "--repair", "read the source, too, and put the good copy in the place of a rotten one")
+        "--repair", "read the source, too, and replace a rotten file with the good copy")
 
     static let description = CommandDescription(
         name: "verify",
-        summary: "Read a target and its history, and find what has rotted.",
+        summary: "Read a target and its history, and find damaged files.",
         discussion: """
-            It does what manifest verify --digest and snapshot verify do, and notes the result in the target, where \
-            status shows it. \(NamedTarget.rule)
+            It runs manifest verify --digest and snapshot verify, and stores the result in the target, for status. \
+            \(NamedTarget.rule)
             The content of a file is read if it has a digest: apply --digest records them, and later runs, too. With \
-            --part auto each check reads the next part. A part that was cut short is read again. Differences of sizes and \
-            times, and missing files, are found by each check. Rot that was found in a part is in status until that part is \
-            read again.
-            A file is rotten if its content changed and none of its times did. It exits 2 when the tree is not as recorded, \
-            and 65 when an old version is not.
+            --part auto, each check reads the next part. A part that was cut short is read again. Each check finds \
+            missing files and other sizes and times. Status shows rotten files until their part is read again.
+            A file is rotten if its content changed and none of its times did. It exits 2 if the tree differs from its \
+            manifest, and 65 if an old version is damaged.
             """,
         arguments: [NamedTarget.argument],
         options: [part, repair, .quiet, .json, .settingsFile] + OptionDescription.remote,
         examples: [
             ("fsync-lite verify --part auto --quiet photos", "Once a day, from cron: all of it in a month"),
-            ("fsync-lite verify --repair photos", "Mend what has rotted on either side"),
+            ("fsync-lite verify --repair photos", "Repair rotten files on either side"),
         ])
 
     static func run(_ invocation: Invocation, _ console: inout Console) throws -> ExitCode {
@@ -71,7 +70,7 @@ enum VerifyCommand: ReadingCommand {
             guard !invocation.isReadOnly else { throw SyncError(.refused, "this key is read-only") }
             try target.note(check)
         } catch {
-            Console.complain("note: the result could not be noted for status and --part auto: \(error)")
+            Console.complain("note: the result could not be stored for status and --part auto: \(error)")
         }
         return code == .done && output.remaining > 0 ? .different : code
     }

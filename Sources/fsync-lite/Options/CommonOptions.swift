@@ -9,7 +9,7 @@ extension ArgumentDescription {
         "MANIFEST", "a manifest file, a target, a snapshot (TARGET@ID), or a directory")
     static let snapshot = ArgumentDescription(
         "ID",
-        "a snapshot: its id or the beginning, its label, latest, latest~1, or a time, for the newest that is not later: "
+        "an id or its beginning, a label, latest, latest~1, or a time: the newest snapshot up to then. A time is "
             + TimeSpan.forms)
     static let second = ArgumentDescription("B", "another")
 }
@@ -23,10 +23,10 @@ extension TargetCommand {
 
 extension OptionDescription {
     static let json = flag(
-        "--json", "write JSON to standard output: a document, or one for each job that is run")
-    static let all = flag("--all", "list every entry, however many")
-    static let quiet = flag("--quiet", short: "-q", "say nothing when all went well")
-    static let verbose = flag("--verbose", short: "-v", "list the actions, also of an apply")
+        "--json", "write JSON to standard output: a document, or one for each job")
+    static let all = flag("--all", "list every file and directory")
+    static let quiet = flag("--quiet", short: "-q", "print nothing if all is well")
+    static let verbose = flag("--verbose", short: "-v", "list the actions of a run, too")
     static let logFile = value("--log-file", "FILE", "append a line for this run, and one per problem")
     static let dryRun = flag("--dry-run", "show what would be done, and write nothing")
     static let settingsFile = value(
@@ -48,7 +48,7 @@ extension RelativePath {
         let path = typed.bytes.last == UInt8(ascii: "/") ? typed.bytes.dropLast() : typed.bytes[...]
         guard let path = RelativePath(path), !path.isRoot else {
             throw UsageError(
-                "\(quoted(argument)) is no path in the tree",
+                "\(quoted(argument)) is not a path in the tree",
                 hint: "give one such as src/main.c, without / at the beginning")
         }
         self = path

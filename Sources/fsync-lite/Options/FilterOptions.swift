@@ -5,10 +5,10 @@ import FsyncLite
 /// The options of filters.
 extension SyncOptions {
     static let exclude = OptionDescription.value(
-        "--exclude", "PATTERN", "leave out what matches, as in a .gitignore",
+        "--exclude", "PATTERN", "leave out paths that match, as in a .gitignore",
         repeatable: true)
     fileprivate static let include = OptionDescription.value(
-        "--include", "PATTERN", "take in what matches; the last match of all patterns decides",
+        "--include", "PATTERN", "include paths that match; the last match of all patterns decides",
         repeatable: true
     ).rare
     fileprivate static let excludeFrom = OptionDescription.value(
@@ -28,7 +28,7 @@ extension SyncOptions {
                     hint: "give the name of a file, without a directory")
             }
         },
-        .flag("--exclude-caches", "leave out what is in directories with a CACHEDIR.TAG") {
+        .flag("--exclude-caches", "leave out the content of directories with a CACHEDIR.TAG") {
             $0.filters.excludesCaches = true
         }.rare,
         .flag("--one-file-system", "leave out other file systems and bind mounts") {
@@ -37,7 +37,7 @@ extension SyncOptions {
         .size("--max-size", "leave out larger files; SIZE is such as 10M") { $0.filters.sizes.maximum = $1 }
             .rare,
         .size("--min-size", "leave out smaller files") { $0.filters.sizes.minimum = $1 }.rare,
-        .flag("--delete-excluded", "delete from the target what is left out") { $0.deletesExcluded = true }
+        .flag("--delete-excluded", "delete excluded files from the target") { $0.deletesExcluded = true }
             .rare,
     ]
 
@@ -69,7 +69,8 @@ extension SyncOptions {
         for rule in filters.rules where rule.path.starts(with: root) {
             let rest = escapedText(rule.path.dropFirst(root.count - 1))
             Console.complain(
-                "note: the pattern \(rule) begins with the path of the source; from there it is \(rest)")
+                "note: the pattern \(rule) begins with the path of the source; write \(rest)"
+            )
         }
     }
 }

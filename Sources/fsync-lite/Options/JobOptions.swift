@@ -4,14 +4,14 @@ extension OptionDescription {
     /// Only for the command line, not for settings.
     static let newTarget = flag(
         "--new-target",
-        "begin a target although one that was written here is missing, with the disk that it is on"
+        "begin a new target, although the disk of the old one with this path is missing"
     ).rare
 }
 
 /// Options only for the command line. In settings, they would let a job fill the disk below a mount point.
 extension OptionDescription {
     static let createTarget = flag(
-        "--create-target", "begin the job's target: for the first run, when its disk is surely there")
+        "--create-target", "make the job's target: for the first run, when you know that its disk is mounted")
     static let changeTarget = flag(
         "--change-target", "accept that the job's target was moved to another file system"
     ).rare

@@ -5,7 +5,7 @@ import FsyncLite
 extension SyncOptions {
     static let weakCommit = OptionDescription.flag(
         "--weak-commit",
-        "write also to exFAT, NTFS, a NAS or FUSE, where only a kill leaves the old tree or the new one for certain"
+        "allow exFAT, NTFS, a NAS or FUSE: safe if the run is killed, not if the power fails"
     ).rare
 
     /// The options that loosen a guard.
@@ -20,14 +20,14 @@ extension SyncOptions {
     fileprivate static let guards: [OptionField<SyncOptions>] = [
         .flag(
             "--adopt",
-            "take over a TARGET of another tool: what SOURCE lacks is deleted there, and kept in the history"
+            "take over a TARGET of another tool; files that SOURCE lacks are moved to the history"
         ) { $0.adopt = true },
-        .flag("--allow-empty-source", "mirror an empty source over a target with entries") {
+        .flag("--allow-empty-source", "mirror an empty source, so that the target becomes empty") {
             $0.allowEmptySource = true
         }.rare,
         .flag(
             "--allow-removal",
-            "let new rules of retention remove more than half of the snapshots, and more than ten"
+            "let new rules of retention remove more than half of the snapshots, if these are more than ten"
         ) { $0.allowsRemoval = true }.rare,
         .flag("--change-source", "accept another source than last time") { $0.changeSource = true }.rare,
         .flag("--create-parents", "make the directories that lead to the target") { $0.createParents = true }
@@ -37,13 +37,13 @@ extension SyncOptions {
         }.rare,
         .value(
             "--max-delete", "N",
-            "refuse to delete more than N entries, or N% of them (default: 50%, and more than 10); unlimited turns this off",
+            "refuse to delete more than N files and directories, or N% of them; unlimited: never refuse (default: 50%, if these are more than 10)",
             "give a number, a percentage such as 20%, or unlimited", { DeleteLimit($0) }
         ) { $0.deleteLimit = $1 },
         .flag("--no-delete", "delete nothing; replace only empty directories") {
             $0.keepsDeleted = true
         },
-        .flag("--trust-source", "copy also what is not as recorded although its size and time are") {
+        .flag("--trust-source", "copy a file even if its content changed and its size and time did not") {
             $0.trustsSource = true
         }.rare,
         OptionField(option: .keepGoing) { $1.keepGoing = $0.has(.keepGoing) },
@@ -55,13 +55,13 @@ extension SyncOptions {
         .flag("--checksum", "also compare files whose size and time agree") {
             $0.comparesContent = true
         },
-        .flag("--trust-manifest", "do not scan TARGET: changes made there are not noticed") {
+        .flag("--trust-manifest", "do not scan TARGET, so changes made there are not noticed") {
             $0.trustsManifest = true
         }.rare,
-        .flag("--no-owner", "leave owners and groups alone") { $0.attributes.remove(.owner) }.rare,
-        .flag("--no-xattrs", "leave extended attributes alone") { $0.attributes.remove(.xattrs) }.rare,
-        .flag("--no-acls", "leave ACLs alone") { $0.attributes.remove(.acls) }.rare,
-        .flag("--no-hard-links", "copy each name of a file by itself") { $0.attributes.remove(.hardLinks) }
+        .flag("--no-owner", "leave owners and groups unchanged") { $0.attributes.remove(.owner) }.rare,
+        .flag("--no-xattrs", "leave extended attributes unchanged") { $0.attributes.remove(.xattrs) }.rare,
+        .flag("--no-acls", "leave ACLs unchanged") { $0.attributes.remove(.acls) }.rare,
+        .flag("--no-hard-links", "copy each name as a separate file") { $0.attributes.remove(.hardLinks) }
             .rare,
         .flag("--no-sparse", "write holes as zeros") { $0.attributes.remove(.holes) }.rare,
     ]
@@ -76,7 +76,7 @@ extension SyncOptions {
         OptionField(
             option: .flag(
                 "--digest",
-                "record the SHA-256 of each file, also by later runs; =all: also if it has more than 16 GiB of holes; =none: no longer",
+                "record the SHA-256 of each file, in later runs, too; =all: also of files with more than 16 GiB of holes; =none: stop that",
                 choices: ["all", "none"])
         ) { given, options in
             guard let digest = given.list.last(where: { $0.name == "--digest" }) else { return }
@@ -84,14 +84,15 @@ extension SyncOptions {
             options.recordsDigests = !options.forgetsDigests
             options.recordsAllDigests = digest.value.map { $0.spells("all") } ?? false
         },
-        .flag("--verify", "read back what was written, from the disk, before it is committed") {
+        .flag("--verify", "read all copied files again, from the disk, before the commit") {
             $0.verifiesCopies = true
         }.rare,
     ]
 
     fileprivate static let speed: [OptionField<SyncOptions>] = [
         .count(
-            "--threads", "work on at most N files at a time (default: one per processor, at most 16)",
+            "--threads",
+            "read or copy at most N files at a time (default: 16, for local copies one per processor)",
             in: 1...1024
         ) { $0.threads = $1 }.rare,
         .value(

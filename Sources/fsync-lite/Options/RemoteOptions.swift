@@ -6,11 +6,11 @@ import FsyncLite
 extension OptionDescription {
     static let ssh = value("--ssh", "COMMAND", "reach another machine with this command, not with ssh").rare
     static let remoteCommand = value(
-        "--remote-command", "PATH", "where fsync-lite is on another machine, if its shell does not find it"
+        "--remote-command", "PATH", "the path of fsync-lite on another machine, if its shell does not find it"
     ).rare
 
     static let install = flag(
-        "--install", "where another machine has no fsync-lite, put this one to its ~/.local/bin first"
+        "--install", "if another machine has no fsync-lite, copy this one to its ~/.local/bin first"
     ).rare
 
     static let remote: [OptionDescription] = .section("Another machine", ssh, remoteCommand)
@@ -41,14 +41,14 @@ extension RemoteAccess {
             guard !text.isEmpty else {
                 throw UsageError(
                     "\(OptionDescription.remoteCommand.name) is empty",
-                    hint: "give the path of fsync-lite there")
+                    hint: "give the path of fsync-lite on that machine")
             }
             command = text
         }
         guard given.has(.install) else { return }
         guard command == RemoteAccess.usualCommand else {
             throw UsageError(
-                "--install puts it to ~/.local/bin, and --remote-command says where it is",
+                "--install copies fsync-lite to ~/.local/bin, and --remote-command gives another path",
                 hint: "leave one out")
         }
         installs = ProgramDescription.fsyncLite.version

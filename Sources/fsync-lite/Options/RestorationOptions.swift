@@ -3,9 +3,9 @@ import FsyncLite
 /// The options of a return to an earlier tree.
 extension Restoration {
     private static let exchange = OptionDescription.flag(
-        "--exchange", "build the earlier tree beside TARGET and swap it in (default: if the last apply did)")
+        "--exchange", "build the earlier tree beside TARGET and swap it in (default: if the last run did)")
     private static let noExchange = OptionDescription.flag(
-        "--no-exchange", "change TARGET in place, although the last apply was an exchange")
+        "--no-exchange", "change TARGET in place, although the last run was an exchange")
 
     static let exchangeOptions = [exchange, noExchange]
 

@@ -3,7 +3,7 @@ import FsyncLite
 /// The retention options. They are those of restic.
 extension RetentionPolicy {
     private static let label = OptionDescription.value(
-        "--keep-label", "L", "keep those with this label (default: with any)", repeatable: true
+        "--keep-label", "L", "keep the snapshots with this label (default: with any label)", repeatable: true
     ).rare
 
     private static let fields: [OptionField<RetentionPolicy>] =
@@ -16,7 +16,7 @@ extension RetentionPolicy {
         + ages.map { rule in
             OptionField<RetentionPolicy>.value(
                 name(rule.key), "AGE", rule.help,
-                "give one in h, d, w, mo or y, such as 30d or 1y6mo; m would be minutes, months are mo",
+                "give an age in h, d, w, mo or y, such as 30d or 1y6mo. Months are mo, as m is minutes",
                 { RetentionPolicy.within($0) }
             ) { $0[keyPath: rule.path] = $1 }.rare
         } + [keepLabel]
@@ -27,7 +27,7 @@ extension RetentionPolicy {
         guard given.has(label) else { return }
         policy.keepLabel = try given.values(label).map { value in
             guard let text = String(validating: value, as: UTF8.self), !text.isEmpty else {
-                throw UsageError("\(quoted(value)) is no label", hint: "give \(label.name) plain text")
+                throw UsageError("\(quoted(value)) is not a label", hint: "give \(label.name) plain text")
             }
             return text
         }
@@ -43,7 +43,7 @@ extension RetentionPolicy {
 
 extension RetentionOptions {
     fileprivate static let retention = OptionDescription.value(
-        "--retention", "WORD", "forget the rules that are kept", choices: ["default"]
+        "--retention", "WORD", "remove the rules that TARGET has stored", choices: ["default"]
     ).rare
 
     /// The rules of a command line, or of one settings file.
@@ -53,8 +53,8 @@ extension RetentionOptions {
         forgetsKept = given.has(RetentionOptions.retention)
         guard !forgetsKept || rules.isEmpty else {
             throw UsageError(
-                "--retention default goes with no other rule of retention",
-                hint: "leave it, or the rules, out")
+                "--retention default excludes other rules of retention",
+                hint: "leave out one of the two")
         }
         if !rules.isEmpty { self.given = rules }
     }
@@ -62,6 +62,6 @@ extension RetentionOptions {
 
 extension OptionDescription {
     static let retention: [OptionDescription] = .section(
-        "Retention: kept with TARGET until others are given (built in: 7d, and the last 3)",
+        "Retention: stored with TARGET, until you give other rules (built in: 7d, and the last 3)",
         RetentionPolicy.options + [RetentionOptions.retention])
 }

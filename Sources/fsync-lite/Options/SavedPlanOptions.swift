@@ -20,7 +20,7 @@ extension SavedPlan {
         let planning = OptionDescription.planning
         if let option = planning.first(where: given.options.has) {
             throw UsageError(
-                "\(option.name) does not go with --plan, which says what is done",
+                "\(option.name) and --plan exclude each other, because the plan has all actions",
                 hint: "save a plan with \(option.name)")
         }
         let words = options + [Array("--".utf8), source, target]
@@ -31,7 +31,7 @@ extension SavedPlan {
                 planning.contains { $0.name == given.name && !$0.isOfThisMachine }
             })
         else {
-            throw SyncError(.invalidDocument, path: file, "the plan names options that no plan has")
+            throw SyncError(.invalidDocument, path: file, "the plan has options that cannot be in a plan")
         }
         return scanner.options + given.options
     }

@@ -4,11 +4,11 @@ import FsyncLite
 /// The options that select the entries to list.
 extension EntrySelection {
     static let pattern = ArgumentDescription(
-        "PATTERN", "only what matches one of these", optional: true, repeated: true)
+        "PATTERN", "only files and directories that match one of these", optional: true, repeated: true)
     static let neededPattern = ArgumentDescription(
         pattern.name, "a name or a path, as in a .gitignore", repeated: true)
     private static let type = OptionDescription.value(
-        "--type", "TYPE", "only entries of this type", repeatable: true,
+        "--type", "TYPE", "only this type", repeatable: true,
         choices: FileType.allCases.map(\.documentName).filter { $0 != "socket" })
 
     private static let fields: [OptionField<EntrySelection>] = [
@@ -19,18 +19,18 @@ extension EntrySelection {
         .size("--max-size", "only files of this size or smaller; SIZE is such as 10M") {
             $0.sizes.maximum = $1
         },
-        .time("--newer", "only what was modified at this time or later") { $0.earliest = $1.start },
+        .time("--newer", "only those modified at this time or later") { $0.earliest = $1.start },
         .time(
-            "--older", "only what was modified before this time, such as 2026-11-20 or, seven days ago, 7d"
+            "--older", "only those modified before this time, such as 2026-11-20 or, seven days ago, 7d"
         ) { $0.end = $1.start },
     ]
 
     static let options: [OptionDescription] = .section("Conditions", fields)
 
     static let discussion = """
-        A PATTERN means what it means in a .gitignore: a name at any depth, or a path where it holds a /. \
-        What is in a directory that matches is listed with it, and ! before a pattern leaves out what \
-        matches. An entry has to meet all conditions. A TIME is \(TimeSpan.forms).
+        A PATTERN is as in a .gitignore: a name at any depth, or a path if it has a /. If a directory matches, \
+        its content matches, too. With ! before it, a pattern leaves out files that match. All conditions must \
+        be met. A TIME is \(TimeSpan.forms).
         """
 
     init(_ invocation: Invocation) throws {

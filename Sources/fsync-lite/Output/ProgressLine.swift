@@ -49,9 +49,9 @@ struct ProgressLine {
 
     private var entries: String? {
         guard let total = progress.totalEntries else {
-            return progress.entries > 0 ? Amount.entries(progress.entries) : nil
+            return progress.entries > 0 ? Amount.of(progress.entries, "file") : nil
         }
-        return "\(progress.entries) of \(Amount.entries(total))"
+        return "\(progress.entries) of \(Amount.of(total, "file"))"
     }
 
     /// nil at the beginning, because nothing can be estimated then.

@@ -8,7 +8,7 @@ extension UserSettings {
         jobs: [
             "documents": [
                 Job.comment: .string(
-                    "Put your own paths, take \"\(Job.disabled)\" out, and see: fsync-lite plan --job documents "
+                    "Write your own paths, remove \"\(Job.disabled)\", and preview it: fsync-lite plan --job documents "
                         + "--create-target. Then, once: fsync-lite run documents --create-target. "
                         + "After that: fsync-lite run --all"),
                 Job.disabled: .bool(true),

@@ -55,7 +55,7 @@ struct SettingsLayer {
         for (key, value) in settings.sorted(by: { $0.key < $1.key }) where !others.contains(key) {
             if let removed = RemovedOption.all.first(where: { $0.key == key }) {
                 notes.append(
-                    "\(file.location(of: path + [key])): take \"\(key)\" out, it changes nothing: \(removed.reason)"
+                    "\(file.location(of: path + [key])): remove \"\(key)\", which changes nothing: \(removed.reason)"
                 )
                 continue
             }
@@ -90,8 +90,8 @@ struct SettingsLayer {
             let value = Value(values: option.values, location: "the client's settings")
             guard fits, values.updateValue(value, forKey: option.name) == nil else {
                 throw UsageError(
-                    "the far end does not take \(quoted(Array(option.name.utf8))) of settings",
-                    hint: "install the same version at both ends")
+                    "the other machine's fsync-lite does not accept the option \(quoted(Array(option.name.utf8))) of settings",
+                    hint: "install the same version on both machines")
             }
         }
     }
@@ -139,7 +139,7 @@ struct SettingsLayer {
                 throw UsageError("The value contains a NUL", hint: "give a text without \\u0000")
             }
             guard !text.isEmpty || option.placeholder != "PATTERN" else {
-                throw UsageError("A pattern is empty", hint: "take it out, it can match nothing")
+                throw UsageError("A pattern is empty", hint: "remove it, it can match nothing")
             }
             guard option.placeholder == "FILE" else { return Array(text.utf8) }
             guard let path = try SettingsSources.path(text) else {

@@ -45,15 +45,15 @@ struct SettingsManualPage: Sendable {
     }
 
     private static let discussion = """
-        Settings are a JSON object, or a property list with the same keys. "defaults" hold for every run. Each of the \
-        "jobs" is an apply with a name, which "fsync-lite run NAME" runs.
-        The command line precedes the job, the job the "defaults" in the target's own settings, and those the user's \
-        "defaults". Lists of patterns are joined in that order, the strongest last, so that its patterns decide. \
-        "fsync-lite settings show" prints what holds, with file and line.
-        Rules of retention are not joined: those of the first of these that has any hold alone. The command line or the \
-        job; the target's own settings; the rules kept with the target since they were last given; the user's \
-        "defaults"; a week and the last three steps.
-        A key that is unknown or there twice, or a value that does not fit, is an error with file, line, column and key.
+        Settings are a JSON object, or a property list with the same keys. "defaults" are for every run. Each of the \
+        "jobs" has a name and is run with "fsync-lite run NAME".
+        If a value is set twice, the command line wins, then the job. Next are the "defaults" in the target's own \
+        settings, and last the user's "defaults". Lists of patterns are joined, and the patterns of the first place \
+        decide. "fsync-lite settings show" prints all values, with file and line.
+        Rules of retention are not joined: the first place with a rule wins. The order is the command line or the job, \
+        then the target's own settings, then the rules that the target has stored. Then follow the user's "defaults", \
+        and last a week and the last three runs.
+        An unknown key, a key given twice or a wrong value is an error with file, line, column and key.
         """
 
     private static let jobKeys = [
@@ -61,44 +61,44 @@ struct SettingsManualPage: Sendable {
         (
             Job.sources,
             """
-            in place of a source, an object of several by name, such as {"etc": "/etc", "home": "/home"}: each is \
-            mirrored to the directory of its name in the target, all in one transaction. A name has at most 255 bytes; \
-            .fsync-lite and lost+found are reserved. Patterns are of the target's \
-            tree, as in /home/*/.cache; each source has the guards of one by itself
+            in place of a source, several with names, such as {"etc": "/etc", "home": "/home"}. Each is mirrored to the \
+            directory of its name in the target, all in one transaction. A name has at most 255 bytes; .fsync-lite and \
+            lost+found are reserved. Patterns are paths in the target, such as /home/*/.cache. The guards check each \
+            source by itself
             """
         ),
         (Job.target, "the directory that becomes the mirror: a path from / or ~/, or host:path"),
-        (Job.disabled, "true for a job that run leaves out"), (Job.comment, "a text, for people"),
+        (Job.disabled, "true: run leaves this job out"), (Job.comment, "a text, for people"),
         (
             Job.report,
-            "\"text\", the default, or \"json\": the form of the report that the hooks get on standard input. json is as apply --json writes it"
+            "\"text\", the default, or \"json\": the form of the report that the hooks get on standard input. json is the same as with apply --json"
         ),
     ]
 
     private static let hooks = """
-        Commands of a job, each a word or a list of words such as ["mountpoint", "-q", "/mnt/backup"], found by the \
-        PATH and run without a shell. A line for a shell is ["sh", "-c", "LINE"]. \(Hook.variable) is the job's name.
+        Each command of a job is a word or a list of words, such as ["mountpoint", "-q", "/mnt/backup"]. It is found \
+        by the PATH and run without a shell. For a shell, write ["sh", "-c", "LINE"]. \(Hook.variable) is the job's name.
         "after" and "on_failure" get the report on standard input: a text for a mail, or JSON with "\(Job.report)": "json". \
         They have these variables, too. FSYNC_LITE_TARGET is the path of the target. FSYNC_LITE_OUTCOME is committed, \
         unchanged, refused, failed or pending. FSYNC_LITE_EXIT_CODE is the exit code. FSYNC_LITE_MESSAGE says in one line \
-        why the exit code is not 0, else it is empty.
+        why the exit code is not 0; else it is empty.
         """
 
     private static let hookKeys = [
         (
             Hook.Moment.before.rawValue,
-            "before anything is read. If it fails, nothing is applied, and the exit code is 1"
+            "before anything is read. If it fails, nothing is copied, and the exit code is 1"
         ),
         (
             Hook.Moment.after.rawValue,
-            "after an apply that completed the mirror. If it fails, the exit code is 3"
+            "after a run that completed the mirror. If it fails, the exit code is 3"
         ),
         (Hook.Moment.onFailure.rawValue, "before any exit code other than 0"),
     ]
 
     private static let options = """
-        In "defaults" and in jobs, each option of apply is a key, with _ for -. In a target's own settings, too. A value \
-        in capitals is a text; max_delete takes a text, too, such as "20%".
+        In "defaults", in jobs and in a target's own settings, each option below is a key, with _ for -. A value in \
+        capitals is a text. max_delete also takes a text, such as "20%".
         """
 
     private static let example = """
@@ -123,11 +123,11 @@ struct SettingsManualPage: Sendable {
         ("~/.config/fsync-lite/settings.json", "the user's settings, or settings.plist"),
         (
             "/etc/fsync-lite/settings.json",
-            "settings for the systemd units and the crontab that come with the program, which name it by --settings"
+            "settings for the systemd units and the crontab of the program, which give it with --settings"
         ),
         (
             "TARGET/.fsync-lite/settings.json",
-            "the \"defaults\" of a target, and its retention; it has no jobs"
+            "the \"defaults\" of a target, and its rules of retention; it has no jobs"
         ),
     ]
 
@@ -137,9 +137,9 @@ struct SettingsManualPage: Sendable {
             "HOME",
             "the home directory, for ~/ in paths of settings; without it, that of the password database"
         ),
-        ("PATH", "where hooks are found"),
+        ("PATH", "the directories of the hooks' programs"),
     ]
 
     private static let exitStatus =
-        "Settings that are invalid end a command with 65, and nothing is done. A job that is not there ends it with 64."
+        "Invalid settings end a command with 65, and nothing is done. An unknown job ends it with 64."
 }

@@ -118,7 +118,7 @@ struct SettingsSources {
 
     /// The note if every job is disabled.
     var nothingEnabled: String {
-        "note: every job in \(own.map { "\($0.file)" } ?? "the settings") is disabled; take \"\(Job.disabled)\" out of a job there"
+        "note: every job in \(own.map { "\($0.file)" } ?? "the settings") is disabled. Remove \"\(Job.disabled)\" from a job"
     }
 
     /// The error if there are no jobs.
@@ -128,9 +128,8 @@ struct SettingsSources {
             let place =
                 (try? SettingsSources.directory).map { "in \($0)" } ?? "without HOME and XDG_CONFIG_HOME"
             return UsageError(
-                "there are no settings \(place), so there are no jobs",
-                hint:
-                    "fsync-lite settings init writes settings to begin with, and --settings FILE reads others; "
+                "there are no settings \(place), and so no jobs",
+                hint: "to begin: fsync-lite settings init. Are they in another file? Give --settings FILE; "
                     + "cron, sudo and systemd may set another HOME")
         }
         return UsageError(

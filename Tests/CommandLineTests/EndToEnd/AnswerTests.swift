@@ -111,7 +111,7 @@ struct AnswerTests {
         let run = try scene.mirror()
         #expect(
             run.errors.contains(
-                "note: 1 change made in the target since the last apply is taken back; the history keeps what was there"
+                "note: 1 change made in the target since the last run is taken back; the history keeps the changed files"
             ),
             "\(run.errors)")
         try scene.append("!", to: "target/a")

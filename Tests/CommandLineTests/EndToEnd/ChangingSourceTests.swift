@@ -231,7 +231,7 @@ struct ChangingSourceTests {
     func fileThatGoesOnChangingIs1WithStrictAndTheTargetIsUnchanged(other: String) throws {
         let scene = try restlessScene()
         let before = try TreeSnapshot(scene.target)
-        try restlessRun(scene, "--strict", other).expect(1, says: "restless", "leave --strict out")
+        try restlessRun(scene, "--strict", other).expect(1, says: "restless", "leave out --strict")
         #expect(try TreeSnapshot(scene.target).touched(since: before) == [])
         try scene.mirror()
     }

@@ -157,7 +157,7 @@ struct ChangingTargetTests {
             var recovery = try scene.run("recover", "target")
             if recovery.code == 6 { recovery = try scene.run("recover", "--displace", "target") }
             // A removed object is missing, and the message says so.
-            let isMissing = recovery.errors.contains("has gone missing")
+            let isMissing = recovery.errors.contains("it is missing")
             #expect(
                 recovery.code == (isMissing ? 3 : 0), "\(story) \(recovery.errors)",
                 sourceLocation: sourceLocation)

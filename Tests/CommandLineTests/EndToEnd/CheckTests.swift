@@ -43,7 +43,7 @@ struct CheckTests {
         #expect(
             run.code == 0 && run.errors == ""
                 && run.output
-                    == "0 differ; 8 entries looked at, 6 files read (20 B)\n3 snapshots are whole\n",
+                    == "0 differ; 8 files and directories checked, 6 files read (20 B)\n3 snapshots are whole\n",
             "\(run.output)\(run.errors)")
         #expect(try statusLine(scene) == "all files read, 0 rotten")
         #expect(try verify(scene, name, "--quiet").output == "")
@@ -66,7 +66,7 @@ struct CheckTests {
         #expect(document.objects("discrepancies").isEmpty)
         #expect(document.object("summary")?.number("snapshots") == 3)
         let damaged = try #require(document.objects("damaged_snapshots").first)
-        #expect(damaged.text("message")?.contains("this is not what its digest says") == true)
+        #expect(damaged.text("message")?.contains("damaged: an old version of") == true)
         #expect(try lastCheck(scene).number("damaged_snapshots") == 1)
         #expect(try statusLine(scene) == "all files read, 0 rotten, 1 damaged snapshot")
     }
@@ -193,7 +193,8 @@ struct CheckTests {
         ClockTick.pass()
         let begun = try scene.mirror("--digest")
         #expect(
-            begun.errors == "fsync-lite: note: later runs record digests, too; --digest=none ends that\n",
+            begun.errors
+                == "fsync-lite: note: later runs will record digests, too; --digest=none ends that\n",
             "\(begun.errors)")
         try scene.build("2", at: "source/b")
         #expect(try scene.mirror().errors == "")
@@ -202,7 +203,7 @@ struct CheckTests {
         let ended = try scene.mirror("--digest=none")
         #expect(
             ended.output.contains("nothing to do")
-                && ended.errors == "fsync-lite: note: later runs record no digests any more\n",
+                && ended.errors == "fsync-lite: note: later runs will record no digests\n",
             "\(ended.errors)")
         try scene.build("3", at: "source/c")
         try scene.mirror()
@@ -236,7 +237,7 @@ struct CheckTests {
     @Test(.needs(.otherUser)) func aCheckGoesOnWhereItCannotNoteItsResult() throws {
         let scene = try scene(as: .ordinary)
         try scene.setMode(0o500, of: "target/.fsync-lite")
-        try verify(scene, "target", "--part", "auto").expect(0, says: "note: the result could not be noted")
+        try verify(scene, "target", "--part", "auto").expect(0, says: "note: the result could not be stored")
         try scene.setMode(0o700, of: "target/.fsync-lite")
         #expect(try statusLine(scene) == "")
     }
@@ -262,7 +263,7 @@ struct CheckTests {
         for name in ["j", "far:\(scene.target)"] {
             try there(name, "--part", "auto", by: far).expect(
                 0, prints: " of 31\n3 snapshots: no damage in part ")
-            try there(name, "--repair", by: far).expect(64, says: "--repair does not go with")
+            try there(name, "--repair", by: far).expect(64, says: "--repair is not possible for")
         }
         #expect(try lastCheck(scene).number("part") == 2)
         let status = try scene.here(["status", "far:\(scene.target)"] + far.options)

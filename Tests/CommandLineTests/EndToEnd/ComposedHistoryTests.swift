@@ -409,7 +409,7 @@ struct ComposedHistoryTests {
         try scene.build(["a": .symlink("x")], at: "target")
         #expect(try scene.run("snapshot", "restore", "target", "latest~3", "--in-place").code == 0)
         try scene.run("snapshot", "restore", "target", "latest~2", "--to", "copy").expect(
-            3, says: "a: what it held is lost")
+            3, says: "a: its old content is lost")
     }
 
     /// A symlink is changed by hand before it is excluded.
@@ -475,7 +475,7 @@ struct ComposedHistoryTests {
         #expect(try scene.run("undo", "target").code == 0)
         try scene.move("target/p", to: "target/b")
         try scene.run("undo", "target").expect(
-            3, says: "p/h/a: its directory was removed from the target since; it stays in the history")
+            3, says: "p/h/a: its directory was removed from the target since; the file is in the history")
         #expect(try scene.run("snapshot", "verify", "target").code == 0)
         try scene.mirror()
     }
@@ -588,7 +588,8 @@ struct ComposedHistoryTests {
         for name in ["a", "b"] {
             #expect(
                 run.errors.contains(
-                    withDigest ? "\(name): what it held is lost" : "\(name): another file has replaced it"))
+                    withDigest ? "\(name): its old content is lost" : "\(name): another file has replaced it")
+            )
             #expect(scene.exists("copy/\(name)") == !withDigest)
         }
         #expect(try scene.text("copy/other") == "3")
@@ -650,7 +651,7 @@ struct ComposedHistoryTests {
         }
         try scene.mirror()
         try scene.run("snapshot", "restore", "target", "latest~2", "--to", "copy").expect(
-            3, says: "a: what it held is lost")
+            3, says: "a: its old content is lost")
         #expect(!scene.exists("copy/a"))
         #expect(try scene.text("copy/other") == "3")
         #expect(try scene.run("snapshot", "verify", "target").code == 65)
@@ -666,7 +667,7 @@ struct ComposedHistoryTests {
         for name in ["moved", "b"] { try scene.editInSecret("target/\(name)", "rot") }
         let run = try scene.run("snapshot", "restore", "target", "latest~1", "--to", "copy").expect(3)
         for name in ["a", "b"] {
-            #expect(run.errors.contains("\(name): what it held is lost"), "\(run.errors)")
+            #expect(run.errors.contains("\(name): its old content is lost"), "\(run.errors)")
             #expect(!scene.exists("copy/\(name)"))
         }
         #expect(try scene.text("copy/c") == "3")

@@ -94,7 +94,7 @@ struct DamagedStateTests {
         let record = try records(scene)[2]
         try scene.remove("target/.fsync-lite/history/\(record)/0")
         func expectLost(_ run: CommandRun, _ code: Int32) {
-            #expect(run.code == code && run.errors.contains("a: what it held is lost"), "\(run.errors)")
+            #expect(run.code == code && run.errors.contains("a: its old content is lost"), "\(run.errors)")
         }
         for mode in [["--dry-run"], []] {
             expectLost(try scene.run(["snapshot", "restore", "target", "latest~1", "--to", "old"] + mode), 3)
@@ -195,7 +195,7 @@ struct DamagedStateTests {
     @Test func ofTheLastRunNothingIsLost() throws {
         let scene = try scene()
         try Damage.cut.apply(to: scene.path("target/.fsync-lite/last-run"))
-        try scene.run("status", "target").expect(65, says: "the next apply writes it anew")
+        try scene.run("status", "target").expect(65, says: "the next run writes it again")
         try scene.mirror()
         #expect(try scene.run("status", "target").code == 0)
     }

@@ -188,7 +188,7 @@ struct DriftHistoryTests {
         try scene.mirror()
         try scene.remove("target/d")
         try scene.run("undo", "target").expect(
-            3, says: "d/a: it was removed from the target since, and is not brought back (drift)")
+            3, says: "d/a: it was removed from the target since, and is not restored (drift)")
         #expect(try scene.run("manifest", "verify", "target", "target").code == 0)
         for step in 0...2 {
             let copy = "copy\(step)"
@@ -224,7 +224,7 @@ struct DriftHistoryTests {
         try scene.remove("target/a")
         try scene.build(["a": "edit"], at: "target")
         try scene.run("undo", "target").expect(
-            3, says: "a: it was changed in the target since; it goes to the history (drift)")
+            3, says: "a: it was changed in the target since; it is moved to the history (drift)")
         #expect(try scene.text("target/a/gone") == "1")
         #expect(try scene.historyKeeps("edit"))
         try scene.mirror()
@@ -256,7 +256,7 @@ struct DriftHistoryTests {
         let snapshots = try scene.run("snapshot", "list", "--json", "target").output
         for _ in 0..<2 {
             try scene.run("undo", "target").expect(
-                3, says: "f: it was changed in the target since; it stays (drift)")
+                3, says: "f: it was changed in the target since; it is left unchanged (drift)")
         }
         #expect(try scene.run("snapshot", "list", "--json", "target").output == snapshots)
         #expect(try scene.text("target/f") == "12 edited")
@@ -296,13 +296,13 @@ struct DriftHistoryTests {
             ).expect(0)
             #expect(
                 run.errors.contains(
-                    "changed in the target after this snapshot was made, and restored as the next run found it: f\n"
+                    "changed in the target after this snapshot was made, and restored with that change: f\n"
                 )
                     == isNamed, "\(run.errors)")
             try scene.remove("copy")
         }
         let before = try scene.run("snapshot", "restore", "target", "latest~2", "--to", "copy")
-        #expect(before.code == 3 && !before.errors.contains("as the next run found it"))
+        #expect(before.code == 3 && !before.errors.contains("with that change"))
     }
 
     /// Two unchanged files, each with a name outside the target, are not names of one file.

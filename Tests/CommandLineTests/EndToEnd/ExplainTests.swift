@@ -49,7 +49,7 @@ struct ExplainTests {
     @Test func theRuleThatDecidesIsNamed() throws {
         let scene = try scene()
         let place = scene.path("target")
-        try expect(scene, "j", "d/z", 2, "the target \(place) is not there: is its disk mounted?")
+        try expect(scene, "j", "d/z", 2, "the target \(place) does not exist. Is its disk mounted?")
         try mirror(scene)
         try scene.build("new", at: "source/later")
         try expect(scene, "j", "later", 2, "the target does not have it yet; the next run copies it")
@@ -75,8 +75,8 @@ struct ExplainTests {
             ("big", 2, "it is larger than 10 B, the --max-size", nil),
             ("nothere", 2, "it is not in the source", nil),
             ("link/z", 2, "it is not in the source: link is a symlink, and is copied as one", nil),
-            (".fsync-lite", 2, "the name .fsync-lite is reserved, and takes no part", nil),
-            (".fsync-lite/manifest.json", 2, "the name .fsync-lite is reserved, and takes no part", nil),
+            (".fsync-lite", 2, "the name .fsync-lite is reserved, and is always left out", nil),
+            (".fsync-lite/manifest.json", 2, "the name .fsync-lite is reserved, and is always left out", nil),
         ] as [(String, Int32, String, String?)] {
             try expect(scene, "j", path, code, text)
             try expect(scene, "target", path, code, ofTarget ?? text)
@@ -198,7 +198,10 @@ struct ExplainTests {
         try mirror(scene)
         #expect(try scene.run("apply", "lists", "j").code == 0)
         try explain(scene, "j", "rules").expect(
-            0, says: "'j' is the target here, and not the job of this name; for that: fsync-lite explain")
+            0,
+            says:
+                "'j' is the target in this directory, not the job of this name. For the job: fsync-lite explain"
+        )
         for (name, code, text) in [
             ("none", 64, "and no directory of this name here"),
             ("source", 66, "this is not a target of fsync-lite"),
@@ -227,7 +230,7 @@ struct ExplainTests {
         let direct = try explain(pushed, "far:target", "d/z")
         #expect(
             direct.code == 64 && direct.errors.contains("next: ") == false
-                && direct.errors.contains("give the job that mirrors to it, where the source is"),
+                && direct.errors.contains("give the job that mirrors to it, on the machine of the source"),
             "\(direct.errors)")
         let pulled = try scene(source: "far:/srv/p")
         try explain(pulled, "j", "d/z").expect(

@@ -54,10 +54,11 @@ struct FarCommandTests {
         try scene.rot("target/a", "AMORE")
         try there(scene, ["manifest", "verify", "--digest", "far:target", "far:target"]).expect(
             2, prints: "rotten a")
-        try there(scene, ["manifest", "verify", "target", "far:target"]).expect(64, says: "read there only")
+        try there(scene, ["manifest", "verify", "target", "far:target"]).expect(
+            64, says: "can only be read there")
         try there(
             scene, ["manifest", "verify", "--source", "source", "--repair", "far:target", "target"]
-        ).expect(64, says: "--repair does not go with")
+        ).expect(64, says: "--repair is not possible for")
     }
 
     /// A mirror with digests. `x` is rotten in the target, `y` in the source, and `z` in both.
@@ -113,7 +114,7 @@ struct FarCommandTests {
                     return struct.pack("<I", len(frame) - 5) + frame[4:]
                     """), has: .target)
         try there(scene, ["manifest", "verify", "far:target", "far:target", "--source", "source"]).expect(
-            4, says: "only digests are given")
+            4, says: "a verification gets digests only")
     }
 
     /// Files in an unlisted directory of the source are not treated as unchanged, because they were not read.
@@ -202,7 +203,7 @@ struct FarCommandTests {
         #expect(try there(scene, ["apply", "source", "far:in/target"]).code == 0)
         try there(
             scene, ["snapshot", "restore", "far:in/target", "latest", "--to", "far:copy"]
-        ).expect(4, says: "outside of what is served")
+        ).expect(4, says: "outside of the served directory")
         let beneath = try there(
             scene, ["snapshot", "restore", "far:in/target", "latest", "--to", "far:in/copy"])
         #expect(beneath.code == 0 && scene.exists("in/copy/a"), "\(beneath.errors)")

@@ -179,7 +179,7 @@ struct FarRestoreTests {
         let file = "target/" + String(decoding: kept.key, as: UTF8.self)
         try scene.rot(file, "C")
         try restore(scene, way, ["latest~2"], to: "there").expect(
-            3, says: "docs/deep/c: what it held is lost", "digest")
+            3, says: "docs/deep/c: its old content is lost", "digest")
         #expect(!scene.exists("there/docs/deep/c") && scene.exists("there/docs/a"))
         try scene.remove(file)
         for dryRun in [["--dry-run"], []] {
@@ -199,7 +199,7 @@ struct FarRestoreTests {
                 there:
                     "if frame[4] == 2 and passed[4].is_set() and os.path.exists(\"\(file)\"): os.unlink(\"\(file)\")"
             ), has: .target)
-        try restore(scene, .pull, ["latest"], to: "there").expect(3, says: "new/x: what it held is lost")
+        try restore(scene, .pull, ["latest"], to: "there").expect(3, says: "new/x: its old content is lost")
         #expect(!scene.exists("there/new/x") && scene.exists("there/new/y"))
     }
 
@@ -258,7 +258,7 @@ struct FarRestoreTests {
             has: .target)
         let run = try restore(scene, .pull, ["latest~2"], to: "there")
         // Files that disappear meanwhile are listed.
-        let isListed = run.code == 3 && run.errors.contains("what it held is lost")
+        let isListed = run.code == 3 && run.errors.contains("its old content is lost")
         #expect(run.code == 0 || isOfKey && isListed, "\(run.code) \(run.errors)")
         #expect(try scene.text("code") == (isOfKey ? "0" : "75"))
     }
@@ -279,7 +279,7 @@ struct FarRestoreTests {
         #expect(try restore(scene, .pull, ["latest~2"], to: "there").code == 0)
         try scene.build([:], at: "box")
         try serve("--read-only --restrict \(parent)/box")
-        try restore(scene, .pull, ["latest~2"], to: "more").expect(4, says: "outside of what is served")
+        try restore(scene, .pull, ["latest~2"], to: "more").expect(4, says: "outside of the served directory")
         #expect(!scene.exists("more"))
     }
 
@@ -309,7 +309,7 @@ struct FarRestoreTests {
         try restore(scene, .pull, ["latest", "--to", "other:\(scene.path("copy"))"]).expect(
             64, says: "on two other machines")
         try scene.run("apply", "source", "other").expect(0)
-        try restore(scene, .push, ["latest"], to: "other").expect(4, says: "is a target itself")
+        try restore(scene, .push, ["latest"], to: "other").expect(4, says: "is a target; give")
         #expect(try restore(scene, .pull, ["latest"], to: "no/such").code == 4)
     }
 }

@@ -261,7 +261,7 @@ struct FilterRunTests {
             ("a/../f", "a/../f (argument 1) can match nothing\n"),
             (
                 "\(scene.source)/f",
-                "\(scene.source)/f (argument 1) begins with the path of the source; from there it is /f\n"
+                "\(scene.source)/f (argument 1) begins with the path of the source; write /f\n"
             ),
         ] {
             let run = try scene.plan("--exclude", pattern)

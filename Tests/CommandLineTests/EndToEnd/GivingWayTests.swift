@@ -60,11 +60,17 @@ struct GivingWayTests {
             #expect(going.map { SnapshotName.short($0) } == [before[5], before[4]])
             #expect(
                 try scene.run("plan", "source", "disk/target").errors
-                    == "fsync-lite: note: to make room, these go before: \(before[5]), \(before[4])\n")
+                    == "fsync-lite: note: to make space, this run will first remove the snapshots: \(before[5]), \(before[4])\n"
+            )
             #expect(try ids(scene) == before)
             let run = try apply(scene, ["--quiet", "--log-file", scene.path("log")]).expect(0)
-            #expect(run.errors == "fsync-lite: to make room, these went: \(before[5]), \(before[4])\n")
-            #expect(try scene.text("log").contains("; to make room, these went: \(before[5])"))
+            #expect(
+                run.errors
+                    == "fsync-lite: to make space, this run removed the snapshots: \(before[5]), \(before[4])\n"
+            )
+            #expect(
+                try scene.text("log").contains(
+                    "; to make space, this run removed the snapshots: \(before[5])"))
             try expectMirrored(scene)
             #expect(try Array(ids(scene).dropFirst()) == Array(before.prefix(4)))
             #expect(try scene.run("snapshot", "verify", "disk/target").code == 0)
@@ -141,7 +147,7 @@ struct GivingWayTests {
         try onDisk(applies: 2) { scene in
             try change(scene, 9, megabytes: 14)
             let run = try apply(scene)
-            #expect(run.code == 4 && run.errors.contains(", which is not enough"), "\(run.errors)")
+            #expect(run.code == 4 && run.errors.contains("; its history uses only "), "\(run.errors)")
             #expect(!run.errors.contains("next:"), "\(run.errors)")
             try change(scene, 9, megabytes: 12)
             let helped = try apply(scene)
@@ -161,7 +167,7 @@ struct GivingWayTests {
             }
             try change(scene, 9, megabytes: 14)
             let refused = try apply(scene)
-            #expect(refused.errors.contains("its history holds 3.1 MB, which"), "\(refused.errors)")
+            #expect(refused.errors.contains("its history uses 3.1 MB, which"), "\(refused.errors)")
         }
     }
 
@@ -177,7 +183,7 @@ struct GivingWayTests {
             try Data(repeating: 1, count: 3_500_000)
                 .write(to: URL(fileURLWithPath: scene.path("disk/filler")))
             let run = try scene.run("apply", "--plan", "plan")
-            #expect(run.code != 0 && !run.errors.contains("these went"), "\(run.errors)")
+            #expect(run.code != 0 && !run.errors.contains("this run removed"), "\(run.errors)")
             #expect(try ids(scene) == before)
             #expect(try FileManager.default.contentsOfDirectory(atPath: trees).count == 1)
         }
@@ -212,7 +218,7 @@ struct GivingWayTests {
             // Twice its size is not there.
             try expectRefusedAndKept(scene, megabytes: 16)
             try change(scene, 9, megabytes: 12)
-            try apply(scene).expect(0, says: "to make room, these went")
+            try apply(scene).expect(0, says: "to make space, this run removed the snapshots")
             try expectMirrored(scene)
         }
     }
@@ -256,7 +262,7 @@ struct GivingWayTests {
             #expect(FileManager.default.createFile(atPath: hole, contents: nil))
             #expect(truncate(hole, off_t(3 * GivingWayTests.megabyte)) == 0)
             try apply(scene, ["--no-sparse"]).expect(
-                0, says: "to make room, these went: \(before[5]), \(before[4])")
+                0, says: "to make space, this run removed the snapshots: \(before[5]), \(before[4])")
             try expectMirrored(scene)
             #expect(try Array(ids(scene).dropFirst()) == Array(before.prefix(4)))
         }
@@ -280,7 +286,9 @@ struct GivingWayTests {
             }
             try scene.append("+", to: "source/small")
             let run = try apply(scene).expect(0)
-            #expect(run.errors == "fsync-lite: to make room, these went: initial, \(before[2])\n")
+            #expect(
+                run.errors
+                    == "fsync-lite: to make space, this run removed the snapshots: initial, \(before[2])\n")
             try expectMirrored(scene)
             #expect(try Array(ids(scene).dropFirst()) == Array(before.prefix(2)))
             #expect(try scene.run("snapshot", "verify", "disk/target").code == 0)
@@ -299,7 +307,10 @@ struct GivingWayTests {
             try Data(repeating: 1, count: 30 * GivingWayTests.megabyte)
                 .write(to: URL(fileURLWithPath: scene.path("source/other")))
             let run = try apply(scene, ["--json"]).expect(
-                1, says: "to make room, these went: \(before[5]), \(before[4]), \(before[3]), \(before[2])")
+                1,
+                says:
+                    "to make space, this run removed the snapshots: \(before[5]), \(before[4]), \(before[3]), \(before[2])"
+            )
             let gone = try run.json().texts("gave_way").map { SnapshotName.short($0) }
             #expect(gone == [before[5], before[4], before[3], before[2]])
             // The last step remains, and can be undone.
@@ -316,11 +327,11 @@ struct GivingWayTests {
             let saved = ["plan", "source", "disk/target", "--out", "plan"]
             #expect(try scene.run(saved).code == 0)
             #expect(
-                try scene.run("plan", "--show", "plan").lines.filter { $0.hasPrefix("gives way") }
-                    == ["gives way  \(before[5])", "gives way  \(before[4])"])
+                try scene.run("plan", "--show", "plan").lines.filter { $0.hasPrefix("removes ") }
+                    == ["removes    \(before[5])", "removes    \(before[4])"])
             #expect(try scene.run("snapshot", "prune", "disk/target", "--keep-last", "3").code == 0)
             try scene.run("apply", "--plan", "plan").expect(
-                5, says: "something else than planned would have to go for the room: nothing")
+                5, says: "to make space, the run would remove other snapshots than the plan says: nothing")
             #expect(try scene.run(saved).code == 0)
             #expect(try scene.run("apply", "--plan", "plan").code == 0)
             try expectMirrored(scene)
@@ -372,7 +383,8 @@ struct GivingWayTests {
             let before = try ids(scene)
             let plan = try scene.run("plan", "source", "disk/target", "--json").json()
             #expect(plan.texts("gives_way") == trees.map { "trees/\($0)" })
-            try apply(scene).expect(0, says: "to make room, these went: trees/\(trees[0])\n")
+            try apply(scene).expect(
+                0, says: "to make space, this run removed the snapshots: trees/\(trees[0])\n")
             #expect(try Array(ids(scene).dropFirst()) == before)
         }
     }
@@ -394,7 +406,7 @@ struct GivingWayTests {
             try apply(scene).expect(4)
             try HostCommand.run("rm", "-r", scene.path("disk/copy"))
             try HostCommand.run("sync", "-f", scene.path("disk"))
-            try apply(scene).expect(0, says: "to make room, these went: ")
+            try apply(scene).expect(0, says: "to make space, this run removed the snapshots: ")
             try expectMirrored(scene)
         }
     }

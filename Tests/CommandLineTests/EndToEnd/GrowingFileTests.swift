@@ -167,7 +167,7 @@ struct GrowingFileTests {
         let scene = try scene()
         let before = try TreeSnapshot(scene.target)
         try run(scene, ["apply", "source", "target", "--strict"]).expect(
-            1, says: "log: it was still changing", "leave --strict out")
+            1, says: "log: it was still changing", "leave out --strict")
         #expect(try TreeSnapshot(scene.target).touched(since: before) == [])
         try scene.mirror("--strict")
     }

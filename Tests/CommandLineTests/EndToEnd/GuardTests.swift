@@ -176,12 +176,12 @@ struct GuardTests {
         let scene = try MirrorScene(["a": "1", "both": "new"])
         try scene.build(["theirs": "precious", "both": "old"], at: "target")
         let lost =
-            "taking it over deletes 1 entry that only the target has (theirs) and replaces 1 entry (both), "
+            "taking it over deletes 1 file or directory that only the target has (theirs) and replaces 1 file or directory (both), "
             + "which the history keeps"
         try expectRefused(scene, hint: "--adopt", saying: lost)
         try scene.plan("--adopt").expect(0, says: "note: \(lost)")
         let help = try scene.run("help", "apply").output.split(whereSeparator: \.isWhitespace)
-        #expect(help.joined(separator: " ").contains("what SOURCE lacks is deleted"))
+        #expect(help.joined(separator: " ").contains("files that SOURCE lacks are moved"))
     }
 
     @Test(.needs(.mounts))
@@ -398,7 +398,7 @@ struct GuardTests {
         try scene.build(.symlink("missing"), at: "target")
         for command in ["plan", "apply"] {
             try scene.run(command, "source", "target").expect(
-                4, says: "is a symlink to ./missing, which does not exist: is a disk missing?",
+                4, says: "is a symlink to ./missing, which does not exist. Is a disk missing?",
                 "next: mkdir -p ./missing && fsync-lite \(command) source target\n")
         }
         #expect(!scene.exists("missing"))

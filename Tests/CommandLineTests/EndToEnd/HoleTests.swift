@@ -61,7 +61,7 @@ struct HoleTests {
         let scene = try scene(far)
         for _ in 0..<2 {
             let run = try mirror(scene, "--digest")
-            #expect(run.errors.contains("no digest is recorded of disk: its holes have more than 16 GiB"))
+            #expect(run.errors.contains("no digest was recorded of disk: its holes have more than 16 GiB"))
         }
         let manifest = try scene.text("target/.fsync-lite/manifest.json")
         #expect(manifest.components(separatedBy: "\"digest\"").count == 2)

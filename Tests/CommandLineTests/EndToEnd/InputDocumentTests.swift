@@ -103,6 +103,6 @@ struct InputDocumentTests {
         let running = try RunningCommand(
             ["plan", "source", "target"], in: scene.directory.path,
             environment: ["XDG_CONFIG_HOME": scene.path("config")])
-        try running.finish().expect(65, says: "is no regular file")
+        try running.finish().expect(65, says: "is not a regular file")
     }
 }

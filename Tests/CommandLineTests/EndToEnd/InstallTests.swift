@@ -55,7 +55,7 @@ struct InstallTests {
         for run in [
             try machine.push(), try machine.apply("far:\(machine.scene.source)", "copy"),
         ] {
-            run.expect(69, says: "put it there with --install")
+            run.expect(69, says: "install it with --install")
         }
         try machine.push("--install", "--remote-command", "/x").expect(64, says: "leave one out")
     }
@@ -83,7 +83,7 @@ struct InstallTests {
         for run in [try machine.push(), try machine.apply("far:\(machine.scene.source)", "copy")] {
             #expect(run.code == 69, "\(run.errors)")
             for text in [
-                "put it there with --install", "--remote-command", complaint.trimmingCharacters(in: ["."]),
+                "install it with --install", "--remote-command", complaint.trimmingCharacters(in: ["."]),
             ] {
                 #expect(text.isEmpty || run.errors.contains(text), "\(text): \(run.errors)")
             }
@@ -102,7 +102,9 @@ struct InstallTests {
         try Data([0x7F, 0x45, 0x4C, 0x46, 2, 1, 1]).write(
             to: URL(fileURLWithPath: machine.scene.path(Self.installed)), options: [])
         let run = try machine.push()
-        for text in ["~/.local/bin/fsync-lite cannot be run there", "--install", "--remote-command"] {
+        for text in [
+            "~/.local/bin/fsync-lite cannot be run on that machine", "--install", "--remote-command",
+        ] {
             #expect(run.code == 69 && run.errors.contains(text), "\(run.errors)")
         }
     }
@@ -132,7 +134,7 @@ struct InstallTests {
     @Test(.needs(.tool("tcsh")), .needs(.staticCommand)) func aMachineWithTcshGetsIt() throws {
         var machine = try Machine()
         try machine.use(#"exec tcsh -c "$far""#)
-        try machine.push().expect(69, says: "put it there with --install")
+        try machine.push().expect(69, says: "install it with --install")
         #expect(try machine.push("--install").code == 0)
         #expect(try machine.leftovers == ["fsync-lite"])
         #expect(try machine.push().output.contains("nothing to do"))

@@ -109,7 +109,7 @@ struct JobTests {
         try scene.move("source", to: "away")
         try scene.build([:], at: "source")
         let refused = try run(scene, "run", "photos")
-        let reasons = "the source is empty and the target holds 43 entries: is a disk missing?"
+        let reasons = "the source is empty, and the target has 43 files and directories. Is a disk missing?"
         let mail = try scene.text("mail").split(separator: "\n", omittingEmptySubsequences: false).map(
             String.init)
         #expect(
@@ -238,7 +238,7 @@ struct JobTests {
         for words in [["--all"], ["photos", "b"]] {
             for option in ["--create-target", "--change-target"] {
                 try scene.run(["run", option, "--settings", "settings.json"] + words).expect(
-                    64, says: "fsync-lite run JOB \(option)")
+                    64, says: "next: fsync-lite run JOB \(option)")
             }
         }
         #expect(!scene.exists("target") && !scene.exists("t2"))
@@ -372,7 +372,7 @@ struct JobTests {
         (#""sources": {"a": "nas:/a", "b": "/b"}"#, "make a job of each that is on another one"),
         (#""sources": {"a": "b"}"#, "A path from / or ~/"),
         (#""source": "nas:""#, "This names another machine, but a path is missing after the host"),
-        (#""source": "ssh://nas:ssh/a""#, "This names another machine, but the port is no number"),
+        (#""source": "ssh://nas:ssh/a""#, "This names another machine, but the port is not a number"),
         (#""sources": {"a": "-nas:/a"}"#, "This names another machine, but the host begins with -"),
     ])
     func invalidSourcesAreErrorsWithTheirLocation(_ keys: String, _ text: String) throws {

@@ -63,7 +63,7 @@ struct KeptOwnerTests {
             let run = try scene.here(
                 ["apply", "source", "target"],
                 under: ["setpriv", "--bounding-set", "-fowner", "--inh-caps", "-fowner"]
-            ).expect(3, says: "own: the target cannot hold its permission bits")
+            ).expect(3, says: "own: the target cannot store its permission bits")
             #expect(!run.errors.contains("acl: "), "\(run.errors)")
             #expect(try mode(scene, "target/own") == 0o755)
             #expect(try mode(scene, "target/d") == mode(scene, "source/d"))
@@ -98,7 +98,7 @@ struct KeptOwnerTests {
     @Test(.needs(.otherUser))
     func thatOwnersAreLeftAloneIsToldOnce() throws {
         let scene = try MirrorScene(["a": "1"], as: .ordinary)
-        let note = "note: owners are left alone"
+        let note = "note: owners are left unchanged"
         #expect(try scene.mirror().errors.contains(note))
         try scene.append("2", to: "source/a")
         #expect(try !scene.plan().errors.contains(note))

@@ -174,7 +174,7 @@ struct KillTests {
         try scene.remove("target/d")
         try scene.unlocked(["recover", "target"] + direction).expect(6)
         try scene.run(["recover", "target", "--displace"] + direction).expect(
-            3, says: "target/d: it has gone missing")
+            3, says: "target/d: it is missing")
         #expect(
             try scene.text(direction == [] ? "target/d/new" : "target/d/old")
                 == (direction == [] ? "new" : "old"))

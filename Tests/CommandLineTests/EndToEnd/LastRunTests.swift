@@ -41,12 +41,12 @@ struct LastRunTests {
         #expect(try scene.run("status", "--max-age", "2d", "target").code == 2)
         #expect(try scene.apply("--keep-going").code == 3)
         try scene.run("status", "--max-age", "2d", "target").expect(
-            0, prints: " ago, 2 entries could not be mirrored\n")
+            0, prints: " ago, 2 files and directories could not be mirrored\n")
         let document = try scene.run("status", "--json", "target").json()
         #expect(document.number("last_run_result") == 3 && document.number("last_run_problems") == 2)
         try scene.noteLastRun(daysAgo: 3, problems: 1)
         try scene.run("status", "--max-age", "2d", "target").expect(
-            2, says: "the last run began 3 d ago", "(incomplete: 1 entry could not be mirrored)")
+            2, says: "the last run began 3 d ago", "(incomplete: 1 file or directory could not be mirrored)")
         for name in ["a", "b"] { try scene.setMode(0o644, of: "source/\(name)") }
         try scene.mirror()
         #expect(try lastRun(scene).hasSuffix(" s ago"))
@@ -57,7 +57,7 @@ struct LastRunTests {
         let scene = try scene()
         try scene.noteLastRun(daysAgo: -365)
         try scene.run("status", "--max-age", "1h", "target").expect(
-            2, says: "the last run began in the future, at ", "(complete): is the clock right?\n",
+            2, says: "the last run began in the future, at ", "(complete). Is the clock right?\n",
             prints: "in the future: is the clock right?")
         #expect(try scene.run("status", "target").code == 0)
         let metrics = try scene.run("status", "--prometheus", "target").output

@@ -75,7 +75,7 @@ struct LocalTimeTests {
             #expect(try scene.run("status", "target", "--max-age", time).code == 0)
             // Nothing is that old.
             try scene.run("snapshot", "show", "target", time).expect(
-                66, says: "there is no snapshot of \(time) or before")
+                66, says: "all snapshots are newer than \(time)")
         }
         #expect(try scene.run("snapshot", "show", "target", "today").code == 0)
         for arguments in [

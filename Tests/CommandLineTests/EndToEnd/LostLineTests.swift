@@ -46,7 +46,7 @@ struct LostLineTests {
 
     @Test func itsDocumentSaysSo() throws {
         let run = try scene(Self.lostAnswer).apply("--json").expect(6)
-        #expect(try run.json().text("message")?.contains("how is not known from here") == true)
+        #expect(try run.json().text("message")?.contains("its result is unknown here") == true)
     }
 
     @Test func withoutTheWordTheOldTreeStays() throws {

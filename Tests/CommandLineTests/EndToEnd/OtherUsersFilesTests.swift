@@ -82,7 +82,7 @@ struct OtherUsersFilesTests {
         let scene = try home()
         try scene.setMode(mode, of: name)
         try run(scene, ["run", "--all"]).expect(
-            4, says: "\(scene.path(name)): others may write to it", "chmod go-w \(scene.path(name))")
+            4, says: "\(scene.path(name)): other users may write to it", "chmod go-w \(scene.path(name))")
         #expect(!scene.exists("mark"))
     }
 

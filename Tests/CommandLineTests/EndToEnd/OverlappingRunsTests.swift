@@ -214,7 +214,7 @@ struct OverlappingRunsTests {
         let command = try scene.paused(
             ["manifest", "list", "--long", "target@latest~1"], at: .after(words[0], of: words[1]))
         try scene.mirror()
-        try command.finish().expect(6, says: "target@latest~1: an apply has changed it meanwhile")
+        try command.finish().expect(6, says: "target@latest~1: another run has changed it meanwhile")
     }
 
     /// A directory is read, and has another name when it is looked at again.

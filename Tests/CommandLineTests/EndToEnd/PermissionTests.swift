@@ -312,7 +312,7 @@ struct PermissionTests {
                 try scene.setMode(name == "/a" || name == "/d/x" ? 0o040 : 0o070, of: path)
             }
         }
-        try scene.apply().expect(0, says: "the mirror's owner may read . and 4 more")
+        try scene.apply().expect(0, says: "the owner of the copy may read . and 4 more")
         for name in names {
             let isFile = name == "/a" || name == "/d/x"
             #expect(

@@ -59,7 +59,10 @@ struct PlanAgreementTests {
         let scene = try changedScene()
         let lines = try scene.plan().output.split(separator: "\n").map(String.init)
         #expect(lines.contains { $0.hasPrefix("~ edited") && $0.contains("size") })
-        #expect(lines.contains { $0.hasPrefix("> folder -> directory/") && $0.contains("3 entries") })
+        #expect(
+            lines.contains {
+                $0.hasPrefix("> folder -> directory/") && $0.contains("3 files and directories")
+            })
         #expect(lines.contains { $0.hasPrefix("= mode") })
         #expect(lines.contains { $0.hasPrefix("- old") })
         #expect(lines.contains { $0.hasPrefix("+ new/a") })

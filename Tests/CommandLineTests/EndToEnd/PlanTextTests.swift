@@ -22,7 +22,7 @@ struct PlanTextTests {
         let plan = Self.lines(try scene.plan().output)
         #expect(
             plan == [
-                "+ few/  (new)", "+ few/a  1 B  (new)", "+ many/  301 entries, 1.5 kB  (new)",
+                "+ few/  (new)", "+ few/a  1 B  (new)", "+ many/  301 files and directories, 1.5 kB  (new)",
                 "+ z  1 B  (new)",
                 "--all lists what is in the directories, too",
                 "305 to create; 0 unchanged; 1.5 kB to copy",
@@ -41,8 +41,8 @@ struct PlanTextTests {
         try scene.build(files(30), at: "source/new")
         try scene.move("source/big", to: "source/new/sub/big")
         let plan = Self.lines(try scene.plan("--max-delete", "unlimited").output)
-        #expect(plan.contains("- gone/  31 entries, 150 B  (removed)"), "\(plan)")
-        #expect(plan.contains("+ new/  31 entries, 150 B  (new)"), "\(plan)")
+        #expect(plan.contains("- gone/  31 files and directories, 150 B  (removed)"), "\(plan)")
+        #expect(plan.contains("+ new/  31 files and directories, 150 B  (new)"), "\(plan)")
         #expect(plan.contains("> big -> new/sub/big  (renamed)"), "\(plan)")
         #expect(!plan.contains { $0.contains("f12") })
     }

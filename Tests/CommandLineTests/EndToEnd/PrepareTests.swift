@@ -157,9 +157,11 @@ struct PrepareTests {
         let first = try prepare(scene)
         try scene.append("+", to: "source/a")
         let prepared = try scene.run("apply", "--prepare", "source", "target")
-        #expect(prepared.errors.contains("taken over: \(first) is no longer known"), "\(prepared.errors)")
+        #expect(
+            prepared.errors.contains("prepared as \(first), which can no longer be committed"),
+            "\(prepared.errors)")
         try expectStale(scene, first)
-        try scene.apply().expect(0, says: "taken over")
+        try scene.apply().expect(0, says: "can no longer be committed")
         try scene.expectMirrored()
         #expect(try scene.stateNames() == ["history", "last-run", "manifest.json", "mark"])
         try expectStale(scene, prepared.output.trimmingCharacters(in: .newlines))

@@ -231,7 +231,7 @@ struct PushTests {
         ] {
             let run = try apply(scene, path, "--adopt", "--create-parents").expect(4)
             if path.hasPrefix("link") {
-                #expect(run.errors.contains("outside of what is served"), "\(run.errors)")
+                #expect(run.errors.contains("outside of the served directory"), "\(run.errors)")
             }
         }
         for path in ["there/out", "there/in2", "there/in/sub"] {

@@ -75,7 +75,7 @@ struct RecordedRunTests {
             lines[0].wholeMatch(of: /last good run   \S+ \S+   \d s ago, 2 changes, 6 B copied/) != nil,
             "\(lines)")
         #expect(
-            lines[1].wholeMatch(of: /last attempt    \S+ \S+   refused: the source is empty and .*/) != nil,
+            lines[1].wholeMatch(of: /last attempt    \S+ \S+   refused: the source is empty, and .*/) != nil,
             "\(lines)")
         let table = try run("status", "--all").output.split(separator: "\n").map(String.init)
         #expect(table[0] == "job   last good run  last attempt          size  next")
@@ -234,7 +234,7 @@ struct RecordedRunTests {
         #expect(run.code == 0 && ContinuousClock.now - began < .seconds(20), "\(run.errors)")
         #expect(
             run.errors.contains("note: this run is not recorded for 'status': ")
-                && run.errors.contains("known/attempts/lock: another process has held this lock"),
+                && run.errors.contains("known/attempts/lock: another process has had this lock"),
             "\(run.errors)")
         flock(lock, LOCK_UN)
         #expect(try !self.run("run", "sys").errors.contains("recorded"))
@@ -328,7 +328,7 @@ struct RecordedRunTests {
         try scene.build(.file(""), at: "\(state)/journal")
         let pending = try nagios("home")
         #expect(
-            pending.code == 2 && pending.line.contains("a commit was begun and not ended"), "\(pending.line)")
+            pending.code == 2 && pending.line.contains("a commit was interrupted"), "\(pending.line)")
         try scene.remove("\(state)/journal")
         try scene.build(
             .file(
@@ -419,7 +419,8 @@ struct RecordedRunTests {
         #expect(try run("run", "sys").code == 4)
         let asked = try run("status", "--nagios", "sys")
         #expect(asked.code == 0 && asked.output.hasPrefix("FSYNC-LITE OK: "), "\(asked.output)")
-        #expect(asked.errors.contains("note: 'sys' is the target here, and not the job of this name"))
+        #expect(
+            asked.errors.contains("note: 'sys' is the target in this directory, not the job of this name"))
         #expect(try run("status", "sys").errors == asked.errors.replacing(" --nagios", with: ""))
     }
 
@@ -462,7 +463,7 @@ struct RecordedRunTests {
         #expect(
             both.code == 0
                 && both.line.hasPrefix(
-                    "FSYNC-LITE OK: 1 job, all good runs are young enough; 1 job is paused |"),
+                    "FSYNC-LITE OK: 1 job, no last good run is too old; 1 job is paused |"),
             "\(both.line)")
     }
 }

@@ -206,14 +206,14 @@ struct RemoteTests {
             "ssh could not connect: ssh: Could not resolve hostname far"
         ),
         ("echo 'Host key verification failed.' >&2; exit 255", "Host key verification failed."),
-        ("exec sh -c /nowhere/fsync-lite", "there: say where it is with --remote-command"),
+        ("exec sh -c /nowhere/fsync-lite", "; give its path with --remote-command"),
         ("echo \"fsync-lite: 'serve' is no command\" >&2; exit 64", "is another version"),
         (
             "printf 'Welcome \\033[31m to far\\n'; exec sh -c \"$far\"",
-            "the shell there prints \"Welcome \" before"
+            "the shell of that machine prints \"Welcome \" before"
         ),
-        ("printf '\\n\\033[31m'; exec sh -c \"$far\"", "the shell there prints \"\\x1B[31m"),
-        ("printf '\\015'", "the connection was lost at once, before fsync-lite had said who it is"),
+        ("printf '\\n\\033[31m'; exec sh -c \"$far\"", "the shell of that machine prints \"\\x1B[31m"),
+        ("printf '\\015'", "the connection was lost before fsync-lite answered"),
         (#"printf '\015\000\000\000\001fsync-li'"#, " --version"),
         (
             #"printf '\015\000\000\000\001fsync-lite\n\007\011'; cat >/dev/null"#,
@@ -221,7 +221,7 @@ struct RemoteTests {
         ),
         (
             #"printf '\015\000\000\000\001fsync-bait\n\007\011'; cat >/dev/null"#,
-            "this is no greeting of fsync-lite"
+            "this is not a greeting of fsync-lite"
         ),
         (
             #"printf '\015\000\000\000\001fsync-lite\n\004\004\377\377\377\377\003'; cat >/dev/null"#,
@@ -237,7 +237,7 @@ struct RemoteTests {
         ),
         (
             #"printf '\015\000\000\000\001fsync-lite\n\004\004'; head -c 40 >/dev/null; printf '\002\000\000\000\004\001\001'; cat >/dev/null"#,
-            "an answer of another kind"
+            "an answer of the wrong kind"
         ),
         ("exit 0", "it ended without an answer"),
     ])
@@ -334,7 +334,7 @@ struct RemoteTests {
             scene.path("source/out"), scene.path("source"), "..", "../out", "link", "a-directory/../../out",
             "/", scene.path("source/in2"), scene.path("source/in/../out"),
         ] {
-            try pull(path).expect(4, says: "outside of what is served")
+            try pull(path).expect(4, says: "outside of the served directory")
             #expect(!scene.exists("copy"), "\(path)")
         }
         #expect(try pull("own").code == 0)

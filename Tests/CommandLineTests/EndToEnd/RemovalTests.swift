@@ -334,7 +334,7 @@ struct RemovalTests {
     @Test func aPatternOfWhatStaysIsRefused() throws {
         let scene = try scene(3)
         let before = try scene.wholeTarget()
-        try scene.run("snapshot", "purge", "target", "!b").expect(64, says: "would purge all but that")
+        try scene.run("snapshot", "purge", "target", "!b").expect(64, says: "would purge all other files")
         #expect(try scene.wholeTarget().differences(from: before) == [])
     }
 
@@ -343,9 +343,9 @@ struct RemovalTests {
         try scene.build(.file("new"), at: "source/new")
         let id = try #require(try scene.apply("--prepare").lines.last)
         let dry = try scene.run("snapshot", "purge", "target", "a", "--dry-run")
-        #expect(dry.errors.contains("would be given up"), "\(dry.errors)")
+        #expect(dry.errors.contains("would be abandoned"), "\(dry.errors)")
         let run = try scene.run("snapshot", "purge", "target", "a")
-        #expect(run.errors.contains("\(id) cannot be committed any more"), "\(run.errors)")
+        #expect(run.errors.contains("the prepared run \(id) is abandoned"), "\(run.errors)")
         #expect(try scene.run("commit", "target", id).code == 5)
     }
 

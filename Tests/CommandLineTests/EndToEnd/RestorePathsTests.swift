@@ -51,12 +51,12 @@ struct RestorePathsTests {
             "box/docs/.fsync-lite", "box/docs/.fsync-lite/history", "box/docs/docs", "box/docs/new",
         ] {
             try restore(scene, "latest~1", "docs/a", "--to", directory, "--overwrite").expect(
-                4, says: "lies in the ")
+                4, says: "is inside the ")
         }
         try restore(scene, "latest~1", "docs", "--to", "box", "--overwrite").expect(
-            4, says: "docs there is a target")
+            4, says: "docs in the destination is a target")
         for target in ["box/docs/.fsync-lite/x", "box/docs/.fsync-lite"] {
-            try scene.run("apply", "source", target).expect(4, says: "lies in the state")
+            try scene.run("apply", "source", target).expect(4, says: "is inside the state")
         }
         #expect(try TreeSnapshot(scene.path("box")) == before)
     }
@@ -119,7 +119,7 @@ struct RestorePathsTests {
             try scene.run(
                 ["snapshot", "restore", "target", "latest~1", "docs", "--to", "there"] + dryRun
             ).expect(
-                4, says: "refused: docs/a is there, of ",
+                4, says: "refused: docs/a exists, of ",
                 "next: fsync-lite snapshot restore target 'latest~1' docs --to there")
             #expect(try TreeSnapshot(scene.path("there")) == before)
         }
@@ -155,7 +155,7 @@ struct RestorePathsTests {
         try HostCommand.run("chattr", "+i", scene.path("there/docs/a"))
         defer { _ = try? HostCommand.run("chattr", "-i", scene.path("there/docs/a")) }
         try restore(scene, "latest", "docs", "--to", "there", "--overwrite").expect(
-            4, says: "docs/a in the target is immutable; chattr -i it")
+            4, says: "docs/a in the target is immutable. To change that: chattr -i")
     }
 
     @Test(.needs(.mounts))
@@ -180,7 +180,7 @@ struct RestorePathsTests {
             try scene.run(["snapshot", "restore", "target", "latest"] + place).expect(
                 4,
                 says:
-                    "holds other entries already, and a whole tree is copied to an empty directory only: name the paths"
+                    "already has files, and a whole tree is copied only to an empty directory. Name the paths"
             )
         }
     }
@@ -189,12 +189,12 @@ struct RestorePathsTests {
         let scene = try scene()
         try scene.build(["a": ["mine": "mine"]], at: "there/docs")
         try restore(scene, "latest~1", "docs/a", "--to", "there", "--overwrite").expect(
-            4, says: "docs/a is a directory there")
+            4, says: "docs/a is a directory in the destination")
         try scene.remove("there/docs")
         try scene.build(.symlink("../outside"), at: "there/docs")
         try scene.build([:], at: "outside")
         try restore(scene, "latest~1", "docs/a", "--to", "there", "--overwrite").expect(
-            4, says: "docs is a symlink there")
+            4, says: "docs is a symlink in the destination")
         #expect(try TreeSnapshot(scene.path("outside")).paths.isEmpty)
         // A wanted path itself is replaced.
         try restore(scene, "latest~1", "docs", "--to", "there", "--overwrite").expect(0)
@@ -204,7 +204,7 @@ struct RestorePathsTests {
     @Test func backToTheSource() throws {
         let scene = try scene()
         try scene.build(["new": "not mirrored yet"], at: "source/docs")
-        try restore(scene, "latest~1", "docs", "--to-source").expect(4, says: "docs/a is there")
+        try restore(scene, "latest~1", "docs", "--to-source").expect(4, says: "docs/a exists")
         #expect(!scene.exists("source/docs/b"))
         try restore(scene, "latest~1", "docs/b", "docs/deep", "--to-source").expect(0)
         #expect(try scene.text("source/docs/b") == "b" && scene.text("source/docs/new") == "not mirrored yet")
@@ -220,7 +220,7 @@ struct RestorePathsTests {
         let scene = try scene()
         try scene.move("source", to: "away")
         try restore(scene, "latest~1", "docs/b", "--to-source").expect(
-            4, says: "is not there: is a disk missing?")
+            4, says: "does not exist. Is a disk missing?")
         #expect(!scene.exists("source"))
         try scene.build([:], at: "source")
         try restore(scene, "latest~1", "docs/b", "--to-source").expect(
@@ -308,7 +308,7 @@ struct RestorePathsTests {
     /// It does not become a target because of that.
     @Test(.needs(.strace)) func aHalfRestoredDirectoryIsNotTakenOver() throws {
         let scene = try #require(try halfRestored())
-        try scene.run("apply", "there", "source").expect(4, says: "was never written by fsync-lite")
+        try scene.run("apply", "there", "source").expect(4, says: "fsync-lite has never written to it")
         #expect(scene.exists("source/same"))
         #expect(try scene.text("source/docs/a") == "one")
     }

@@ -145,7 +145,7 @@ struct ResumeTests {
         command.send(signal)
         let run = try command.finish()
         #expect(
-            run.code == 128 + signal && run.errors.contains("the new tree is there"),
+            run.code == 128 + signal && run.errors.contains("the new tree is in place"),
             "\(run.code) \(run.errors)")
         try scene.expectMirrored()
         #expect(!scene.exists("target/.fsync-lite/journal"))

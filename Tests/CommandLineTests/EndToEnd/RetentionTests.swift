@@ -69,7 +69,7 @@ struct RetentionTests {
         try change(scene)
         #expect(
             try scene.apply("--keep-last", "9", "--keep-label", "godlen").errors.contains(
-                "keep_label names godlen, which no snapshot has for a label"))
+                "keep_label names godlen, but no snapshot has that label"))
         try change(scene)
         let run = try scene.apply("--keep-last", "0", "--keep-label", "godlen", "--quiet")
         #expect(run.errors == "fsync-lite: removed the snapshot 'golden': no rule keeps its label\n")
@@ -176,7 +176,9 @@ struct RetentionTests {
         let before = try count(scene)
         let run = try scene.apply("--keep-daily", "2", "--keep-last", "9", "--keep-label", "a b")
         #expect(run.output == "nothing to do; 2 unchanged\n")
-        #expect(run.errors.contains("until others are given: keep_last 9, keep_daily 2, keep_label a b\n"))
+        #expect(
+            run.errors.contains(
+                "stored with the target for later runs: keep_last 9, keep_daily 2, keep_label a b\n"))
         #expect(try rules(scene) == "keep_last 9, keep_daily 2, keep_label a b (kept with the target)")
         #expect(try count(scene) == before)
         #expect(try scene.apply("--keep-daily", "2", "--keep-last", "9", "--keep-label", "a b").errors == "")
@@ -190,7 +192,9 @@ struct RetentionTests {
     @Test func aPlanShowsThatRulesWillBeKept() throws {
         let scene = try scene(1)
         let before = try scene.wholeTarget()
-        #expect(try scene.plan("--keep-last", "2").errors.contains("until others are given: keep_last 2"))
+        #expect(
+            try scene.plan("--keep-last", "2").errors.contains(
+                "stored with the target for later runs: keep_last 2"))
         #expect(try scene.wholeTarget().touched(since: before) == [])
         #expect(try rules(scene) == "keep_last 3, keep_within 7d (built in)")
     }
@@ -268,7 +272,7 @@ struct RetentionTests {
         try scene.build(
             .file("{\"defaults\": {\"retention\": \"default\", \"keep_last\": 2}}"), at: "settings.json")
         try scene.run("apply", "source", "target", "--settings", "settings.json").expect(
-            65, says: "settings.json: line 1, column 2: defaults: --retention default goes with no other")
+            65, says: "settings.json: line 1, column 2: defaults: --retention default excludes other")
     }
 
     // MARK: What is built in
@@ -352,7 +356,7 @@ struct RetentionTests {
         #expect(try scene.run("snapshot", "prune", "target", "--keep-last", "0").code == 0)
         for options in [["--dry-run"], []] {
             try scene.run(["undo", "target"] + options).expect(
-                4, says: "the tree before the last apply is not kept",
+                4, says: "the snapshot before the last run was removed",
                 "fsync-lite snapshot restore --in-place --dry-run target ")
         }
         try scene.expectMirrored()

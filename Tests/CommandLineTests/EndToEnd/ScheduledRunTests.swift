@@ -88,7 +88,7 @@ struct ScheduledRunTests {
         let run = try run(scene).expect(4)
         #expect(
             run.errors == """
-                fsync-lite: photos: refused: the source is empty and the target holds 15 entries: is a disk missing?
+                fsync-lite: photos: refused: the source is empty, and the target has 15 files and directories. Is a disk missing?
                 fsync-lite: photos: if a disk is missing: mount it, and run the same again
                 fsync-lite: photos: next: fsync-lite run photos --quiet --allow-empty-source --settings \(scene.path("settings.json"))
 

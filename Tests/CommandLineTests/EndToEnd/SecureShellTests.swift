@@ -96,7 +96,7 @@ struct SecureShellTests {
 
         #expect(try pull("forced:\(scene.source)/a", "inner").code == 0)
         #expect(try scene.text("inner/b") == "b")
-        try pull("forced:\(scene.source)", "other").expect(4, says: "outside of what is served")
+        try pull("forced:\(scene.source)", "other").expect(4, says: "outside of the served directory")
 
         try pull("keyless:/x", "other").expect(69, says: "Permission denied")
         try pull("stranger:/x", "other").expect(69, says: "Host key verification failed")
@@ -122,11 +122,11 @@ struct SecureShellTests {
         let stranger = try push("stranger")
         #expect(stranger.contains("To see and accept its key: \(shell.ssh) stranger true"), "\(stranger)")
         let missing = try push("far")
-        #expect(missing.contains("put it there with --install"), "\(missing)")
+        #expect(missing.contains("install it with --install"), "\(missing)")
         let named = try push("far", "--remote-command", "/nowhere/x")
-        #expect(named.contains("there is no /nowhere/x there"), "\(named)")
+        #expect(named.contains("that machine has no /nowhere/x"), "\(named)")
         let forced = try push("forced")
-        #expect(forced.contains(#"the shell there prints "Welcome""#), "\(forced)")
+        #expect(forced.contains(#"the shell of that machine prints "Welcome""#), "\(forced)")
         #expect(!scene.exists("target"))
     }
 
@@ -146,7 +146,8 @@ struct SecureShellTests {
 
         #expect(try run("apply", "source", "forced:copy").code == 0)
         #expect(try scene.text("there/copy/a/b") == "b")
-        try run("apply", "source", "forced:\(scene.target)").expect(4, says: "outside of what is served")
+        try run("apply", "source", "forced:\(scene.target)").expect(
+            4, says: "outside of the served directory")
         try run("apply", "source", "forced:copy", "--keep-last", "1").expect(4, says: "append-only")
         try run("apply", "source", "keyless:/x").expect(69, says: "Permission denied")
     }

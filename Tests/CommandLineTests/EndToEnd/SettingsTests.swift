@@ -102,7 +102,7 @@ struct SettingsTests {
         #expect(notes.count == 2, "\(notes)")
         #expect(
             notes[0].hasPrefix(
-                #"fsync-lite: note: settings.json:1: take "ignore_change_time" out, it changes nothing: "#)
+                #"fsync-lite: note: settings.json:1: remove "ignore_change_time", which changes nothing: "#)
                 && notes[1].hasPrefix(#"fsync-lite: note: settings.json:3: take "reflink" out, "#),
             "\(notes)")
         #expect(try self.run(scene, "--quiet", "photos").errors == "")
@@ -407,7 +407,9 @@ struct SettingsTests {
         for words in [["run", "--all"], ["status", "--all"]] {
             let run = try scene.run(words + ["--settings", "settings.json"]).expect(
                 0, says: "note: every job in ")
-            #expect(run.errors.contains("take \"disabled\" out") && !run.errors.contains("settings init"))
+            #expect(
+                run.errors.contains("Remove \"disabled\" from a job") && !run.errors.contains("settings init")
+            )
         }
         let quiet = try scene.run("run", "--all", "--quiet", "--settings", "settings.json")
         #expect(quiet.code == 0 && quiet.errors == "")

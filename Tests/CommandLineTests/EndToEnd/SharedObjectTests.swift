@@ -27,7 +27,7 @@ struct SharedObjectTests {
         try scene.mirror()
         for name in ["a", "d/b", "link"] { try share(scene, name) }
         let run = try scene.mirror()
-        #expect(run.errors.contains("copied anew: a and 2 more"), "\(run.errors)")
+        #expect(run.errors.contains("Copied again: a and 2 more"), "\(run.errors)")
         try expectOwn(scene)
         #expect(try scene.mirror().output.contains("nothing to do"))
         // An edit of the source in place reaches the mirror only by a run, and can be undone.

@@ -272,7 +272,7 @@ struct SnapshotMountTests {
         #expect(failure(of: scene.path("old/latest/a")) == EIO)
         #expect(failure(of: scene.path("old/latest/d/f")) == 0)
         let run = try mounted.end()
-        run.expect(0, says: "a: what it held is lost")
+        run.expect(0, says: "a: its old content is lost")
         #expect(run.errors.split(separator: "\n").count == 1)
     }
 
@@ -285,7 +285,7 @@ struct SnapshotMountTests {
         try scene.directory.makeHardLink("another", to: "target/b")
         #expect(failure(of: scene.path("old/latest/a")) == EIO)
         #expect(try scene.text("old/latest/b") == "two")
-        try mounted.end().expect(0, says: "a: what it held is lost")
+        try mounted.end().expect(0, says: "a: its old content is lost")
     }
 
     // MARK: Other commands meanwhile

@@ -112,7 +112,7 @@ struct SnapshotTests {
         #expect(log.last == "+ dir/x  1 B  (new)")
         let diff = try scene.run("snapshot", "diff", "target", "latest~2", "latest~1").expect(2)
         #expect(diff.lines.contains("- gone/deep  (removed)"))
-        #expect(diff.lines.contains("> dir -> moved/  2 entries  (renamed)"))
+        #expect(diff.lines.contains("> dir -> moved/  2 files and directories  (renamed)"))
         #expect(try scene.run("snapshot", "diff", "target", "latest", "latest~0").code == 0)
     }
 
@@ -173,7 +173,7 @@ struct SnapshotTests {
         let (scene, _) = try history()
         let held = try scene.wholeTarget().paths.filter { $0.contains("/0/") }
         try scene.remove("target/" + (try #require(held.first { !$0.contains("deep") })))
-        try scene.run("snapshot", "verify", "target").expect(65, says: "this is missing")
+        try scene.run("snapshot", "verify", "target").expect(65, says: "missing: an old version of")
     }
 
     @Test func verifyReadsWhatHasADigest() throws {
@@ -191,7 +191,7 @@ struct SnapshotTests {
         }
         let verify = try scene.run("snapshot", "verify", "target").expect(65)
         for name in ["a", "b"] {
-            #expect(verify.errors.contains("this is not what its digest says, which held \(name)\n"))
+            #expect(verify.errors.contains("damaged: an old version of \(name)\n"))
         }
     }
 

@@ -153,7 +153,7 @@ struct SourcesTests {
         #expect(absolute.output == "home/joe/b: it is mirrored, and the copy is up to date\n")
         for path in [".fsync-lite/x", "home/.fsync-lite"] {
             let reserved = try self.run(scene, "explain", "all", path)
-            #expect(reserved.output.contains("is reserved, and takes no part"), "\(reserved.output)")
+            #expect(reserved.output.contains("is reserved, and is always left out"), "\(reserved.output)")
         }
     }
 
@@ -162,7 +162,7 @@ struct SourcesTests {
         try scene.build(["manifest.json": "x"], at: "source/etc/.fsync-lite")
         try scene.build(["deep": "x"], at: "source/etc/sub/.fsync-lite")
         try run(scene, "run", "all", "--create-target").expect(
-            0, says: "own .fsync-lite is left out", "the history is not copied; cp -a copies it")
+            0, says: "own .fsync-lite is left out", "so its history is not copied; cp -a copies it")
         #expect(try !self.run(scene, "run", "all").errors.contains("left out"), "told once")
         #expect(!scene.exists("target/etc/.fsync-lite") && scene.exists("target/etc/sub/.fsync-lite/deep"))
     }
@@ -228,7 +228,9 @@ struct SourcesTests {
         try scene.remove("source/home/joe")
         try expectRefused(
             scene, "--allow-empty-source",
-            saying: "the source \"home\" is empty and the target holds 3 entries of it: is a disk missing?")
+            saying:
+                "the source \"home\" is empty, and the target has 3 files and directories of it. Is a disk missing?"
+        )
         #expect(try scene.text("target/etc/hosts") == "h")
         try mirror(scene, "--allow-empty-source")
         #expect(!scene.exists("target/home/joe"))
@@ -242,7 +244,7 @@ struct SourcesTests {
         for number in 1...15 { try scene.remove("source/etc/f\(number)") }
         try expectRefused(
             scene, "--max-delete 15",
-            saying: "15 of the target's 24 entries of the source \"etc\" would be deleted")
+            saying: "15 of the target's 24 files and directories of the source \"etc\" would be deleted")
         try mirror(scene, "--max-delete", "15")
     }
 
@@ -271,7 +273,7 @@ struct SourcesTests {
         try expectRefused(
             scene, "--change-source",
             saying:
-                "the source \"var\" (\(scene.source)/var) is no longer mirrored here: what the target has of it would be deleted"
+                "the source \"var\" (\(scene.source)/var) is no longer mirrored here, so the target's copy of it would be deleted"
         )
         try scene.move("source/var", to: "var")
         try mirror(scene, "--change-source")
@@ -337,7 +339,7 @@ struct SourcesTests {
         try scene.run("snapshot", "restore", "target", "latest", "--to-source").expect(
             4, says: "the mirror of a source with a name, etc (\(scene.source)/etc), and")
         try self.run(scene, "plan", "--job", "all", "--out", "saved").expect(
-            64, says: "a plan of sources with names is not saved")
+            64, says: "a plan of sources with names cannot be saved")
     }
 
     @Test func rotIsFoundInATargetOnAnotherMachine() throws {

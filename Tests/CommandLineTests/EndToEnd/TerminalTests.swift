@@ -36,7 +36,7 @@ struct TerminalTests {
         for phase in ["scanning", "staging", "syncing", "committing"] {
             #expect(drawings.contains { $0.hasPrefix(phase) }, "\(phase): \(drawings)")
         }
-        #expect(drawings.contains { $0.contains("[") && $0.contains("%") && $0.contains("4 entries") })
+        #expect(drawings.contains { $0.contains("[") && $0.contains("%") && $0.contains("4 files") })
     }
 
     @Test(.needs(.strace))

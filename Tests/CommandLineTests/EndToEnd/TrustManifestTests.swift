@@ -112,7 +112,7 @@ struct TrustManifestTests {
         let plan = try scene.plan("--trust-manifest", "--json")
         #expect(try plan.json().actionLines == scene.planned().actionLines)
         let run = try scene.mirror("--trust-manifest")
-        #expect(run.errors.contains("the target was scanned: it is not as its manifest has it"))
+        #expect(run.errors.contains("the target was scanned, because it differs from its manifest"))
         #expect(try scene.apply().output.contains("nothing to do"))
     }
 

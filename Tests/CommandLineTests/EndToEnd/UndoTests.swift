@@ -82,9 +82,9 @@ struct UndoTests {
         try scene.build(["mine": "mine"], at: "target")
         #expect(try scene.run("undo", "--dry-run", "target").code == 3)
         try scene.run("undo", "target").expect(
-            3, says: "f: it was changed in the target since; it stays (drift)",
-            "keep: it was changed in the target since; it stays (drift)",
-            "what filters left out, or no apply brought here, stays: mine")
+            3, says: "f: it was changed in the target since; it is left unchanged (drift)",
+            "keep: it was changed in the target since; it is left unchanged (drift)",
+            "excluded files and files that no run copied are left unchanged: mine")
         #expect(try scene.text("target/f") == "f! by hand")
         #expect(try scene.text("target/keep") == "keep by hand")
         #expect(try scene.text("target/mine") == "mine")
@@ -125,7 +125,7 @@ struct UndoTests {
         let dryRun = try scene.run("undo", "--dry-run", "target")
         let undo = try scene.run("undo", "target")
         for run in [dryRun, undo] {
-            run.expect(3, says: "old/a: it was changed in the target since; it stays (drift)")
+            run.expect(3, says: "old/a: it was changed in the target since; it is left unchanged (drift)")
         }
         try time.set(on: scene.path("target/old"))
         #expect(try TreeSnapshot(scene.path("target/old")).differences(from: changed) == [])
@@ -144,7 +144,7 @@ struct UndoTests {
         let dryRun = try scene.run("undo", "--dry-run", "target")
         let undo = try scene.run("undo", "target")
         #expect(undo.code == 3 && dryRun.errors == undo.errors)
-        #expect(undo.errors.contains("d/b/c: what it held is lost: the history no longer has it (drift)"))
+        #expect(undo.errors.contains("d/b/c: its old content is lost: the history no longer has it (drift)"))
         #expect(try scene.text("target/f") == (removed.isEmpty ? "f!" : "f"))
         #expect(scene.exists("target/d/a") == (removed == "d/b"))
         #expect(scene.exists("target/d/b"))
@@ -162,7 +162,8 @@ struct UndoTests {
         let undo = try scene.run("undo", "target")
         #expect(dryRun.errors == undo.errors)
         #expect(
-            undo.errors.contains("old/a: what it held is lost: it was changed in the target since (drift)"))
+            undo.errors.contains("old/a: its old content is lost: it was changed in the target since (drift)")
+        )
         #expect(try scene.text("target/old/b") == "b")
         try scene.mirror()
     }
@@ -189,7 +190,7 @@ struct UndoTests {
         let present = try TreeSnapshot(scene.target)
         #expect(
             try undo(scene, 0).errors.contains(
-                "what filters left out, or no apply brought here, goes to the history: a/b"))
+                "excluded files and files that no run copied are moved to the history: a/b"))
         #expect(try scene.text("target/a/b") == "1")
         #expect(try scene.run("undo", "target").code == 0)
         #expect(try TreeSnapshot(scene.target).differences(from: present) == [])
@@ -211,8 +212,8 @@ struct UndoTests {
         }
         let edited = try TreeSnapshot(scene.target).entries[Array("b".utf8)]
         let undo = try undo(scene, 3)
-        #expect(undo.errors.contains("b: it was changed in the target since; it stays (drift)"))
-        #expect(undo.errors.contains("c: what it held is lost") == ofContent)
+        #expect(undo.errors.contains("b: it was changed in the target since; it is left unchanged (drift)"))
+        #expect(undo.errors.contains("c: its old content is lost") == ofContent)
         #expect(scene.exists("target/c") == !ofContent)
         let after = try TreeSnapshot(scene.target).entries
         #expect(
@@ -221,7 +222,7 @@ struct UndoTests {
         let run = try scene.run("snapshot", "restore", "target", "latest~2", "--to", "copy")
         #expect(run.code == (ofContent ? 3 : 0))
         for name in ["b", "c"] {
-            #expect(run.errors.contains("\(name): what it held is lost") == ofContent)
+            #expect(run.errors.contains("\(name): its old content is lost") == ofContent)
             #expect(scene.exists("copy/\(name)") == !ofContent)
         }
         try scene.mirror()
@@ -254,7 +255,7 @@ struct UndoTests {
         try scene.swap("source/a", "source/b")
         try scene.mirror()
         try scene.build(["k": "by hand"], at: "target/a")
-        #expect(try undo(scene, 0).errors.contains("or no apply brought here, stays: b/k"))
+        #expect(try undo(scene, 0).errors.contains("and files that no run copied are left unchanged: b/k"))
         #expect(try scene.text("target/a/k") == "ka")
         #expect(try scene.text("target/b/k") == "by hand")
         try scene.mirror()
@@ -267,7 +268,7 @@ struct UndoTests {
         try scene.build(["x": "2"], at: "source")
         try scene.mirror()
         try scene.remove("target/y")
-        #expect(try undo(scene, 3).errors.contains("x: what it held is lost"))
+        #expect(try undo(scene, 3).errors.contains("x: its old content is lost"))
         #expect(try scene.text("target/x") == "2")
         try scene.mirror()
     }
@@ -282,7 +283,9 @@ struct UndoTests {
         try scene.build(["mine": "by hand"], at: "target/c")
         let before = try TreeSnapshot(scene.target)
         #expect(try scene.run("snapshot", "restore", "target", "latest~2", "--in-place").code == 3)
-        #expect(try undo(scene, 3).errors.contains("c: it was changed in the target since; it stays (drift)"))
+        #expect(
+            try undo(scene, 3).errors.contains(
+                "c: it was changed in the target since; it is left unchanged (drift)"))
         #expect(try TreeSnapshot(scene.target).differences(from: before) == [])
         try scene.mirror()
     }
@@ -293,7 +296,8 @@ struct UndoTests {
         try scene.mirror()
         try scene.setMode(0o700, of: "target/new")
         #expect(
-            try undo(scene, 3).errors.contains("old: it was changed in the target since; it stays (drift)"))
+            try undo(scene, 3).errors.contains(
+                "old: it was changed in the target since; it is left unchanged (drift)"))
         #expect(try TreeSnapshot(scene.target).entries[Array("old".utf8)]?.mode == 0o700)
         try scene.mirror()
     }
@@ -303,7 +307,9 @@ struct UndoTests {
         try scene.build(["g": "2"], at: "source")
         try scene.mirror()
         try scene.setMode(0o777, of: "target")
-        #expect(try undo(scene, 3).errors.contains(".: it was changed in the target since; it stays (drift)"))
+        #expect(
+            try undo(scene, 3).errors.contains(
+                ".: it was changed in the target since; it is left unchanged (drift)"))
         #expect(try TreeSnapshot(scene.target).entries[Array(".".utf8)]?.mode == 0o777)
         try scene.mirror()
     }
@@ -321,7 +327,8 @@ struct UndoTests {
         for tree in ["source", "target"] { try scene.setTime(TreeTime(1_700_000_000, 0), of: tree) }
         #expect(try scene.apply("--no-delete").lines.last?.hasPrefix("nothing to do") == true)
         let undo = try undo(scene, 0)
-        #expect(undo.errors.contains("no apply brought here, stays: d/own and "), "\(undo.errors)")
+        #expect(
+            undo.errors.contains("files that no run copied are left unchanged: d/own and "), "\(undo.errors)")
         #expect(try scene.text("target/mine/f") == "by hand" && scene.exists("target/mine/empty"))
         #expect(try scene.text("target/d/own") == "own")
         #expect(!scene.exists("target/b") && !scene.exists("target/d/x"))
@@ -335,7 +342,8 @@ struct UndoTests {
         try scene.build(["b": "by hand"], at: "target")
         for _ in 0..<2 {
             #expect(
-                try undo(scene, 3).errors.contains("b: it was changed in the target since; it stays (drift)"))
+                try undo(scene, 3).errors.contains(
+                    "b: it was changed in the target since; it is left unchanged (drift)"))
         }
         #expect(try scene.text("target/b") == "by hand")
     }
@@ -351,7 +359,7 @@ struct UndoTests {
         try scene.run(["apply", "source", "target", "--max-delete", "unlimited"] + options).expect(0)
         let after = try TreeSnapshot(scene.target)
         try scene.append(" written", to: "outside")
-        #expect(try undo(scene, 3).errors.contains("d/a: what it held is lost"))
+        #expect(try undo(scene, 3).errors.contains("d/a: its old content is lost"))
         #expect(try scene.text("target/d/b") == "b")
         #expect(try scene.run("undo", "target").code == 0)
         #expect(try TreeSnapshot(scene.target).differences(from: after) == [])
@@ -365,7 +373,7 @@ struct UndoTests {
         try scene.mirror()
         try scene.build(["k": "by hand"], at: "target/a")
         try scene.run("snapshot", "restore", "target", "latest~1", "--in-place").expect(
-            0, says: "or no apply brought here, goes to the history: a/k")
+            0, says: "files that no run copied are moved to the history: a/k")
         #expect(try scene.historyKeeps("by hand"))
     }
 
@@ -444,7 +452,7 @@ struct UndoTests {
         try #require(!displaced.isEmpty)
         for path in displaced { try HostCommand.run("sh", "-c", "echo more >> '\(path)'") }
         let back = try scene.run("snapshot", "restore", "target", "latest~1", "--in-place")
-        #expect(back.code == 3 && back.errors.contains("e: what it held is lost"), "\(back.errors)")
+        #expect(back.code == 3 && back.errors.contains("e: its old content is lost"), "\(back.errors)")
         #expect(try scene.text("target/e") == "newer content" && scene.text("target/x") == "x")
         let record = try scene.run("manifest", "list", "target", "--json").output
         #expect(record.contains("\"path\":\"e\",\"type\":\"file\",\"size\":13,"), "\(record)")
@@ -532,7 +540,7 @@ struct UndoTests {
         try scene.build(["a": "2", "hand": "made"], at: "source")
         try scene.mirror()
         try scene.run("undo", "--steps", "2", "target").expect(
-            0, says: "changed in the target between these applies", "hand")
+            0, says: "changed in the target between these runs", "hand")
         #expect(try scene.text("target/a") == "0")
         #expect(!scene.exists("target/hand"))
         #expect(try scene.run("undo", "target").code == 0)
@@ -544,7 +552,7 @@ struct UndoTests {
         try scene.build(["a": "1"], at: "source")
         try scene.mirror()
         try scene.run("undo", "--steps", "3", "target").expect(
-            4, says: "only 2 applies can be taken back: fsync-lite undo --steps 2 target")
+            4, says: "only 2 runs can be taken back\n", "next: fsync-lite undo target --steps 2")
         try scene.expectMirrored()
         for steps in ["0", "-1", "x", "99999999999999999999"] {
             #expect(try scene.run("undo", "--steps", steps, "target").code == 64)

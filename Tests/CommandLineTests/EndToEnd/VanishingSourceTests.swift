@@ -23,7 +23,7 @@ struct VanishingSourceTests {
         let scene = try scene()
         try run(scene) {
             for name in ["new", "late"] { try scene.remove("source/\(name)") }
-        }.expect(0, says: "2 entries vanished from the source before being copied (late, new)")
+        }.expect(0, says: "2 files and directories vanished from the source before being copied (late, new)")
         #expect(try scene.text("target/late") == "two")
         try scene.mirror()
     }

@@ -39,7 +39,7 @@ struct VerifyTests {
         ] {
             let run = try scene.run(["manifest", "verify", "target", "target"] + options)
             #expect(run.code == 0 && run.errors.isEmpty, "\(run.errors)")
-            #expect(run.output.contains("0 differ; 6 entries"), "\(run.output)")
+            #expect(run.output.contains("0 differ; 6 files and directories"), "\(run.output)")
         }
         // The source agrees with its manifest, too. The manifest may be anywhere.
         #expect(try scene.run("manifest", "verify", "target", "source", "--digest").code == 0)
@@ -258,7 +258,7 @@ struct VerifyTests {
         try scene.run("manifest", "create", "--digest", "source", "-o", "m").expect(0)
         try scene.build(["a": .file("rotten", modified: Self.old)], at: "copy")
         try scene.run("manifest", "verify", "m", "copy", "--source", "source", "--repair").expect(
-            4, says: "only a target of fsync-lite is repaired")
+            4, says: "only a target of fsync-lite can be repaired")
     }
 
     // MARK: In an apply
@@ -267,7 +267,9 @@ struct VerifyTests {
         let scene = try mirrored()
         try scene.editInSecret("source/a", "rotten")
         let before = try scene.wholeTarget()
-        try scene.apply().expect(4, says: "a in the source is not what was recorded", "--trust-source")
+        try scene.apply().expect(
+            4, says: "the content of a changed in the source, but its size and time did not", "--trust-source"
+        )
         #expect(try scene.wholeTarget().touched(since: before) == [])
         #expect(try scene.plan().code == 4)
         try scene.mirror("--trust-source")
@@ -305,7 +307,7 @@ struct VerifyTests {
             let stage = try FileManager.default.contentsOfDirectory(
                 atPath: scene.path("target/.fsync-lite/stage"))
             try scene.editInSecret("target/.fsync-lite/stage/\(stage[0])/0/0/e/a", "rotten")
-        }.expect(1, says: "d/e/a: its copy reads back otherwise")
+        }.expect(1, says: "d/e/a: its copy has other content than was written")
         #expect(!scene.exists("target"))
     }
 

@@ -17,7 +17,7 @@ struct WaysOutTests {
         .noTarget: "it is copied by hand",
         .noMark: "the target has to go to another place",
         .nothingToLabel: "the source is not known",
-        .neededSnapshot: "a later run makes it an older one",
+        .neededSnapshot: "it can be removed after the next run",
         .entryOfOther: "root is asked for a password",
         .notServed: "the other machine's settings decide",
         .openServedDirectory: "the other machine's settings decide",

@@ -63,7 +63,7 @@ struct WeakFileSystemTests {
                 }
             for command in ["plan", "apply"] {
                 try scene.run(command, "source", "target/m").expect(
-                    4, says: "the target's file system, \(name), cannot keep the promise", "it lacks ",
+                    4, says: "the target's file system, \(name), cannot promise all or nothing", "It lacks ",
                     "--weak-commit")
             }
             #expect(!scene.exists("target/m"))
@@ -98,7 +98,7 @@ struct WeakFileSystemTests {
         try expectHoldsFiles(scene)
         // The owner behind the mount is unknown. Other users may not write to it.
         try HostCommand.run("chmod", "777", scene.path("back/m/.fsync-lite"))
-        try apply(scene).expect(4, says: "others may write to it")
+        try apply(scene).expect(4, says: "other users may write to it")
     }
 
     @Test(.needs(.root), arguments: TestDisk.weak)
@@ -169,7 +169,7 @@ struct WeakFileSystemTests {
         try onDisk(.exfat) { scene in
             try scene.setMode(0o600, of: "source/edited")
             let first = try apply(scene).expect(0)
-            let notes = first.errors.split(separator: "\n").filter { $0.contains("exfat holds no") }
+            let notes = first.errors.split(separator: "\n").filter { $0.contains("exfat has no") }
             #expect(notes.count == 1)
             #expect(notes.first?.contains("no symlinks (1 left out), no FIFOs (1 left out)") == true)
             try scene.setMode(0o640, of: "source/edited")
@@ -194,7 +194,7 @@ struct WeakFileSystemTests {
             #expect(next.output.contains("5 unchanged, 1 not mirrored"), "\(next.output)")
             try scene.build("x", at: "source/EDITED")
             try scene.run("plan", "source", "target/m", "--weak-commit").expect(
-                4, says: "EDITED and edited are one name")
+                4, says: "the target can have only one of EDITED and edited")
         }
     }
 
@@ -203,7 +203,8 @@ struct WeakFileSystemTests {
         guard isThere(disk) else { return }
         try onDisk(disk) { scene in
             #expect(try apply(scene).code == 0)
-            try apply(scene, "--exchange").expect(4, says: "cannot be exchanged on")
+            try apply(scene, "--exchange").expect(
+                4, says: "cannot swap the target and the new tree in one step")
         }
     }
 
@@ -306,7 +307,7 @@ struct WeakFileSystemTests {
             try HostCommand.run("ln", "-s", "to", "\(scene.source)/other")
             try HostCommand.run("sh", "-c", #"ln -s "$(printf 'x\377')" "$0/odd""#, scene.source)
             try scene.run("plan", "source", "target/m", "--weak-commit").expect(
-                1, says: "odd: ntfs-3g holds only symlinks in UTF-8")
+                1, says: "odd: ntfs-3g stores only symlinks in UTF-8")
             #expect(try apply(scene, "--keep-going").code == 3)
             #expect(scene.exists("target/m/edited"))
         }

@@ -161,6 +161,6 @@ struct WeakCommitTests {
         try journal.write(to: scene.state)
         #expect {
             _ = try scene.state.pendingJournal()
-        } throws: { "\($0)".contains("would leave after something else has come") }
+        } throws: { "\($0)".contains("an old file would leave after a new one has come") }
     }
 }

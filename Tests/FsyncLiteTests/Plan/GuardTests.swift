@@ -25,53 +25,57 @@ struct GuardTests {
     }
 
     static let rows: [Row] = [
-        Row("the source is empty and the target holds 3 entries", option: "--allow-empty-source") {
+        Row("the source is empty, and the target has 3 files and directories", option: "--allow-empty-source")
+        {
             try $0.setPlan(deleted: 3)
             $0.plan = Plan(with($0.plan.difference) { $0.sourceCount = 0 }, root: nil)
             $0.record(files: 3)
         } butNot: {
             $0.options.allowEmptySource = true
         },
-        Row("11 of the target's 21 entries would be deleted", option: "--max-delete 11") {
+        Row("11 of the target's 21 files and directories would be deleted", option: "--max-delete 11") {
             try $0.setPlan(deleted: 11, of: 21)
             $0.record(files: 21)
         } butNot: {
             $0.options.deleteLimit = .count(11)
         },
-        Row("11 of the target's 21 entries would be deleted", option: "--max-delete 11") {
+        Row("11 of the target's 21 files and directories would be deleted", option: "--max-delete 11") {
             try $0.setPlan(deleted: 11, of: 21)
             $0.record(files: 21)
         } butNot: {
             // A half is not more than half.
             try $0.setPlan(deleted: 11, of: 22)
         },
-        Row("11 of the target's 20 entries would be deleted", option: "--max-delete 11") {
+        Row("11 of the target's 20 files and directories would be deleted", option: "--max-delete 11") {
             try $0.setPlan(deleted: 11, of: 20)
             $0.record(files: 20)
         } butNot: {
             // Ten files are never many.
             try $0.setPlan(deleted: 10, of: 10)
         },
-        Row("3 of the target's 11 entries would be deleted", option: "--max-delete 3") {
+        Row("3 of the target's 11 files and directories would be deleted", option: "--max-delete 3") {
             try $0.setPlan(deleted: 3, of: 11)
             $0.record(files: 11)
             $0.options.deleteLimit = .percent(27)
         } butNot: {
             $0.options.deleteLimit = .percent(28)
         },
-        Row("26 of the target's 100 entries would be deleted", option: "--max-delete 26") {
+        Row("26 of the target's 100 files and directories would be deleted", option: "--max-delete 26") {
             try $0.setPlan(deleted: 26, of: 100)
             $0.record(files: 100)
             $0.options.deleteLimit = .percent(25)
         } butNot: {
             try $0.setPlan(deleted: 25, of: 100)
         },
-        Row("the target holds 2 entries and was never written by fsync-lite", option: "--adopt") {
+        Row(
+            "the target has 2 files and directories, and fsync-lite has never written to it",
+            option: "--adopt"
+        ) {
             try $0.setPlan(deleted: 1, of: 2)
         } butNot: {
             $0.options.adopt = true
         },
-        Row(#"the target was renamed after an exchange, and its state is .old.fsync-lite"#) {
+        Row(#"the target was renamed after an exchange, and its state .old.fsync-lite was not"#) {
             try $0.setPlan(deleted: 1, of: 2)
             $0.stateElsewhere = Array(".old.fsync-lite".utf8)
         } butNot: {
@@ -113,17 +117,18 @@ struct GuardTests {
         } butNot: {
             $0.mounts = []
         },
-        Row("A and a are one name in the target", option: "--exclude /a") {
+        Row("the target can have only one of A and a", option: "--exclude /a") {
             $0.collisions = [(path("A"), path("a"))]
         } butNot: {
             $0.collisions = []
         },
-        Row("f in the source is not what was recorded of it", option: "--trust-source") {
+        Row("the content of f changed in the source, but its size and time did not", option: "--trust-source")
+        {
             $0.rotten = [path("f")]
         } butNot: {
             $0.rotten = []
         },
-        Row("gone0 in the target is immutable; chattr -i it") {
+        Row("gone0 in the target is immutable. To change that: chattr -i") {
             try $0.setPlan(deleted: 1)
             $0.record(files: 1)
             $0.locked = [path("gone0"): with(status(.file)) { $0.isImmutable = true }]
@@ -131,7 +136,7 @@ struct GuardTests {
             // Another file is immutable.
             $0.locked = [path("other"): with(status(.file)) { $0.isImmutable = true }]
         },
-        Row("d in the target is immutable; chattr -i it") {
+        Row("d in the target is immutable. To change that: chattr -i") {
             // A name in it is removed.
             try $0.setPlan(deleted: 1, in: "d/")
             $0.record(files: 1)
@@ -139,40 +144,40 @@ struct GuardTests {
         } butNot: {
             try $0.setPlan(deleted: 1, in: "e/")
         },
-        Row("d in the target is immutable; chattr -i it") {
+        Row("d in the target is immutable. To change that: chattr -i") {
             // A file in it gets new content, so a new file replaces it.
             $0.setChanged("d/f")
             $0.locked = [path("d"): with(status(.directory)) { $0.isImmutable = true }]
         } butNot: {
             $0.setChanged("e/f")
         },
-        Row("d in the target is immutable; chattr -i it") {
+        Row("d in the target is immutable. To change that: chattr -i") {
             // A name in it moves elsewhere.
             $0.setRenamed("d/f", to: "g")
             $0.locked = [path("d"): with(status(.directory)) { $0.isImmutable = true }]
         } butNot: {
             $0.setRenamed("e/f", to: "g")
         },
-        Row("d in the target is immutable; chattr -i it") {
+        Row("d in the target is immutable. To change that: chattr -i") {
             // A name moves into it.
             $0.setRenamed("f", to: "d/f")
             $0.locked = [path("d"): with(status(.directory)) { $0.isImmutable = true }]
         } butNot: {
             $0.setRenamed("f", to: "e/f")
         },
-        Row("other in the target is append-only; chattr -a it") {
+        Row("other in the target is append-only. To change that: chattr -a") {
             $0.options.exchanges = true
             $0.locked = [path("other"): with(status(.file)) { $0.isAppendOnly = true }]
         } butNot: {
             $0.options.exchanges = false
         },
-        Row("the target's root is immutable; chattr -i it") {
+        Row("the target's root is immutable. To change that: chattr -i") {
             $0.root = with(status(.directory)) { $0.isImmutable = true }
         } butNot: {
             $0.plan = Plan(Difference(), root: nil)
         },
         Row(
-            "the target's file system, exfat, cannot keep the promise of all or nothing; it lacks an exchange of two names",
+            "the target's file system, exfat, cannot promise all or nothing. It lacks an exchange of two names",
             option: "--weak-commit"
         ) {
             $0.capabilities = .weak
@@ -190,7 +195,7 @@ struct GuardTests {
             $0.info.availableBytes = 135_977
         },
         Row(
-            "135977 B are needed and 135968 B are free in the target; its history holds 9 B, which snapshot prune"
+            "135977 B are needed and 135968 B are free in the target; its history uses 9 B, which snapshot prune"
         ) {
             $0.info.availableBytes = 135_968
             $0.prunable.bytes = 9
@@ -198,7 +203,7 @@ struct GuardTests {
             $0.givingWay = ["a snapshot"]
         },
         Row(
-            "135977 B are needed and 135967 B are free in the target; its history holds 9 B, which is not enough"
+            "135977 B are needed and 135967 B are free in the target; its history uses only 9 B"
         ) {
             $0.info.availableBytes = 135_967
             $0.prunable.bytes = 9

@@ -104,7 +104,7 @@ struct RemoteLinkTests {
 
     @Test(arguments: [
         (WireFormat.FrameType.answer, [1, 0] as [UInt8], "an empty piece of an answer"),
-        (.entries, [1], "a frame without entries"),
+        (.entries, [1], "a frame without files"),
     ])
     func anEmptyFrameEndsTheRun(type: WireFormat.FrameType, payload: [UInt8], reason: String) throws {
         var frame = FrameWriter(type)
