@@ -130,7 +130,7 @@ struct NextManifest {
     }
 
     private func header(_ id: String, root: Match?) throws -> ManifestHeader {
-        let rootEntry = root?.held
+        let rootEntry = root?.asStored
         // The source was not scanned, so the values of its last scan remain.
         if !planned.isOfSource, var header = planned.header {
             (header.id, header.revision, header.rootEntry) = (id, 0, rootEntry)

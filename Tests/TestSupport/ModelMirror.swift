@@ -117,7 +117,7 @@ package struct ModelMirror {
         }
         let replaced = difference.matches.filter(\.replacesContent).map(\.source)
         for file in difference.created + replaced {
-            guard case .kept? = difference.links[file.path], let object = achieved.object(at: file.path)
+            guard case .existing? = difference.links[file.path], let object = achieved.object(at: file.path)
             else { continue }
             entries[file.path] = entry(file, object.status)
         }

@@ -22,12 +22,12 @@ extension DirectorySource {
                 "a hard link made source and target one file, so an edit of it would change both; copied anew: \(paths)"
             )
         }
-        let kept = plan.difference.kept
-        if let first = kept.first {
+        let protected = plan.difference.protectedPaths
+        if let first = protected.first {
             plan.notes.append(
-                kept.count == 1
+                protected.count == 1
                     ? "1 directory that would be deleted holds what is excluded and stays: \(first)"
-                    : "\(kept.count) directories that would be deleted hold what is excluded and stay: \(first) and others"
+                    : "\(protected.count) directories that would be deleted hold what is excluded and stay: \(first) and others"
             )
         }
         if header == nil, options.adopt, let adopted = plan.adopted { plan.notes.append(adopted) }

@@ -246,7 +246,7 @@ struct DirectorySource: PlanSource {
         difference.omit(unread.filter(\.isOfWholeEntry).map(\.path))
         try omitTooLarge(from: &difference)
         try omitUnreadable(from: &difference)
-        let kept = difference.keptDirectories + (options.keepsDeleted ? difference.keepDeleted() : [])
+        let kept = difference.protectedDirectories + (options.keepsDeleted ? difference.keepDeleted() : [])
         for file in kept where try decide(file.path, file.status.type, file.size).isExcluded {
             difference.staying.insert(file.path)
         }

@@ -348,7 +348,7 @@ extension Difference {
         var lost: Set<RelativePath> = []
         for file in created where file.isFile || file.omitted.contains(.purged) {
             switch links[file.path] {
-            case .kept: continue
+            case .existing: continue
             case .staged(let first)
             where !lost.contains(first) && changes.index(of: .created, at: first) != nil:
                 continue

@@ -185,7 +185,7 @@ extension Difference {
     /// Whether the content of an entry has to come from the source.
     fileprivate func copies(_ path: RelativePath) -> Bool {
         if changes.index(of: .created, at: path) != nil {
-            if case .kept? = links[path] { return false }
+            if case .existing? = links[path] { return false }
             return true
         }
         return changes.index(of: .match, at: path).map { changes.head(at: $0).replacesContent } ?? false

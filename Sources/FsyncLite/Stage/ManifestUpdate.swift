@@ -133,7 +133,7 @@ package struct ManifestUpdate: Sendable {
         let target = match.target.status
         let stays = !match.changesAttributes && (!match.isRenamed || moves.isCarried(match))
         return Entry(
-            file: match.held, targetInode: target.inode,
+            file: match.asStored, targetInode: target.inode,
             targetChanged: stays && !policy.movesLater(target) ? target.changed : nil,
             marks: policy.marks(of: match.source, base: match.base?.known),
             object: numbers.wanted(match, at: index), location: match.target.path)
