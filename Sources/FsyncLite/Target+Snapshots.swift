@@ -61,7 +61,7 @@ extension Target {
         let reasons = policy.reasons(for: snapshots, began: policy.clock)
         for (index, reasons) in reasons.enumerated() {
             snapshots[index].reasons = reasons
-            if index > 0 { snapshots[index].bytesHeld = try history.bytesHeld(history.steps[index - 1]) }
+            if index > 0 { snapshots[index].bytesStored = try history.bytesStored(history.steps[index - 1]) }
         }
         return snapshots
     }
@@ -146,7 +146,7 @@ extension Target {
         if isDryRun {
             let all = try found(history()).1
             let removed = all.filter(\.reasons.isEmpty)
-            return (all, RemovedSnapshots(removed, bytes: removed.map(\.bytesHeld).sum()))
+            return (all, RemovedSnapshots(removed, bytes: removed.map(\.bytesStored).sum()))
         }
         return try writing { history in
             let (history, before) = try found(history)

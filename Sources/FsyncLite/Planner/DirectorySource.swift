@@ -51,7 +51,7 @@ struct DirectorySource: PlanSource {
         tree = source
         var options = options
         if let capabilities = root.capabilities {
-            options.attributes = options.attributes.held(by: capabilities)
+            options.attributes = options.attributes.stored(by: capabilities)
         }
         (self.root, self.options, self.monitor) = (root, options, monitor)
         targetFileSystem = try root.directory?.fileSystemUUID()
@@ -177,7 +177,7 @@ struct DirectorySource: PlanSource {
             root.capabilities == nil && keepsMarks
             ? try scan(sourceScan, rules, into: &merge)
             : try scan(
-                HeldEntries(sourceScan, in: root.capabilities, keepsMarks: keepsMarks, noting: leftOut),
+                StorableEntries(sourceScan, in: root.capabilities, keepsMarks: keepsMarks, noting: leftOut),
                 rules, into: &merge)
         findings = sourceScan.findings
         findings.problems += target?.problems.filter { !findings.problems.contains($0) } ?? []

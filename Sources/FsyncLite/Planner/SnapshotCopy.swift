@@ -27,7 +27,7 @@ struct SnapshotCopy: PlanSource {
         // No consent is needed: `--to` names the directory.
         options.allowsWeakCommit = true
         if let capabilities = root.capabilities {
-            options.attributes = options.attributes.held(by: capabilities)
+            options.attributes = options.attributes.stored(by: capabilities)
         }
         self.options = options
     }
@@ -101,8 +101,9 @@ struct SnapshotCopy: PlanSource {
         let entries = try snapshot.entries()
         let keepsMarks = try root.keepsMarks()
         guard root.capabilities != nil || !keepsMarks else { return try scan(entries, into: &merge) }
-        let held = HeldEntries(entries, in: root.capabilities, keepsMarks: keepsMarks, noting: leftOut)
-        return try scan(held, into: &merge)
+        let storable = StorableEntries(
+            entries, in: root.capabilities, keepsMarks: keepsMarks, noting: leftOut)
+        return try scan(storable, into: &merge)
     }
 
     private mutating func scan(

@@ -61,7 +61,7 @@ struct SnapshotSource: PlanSource {
         // No consent is needed: a target with a history was written with it.
         options.allowsWeakCommit = true
         if let capabilities = root.capabilities {
-            options.attributes = options.attributes.held(by: capabilities)
+            options.attributes = options.attributes.stored(by: capabilities)
         }
         self.options = options
     }

@@ -78,7 +78,7 @@ extension File {
     ) -> File {
         var omitted = self.omitted.intersection([.links, .unread])
         let isSet = status.type != .symlink || attributes.contains(.symlinks)
-        if isSet, !status.modified.isKept(as: target.modified, step: timeStep) { omitted.insert(.modified) }
+        if isSet, !status.modified.isStored(as: target.modified, step: timeStep) { omitted.insert(.modified) }
         if status.type != .symlink, attributes.contains(.mode), target.permissions != status.permissions {
             omitted.insert(.mode)
         }

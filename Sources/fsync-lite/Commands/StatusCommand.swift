@@ -271,7 +271,7 @@ enum StatusCommand: ReadingCommand {
         }
         if !status.history.isEmpty {
             let count = Amount.of(status.history.count + 1, "snapshot")
-            try console.line("history    \(count), \(Amount.bytes(status.bytesHeld))")
+            try console.line("history    \(count), \(Amount.bytes(status.bytesStored))")
         }
     }
 }
