@@ -153,7 +153,7 @@ struct NextManifest {
         header.filters = options.filters.summary
         header.exchanged = planned.exchanges
         (header.mounts, header.disks) = (planned.mounts, planned.disks)
-        header.retention = options.retention.kept(over: planned.header?.retention)
+        header.retention = options.retention.stored(over: planned.header?.retention)
         header.digests = options.digestRule(over: planned.header?.digests)
         header.targetFileSystem = try target.fileSystemUUID()
         header.stateID = planned.header?.stateID ?? RandomID.hexadecimal(bytes: 16)

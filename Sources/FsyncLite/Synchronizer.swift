@@ -152,10 +152,10 @@ public struct Synchronizer: Sendable {
         guard report.refusals.isEmpty, report.outcome != .failed else {
             return report
         }
-        let taken = try root.state?.endPrepared().map {
+        let takeover = try root.state?.endPrepared().map {
             "what was prepared here is taken over: \($0) is no longer known"
         }
-        report.notes += [taken].compactMap(\.self)
+        report.notes += [takeover].compactMap(\.self)
         if report.summary.actions == 0, !planned.isStep, let state = root.state {
             try endUnchanged(planned, root, state, &report)
             report.refusedProbes = planned.plan.difference.policy.probes?.refused ?? .init()
@@ -163,7 +163,7 @@ public struct Synchronizer: Sendable {
         }
         report = try carryOut(planned, in: &root, isExact: saved != nil)
         report.refusedProbes = planned.plan.difference.policy.probes?.refused ?? .init()
-        report.notes += [taken].compactMap(\.self)
+        report.notes += [takeover].compactMap(\.self)
         return report
     }
 
@@ -330,7 +330,7 @@ public struct Synchronizer: Sendable {
             planned, at: target, root, state, options, monitor, isPrepared: prepares)
         stage = attempt.stage
         try attempt.stage.fill()
-        if let problems = try attempt.settle(isExact: isExact) {
+        if let problems = try attempt.reduceToStaged(isExact: isExact) {
             var report = Report(.failed, planned.plan)
             report.problems = problems
             return report

@@ -53,7 +53,7 @@ extension Target {
     }
 
     func rules(_ options: RetentionOptions, _ state: StateDirectory) throws -> RetentionRules {
-        try options.rules(kept: state.manifest()?.header.retention, state.settings().rules)
+        try options.rules(stored: state.manifest()?.header.retention, state.settings().rules)
     }
 
     func snapshots(_ history: History, _ policy: RetentionPolicy) throws -> [Snapshot] {

@@ -55,7 +55,7 @@ package struct ModelMirror {
             source: PartialList(source.files(), unreadable: unreadable), target: FileList(target.files()),
             manifest: manifest.map { RecordList($0) })
         var difference = try Difference(matching: merge)
-        difference.settle(
+        difference.decide(
             inspect: { _ in (ExtendedAttributes(), ExtendedAttributes()) },
             lookUp: { _ in ExtendedAttributes() }
         ) { request in

@@ -90,15 +90,15 @@ extension DirectorySource {
 
     func conclude(_ plan: inout Plan) {
         guard plan.refusals.isEmpty else { return }
-        if let header, header.digests != keptDigests {
+        if let header, header.digests != nextDigestRule {
             plan.notes.append(
-                keptDigests == nil
+                nextDigestRule == nil
                     ? "later runs record no digests any more"
                     : "later runs record digests, too; --digest=none ends that")
         }
-        guard keptRules != header?.retention else { return }
+        guard nextRetention != header?.retention else { return }
         plan.notes.append(
-            keptRules.map { "kept with the target until others are given: \($0)" }
+            nextRetention.map { "kept with the target until others are given: \($0)" }
                 ?? "the rules of retention that were kept with the target are forgotten")
     }
 }

@@ -59,7 +59,7 @@ struct Planner {
         var merge = TreeMerge(try source.policy())
         let findings = try source.scan(into: &merge)
         var difference = try Difference(taking: &merge)
-        try source.settle(&difference, merge)
+        try source.decide(&difference, merge)
         let domains = try domains(of: &difference, source)
 
         assert(difference.isBetweenEdits)
@@ -177,7 +177,7 @@ protocol PlanSource {
     /// - Returns: the findings of the target's scan; nil if there was none.
     mutating func scan(into merge: inout TreeMerge) throws -> TreeScan.Findings?
     /// Makes the decisions that the merge left open.
-    mutating func settle(_ difference: inout Difference, _ merge: TreeMerge) throws
+    mutating func decide(_ difference: inout Difference, _ merge: TreeMerge) throws
     /// Reads entries of the source again that were assumed to be unchanged and are needed now.
     func rereadSource(of difference: inout Difference) throws
     /// Whether a new object may be made instead of moving the old one.
@@ -210,11 +210,11 @@ extension Match {
         // They are valid only while the source's root is unchanged.
         let isSame = header?.rootChanged == Timestamp(match.source.status.changed)
         let omitted = isSame ? header?.rootOmitted ?? [] : []
-        let kept: [(Omissions, Causes)] = [
+        let causes: [(Omissions, Causes)] = [
             (.modified, .modified), (.mode, .mode), (.owner, .owner), (.owner, .group), (.xattrs, .xattrs),
             (.acls, .acls),
         ]
-        for (omission, cause) in kept where omitted.contains(omission) { match.causes.remove(cause) }
+        for (omission, cause) in causes where omitted.contains(omission) { match.causes.remove(cause) }
         match.source.omitted = omitted.union(unread)
         return match
     }

@@ -138,10 +138,10 @@ struct SnapshotCopy: PlanSource {
 
     // MARK: Open decisions of the merge
 
-    mutating func settle(_ difference: inout Difference, _ merge: TreeMerge) throws {
+    mutating func decide(_ difference: inout Difference, _ merge: TreeMerge) throws {
         difference.sourceCount += leftOut.problems.count
         if var copy = pathCopy {
-            problems += try copy.settle(&difference, options, monitor)
+            problems += try copy.decide(&difference, options, monitor)
             pathCopy = copy
         }
         let faults = try snapshot.faults()
