@@ -343,7 +343,7 @@ public struct Synchronizer: Sendable {
             try endUnchanged(planned, root, state, &report)
             return report
         }
-        let note = planned.isOfSource ? attempt.plan.takenBack : nil
+        let note = planned.isOfSource ? attempt.plan.revertedChanges : nil
         guard !prepares else {
             attempt.plan.notes += [note].compactMap(\.self)
             try attempt.prepare(planned.retention?.policy ?? .everything)

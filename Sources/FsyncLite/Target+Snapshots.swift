@@ -26,25 +26,25 @@ extension Target {
             let snapshots = try history.snapshots()
             return ("latest~\(steps[count - 1] + 1)", steps.prefix(count).map { snapshots[$0] })
         }
-        let (kept, next) = (steps.count, history.steps.firstIndex(where: \.header.isJoined))
+        let (undoable, next) = (steps.count, history.steps.firstIndex(where: \.header.isJoined))
         if next == nil, let damage = history.damage { throw damage }
-        guard kept > 0 || next != nil else {
+        guard undoable > 0 || next != nil else {
             throw SyncError(
                 .inputMissing, path: path,
                 "there is nothing to undo: no apply is kept, since keep_last 0 turns the history off")
         }
         let name = escapedText(called)
         let possible =
-            kept == 0
+            undoable == 0
             ? "the tree before the last apply is not kept"
-            : "only \(Amount.of(kept, "apply", "applies")) can be taken back: fsync-lite undo --steps \(kept) \(name)"
-        guard let next else { throw SyncError(.fewerSnapshots(kept, possible), path: path) }
+            : "only \(Amount.of(undoable, "apply", "applies")) can be taken back: fsync-lite undo --steps \(undoable) \(name)"
+        guard let next else { throw SyncError(.fewerSnapshots(undoable, possible), path: path) }
         let tree = try history.snapshots()[next + 1]
         let time = tree.created.map { " of \($0.localText)" } ?? ""
         let reason =
             "\(possible); the next older tree is \(tree.shortID)\(time), and all changes since then would go. See "
             + "them: fsync-lite snapshot restore --in-place --dry-run \(name) \(tree.shortID)"
-        throw SyncError(.fewerSnapshots(kept, reason), path: path)
+        throw SyncError(.fewerSnapshots(undoable, reason), path: path)
     }
 
     /// The rules that keep snapshots.
@@ -115,7 +115,7 @@ extension Target {
                     "a label has at most 255 bytes, and no line end or other control character; give another one"
                 )
             }
-            guard try !SnapshotName.isTaken(label, in: history.snapshots()) else {
+            guard try !SnapshotName.isInUse(label, in: history.snapshots()) else {
                 throw SyncError(
                     .usage, "\(escapedText(label.utf8)) is the name of a snapshot already; give another label"
                 )

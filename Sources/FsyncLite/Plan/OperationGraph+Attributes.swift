@@ -86,7 +86,7 @@ extension OperationGraph {
         let path = changes.targetPath(at: index)
         if let object = fixedByOld[path] {
             if objects.items[object].origin == .fixed {
-                objects.set(object, standing: index)
+                objects.set(object, inPlace: index)
             } else {
                 let target = changes[match: index].target
                 objects[object].identity = target.identity
@@ -94,7 +94,7 @@ extension OperationGraph {
             }
             return object
         }
-        let object = objects.append(.standing, index)
+        let object = objects.append(.inPlace, index)
         objects.setParent(of: object, old: oldDirectory(path.parent ?? .root))
         if changes.head(at: index).targetIsDirectory { fixedByOld[path] = object }
         return object

@@ -123,7 +123,7 @@ struct Planner {
                 by: rules.policy, after: plan.summary.actions > 0 ? plan.summary : nil, began: .now)
             facts.removal = (rules, found.removed, found.count)
         }
-        try keepNeed(of: &facts, source.contents)
+        try computeNeed(of: &facts, source.contents)
         guard !facts.shortage.isOver else { return facts }
         if source.retention?.giveWay ?? false, let parts = try Room(root)?.parts(for: facts.shortage) {
             facts.givingWay = parts.flatMap(\.names)
@@ -134,16 +134,16 @@ struct Planner {
     }
 
     /// A manifest does not record the allocated space. For an earlier tree, the present objects are looked at.
-    private func keepNeed(of facts: inout GuardFacts, _ contents: any ContentSource) throws {
+    private func computeNeed(of facts: inout GuardFacts, _ contents: any ContentSource) throws {
         guard contents.isEarlier else {
-            return facts.keepNeed { $0.status.allocated }
+            return facts.computeNeed { $0.status.allocated }
         }
         guard let resolver = contents.resolver() else {
-            return facts.keepNeed { $0.isFile ? $0.size : 0 }
+            return facts.computeNeed { $0.isFile ? $0.size : 0 }
         }
         let sharesBlocks = try resolver.root.clonesFiles(to: root.anchor())
         let monitor = monitor
-        try facts.keepNeed { file in
+        try facts.computeNeed { file in
             guard file.isFile else { return 0 }
             guard !sharesBlocks else { return nil }
             try monitor.checkCancellation()

@@ -41,7 +41,7 @@ struct SnapshotCopy: PlanSource {
     var neededSteps: Int { 0 }
 
     func planWithoutScan() throws -> Plan? {
-        if try root.holds(copy: copy, isAlone: !restoration.goesBesideOthers) {
+        if try root.holds(copy: copy, isAlone: !restoration.isBesideOthers) {
             var plan = Plan(refusing: [])
             plan.notes = ["an earlier run had restored this, and was cut short at its very end"]
             return plan
@@ -79,7 +79,7 @@ struct SnapshotCopy: PlanSource {
 
     /// A whole tree cannot be copied beside other entries.
     private func occupiedRefusal() throws -> Refusal? {
-        guard !restoration.goesBesideOthers, let directory = root.directory else { return nil }
+        guard !restoration.isBesideOthers, let directory = root.directory else { return nil }
         let others = try DirectoryListing.names(in: directory).filter {
             $0 != FileName.state && $0 != FileName.lostAndFound
         }
@@ -113,7 +113,7 @@ struct SnapshotCopy: PlanSource {
             try merge.run(source: entries, target: FileList([]))
             return nil
         }
-        if restoration.goesBesideOthers { return try scanBeside(entries, in: directory, into: &merge) }
+        if restoration.isBesideOthers { return try scanBeside(entries, in: directory, into: &merge) }
         let (monitor, capabilities) = (monitor, root.capabilities)
         var options = TreeScan.Options.target.bounded.on(capabilities)
         options.leavesTargets = true

@@ -113,7 +113,7 @@ final class StageWorker {
     ) throws -> Stage.Outcome {
         let (parent, name) = place
         log.note(index, file, at: location, file.status, stagedInode: status.inode)
-        let held = try parent.extendedAttributes(of: name, extendedKinds)
+        let present = try parent.extendedAttributes(of: name, extendedKinds)
         var file = file
         let wanted = try readAttributes(of: &file)
         file = file.with(wantedStatus(file.status, on: status))
@@ -121,7 +121,7 @@ final class StageWorker {
             options.digests != .none
             ? try digest(of: ObjectHandle(opening: name, in: parent, [.read, .noFollow]), options.mostHoles)
             : nil
-        return staged(file, as: status, wanted, wanted.filter { held[$0.name] != $0.value })
+        return staged(file, as: status, wanted, wanted.filter { present[$0.name] != $0.value })
     }
 
     /// Makes another name for a staged file. Returns false if it cannot have one. Then it is copied again.
