@@ -36,19 +36,19 @@ public final class AutosavingBuffer<Value: Encodable & Sendable>: Sendable, Obse
         var isClosed = false
         var isDiscarded = false
         /// The changes that observers have not been notified of.
-        var untold: Set<Observed> = []
+        var unreported: Set<Observed> = []
         /// Whether a thread is notifying observers.
-        var isTelling = false
+        var isNotifying = false
         /// The duration of the last save.
         var lastSave = Duration.zero
 
         var isDirty: Bool { changes != stored }
 
         /// Returns the changes to notify of. If there are none, notifying ends.
-        mutating func takeUntold() -> Set<Observed> {
-            defer { untold = [] }
-            isTelling = !untold.isEmpty
-            return untold
+        mutating func takeUnreported() -> Set<Observed> {
+            defer { unreported = [] }
+            isNotifying = !unreported.isEmpty
+            return unreported
         }
     }
 
@@ -112,12 +112,12 @@ public final class AutosavingBuffer<Value: Encodable & Sendable>: Sendable, Obse
     ) throws(Failure) -> Outcome {
         var result: Result<Outcome, Failure>?
         state.withLock { state in
-            state.untold.formUnion(state.isDirty ? [.value] : [.value, .isDirty])
+            state.unreported.formUnion(state.isDirty ? [.value] : [.value, .isDirty])
             // A body that throws may have changed the value before.
             state.changes += 1
             result = Result { () throws(Failure) in try body(&state.value) }
         }
-        tell()
+        notifyObservers()
         schedule()
         guard let result else { preconditionFailure("the lock did not run its body") }
         return try result.get()
@@ -128,7 +128,7 @@ public final class AutosavingBuffer<Value: Encodable & Sendable>: Sendable, Obse
         // RACE: if this save fails, the thread may have found the value unchanged meanwhile, and ended its work.
         defer { schedule() }
         try storeUnsaved()
-        tell()
+        notifyObservers()
     }
 
     /// Saves unsaved changes now.
@@ -179,7 +179,7 @@ public final class AutosavingBuffer<Value: Encodable & Sendable>: Sendable, Obse
     private func saveByItself() {
         do throws(StorageError) {
             try storeUnsaved(unlessClosed: true)
-            tell()
+            notifyObservers()
         } catch {
             onFailure(error)
         }
@@ -202,19 +202,19 @@ public final class AutosavingBuffer<Value: Encodable & Sendable>: Sendable, Obse
             }
             state.withLock { state in
                 state.stored = changes
-                if !state.isDirty { state.untold.insert(.isDirty) }
+                if !state.isDirty { state.unreported.insert(.isDirty) }
             }
         }
     }
 
     /// Notifies observers after the lock is released, because they may read the value and change it. An observer's own
     /// change is reported after it returns. Until then it is still registered, and would be notified of that change.
-    private func tell() {
-        var next = state.withLock { $0.isTelling ? [] : $0.takeUntold() }
+    private func notifyObservers() {
+        var next = state.withLock { $0.isNotifying ? [] : $0.takeUnreported() }
         while !next.isEmpty {
             if next.contains(.value) { registrar.withMutation(of: self, keyPath: \.value) {} }
             if next.contains(.isDirty) { registrar.withMutation(of: self, keyPath: \.isDirty) {} }
-            next = state.withLock { $0.takeUntold() }
+            next = state.withLock { $0.takeUnreported() }
         }
     }
 }

@@ -46,15 +46,17 @@ extension ObjectHandle {
         let own = Account.effectiveUser
         var refused = RefusedAttributes()
         if status.owner != own { try setOwner(own, group: status.group) }
-        var (taken, given) = (wanted, setsOwner ? (wanted.owner, wanted.group) : (status.owner, status.group))
-        if given.0 != own, status.type != .directory { taken.permissions &= ~FileStatus.identityBits }
+        var (unprivileged, given) = (
+            wanted, setsOwner ? (wanted.owner, wanted.group) : (status.owner, status.group)
+        )
+        if given.0 != own, status.type != .directory { unprivileged.permissions &= ~FileStatus.identityBits }
         // A change of owner also clears the capability, and setting one needs another privilege.
         let isCapability = { (attribute: ExtendedAttributes.Attribute) in
             attribute.name.elementsEqual("security.capability".utf8)
         }
-        taken.extended = wanted.extended?.filter { !isCapability($0) }
+        unprivileged.extended = wanted.extended?.filter { !isCapability($0) }
         let result = Result { () throws(SystemError) in
-            try setInOrder(taken, over: self.status(), setsOwner: false, selection)
+            try setInOrder(unprivileged, over: self.status(), setsOwner: false, selection)
         }
         do throws(SystemError) {
             if given != (own, status.group) { try setOwner(given.0, group: given.1) }
@@ -88,15 +90,15 @@ extension ObjectHandle {
             }
         }
         if let extended = wanted.extended {
-            var held = ExtendedAttributes()
-            if let selection { held = try extendedAttributes(selection) }
+            var present = ExtendedAttributes()
+            if let selection { present = try extendedAttributes(selection) }
             // Ordinary users need write permission, even on their own objects.
-            if held != extended, status.permissions & 0o200 == 0, status.type != .symlink,
+            if present != extended, status.permissions & 0o200 == 0, status.type != .symlink,
                 !Account.isRoot, status.owner == Account.effectiveUser
             {
                 try setPermissions(status.permissions | 0o200)
             }
-            refused.extended = try setExtendedAttributes(extended, over: held)
+            refused.extended = try setExtendedAttributes(extended, over: present)
         }
         if status.type != .symlink {
             let permissions =

@@ -78,13 +78,13 @@ public func singleLine(_ text: String) -> String {
     escapedText(text.utf8, doublingBackslash: false)
 }
 
-/// Replaces by `%HH` each byte for which `isKept` is false.
+/// Replaces by `%HH` each byte for which `isPlain` is false.
 public func percentEncoded(
-    _ bytes: some Sequence<UInt8>, keeping isKept: (UInt8) -> Bool
+    _ bytes: some Sequence<UInt8>, keeping isPlain: (UInt8) -> Bool
 ) -> String {
     let digits = Array("0123456789ABCDEF".utf8)
     let encoded = bytes.flatMap { byte in
-        isKept(byte) ? [byte] : [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
+        isPlain(byte) ? [byte] : [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 15)]]
     }
     return String(decoding: encoded, as: UTF8.self)
 }

@@ -184,7 +184,7 @@ public final class FilePipeline<Worker: FileWorker> {
         var pieces: [Piece] = []
         /// The numbers of the first piece, and of the first piece that no thread has taken.
         var first = 0
-        var untaken = 0
+        var firstWaiting = 0
         var idle = 0
         var isAwaited = false
         /// After a failure, later pieces are useless.
@@ -199,9 +199,9 @@ public final class FilePipeline<Worker: FileWorker> {
         }
 
         mutating func take() -> (Int, [Worker.Item])? {
-            guard !hasFailed, untaken - first < pieces.count else { return nil }
-            untaken += 1
-            return (untaken - 1, pieces[untaken - 1 - first].items)
+            guard !hasFailed, firstWaiting - first < pieces.count else { return nil }
+            firstWaiting += 1
+            return (firstWaiting - 1, pieces[firstWaiting - 1 - first].items)
         }
     }
 

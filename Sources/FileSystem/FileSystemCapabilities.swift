@@ -32,7 +32,7 @@ public struct FileSystemCapabilities: Hashable, Sendable {
     public var refusesToReplace = true
     /// The error of a sync of a directory; nil if it works.
     public var directorySyncFailure: Errno?
-    public var held = Features.all
+    public var stored = Features.all
     /// The smallest difference of two modification times, in nanoseconds.
     public var timeStep: Int64 = 1
     public var names = NameRules()
@@ -162,7 +162,7 @@ extension FileSystemCapabilities {
     private static let timesOfDOS: ClosedRange<Int64> = 315_619_200...4_354_732_800
 
     /// The nearest time that a disk can store.
-    func held(_ time: FileTime) -> FileTime {
+    func nearestStorable(_ time: FileTime) -> FileTime {
         times.contains(time.rawSeconds)
             ? time
             : FileTime(seconds: min(max(time.rawSeconds, times.lowerBound), times.upperBound), nanoseconds: 0)
@@ -184,15 +184,15 @@ extension FileSystemCapabilities {
         showsMountOwner = FileSystemCapabilities.withMountOwner.contains(kind)
         exchangesNames = kind == "overlay"
         refusesToReplace = ["overlay", "cifs", "smb3"].contains(kind) || (syncsAsAWhole && !isInFUSE)
-        if !keepsInodes { held.remove(.hardLinks) }
+        if !keepsInodes { stored.remove(.hardLinks) }
         if FileSystemCapabilities.ofDOS.contains(kind) {
             // Includes the properties that a probe would find, because a read-only disk cannot be probed.
-            (times, held, timeStep) = (FileSystemCapabilities.timesOfDOS, [], 2_000_000_000)
+            (times, stored, timeStep) = (FileSystemCapabilities.timesOfDOS, [], 2_000_000_000)
         }
         if FileSystemCapabilities.ofNTFS.contains(kind) { timeStep = 100 }
         if kind == "sshfs" {
             // Its protocol follows symlinks and has whole seconds.
-            held.subtract([.symlinkAttributes, .outwardSymlinks])
+            stored.subtract([.symlinkAttributes, .outwardSymlinks])
             timeStep = 1_000_000_000
         }
     }

@@ -48,9 +48,9 @@ public struct FileSystemInfo: Sendable, Equatable {
 
     /// A change of an entry always moves its change time, and inodes with equal birth times are one object. So one
     /// digest of all entries can represent a directory.
-    public var tellsChanges: Bool { FileSystemInfo.tellingChanges.contains(name) }
+    public var showsChanges: Bool { FileSystemInfo.showingChanges.contains(name) }
 
-    static let tellingChanges: Set = ["ext4", "xfs", "btrfs", "tmpfs"]
+    static let showingChanges: Set = ["ext4", "xfs", "btrfs", "tmpfs"]
     static func name(_ magic: UInt32) -> String? { names[magic] }
 
     private static let local: Set = ["ext4", "xfs", "btrfs", "tmpfs", "zfs", "f2fs", "bcachefs", "overlay"]
@@ -91,8 +91,8 @@ public struct FileSystemInfo: Sendable, Equatable {
 extension FileSystemInfo {
     /// The smallest unit of space for a file. File systems of other machines report the size of a transfer instead.
     private var unit: ByteCount {
-        let tellsTransfers = ["nfs", "cifs", "smb2", "ceph", "9p", "fuse"].contains(name)
-        return tellsTransfers ? min(blockSize, 4096) : max(blockSize, 1)
+        let reportsTransfers = ["nfs", "cifs", "smb2", "ceph", "9p", "fuse"].contains(name)
+        return reportsTransfers ? min(blockSize, 4096) : max(blockSize, 1)
     }
 
     /// The space of an object beside its content and names, that of a directory, and the shortest symlink with a block.

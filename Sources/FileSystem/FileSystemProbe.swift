@@ -72,11 +72,11 @@ struct FileSystemProbe {
             let isSet = try works { try file.setPermissions(wanted) }
             permissions.append(try isSet && file.status().permissions == wanted)
         }
-        if permissions.contains(false) { found.held.remove(.permissions) }
+        if permissions.contains(false) { found.stored.remove(.permissions) }
         if Account.isRoot {
             let isSet = try works { try file.setOwner(1, group: 1) }
             let status = try file.status()
-            if !isSet || status.owner != 1 || status.group != 1 { found.held.remove(.owners) }
+            if !isSet || status.owner != 1 || status.group != 1 { found.stored.remove(.owners) }
         }
         // Entries 1, 2 (user 1), 4, 16 and 32 of the kernel's format, version 2.
         let entries: [[UInt8]] = [[1, 6], [2, 4, 1], [4, 4], [16, 4], [32, 0]].map {
@@ -93,14 +93,14 @@ struct FileSystemProbe {
                 refused = try file.setExtendedAttributes(wanted, over: ExtendedAttributes())
             }
             // Some file systems accept an attribute and then drop it.
-            let isKept = try file.extendedAttributes(.readable)[Array(name.utf8)] == value
-            if !isSet || !refused.isEmpty || !isKept { found.held.remove(feature) }
+            let isStored = try file.extendedAttributes(.readable)[Array(name.utf8)] == value
+            if !isSet || !refused.isEmpty || !isStored { found.stored.remove(feature) }
         }
     }
 
     /// The step of times, found by comparing a wanted time with the stored one.
-    private static func step(from wanted: FileTime, to held: FileTime) -> Int64 {
-        let difference = wanted.nanoseconds(since: held).magnitude
+    private static func step(from wanted: FileTime, to stored: FileTime) -> Int64 {
+        let difference = wanted.nanoseconds(since: stored).magnitude
         let steps: [Int64] = [
             1, 100, 1000, 1_000_000, 10_000_000, 1_000_000_000, 2_000_000_000, 86_400_000_000_000,
         ]
@@ -117,33 +117,33 @@ struct FileSystemProbe {
             }
             let (first, second) = (try directory.status(of: FileName("b")), try directory.status(of: link))
             if !isLinked || first?.inode != second?.inode || second?.links != 2 {
-                found.held.remove(.hardLinks)
+                found.stored.remove(.hardLinks)
             }
         }
         let destination = Array("x".utf8)
         if try !works({ try directory.makeSymlink(symlink, to: destination) })
             || directory.status(of: symlink)?.type != .symlink
         {
-            found.held.subtract([.symlinks, .symlinkAttributes, .outwardSymlinks])
+            found.stored.subtract([.symlinks, .symlinkAttributes, .outwardSymlinks])
         } else if try !works({
             // Its destination does not exist, so a call that follows it fails.
             try ObjectHandle(symlink, in: directory).setModified(FileTime(seconds: 1, nanoseconds: 0))
         }) || directory.status(of: symlink)?.modified.rawSeconds != 1 {
-            found.held.remove(.symlinkAttributes)
+            found.stored.remove(.symlinkAttributes)
         }
-        for (number, destination) in ["/x", "../x"].enumerated() where found.held.contains(.symlinks) {
+        for (number, destination) in ["/x", "../x"].enumerated() where found.stored.contains(.symlinks) {
             let (name, bytes) = (FileName(number: number), Array(destination.utf8))
             var isThere = false
             let isMade = try works {
                 try directory.makeSymlink(name, to: bytes)
                 isThere = try directory.destination(of: name) == bytes
             }
-            if !isMade || !isThere { found.held.remove(.outwardSymlinks) }
+            if !isMade || !isThere { found.stored.remove(.outwardSymlinks) }
         }
         if try !works({ try directory.makeFIFO(fifo) })
             || directory.status(of: fifo)?.type != .fifo
         {
-            found.held.remove(.fifos)
+            found.stored.remove(.fifos)
         }
         // For other users, each device node is a problem by itself, because only root can make one.
         guard Account.isRoot else { return }
@@ -151,7 +151,7 @@ struct FileSystemProbe {
         if try !works({
             try directory.makeDevice(device, type: .characterDevice, null)
         }) || directory.status(of: device)?.type != .characterDevice {
-            found.held.remove(.devices)
+            found.stored.remove(.devices)
         }
     }
 

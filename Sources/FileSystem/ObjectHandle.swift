@@ -107,7 +107,7 @@ public struct ObjectHandle: ~Copyable, Sendable {
     ///
     /// A time that a target's file system cannot store becomes the nearest time that it can store.
     public func setModified(_ time: FileTime) throws(SystemError) {
-        let time = directory.fileSystem?.capabilities.held(time) ?? time
+        let time = directory.fileSystem?.capabilities.nearestStorable(time) ?? time
         let accessed = isOnIncompleteFileSystem ? FileTime.now : nil
         guard isPathOnly else {
             return try calling("futimens", path) { () throws(Errno) in

@@ -87,7 +87,7 @@ extension FileDescriptor {
         var raw = statfs()
         _ = try retrying { fstatfs(rawValue, &raw) }
         return FileSystemInfo.name(UInt32(truncatingIfNeeded: raw.f_type)).map(
-            FileSystemInfo.tellingChanges.contains)
+            FileSystemInfo.showingChanges.contains)
             ?? false
     }
 }

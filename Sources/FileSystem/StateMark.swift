@@ -77,8 +77,8 @@ extension ObjectHandle {
                     }
                 }
             } catch {
-                let isKept = error.errno == .exists && !replacing
-                guard isKept || [.notSupported, .notImplemented].contains(error.errno) else { throw error }
+                let isMarked = error.errno == .exists && !replacing
+                guard isMarked || [.notSupported, .notImplemented].contains(error.errno) else { throw error }
             }
         }
     }

@@ -83,7 +83,7 @@ struct Attempt {
     ///
     /// - Parameter isExact: a change of the source since the plan is an error.
     /// - Returns: the problems if they stop the run; else nil.
-    mutating func settle(isExact: Bool) throws -> [Problem]? {
+    mutating func reduceToStaged(isExact: Bool) throws -> [Problem]? {
         try previous?.discard(from: state)
         if isExact { try stage.checkAgreesWithPlan() }
         var tried = try stage.tryAttributes(of: plan.difference.changingAttributes(root))

@@ -130,7 +130,7 @@ struct NextManifest {
     }
 
     private func header(_ id: String, root: Match?) throws -> ManifestHeader {
-        let rootEntry = root?.held
+        let rootEntry = root?.asStored
         // The source was not scanned, so the values of its last scan remain.
         if !planned.isOfSource, var header = planned.header {
             (header.id, header.revision, header.rootEntry) = (id, 0, rootEntry)
@@ -153,7 +153,7 @@ struct NextManifest {
         header.filters = options.filters.summary
         header.exchanged = planned.exchanges
         (header.mounts, header.disks) = (planned.mounts, planned.disks)
-        header.retention = options.retention.kept(over: planned.header?.retention)
+        header.retention = options.retention.stored(over: planned.header?.retention)
         header.digests = options.digestRule(over: planned.header?.digests)
         header.targetFileSystem = try target.fileSystemUUID()
         header.stateID = planned.header?.stateID ?? RandomID.hexadecimal(bytes: 16)

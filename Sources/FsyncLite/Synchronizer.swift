@@ -153,10 +153,10 @@ public struct Synchronizer: Sendable {
         guard report.refusals.isEmpty, report.outcome != .failed else {
             return report
         }
-        let taken = try root.state?.endPrepared().map {
+        let takeover = try root.state?.endPrepared().map {
             "this run uses the files that were prepared as \($0), which can no longer be committed"
         }
-        report.notes += [taken].compactMap(\.self)
+        report.notes += [takeover].compactMap(\.self)
         if report.summary.actions == 0, !planned.isStep, let state = root.state {
             try endUnchanged(planned, root, state, &report)
             report.refusedProbes = planned.plan.difference.policy.probes?.refused ?? .init()
@@ -164,7 +164,7 @@ public struct Synchronizer: Sendable {
         }
         report = try carryOut(planned, in: &root, isExact: saved != nil)
         report.refusedProbes = planned.plan.difference.policy.probes?.refused ?? .init()
-        report.notes += [taken].compactMap(\.self)
+        report.notes += [takeover].compactMap(\.self)
         return report
     }
 
@@ -331,7 +331,7 @@ public struct Synchronizer: Sendable {
             planned, at: target, root, state, options, monitor, isPrepared: prepares)
         stage = attempt.stage
         try attempt.stage.fill()
-        if let problems = try attempt.settle(isExact: isExact) {
+        if let problems = try attempt.reduceToStaged(isExact: isExact) {
             var report = Report(.failed, planned.plan)
             report.problems = problems
             return report
@@ -344,7 +344,7 @@ public struct Synchronizer: Sendable {
             try endUnchanged(planned, root, state, &report)
             return report
         }
-        let note = planned.isOfSource ? attempt.plan.takenBack : nil
+        let note = planned.isOfSource ? attempt.plan.revertedChanges : nil
         guard !prepares else {
             attempt.plan.notes += [note].compactMap(\.self)
             try attempt.prepare(planned.retention?.policy ?? .everything)

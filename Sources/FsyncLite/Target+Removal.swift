@@ -27,7 +27,7 @@ extension Target {
         if isDryRun {
             let (all, indices) = try found(history())
             let removed = indices.sorted().map { all[$0] }
-            return (all, RemovedSnapshots(removed, bytes: removed.map(\.bytesHeld).sum()))
+            return (all, RemovedSnapshots(removed, bytes: removed.map(\.bytesStored).sum()))
         }
         return try writing { history in
             if let damage = history.damage { throw damage }

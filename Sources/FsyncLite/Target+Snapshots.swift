@@ -26,23 +26,23 @@ extension Target {
             let snapshots = try history.snapshots()
             return ("latest~\(steps[count - 1] + 1)", steps.prefix(count).map { snapshots[$0] })
         }
-        let (kept, next) = (steps.count, history.steps.firstIndex(where: \.header.isJoined))
+        let (undoable, next) = (steps.count, history.steps.firstIndex(where: \.header.isJoined))
         if next == nil, let damage = history.damage { throw damage }
-        guard kept > 0 || next != nil else {
+        guard undoable > 0 || next != nil else {
             throw SyncError(
                 .inputMissing, path: path,
                 "there is nothing to undo, because keep_last 0 turns the history off")
         }
         let possible =
-            kept == 0
+            undoable == 0
             ? "the snapshot before the last run was removed"
-            : "only \(Amount.of(kept, "run")) can be taken back"
-        guard let next else { throw SyncError(.fewerSnapshots(kept, possible), path: path) }
+            : "only \(Amount.of(undoable, "run")) can be taken back"
+        guard let next else { throw SyncError(.fewerSnapshots(undoable, possible), path: path) }
         let tree = try history.snapshots()[next + 1]
         let time = tree.created.map { " of \($0.localText)" } ?? ""
         let reason =
             "\(possible). The next older snapshot is \(tree.shortID)\(time). To see which changes since then it would take back: fsync-lite snapshot restore --in-place --dry-run \(escapedText(called)) \(tree.shortID)"
-        throw SyncError(.fewerSnapshots(kept, reason), path: path)
+        throw SyncError(.fewerSnapshots(undoable, reason), path: path)
     }
 
     /// The rules that keep snapshots.
@@ -51,7 +51,7 @@ extension Target {
     }
 
     func rules(_ options: RetentionOptions, _ state: StateDirectory) throws -> RetentionRules {
-        try options.rules(kept: state.manifest()?.header.retention, state.settings().rules)
+        try options.rules(stored: state.manifest()?.header.retention, state.settings().rules)
     }
 
     func snapshots(_ history: History, _ policy: RetentionPolicy) throws -> [Snapshot] {
@@ -59,7 +59,7 @@ extension Target {
         let reasons = policy.reasons(for: snapshots, began: policy.clock)
         for (index, reasons) in reasons.enumerated() {
             snapshots[index].reasons = reasons
-            if index > 0 { snapshots[index].bytesHeld = try history.bytesHeld(history.steps[index - 1]) }
+            if index > 0 { snapshots[index].bytesStored = try history.bytesStored(history.steps[index - 1]) }
         }
         return snapshots
     }
@@ -112,7 +112,7 @@ extension Target {
                 throw SyncError(
                     .usage, "a label has at most 255 bytes and no control characters; give another one")
             }
-            guard try !SnapshotName.isTaken(label, in: history.snapshots()) else {
+            guard try !SnapshotName.isInUse(label, in: history.snapshots()) else {
                 throw SyncError(
                     .usage, "\(escapedText(label.utf8)) is the name of a snapshot already; give another label"
                 )
@@ -143,7 +143,7 @@ extension Target {
         if isDryRun {
             let all = try found(history()).1
             let removed = all.filter(\.reasons.isEmpty)
-            return (all, RemovedSnapshots(removed, bytes: removed.map(\.bytesHeld).sum()))
+            return (all, RemovedSnapshots(removed, bytes: removed.map(\.bytesStored).sum()))
         }
         return try writing { history in
             let (history, before) = try found(history)

@@ -38,7 +38,7 @@ private struct StatusDocument: Decodable {
             }
             for bit in 0..<FileSystemCapabilities.Features.RawValue.bitWidth {
                 let feature = FileSystemCapabilities.Features(rawValue: 1 << bit)
-                if let word = feature.words.first, doesNotHold.contains(word) { found.held.remove(feature) }
+                if let word = feature.words.first, doesNotHold.contains(word) { found.stored.remove(feature) }
             }
             found.timeStep = max(nanosecondsBetweenTimes, 1)
             return found
@@ -161,9 +161,9 @@ extension Target.Status {
                 began: began, phaseBegan: try time(document.runningPhaseSince) ?? began, progress,
                 process: document.runningProcess ?? 0)
         }
-        bytesHeld = document.historyBytesHeld ?? 0
+        bytesStored = document.historyBytesHeld ?? 0
         history = (document.history ?? []).map {
-            Target.Applied(id: $0.id, shortID: $0.shortId, created: $0.created, bytesHeld: $0.bytesHeld)
+            Target.Applied(id: $0.id, shortID: $0.shortId, created: $0.created, bytesStored: $0.bytesHeld)
         }
     }
 }

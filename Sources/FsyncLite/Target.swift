@@ -33,7 +33,7 @@ public struct Target: Sendable {
         /// The runs that can be undone, newest first.
         public var history: [Applied]
         /// Bytes of content in the history.
-        public var bytesHeld: ByteCount = 0
+        public var bytesStored: ByteCount = 0
     }
 
     /// A run whose old versions are in the history.
@@ -43,8 +43,8 @@ public struct Target: Sendable {
         public var shortID: String
         /// ISO 8601.
         public var created: String
-        /// Bytes of content that are freed by the removal of the snapshot, as `Snapshot.bytesHeld`.
-        public var bytesHeld: ByteCount
+        /// Bytes of content that are freed by the removal of the snapshot, as `Snapshot.bytesStored`.
+        public var bytesStored: ByteCount
     }
 
     /// Reads the state. Takes no lock and writes no file.
@@ -89,9 +89,9 @@ public struct Target: Sendable {
             Applied(
                 id: snapshots[index].id, shortID: snapshots[index].shortID,
                 created: history.steps[index].header.created,
-                bytesHeld: index > 0 ? try history.bytesHeld(history.steps[index - 1]) : 0)
+                bytesStored: index > 0 ? try history.bytesStored(history.steps[index - 1]) : 0)
         }
-        status.bytesHeld = try history.steps.map(history.bytesHeld).sum()
+        status.bytesStored = try history.steps.map(history.bytesStored).sum()
         return status
     }
 

@@ -68,10 +68,10 @@ struct Tidying {
         try RetiredTree.collect(in: state)
         let scanned = scanned.fileTime
         let displaced = scanned.advanced(bySeconds: -RetiredTree.gracePeriod)
-        let kept = try RetiredTree.reduce(
+        let lateObjects = try RetiredTree.reduce(
             in: state, displaced: displaced, looked: hasLooked ? scanned : nil)
         let trees = try root.directory.flatMap(SubvolumeTrees.init(of:))
-        return try kept + (trees?.reduce(in: state, displaced: displaced) ?? [])
+        return try lateObjects + (trees?.reduce(in: state, displaced: displaced) ?? [])
     }
 }
 

@@ -49,7 +49,7 @@ struct FileSystemCapabilitiesTests {
         let found = fileSystem.capabilities
         #expect(found.refusesToReplace && found.exchangesNames && !found.names.foldsCase)
         #expect(found.timeStep == 1 && found.names == FileSystemCapabilities.NameRules())
-        #expect(found.held.isSuperset(of: [.permissions, .hardLinks, .symlinks, .fifos, .outwardSymlinks]))
+        #expect(found.stored.isSuperset(of: [.permissions, .hardLinks, .symlinks, .fifos, .outwardSymlinks]))
         #expect(try FileManager.default.contentsOfDirectory(atPath: temporary.path).isEmpty)
         #expect(try temporary.open().status().modified == FileTime(seconds: 1000, nanoseconds: 0))
     }

@@ -46,7 +46,7 @@ struct TidyingTests {
         var report = Report(.unchanged, Plan(Difference(), root: nil))
         var tidying = Tidying(
             scanned: Timestamp.now.advanced(bySeconds: seconds),
-            RetentionOptions().rules(kept: nil, RetentionPolicy()))
+            RetentionOptions().rules(stored: nil, RetentionPolicy()))
         change(&tidying)
         try tidying.run(root, state, &report)
         return report

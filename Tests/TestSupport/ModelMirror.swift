@@ -55,7 +55,7 @@ package struct ModelMirror {
             source: PartialList(source.files(), unreadable: unreadable), target: FileList(target.files()),
             manifest: manifest.map { RecordList($0) })
         var difference = try Difference(matching: merge)
-        difference.settle(
+        difference.decide(
             inspect: { _ in (ExtendedAttributes(), ExtendedAttributes()) },
             lookUp: { _ in ExtendedAttributes() }
         ) { request in
@@ -117,7 +117,7 @@ package struct ModelMirror {
         }
         let replaced = difference.matches.filter(\.replacesContent).map(\.source)
         for file in difference.created + replaced {
-            guard case .kept? = difference.links[file.path], let object = achieved.object(at: file.path)
+            guard case .existing? = difference.links[file.path], let object = achieved.object(at: file.path)
             else { continue }
             entries[file.path] = entry(file, object.status)
         }

@@ -88,7 +88,7 @@ extension PreparedTransaction {
             guard isSame != true else { continue }
             drift.append(.changedSincePrepared("\(path(of: number)): changed in the target"))
         }
-        drift += try taken(found).map { .changedSincePrepared("\($0): new in the target") }
+        drift += try occupied(found).map { .changedSincePrepared("\($0): new in the target") }
         var rest = descendants[...]
         while let number = rest.first?.object {
             let end = rest.firstIndex { $0.object != number } ?? rest.endIndex
@@ -114,7 +114,7 @@ extension PreparedTransaction {
     }
 
     /// The names at which an object will arrive, and which were free but are taken now.
-    private func taken(_ found: JournalObjects) throws -> [RelativePath] {
+    private func occupied(_ found: JournalObjects) throws -> [RelativePath] {
         var (leaving, arriving): (Set<OperationGraph.Location>, [OperationGraph.Location]) = ([], [])
         for operation in operations {
             switch operation {

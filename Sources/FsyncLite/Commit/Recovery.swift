@@ -80,14 +80,14 @@ struct Recovery {
         guard try stage.status(of: conflicts) != nil else { return }
         let history = try state.makeHistory()
         if try history.status(of: name) == nil { try history.makeDirectory(name) }
-        let kept = try history.directory(name)
+        let destination = try history.directory(name)
         var number = 1
         var free = conflicts
-        while try kept.status(of: free) != nil {
+        while try destination.status(of: free) != nil {
             number += 1
             free = FileName("\(conflicts)-\(number)".utf8) ?? free
         }
-        try stage.rename(conflicts, to: kept, free, .noReplace)
+        try stage.rename(conflicts, to: destination, free, .noReplace)
     }
 
     /// Barrier 2, then the journal is removed. If the sync fails, the journal is left in place, because the tree may

@@ -51,25 +51,26 @@ struct SubvolumeTrees {
     /// - Returns: the new paths of objects that were added to a tree after its snapshot was made.
     func reduce(in state: StateDirectory, displaced: FileTime) throws -> [[UInt8]] {
         try removeUnfinished()
-        var kept: [[UInt8]] = []
+        var lateObjects: [[UInt8]] = []
         for name in try DirectoryListing.names(in: directory).sorted() {
-            guard let taken = TransactionID.time(of: name), taken < displaced, let tree = try subvolume(name)
+            guard let created = TransactionID.time(of: name), created < displaced,
+                let tree = try subvolume(name)
             else { continue }
-            if try hasLateChanges(tree, since: taken) {
-                try TreeRemoval.remove(name, in: directory) { $0.changed < taken }
-                kept.append(try keep(name, tree, in: state))
+            if try hasLateChanges(tree, since: created) {
+                try TreeRemoval.remove(name, in: directory) { $0.changed < created }
+                lateObjects.append(try keep(name, tree, in: state))
             }
             try remove(name)
         }
         try removeIfEmpty()
-        return kept
+        return lateObjects
     }
 
-    private func hasLateChanges(_ tree: Directory, since taken: FileTime) throws -> Bool {
+    private func hasLateChanges(_ tree: Directory, since created: FileTime) throws -> Bool {
         let scan = try TreeScan(tree, .target)
         var isLate = false
         while try scan.advance() {
-            isLate = isLate || scan.status.type != .directory && scan.status.changed >= taken
+            isLate = isLate || scan.status.type != .directory && scan.status.changed >= created
         }
         guard let mount = scan.findings.mounts.first else { return isLate }
         throw SyncError(

@@ -28,8 +28,8 @@ package enum Change: Hashable, Sendable {
 
         static let replacesContent = Facts(rawValue: 1)
         static let needsContentComparison = Facts(rawValue: 2)
-        static let sourceStands = Facts(rawValue: 4)
-        static let targetStands = Facts(rawValue: 8)
+        static let sourceHasBaseDigest = Facts(rawValue: 4)
+        static let targetHasBaseDigest = Facts(rawValue: 8)
         static let needsInspection = Facts(rawValue: 16)
         static let isMislinked = Facts(rawValue: 32)
 

@@ -11,9 +11,9 @@ struct Comparison {
     var needsContentComparison = false
     /// The extended attributes may differ from the base's.
     var needsInspection = false
-    /// The base's digest is still that of the source's content. `targetStands`: of the target's content.
-    var sourceStands = false
-    var targetStands = false
+    /// The base's digest is still that of the source's content. `targetHasBaseDigest`: of the target's content.
+    var sourceHasBaseDigest = false
+    var targetHasBaseDigest = false
     /// The source's entry was not compared, so the next manifest must not show that it is unchanged.
     var isUnexamined = false
     /// Attributes that the target could not store last time. They are not tried again, since neither side has changed.
@@ -117,15 +117,15 @@ extension ComparisonPolicy {
         _ source: FileStatus, _ target: FileStatus, _ base: BaseStatus, _ isSameObject: Bool
     ) -> Known {
         var known = known()
-        let isVouched = vouches(for: base, in: target)
+        let isProven = isProvenUnchanged(base, in: target)
         if base.hasDigest {
-            known.found.sourceStands =
+            known.found.sourceHasBaseDigest =
                 base.status.equals(source, in: .content) && isAsRecorded(source, base)
-            known.found.targetStands = isVouched
+            known.found.targetHasBaseDigest = isProven
         }
         known.found.omitted = omitted(source, target, base)
-        known.found.isUnexamined = pairsByNumber && !isVouched
-        if isVouched, commitSpans != nil { known.isDoubted = !isAsRecorded(source, base) }
+        known.found.isUnexamined = pairsByNumber && !isProven
+        if isProven, commitSpans != nil { known.isDoubted = !isAsRecorded(source, base) }
         known.isSameContent = pairsByNumber && isSameObject && base.isIntact(in: target)
         return known
     }
@@ -231,7 +231,7 @@ extension ComparisonPolicy {
     }
 
     /// The target's object is unchanged since it was recorded, by its change time too, and was compared then.
-    func vouches(for base: BaseStatus, in target: FileStatus) -> Bool {
+    func isProvenUnchanged(_ base: BaseStatus, in target: FileStatus) -> Bool {
         // A known change time shows nothing about content that was never compared.
         base.status.changed != CommitSpans.unexamined && isUntouched(target, since: base)
     }
@@ -257,7 +257,7 @@ extension ComparisonPolicy {
     func hasOnlyTimeMoved(_ match: Match) -> Bool {
         guard let base = match.base?.known else { return false }
         return base.isSettled && isSame(match.source.status, base.status)
-            && vouches(for: base, in: match.target.status)
+            && isProvenUnchanged(base, in: match.target.status)
     }
 
     /// The manifest's entry needs an update although no action is needed.
@@ -283,7 +283,7 @@ extension ComparisonPolicy {
     /// The status to record for an object that is not compared. It is unexamined, unless the base shows that the object
     /// is unchanged. Commits move the change times of objects in the history, and no manifest records those.
     func asExamined(_ status: FileStatus, _ base: BaseStatus?, in target: File) -> FileStatus {
-        if let base, !target.path.isInState, vouches(for: base, in: target.status) { return status }
+        if let base, !target.path.isInState, isProvenUnchanged(base, in: target.status) { return status }
         return status.unexamined
     }
 
@@ -330,7 +330,7 @@ extension Match {
         source.omitted = found.omitted
         causes.formUnion(found.causes)
         (replacesContent, needsContentComparison) = (found.replacesContent, found.needsContentComparison)
-        (sourceStands, targetStands) = (found.sourceStands, found.targetStands)
+        (sourceHasBaseDigest, targetHasBaseDigest) = (found.sourceHasBaseDigest, found.targetHasBaseDigest)
         if policy.pairsByNumber, !policy.targetIsBase, !source.isFile, !source.isDirectory,
             source.object != 0, target.object != 0, source.object != target.object
         {
@@ -347,7 +347,7 @@ extension Match {
             (source.extended, target.extended) = (base.extended, base.extended)
         }
         if !policy.knowsExtended, !replacesContent,
-            sourceStands || targetStands || (needsContentComparison && isDigestComparable)
+            sourceHasBaseDigest || targetHasBaseDigest || (needsContentComparison && isDigestComparable)
         {
             // Unless a comparison finds otherwise.
             source.digest = base?.digest

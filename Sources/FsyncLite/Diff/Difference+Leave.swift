@@ -17,12 +17,12 @@ extension Difference {
         sourceCount -= missing.count
         self.missing.formUnion(missing)
         // The target's entries at such a path are deleted if their directory moves.
-        let kept = missing.filter { changes.index(of: .deleted, at: $0) != nil }
+        let remaining = missing.filter { changes.index(of: .deleted, at: $0) != nil }
             .filter { moves.newPath(of: $0.parent) == $0.parent }
-        if !kept.isEmpty {
+        if !remaining.isEmpty {
             changes.remove(.deleted) { index, changes in
                 let path = changes.path(at: index)
-                return kept.contains(path) || path.isBelow(anyOf: kept)
+                return remaining.contains(path) || path.isBelow(anyOf: remaining)
             }
         }
         changes.updateMatches(where: { omitted.contains($1.path(at: $0)) }) { $0.keepTarget() }
@@ -103,12 +103,12 @@ extension Difference {
     ///
     /// - Returns: the remaining entries, at their new paths.
     @discardableResult
-    package mutating func keepDeleted(_ isKept: (File) -> Bool = { _ in true }) -> [File] {
-        edit { $0.keepUnreplaced(where: isKept) }
+    package mutating func keepDeleted(_ mayRemain: (File) -> Bool = { _ in true }) -> [File] {
+        edit { $0.keepUnreplaced(where: mayRemain) }
     }
 
-    mutating func keepUnreplaced(where isKept: (File) -> Bool) -> [File] {
-        let taken = arrivingPaths
+    mutating func keepUnreplaced(where mayRemain: (File) -> Bool) -> [File] {
+        let arriving = arrivingPaths
         var going: Set<RelativePath> = []
         var stay: [Match] = []
         var newPaths: [RelativePath: RelativePath] = [:]
@@ -124,8 +124,8 @@ extension Difference {
         for file in deleted {
             let parent = file.path.parent ?? .root
             let newParent = newPaths[parent] ?? moves.newPath(of: parent)
-            guard isKept(file), let name = file.path.fileName, let newParent, !going.contains(parent),
-                !taken.contains(newParent.appending(name))
+            guard mayRemain(file), let name = file.path.fileName, let newParent, !going.contains(parent),
+                !arriving.contains(newParent.appending(name))
             else {
                 going.insert(file.path)
                 continue

@@ -52,7 +52,7 @@ extension Difference {
             if let primary = primaries[file] {
                 compare(match.source, to: primary.source)
             } else {
-                primaries[file] = Primary(kept: match.target, match.source)
+                primaries[file] = Primary(existing: match.target, match.source)
             }
         }
         var split: Set<RelativePath> = []
@@ -62,7 +62,7 @@ extension Difference {
             if primaries[source] == nil, let counterpart = linkIndex.counterpart(of: status),
                 !paired.contains(counterpart.path), changes.index(of: .deleted, at: counterpart.path) == nil
             {
-                primaries[source] = Primary(kept: counterpart)
+                primaries[source] = Primary(existing: counterpart)
             }
             guard var primary = primaries[source] else {
                 primaries[source] = Primary(staged: file)
@@ -95,8 +95,8 @@ extension Difference {
             (link, source, self.isSplit) = (.staged(file.path), file, isSplit)
         }
 
-        init(kept file: File, _ source: File? = nil) {
-            (link, self.source) = (.kept(file), source)
+        init(existing file: File, _ source: File? = nil) {
+            (link, self.source) = (.existing(file), source)
             names = file.status.links
         }
     }

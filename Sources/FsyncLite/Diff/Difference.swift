@@ -33,7 +33,7 @@ package struct Difference: Sendable {
     package private(set) var collisions: [RelativePath] = []
     private var withExcluded: Set<RelativePath> = []
     /// Directories that would be deleted, but contain excluded entries.
-    package private(set) var kept: [RelativePath] = []
+    package private(set) var protectedPaths: [RelativePath] = []
     /// Entries of the source that could not be read or copied, and that the target lacks.
     var missing: Set<RelativePath> = []
     /// Entries whose new object is one more name of another file.
@@ -49,7 +49,7 @@ package struct Difference: Sendable {
         /// Of a staged file, at its final path.
         case staged(RelativePath)
         /// Of a file that remains in the target, with its present path.
-        case kept(File)
+        case existing(File)
     }
 
     /// Objects that remain in the target.
@@ -91,7 +91,7 @@ package struct Difference: Sendable {
         (sourceCount, targetCount) = (merge.sourceCount, merge.targetCount)
         linkIndex = merge.linkIndex
         for (file, base, isSeen) in uncovered
-        where isSeen && !policy.vouches(for: base.known, in: file.status) {
+        where isSeen && !policy.isProvenUnchanged(base.known, in: file.status) {
             unexamined[file.path] = .deleted(file, isDrift: false, base: base)
         }
         wereUncovered = findings.resting
@@ -114,7 +114,7 @@ package struct Difference: Sendable {
             }
         }
         rest.drain { _, arrival in
-            if let departure = objects.standing(at: arrival.file) {
+            if let departure = objects.atSamePath(as: arrival.file) {
                 add(arrival.file, departure, [])
             } else {
                 changes.append(arrival)
@@ -126,7 +126,7 @@ package struct Difference: Sendable {
             }
         }
         noteUnrecordedBelowUncovered()
-        objects.drainUntaken { delete($0) }
+        objects.drainUnmatched { delete($0) }
         noteUnrecordedBelowUncovered()
         changes.sort()
         leaveDisplaced()
@@ -137,17 +137,17 @@ package struct Difference: Sendable {
     /// Leaves the target's entries unchanged if the source's cannot be looked at, also in a renamed directory.
     ///
     /// - Throws: `SyncError` if they would move to another path, or be deleted.
-    private mutating func keepUnseen(_ unseen: [(path: RelativePath, isHeld: Bool)]) throws {
+    private mutating func keepUnseen(_ unseen: [(path: RelativePath, isInTarget: Bool)]) throws {
         guard !unseen.isEmpty else { return }
         let moves = MoveMap(self)
-        for (path, isHeld) in unseen where isHeld && moves.newPath(of: path.parent) != path.parent {
+        for (path, isInTarget) in unseen where isInTarget && moves.newPath(of: path.parent) != path.parent {
             throw SyncError(
                 .failed, path: path.bytes,
                 "it is in a renamed or replaced directory, and cannot be read; make it readable first"
             )
         }
-        let kept = Set(unseen.map { moves.oldPath(of: $0.path) })
-        _ = keepUnreplaced { kept.contains($0.path) || $0.path.isBelow(anyOf: kept) }
+        let oldPaths = Set(unseen.map { moves.oldPath(of: $0.path) })
+        _ = keepUnreplaced { oldPaths.contains($0.path) || $0.path.isBelow(anyOf: oldPaths) }
     }
 
     private func wasUncovered(_ file: File, _ base: BaseEntry?) -> Bool {
@@ -159,7 +159,7 @@ package struct Difference: Sendable {
     private mutating func delete(_ departure: TreeMerge.Departure) {
         var (file, base) = departure
         // The history's record gets these attributes and the digest, too.
-        if let base, policy.vouches(for: base.known, in: file.status) {
+        if let base, policy.isProvenUnchanged(base.known, in: file.status) {
             (file.extended, file.digest) = (base.extended, base.digest)
             if policy.alwaysInspects { unexamined[file.path] = .deleted(file, isDrift: false, base: base) }
         } else {
@@ -221,17 +221,17 @@ package struct Difference: Sendable {
         guard !going.isEmpty else { return }
         let arriving = arrivingPaths
         let moves = MoveMap(self)
-        func isTaken(_ path: RelativePath) -> Bool { arriving.contains(moves.carriedPath(of: path)) }
-        kept += going.filter { !isTaken($0) }
-        collisions += going.filter(isTaken)
+        func isReplaced(_ path: RelativePath) -> Bool { arriving.contains(moves.carriedPath(of: path)) }
+        protectedPaths += going.filter { !isReplaced($0) }
+        collisions += going.filter(isReplaced)
         keepDeleted { directories.contains($0.path) }
     }
 
     /// Directories that remain for the excluded entries in them, at their new paths.
-    var keptDirectories: [File] {
-        guard !kept.isEmpty else { return [] }
-        let kept = Set(kept)
-        return changes.indices(of: .match).filter { kept.contains(changes.targetPath(at: $0)) }
+    var protectedDirectories: [File] {
+        guard !protectedPaths.isEmpty else { return [] }
+        let paths = Set(protectedPaths)
+        return changes.indices(of: .match).filter { paths.contains(changes.targetPath(at: $0)) }
             .map { changes[file: $0] }
     }
 
@@ -271,11 +271,11 @@ package struct Difference: Sendable {
 
     /// The manifest gains, loses or changes entries, although there may be no action.
     ///
-    /// - Parameter kept: entries that are left unchanged in the target.
-    func changesCoverage(except kept: Set<RelativePath> = []) -> Bool {
-        !uncovered.isEmpty || forgotten.contains { !kept.contains($0) }
+    /// - Parameter unchanged: entries that are left unchanged in the target.
+    func changesCoverage(except unchanged: Set<RelativePath> = []) -> Bool {
+        !uncovered.isEmpty || forgotten.contains { !unchanged.contains($0) }
             || matches.contains {
-                ($0.changesManifest && !kept.contains($0.source.path)) || isUncovering($0)
+                ($0.changesManifest && !unchanged.contains($0.source.path)) || isUncovering($0)
             }
     }
 

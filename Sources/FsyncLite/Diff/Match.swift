@@ -119,14 +119,14 @@ package struct Match: Hashable, Sendable {
         get { self[.needsContentComparison] }
         set { self[.needsContentComparison] = newValue }
     }
-    /// The base's digest is still that of the source's content. `targetStands`: of the target's content.
-    package var sourceStands: Bool {
-        get { self[.sourceStands] }
-        set { self[.sourceStands] = newValue }
+    /// The base's digest is still that of the source's content. `targetHasBaseDigest`: of the target's content.
+    package var sourceHasBaseDigest: Bool {
+        get { self[.sourceHasBaseDigest] }
+        set { self[.sourceHasBaseDigest] = newValue }
     }
-    package var targetStands: Bool {
-        get { self[.targetStands] }
-        set { self[.targetStands] = newValue }
+    package var targetHasBaseDigest: Bool {
+        get { self[.targetHasBaseDigest] }
+        set { self[.targetHasBaseDigest] = newValue }
     }
     /// The extended attributes may differ from the base's.
     package var needsInspection: Bool {
@@ -154,7 +154,7 @@ package struct Match: Hashable, Sendable {
                 && !(source.extended.isEmpty && target.extended.isEmpty)
         return (
             Attributes(target.status, extended: setsExtended ? target.extended : nil),
-            Attributes(held.status, extended: setsExtended ? source.extended : nil)
+            Attributes(asStored.status, extended: setsExtended ? source.extended : nil)
         )
     }
 
@@ -174,7 +174,7 @@ package struct Match: Hashable, Sendable {
     }
 
     /// The source's entry as it will be in the target.
-    var held: File {
+    var asStored: File {
         guard !source.omitted.isEmpty, !changesAttributes else { return source }
         // Attributes that could not be stored last time are not tried again. They are left unchanged.
         var file = source.holding(target.status)

@@ -17,7 +17,7 @@ struct ObjectMatching {
     private var carried: [RelativePath: Int] = [:]
     /// The bases of objects that were moved by hand, by the departure at their present path.
     private let movedBases: [Int: BaseEntry]
-    private var isTaken: [Bool]
+    private var isMatched: [Bool]
     /// Arriving directories that could not be listed.
     private let unlisted: Set<RelativePath>
 
@@ -39,8 +39,8 @@ struct ObjectMatching {
     /// The departures of one source inode.
     private struct Names {
         let byName: [[UInt8]: [Int]]
-        /// All before this position in `byInode` are taken.
-        var untaken: Int
+        /// All before this position in `byInode` are matched.
+        var firstUnmatched: Int
     }
 
     /// Takes the departures out of a merge.
@@ -49,7 +49,7 @@ struct ObjectMatching {
         let strays = ObjectMatching.strays(merge)
         movedBases = ObjectMatching.movedBases(merge, strays)
         departures = merge.departures.take()
-        isTaken = [Bool](repeating: false, count: departures.count)
+        isMatched = [Bool](repeating: false, count: departures.count)
         byInode.reserveCapacity(policy.followsIdentity ? departures.count : 0)
         for index in departures.indices {
             let departure = departures[departure: index]
@@ -64,15 +64,15 @@ struct ObjectMatching {
         }
         byInode.sort { ($0.value, $0.index) < ($1.value, $1.index) }
         carried = carriedDepartures(arrivals)
-        for index in carried.values { isTaken[index] = true }
+        for index in carried.values { isMatched[index] = true }
     }
 
     /// Passes the departures without a match. The list is freed meanwhile.
-    mutating func drainUntaken(_ body: (TreeMerge.Departure) -> Void) {
+    mutating func drainUnmatched(_ body: (TreeMerge.Departure) -> Void) {
         byInode = []
-        let isTaken = isTaken
+        let isMatched = isMatched
         departures.drain { index, departure in
-            if !isTaken[index] { body(departure.departure) }
+            if !isMatched[index] { body(departure.departure) }
         }
     }
 
@@ -81,10 +81,10 @@ struct ObjectMatching {
     /// - Throws: `SyncError` for a directory that cannot be read.
     mutating func moved(_ arrival: File) throws -> TreeMerge.Departure? {
         if !carried.isEmpty, let index = carried[arrival.path] { return departures[departure: index] }
-        if !movedBases.isEmpty, let index = departure(at: arrival.path), !isTaken[index],
+        if !movedBases.isEmpty, let index = departure(at: arrival.path), !isMatched[index],
             let base = movedBases[index], policy.key(of: base) == policy.key(of: arrival)
         {
-            isTaken[index] = true
+            isMatched[index] = true
             return (departures[file: index], base)
         }
         guard let object = object(of: arrival) else { return nil }
@@ -93,7 +93,7 @@ struct ObjectMatching {
                 .failed, path: arrival.path.bytes,
                 "this directory was renamed in the source and cannot be read; make it readable first")
         }
-        isTaken[object.index] = true
+        isMatched[object.index] = true
         return object.departure
     }
 
@@ -105,7 +105,7 @@ struct ObjectMatching {
             return object(of: file, named: name, in: positions)
         }
         let candidates = positions.map { Int(byInode[$0].index) }
-        let objects = candidates.compactMap { untaken($0, of: file) }
+        let objects = candidates.compactMap { unmatched($0, of: file) }
         return objects.first { $0.departure.file.path.lastComponent == name } ?? objects.first
     }
 
@@ -117,31 +117,31 @@ struct ObjectMatching {
         if names[inode] == nil {
             let indices = positions.map { Int(byInode[$0].index) }
             let byName = Dictionary(grouping: indices) { Array(departures.path(at: $0).lastComponent) }
-            names[inode] = Names(byName: byName, untaken: positions.lowerBound)
+            names[inode] = Names(byName: byName, firstUnmatched: positions.lowerBound)
         }
         for index in names[inode]?.byName[Array(name)] ?? [] {
-            if let object = untaken(index, of: file) { return object }
+            if let object = unmatched(index, of: file) { return object }
         }
-        let first = names[inode]?.untaken ?? positions.lowerBound
-        let rest = byInode[first..<positions.upperBound].drop { isTaken[Int($0.index)] }
-        names[inode]?.untaken = rest.startIndex
+        let first = names[inode]?.firstUnmatched ?? positions.lowerBound
+        let rest = byInode[first..<positions.upperBound].drop { isMatched[Int($0.index)] }
+        names[inode]?.firstUnmatched = rest.startIndex
         for inode in rest {
-            if let object = untaken(Int(inode.index), of: file) { return object }
+            if let object = unmatched(Int(inode.index), of: file) { return object }
         }
         return nil
     }
 
-    private func untaken(_ index: Int, of file: File) -> Object? {
-        guard !isTaken[index] else { return nil }
+    private func unmatched(_ index: Int, of file: File) -> Object? {
+        guard !isMatched[index] else { return nil }
         return object(index, of: file).map { (index, $0) }
     }
 
     /// The departure of the same path and type.
-    mutating func standing(at file: File) -> TreeMerge.Departure? {
-        guard let index = departure(at: file.path), !isTaken[index] else { return nil }
+    mutating func atSamePath(as file: File) -> TreeMerge.Departure? {
+        guard let index = departure(at: file.path), !isMatched[index] else { return nil }
         let departure = departures[departure: index]
         guard departure.file.status.type == file.status.type else { return nil }
-        isTaken[index] = true
+        isMatched[index] = true
         return departure
     }
 

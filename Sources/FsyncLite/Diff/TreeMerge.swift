@@ -46,8 +46,8 @@ package struct TreeMerge {
     /// An entry of the source that could not be looked at, or a directory that could not be listed. The target's
     /// entries there and below are left unchanged.
     private var unlisted: RelativePath?
-    /// The entries that could not be looked at; `isHeld` if the target has one at the path.
-    private(set) var unseen: [(path: RelativePath, isHeld: Bool)] = []
+    /// The entries that could not be looked at; `isInTarget` if the target has one at the path.
+    private(set) var unseen: [(path: RelativePath, isInTarget: Bool)] = []
     /// Another target in the tree of this one. It is left unchanged.
     private var otherTarget: RelativePath?
 
@@ -114,7 +114,7 @@ package struct TreeMerge {
         if side != .right, source.sight == .unseen, source.exclusion == .none,
             !(otherTarget.map(source.path.isBelow) ?? false)
         {
-            leaveUnseen(source, isHeld: side == .both)
+            leaveUnseen(source, isInTarget: side == .both)
             guard side == .both else {
                 if let manifest { _ = findings.baseOfMissing(manifest, isProtected: true) }
                 return
@@ -128,9 +128,9 @@ package struct TreeMerge {
         count(side, source, target, base, excluded, isResting: resting != nil)
     }
 
-    private mutating func leaveUnseen(_ source: some EntryStream, isHeld: Bool) {
+    private mutating func leaveUnseen(_ source: some EntryStream, isInTarget: Bool) {
         unlisted = source.path
-        unseen.append((source.path, isHeld))
+        unseen.append((source.path, isInTarget))
         sourceCount += 1
         folding?.admit(source.path)
     }

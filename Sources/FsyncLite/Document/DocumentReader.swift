@@ -15,7 +15,7 @@ package struct DocumentReader: ~Copyable {
     var position = 0
     private(set) var lineEnd = 0
     /// The number of bytes of the present line that `takeLine` has consumed, just before `position`.
-    private var taken = 0
+    private var consumed = 0
     /// Covers all bytes before `buffer[hashed]`.
     private var checksum = Checksum()
     private var hashed = 0
@@ -120,16 +120,16 @@ package struct DocumentReader: ~Copyable {
         let count = buffer.withUnsafeBufferPointer { bytes in
             body(UnsafeBufferPointer(rebasing: bytes[position..<lineEnd]))
         }
-        taken = count ?? 0
-        position += taken
+        consumed = count ?? 0
+        position += consumed
         return count != nil
     }
 
     /// Passes the bytes that `takeLine` has consumed of the present line. If there are none, `body` is not called.
-    package func withTaken(_ body: (UnsafeBufferPointer<UInt8>) -> Void) {
-        guard taken > 0 else { return }
+    package func withConsumed(_ body: (UnsafeBufferPointer<UInt8>) -> Void) {
+        guard consumed > 0 else { return }
         buffer.withUnsafeBufferPointer { bytes in
-            body(UnsafeBufferPointer(rebasing: bytes[(position - taken)..<position]))
+            body(UnsafeBufferPointer(rebasing: bytes[(position - consumed)..<position]))
         }
     }
 

@@ -133,7 +133,7 @@ private struct ManifestCursor: ~Copyable {
 
     func append(to writer: inout ManifestWriter) -> Bool {
         var isDone = false
-        document.withTaken {
+        document.withConsumed {
             writer.append(line: $0, at: path, of: record.status)
             isDone = true
         }

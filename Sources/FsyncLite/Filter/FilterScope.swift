@@ -4,7 +4,7 @@ package struct FilterDirectory: Sendable {
     package var ignoreFile: [UInt8]?
     /// Whether it has a valid `CacheTag`. Read only with `Filters.excludesCaches`.
     package var isCache: Bool
-    /// Whether it is a mount point. Determined only with `Filters.staysOnFileSystem`.
+    /// Whether it is a mount point. Determined only with `Filters.excludesOtherFileSystems`.
     package var isOtherFileSystem: Bool
 
     package init(ignoreFile: [UInt8]? = nil, isCache: Bool = false, isOtherFileSystem: Bool = false) {
@@ -124,7 +124,7 @@ package struct FilterScope: Sendable {
 
     private mutating func open(_ contents: FilterDirectory) {
         guard closing == nil else { return }
-        if filters.staysOnFileSystem, contents.isOtherFileSystem { return close(.otherFileSystem) }
+        if filters.excludesOtherFileSystems, contents.isOtherFileSystem { return close(.otherFileSystem) }
         if filters.excludesCaches, contents.isCache { close(.cacheDirectory) }
         guard let file = contents.ignoreFile, let name = filters.ignoreFileName else { return }
         var rules = FilterRules()

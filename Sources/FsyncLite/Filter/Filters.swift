@@ -8,7 +8,7 @@ import FileSystem
 ///   directory is first, like git's `.gitignore` after its command line.
 /// - An excluded directory is not entered, so no entry below it can be included again.
 /// - `excludesCaches` excludes the content of directories with a valid CACHEDIR.TAG, except the tag, as in tar.
-/// - `staysOnFileSystem` excludes the content of mount points. In both cases, the directory itself is mirrored.
+/// - `excludesOtherFileSystems` excludes the content of mount points. In both cases, the directory itself is mirrored.
 /// - Size limits apply to regular files, and no rule overrides them.
 public struct Filters: Hashable, Sendable {
     /// The patterns of the command line.
@@ -16,7 +16,7 @@ public struct Filters: Hashable, Sendable {
     /// The name of the ignore files; nil if there are none.
     package private(set) var ignoreFileName: FileName?
     public var excludesCaches = false
-    public var staysOnFileSystem = false
+    public var excludesOtherFileSystems = false
     public var sizes = SizeLimits()
     private var argumentCount = 0
 
@@ -27,11 +27,12 @@ public struct Filters: Hashable, Sendable {
 
     /// Whether nothing is excluded.
     public var isEmpty: Bool {
-        list.rules.isEmpty && ignoreFileName == nil && !excludesCaches && !staysOnFileSystem && sizes.isEmpty
+        list.rules.isEmpty && ignoreFileName == nil && !excludesCaches && !excludesOtherFileSystems
+            && sizes.isEmpty
     }
 
     /// Whether the decisions depend on the content of directories.
-    var readDirectories: Bool { ignoreFileName != nil || excludesCaches || staysOnFileSystem }
+    var readDirectories: Bool { ignoreFileName != nil || excludesCaches || excludesOtherFileSystems }
 
     /// Whether the filters depend on more than paths. Then they may decide differently about the same path later.
     var dependOnTree: Bool {
@@ -72,7 +73,8 @@ public struct Filters: Hashable, Sendable {
         let (own, all) = (rules.map(\.text), other.rules.map(\.text))
         let more = all.count - own.count
         guard more >= 0, ignoreFileName == nil || ignoreFileName == other.ignoreFileName,
-            other.excludesCaches || !excludesCaches, other.staysOnFileSystem || !staysOnFileSystem,
+            other.excludesCaches || !excludesCaches,
+            other.excludesOtherFileSystems || !excludesOtherFileSystems,
             sizes.minimum.map({ $0 <= other.sizes.minimum ?? -1 }) ?? true,
             sizes.maximum.map({ $0 >= other.sizes.maximum ?? .max }) ?? true
         else { return false }
@@ -93,7 +95,7 @@ public struct Filters: Hashable, Sendable {
         }
         if let ignoreFileName { lines.append("--ignore-file=\(escapedText(ignoreFileName.bytes))") }
         if excludesCaches { lines.append("--exclude-caches") }
-        if staysOnFileSystem { lines.append("--one-file-system") }
+        if excludesOtherFileSystems { lines.append("--one-file-system") }
         if let minimum = sizes.minimum { lines.append("--min-size=\(minimum)") }
         if let maximum = sizes.maximum { lines.append("--max-size=\(maximum)") }
         return FilterSummary(lines: lines)
@@ -138,7 +140,7 @@ extension Filters {
             case ("--include", let pattern?): include(pattern)
             case ("--ignore-file", let name?): guard setIgnoreFile(named: name) else { return nil }
             case ("--exclude-caches", nil): excludesCaches = true
-            case ("--one-file-system", nil): staysOnFileSystem = true
+            case ("--one-file-system", nil): excludesOtherFileSystems = true
             case ("--min-size", _?) where size != nil: sizes.minimum = size
             case ("--max-size", _?) where size != nil: sizes.maximum = size
             default: return nil

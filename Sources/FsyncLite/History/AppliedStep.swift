@@ -98,7 +98,7 @@ struct AppliedStep: Sendable {
             return line(difference.changes[file: index], nil, object)
         }
         var file = match.target
-        if match.targetStands { file.digest = match.base?.digest }
+        if match.targetHasBaseDigest { file.digest = match.base?.digest }
         return line(file, match.base, object, below: match.source.path)
     }
 

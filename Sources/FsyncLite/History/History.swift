@@ -132,7 +132,7 @@ struct History {
     }
 
     /// Bytes of content in the directories of a step.
-    func bytesHeld(_ step: Step) throws -> ByteCount {
+    func bytesStored(_ step: Step) throws -> ByteCount {
         try step.header.isMeasured == true ? step.header.bytesHeld : measure(Set(step.directories))
     }
 
@@ -149,16 +149,16 @@ struct History {
     /// Bytes of content in directories of transactions, by a look at those that exist.
     func measure(_ directories: Set<FileName>) throws -> ByteCount {
         guard !directories.isEmpty, let history = try state.history() else { return 0 }
-        var held = HeldBytes(hasOldTrees: try state.has(.trees))
+        var stored = StoredBytes(hasOldTrees: try state.has(.trees))
         for name in directories where try history.status(of: name) != nil {
             let scan = try TreeScan(
                 history.directory(name), TreeScan.Options(toleratesUnreadable: true))
             while try scan.advance() {
                 // Documents are beside the directories of slots, and are not counted.
-                if scan.path.parent?.isRoot == false { held.add(scan.status) }
+                if scan.path.parent?.isRoot == false { stored.add(scan.status) }
             }
         }
-        return held.total
+        return stored.total
     }
 }
 

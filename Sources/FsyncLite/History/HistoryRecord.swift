@@ -30,7 +30,7 @@ package enum HistoryRecord {
         package var attributes: Int
         package var move: Int
         package var delete: Int
-        /// Bytes of content in the directories of the record, as `HeldBytes` counts them.
+        /// Bytes of content in the directories of the record, as `StoredBytes` counts them.
         package var bytesHeld: ByteCount
         /// `bytesHeld` is valid. Otherwise the directories have to be looked at: the record is of an earlier version,
         /// or a later run took objects out.
@@ -157,9 +157,11 @@ extension HistoryRecord.Header {
     /// - Parameter previous: the snapshot that the run found.
     init(id: String, created: Timestamp, previous: Snapshot?, manifest: ManifestHeader?, plan: Plan) {
         let difference = plan.difference
-        var held = HeldBytes(hasOldTrees: difference.policy.hasOldTrees)
-        for file in difference.deleted where !file.path.isInState { held.add(file.status) }
-        for match in difference.replacing where !match.target.path.isInState { held.add(match.target.status) }
+        var stored = StoredBytes(hasOldTrees: difference.policy.hasOldTrees)
+        for file in difference.deleted where !file.path.isInState { stored.add(file.status) }
+        for match in difference.replacing where !match.target.path.isInState {
+            stored.add(match.target.status)
+        }
         let summary = plan.summary
         self.init(
             id: id, created: created.description, utcOffset: LocalZone.offset(at: created.rawSeconds),
@@ -169,7 +171,7 @@ extension HistoryRecord.Header {
             previousSources: manifest?.sources.nonEmpty?.map(Source.init),
             create: summary.create, update: summary.update, attributes: summary.attributes,
             move: summary.move, delete: summary.delete,
-            bytesHeld: held.total, isMeasured: true, copied: summary.bytesToCopy,
+            bytesHeld: stored.total, isMeasured: true, copied: summary.bytesToCopy,
             seconds: max(0, Timestamp.now.fileTime.seconds(since: created.fileTime)))
     }
 

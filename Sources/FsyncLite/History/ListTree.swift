@@ -86,7 +86,7 @@ package struct ListTree: Sendable {
                 }
                 changed.append(entry)
             }
-        } while try builder.findStanding(in: lists.present)
+        } while try builder.findAssumed(in: lists.present)
         self.changed = changed
         leftOutNames = builder.uncovered.filter { builder.wants($0.value) }
         sortUncovered(builder)
@@ -227,7 +227,7 @@ package struct ListTree: Sendable {
         /// The paths of objects that may have returned with their directory. The present list does not name them.
         private var assumed: Set<RelativePath> = []
         /// The objects that the present list has at these paths; nil until the search for them.
-        private var standing: [RelativePath: UInt64]?
+        private var assumedObjects: [RelativePath: UInt64]?
 
         /// - Parameter storage: resolves paths below the history.
         init(
@@ -318,14 +318,14 @@ package struct ListTree: Sendable {
         /// Looks for objects of the present list at the assumed paths.
         ///
         /// - Returns: whether there are any. Then the locations must be found again.
-        mutating func findStanding(in present: () throws -> ManifestReader) throws -> Bool {
-            guard standing == nil, !assumed.isEmpty else { return false }
+        mutating func findAssumed(in present: () throws -> ManifestReader) throws -> Bool {
+            guard assumedObjects == nil, !assumed.isEmpty else { return false }
             var found: [RelativePath: UInt64] = [:]
             let manifest = try present()
             while try manifest.advance() {
                 if assumed.contains(manifest.path) { found[manifest.path] = manifest.object }
             }
-            standing = found
+            assumedObjects = found
             return !found.isEmpty
         }
 
@@ -342,7 +342,7 @@ package struct ListTree: Sendable {
             switch place {
             case .tree(let path)?:
                 assumed.insert(path)
-                let isReplaced = standing?[path].map { $0 != entry.object } ?? false
+                let isReplaced = assumedObjects?[path].map { $0 != entry.object } ?? false
                 return isReplaced ? names.first ?? .lost : path
             // An object with names in the tree may have left its slot again.
             case .history(let path)? where try names.isEmpty || storage?.status(of: path) != nil:

@@ -34,12 +34,12 @@ public struct Restoration: Hashable, Sendable {
         options.allowEmptySource = true
         options.deleteLimit = .unlimited
         options.keepGoing = true
-        options.adopt = goesBesideOthers
+        options.adopt = isBesideOthers
         return options
     }
 
     /// Paths are copied into a directory. Its other entries are left unchanged.
-    var goesBesideOthers: Bool { destination != nil && !paths.isEmpty }
+    var isBesideOthers: Bool { destination != nil && !paths.isEmpty }
 
     /// Locks the target against other runs until the root is released.
     func lockTarget() throws -> TargetRoot {

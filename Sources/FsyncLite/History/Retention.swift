@@ -112,26 +112,26 @@ struct Retention {
 
     /// - Returns: the bytes of content that are freed.
     @discardableResult
-    private func keep(_ kept: [Bool], of history: History) throws -> ByteCount {
+    private func keep(_ isNeeded: [Bool], of history: History) throws -> ByteCount {
         // The objects that an unreadable record needs are unknown, so no snapshot is removed.
         guard history.damage == nil else { return 0 }
-        let oldest = kept.lastIndex(of: true) ?? 0
+        let oldest = isNeeded.lastIndex(of: true) ?? 0
         var steps = Array(history.steps.prefix(oldest))
         // The record of a snapshot leads to the one before it.
-        let going = history.steps.indices.filter { $0 >= oldest || !kept[$0] || !kept[$0 + 1] }
-        let directories = kept.contains(false) ? Set(going.flatMap { history.steps[$0].directories }) : []
+        let going = history.steps.indices.filter { $0 >= oldest || !isNeeded[$0] || !isNeeded[$0 + 1] }
+        let directories = isNeeded.contains(false) ? Set(going.flatMap { history.steps[$0].directories }) : []
         let before = try history.measure(directories)
         try RetiredTree.letGo(of: directories, in: state)
         try cut(history.steps.dropFirst(oldest), keepsNone: steps.isEmpty)
 
         var newest = 0
-        for index in kept.indices.dropFirst().prefix(oldest) where kept[index] {
+        for index in isNeeded.indices.dropFirst().prefix(oldest) where isNeeded[index] {
             if index > newest + 1 {
                 steps[newest].header = try join(history, newest..<index)
             }
             newest = index
         }
-        steps = steps.indices.filter { kept[$0] }.map { steps[$0] }
+        steps = steps.indices.filter { isNeeded[$0] }.map { steps[$0] }
         try sweep(steps, history)
         try discardUnlisted(steps)
         for step in steps where step.header.isMeasured != true { try measure(step, history) }

@@ -72,10 +72,10 @@ struct RoomMaker {
 }
 
 extension PrunableHistory {
-    init(_ state: StateDirectory, keeping keptSteps: Int) throws {
+    init(_ state: StateDirectory, keeping neededSteps: Int) throws {
         let history = try History(state)
-        self.keptSteps = keptSteps
+        self.neededSteps = neededSteps
         // Measured together, because a file may have a name in each of two steps.
-        bytes = try history.measure(Set(history.steps.dropFirst(keptSteps).flatMap(\.directories)))
+        bytes = try history.measure(Set(history.steps.dropFirst(neededSteps).flatMap(\.directories)))
     }
 }

@@ -20,7 +20,7 @@ public struct Snapshot: Hashable, Sendable {
     /// Duration of the run; nil if not known.
     public var seconds: Int64?
     /// Bytes of content that are stored only for this tree or older ones.
-    public var bytesHeld: ByteCount = 0
+    public var bytesStored: ByteCount = 0
     /// The target's retention rules that keep it; empty if none does.
     public var reasons: [String] = []
     /// Why it cannot be restored; nil if it can.

@@ -93,7 +93,7 @@ public enum SnapshotName {
     }
 
     /// Whether a label is already a name of a snapshot.
-    static func isTaken(_ label: String, in snapshots: [Snapshot]) -> Bool {
+    static func isInUse(_ label: String, in snapshots: [Snapshot]) -> Bool {
         stepsBack(label) != nil || snapshots.contains { $0.id == label || $0.shortID == label }
     }
 

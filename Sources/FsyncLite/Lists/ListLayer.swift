@@ -138,8 +138,8 @@ package struct ListLayer: Sendable {
 struct LayerWalk {
     private let lines: PackedList<ListLineCoding>
     private var next = 0
-    /// The lines at and above the present path. `stays`: the older list has the entries below at the same path.
-    private var above: [(path: RelativePath, stays: Bool)] = []
+    /// The lines at and above the present path. `isUnmoved`: the older list has the entries below at the same path.
+    private var above: [(path: RelativePath, isUnmoved: Bool)] = []
 
     init(_ layer: ListLayer) { lines = layer.lines.sorted }
 
@@ -151,6 +151,6 @@ struct LayerWalk {
             if path == line || path.isBelow(line) { above.append((line, lines.otherPath(at: next) == line)) }
             next += 1
         }
-        return above.last.map { $0.path == path || !$0.stays } ?? false
+        return above.last.map { $0.path == path || !$0.isUnmoved } ?? false
     }
 }

@@ -53,12 +53,12 @@ public struct MirroredAttributes: OptionSet, Hashable, Sendable {
     }
 
     /// Those of these attributes that a target's file system can store.
-    func held(by capabilities: FileSystemCapabilities) -> MirroredAttributes {
+    func stored(by capabilities: FileSystemCapabilities) -> MirroredAttributes {
         let parts: [(MirroredAttributes, FileSystemCapabilities.Features)] = [
             (.owner, .owners), (.mode, .permissions), (.xattrs, .xattrs), (.acls, .acls),
             (.hardLinks, .hardLinks), (.symlinks, .symlinkAttributes), (.privilegedXattrs, .privilegedXattrs),
         ]
-        return parts.reduce(self) { capabilities.held.contains($1.1) ? $0 : $0.subtracting($1.0) }
+        return parts.reduce(self) { capabilities.stored.contains($1.1) ? $0 : $0.subtracting($1.0) }
     }
 
     /// Whether an extended attribute is mirrored. The manifest records the target's values of the other ones.

@@ -89,9 +89,9 @@ package struct PackedList<Coding: PackedCoding>: Sendable {
 
     /// Removes elements by their index in the list.
     mutating func removeElements(at isRemoved: (Int, Self) -> Bool) {
-        let kept = rows.indices.filter { !isRemoved($0, self) }
-        guard kept.count < rows.count else { return }
-        if kept.isEmpty { clear() } else { rows = kept.map { rows[$0] } }
+        let remaining = rows.indices.filter { !isRemoved($0, self) }
+        guard remaining.count < rows.count else { return }
+        if remaining.isEmpty { clear() } else { rows = remaining.map { rows[$0] } }
     }
 
     /// Passes the elements in order. It frees their memory step by step, unless another value shares it.
@@ -151,8 +151,8 @@ extension PackedList: RandomAccessCollection, MutableCollection, RangeReplaceabl
     }
 
     package mutating func removeAll(where isRemoved: (Element) throws -> Bool) rethrows {
-        var kept: [Row] = []
-        for index in indices where try !isRemoved(self[index]) { kept.append(rows[index]) }
-        if kept.isEmpty { clear() } else { rows = kept }
+        var remaining: [Row] = []
+        for index in indices where try !isRemoved(self[index]) { remaining.append(rows[index]) }
+        if remaining.isEmpty { clear() } else { rows = remaining }
     }
 }

@@ -4,7 +4,7 @@ import FileSystem
 struct PrunableHistory {
     var bytes: ByteCount = 0
     /// The number of newest snapshots that must not be removed.
-    var keptSteps = 0
+    var neededSteps = 0
 
-    var command: String { "snapshot prune --keep-last \(keptSteps)" }
+    var command: String { "snapshot prune --keep-last \(neededSteps)" }
 }

@@ -121,7 +121,7 @@ extension Refusal {
     private static func prune(_ history: PrunableHistory) -> WayOut {
         guard history.bytes > 0 else { return .none }
         return .first(
-            "fsync-lite", "snapshot", "prune", "--keep-last", .text(Array("\(history.keptSteps)".utf8)),
+            "fsync-lite", "snapshot", "prune", "--keep-last", .text(Array("\(history.neededSteps)".utf8)),
             .targetName)
     }
 

@@ -3,7 +3,7 @@ public struct RetentionOptions: Hashable, Sendable {
     /// From the command line or a job. They are stored with the target.
     public var given: RetentionPolicy?
     /// Deletes the rules stored with the target.
-    public var forgetsKept = false
+    public var forgetsStored = false
     /// From the `defaults` of the target's settings. The rules at the top level of these settings precede them.
     public var settings: RetentionPolicy?
     /// From the `defaults` of the user's settings.
@@ -14,18 +14,18 @@ public struct RetentionOptions: Hashable, Sendable {
     public init() {}
 
     /// The rules stored with the target after this run.
-    func kept(over kept: RetentionPolicy?) -> RetentionPolicy? {
-        given ?? (forgetsKept ? nil : kept)
+    func stored(over stored: RetentionPolicy?) -> RetentionPolicy? {
+        given ?? (forgetsStored ? nil : stored)
     }
 
     /// - Parameters:
-    ///   - kept: the retention rules that were stored with the target before this run.
+    ///   - stored: the retention rules that were stored with the target before this run.
     ///   - target: the rules in the target's settings.
-    func rules(kept: RetentionPolicy?, _ target: RetentionPolicy) -> RetentionRules {
+    func rules(stored: RetentionPolicy?, _ target: RetentionPolicy) -> RetentionRules {
         guard !keepsAll else { return RetentionRules(.everything, .appendOnly) }
         let locations: [(RetentionPolicy?, RetentionRules.Origin)] = [
             (given, .given), (target, .settings), (self.settings, .settings),
-            (self.kept(over: kept), .kept), (defaults, .defaults),
+            (self.stored(over: stored), .stored), (defaults, .defaults),
         ]
         for case (let policy?, let origin) in locations where !policy.isEmpty {
             return RetentionRules(policy, origin)
@@ -39,7 +39,7 @@ public struct RetentionRules: Hashable, Sendable {
     public enum Origin: String, Sendable {
         case given = "given to this run"
         case settings = "in the target's settings"
-        case kept = "kept with the target"
+        case stored = "kept with the target"
         case defaults = "in your defaults"
         case builtIn = "built in"
         case appendOnly = "append-only"

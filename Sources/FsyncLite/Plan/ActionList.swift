@@ -22,7 +22,7 @@ public struct ActionList: RandomAccessCollection, Sendable {
             switch link {
             case .staged(let path): path
             // By the name that the file has afterwards.
-            case .kept(let file): moves.newPath(of: file.path)
+            case .existing(let file): moves.newPath(of: file.path)
             }
         }
         let changes = difference.changes

@@ -47,8 +47,8 @@ struct GuardFacts {
     var capabilities: FileSystemCapabilities?
     /// Files of this device are cloned and share their blocks with the copies; nil for none.
     var clonedDevice: DeviceNumber?
-    /// The space that was computed by `keepNeed`.
-    private(set) var keptNeed: RoomNeed?
+    /// The space that was computed by `computeNeed`.
+    private(set) var computedNeed: RoomNeed?
     /// Computed if space is short.
     var prunable = PrunableHistory()
     /// The rules of retention, and the snapshots that they remove although the last run left them.
@@ -141,13 +141,13 @@ struct GuardFacts {
             let before = recorded.filter { $0.name != source.name && source.isSameDirectory(as: $0) }
             let tops = ([source] + before).compactMap(\.top)
             guard let top = tops.first, let count = topCounts[top]?.source else { return nil }
-            let held = tops.reduce(0) { $0 + (topCounts[$1]?.target ?? 0) }
-            let isEmptied = !recorded.isEmpty && count <= 1 && held > 1
+            let present = tops.reduce(0) { $0 + (topCounts[$1]?.target ?? 0) }
+            let isEmptied = !recorded.isEmpty && count <= 1 && present > 1
             return Loss(
-                deleted: tops.reduce(0) { $0 + (deletions.removeValue(forKey: $1) ?? 0) }, of: held,
+                deleted: tops.reduce(0) { $0 + (deletions.removeValue(forKey: $1) ?? 0) }, of: present,
                 source: " of \(source.title)",
                 emptied: isEmptied
-                    ? "\(emptiness(of: source.title)), and the target has \(Amount.entries(held - 1)) of it"
+                    ? "\(emptiness(of: source.title)), and the target has \(Amount.entries(present - 1)) of it"
                     : nil)
         }
         // A source that is missing is guarded in `changeRefusal`.
@@ -247,14 +247,14 @@ struct GuardFacts {
     }
 
     /// The space that the plan needs: for the new objects, the new manifest, and the commit.
-    var need: RoomNeed { keptNeed ?? findNeed { $0.status.allocated } }
+    var need: RoomNeed { computedNeed ?? findNeed { $0.status.allocated } }
 
     /// Computes `need` once, because that looks at every file. The facts for it must not change afterwards.
     ///
     /// - Parameter allocated: the space of a file to be copied in the source; nil for a file that shares its blocks
     ///   with its copy.
-    mutating func keepNeed(_ allocated: (File) throws -> ByteCount?) rethrows {
-        keptNeed = try findNeed(allocated)
+    mutating func computeNeed(_ allocated: (File) throws -> ByteCount?) rethrows {
+        computedNeed = try findNeed(allocated)
     }
 
     /// The bytes of an action in manifest, history, journal, log of the stage and reserve, without its path. `line` is
@@ -268,9 +268,9 @@ struct GuardFacts {
         var (bytes, count): (ByteCount, Int) = (0, 0)
         func add(_ file: File, _ allocated: ByteCount?) {
             count += 1
-            let (size, taken) = allocated.map { (file.size, $0) } ?? (0, 0)
+            let (size, blocks) = allocated.map { (file.size, $0) } ?? (0, 0)
             bytes += info.room(
-                for: file.status.type, size: size, allocated: taken,
+                for: file.status.type, size: size, allocated: blocks,
                 keepsHoles: options.attributes.contains(.holes))
         }
         let difference = plan.difference
@@ -291,8 +291,8 @@ struct GuardFacts {
             info.room(for: .directory, size: 0, allocated: 0, keepsHoles: true)
             * (directories + count / OperationGraph.slotsPerDirectory)
         let others = max(0, plan.summary.actions - named) + copiedFiles.count + directories
-        let kept = max(0, difference.sourceCount - named)
-        bytes += ByteCount(clamping: record * others + GuardFacts.entry * kept)
+        let entries = max(0, difference.sourceCount - named)
+        bytes += ByteCount(clamping: record * others + GuardFacts.entry * entries)
         bytes += info.blockSize * 16 + RoomNeed.leastReserve
         return RoomNeed(
             bytes: bytes,

@@ -10,11 +10,11 @@ extension OperationGraph {
             /// A directory that keeps its location. Its name is in `names`.
             case fixed
             /// The target's object of a change. It keeps its location, gets another, or leaves for good.
-            case standing, moving, leaving
+            case inPlace, moving, leaving
             /// The new object of a change.
             case staged
 
-            var hasTarget: Bool { self == .standing || self == .moving || self == .leaving }
+            var hasTarget: Bool { self == .inPlace || self == .moving || self == .leaving }
         }
 
         struct Item {
@@ -109,7 +109,7 @@ extension OperationGraph {
             switch item.origin {
             case .other: return others[item.index].old
             case .fixed: return Location(parent: Int(item.parent), name: names[item.index])
-            case .standing, .moving, .leaving: return location(oldPath(object), in: item.parent)
+            case .inPlace, .moving, .leaving: return location(oldPath(object), in: item.parent)
             case .staged: return nil
             }
         }
@@ -118,7 +118,7 @@ extension OperationGraph {
             let item = items[object]
             switch item.origin {
             case .other: return others[item.index].new
-            case .fixed, .standing: return old(object)
+            case .fixed, .inPlace: return old(object)
             case .moving: return location(newPath(object), in: newParents[item.index])
             case .staged: return location(newPath(object), in: item.parent)
             case .leaving: return nil
@@ -176,7 +176,7 @@ extension OperationGraph {
             let parent = known(item.parent)
             let slot = known(item.slot).map { slotDirectories[$0 / OperationGraph.slotsPerDirectory] }
             return switch item.origin {
-            case .fixed, .standing: (parent, slot, parent)
+            case .fixed, .inPlace: (parent, slot, parent)
             case .moving: (parent, slot, known(newParents[item.index]))
             case .staged: (nil, slot, parent)
             case .leaving, .other: (parent, slot, nil)
@@ -270,8 +270,8 @@ extension OperationGraph {
         }
 
         /// Makes a directory with a location the target of a match that keeps its location.
-        mutating func set(_ object: Int, standing match: Int) {
-            items[object] = Item(.standing, match, parent: items[object].parent)
+        mutating func set(_ object: Int, inPlace match: Int) {
+            items[object] = Item(.inPlace, match, parent: items[object].parent)
         }
 
         mutating func giveSlot(of object: Int, to other: Int) { items[other].slot = items[object].slot }

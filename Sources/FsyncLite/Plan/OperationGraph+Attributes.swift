@@ -58,7 +58,7 @@ extension OperationGraph {
                 others.append((path, AttributeChange(object: object, old: nil, new: attributes)))
                 deferredDirectories.insert(path)
             } else if let match = directories[path].map({ changes[match: $0] }) {
-                let (old, new) = (Attributes(match.target.status), Attributes(match.held.status))
+                let (old, new) = (Attributes(match.target.status), Attributes(match.asStored.status))
                 others.append((match.source.path, AttributeChange(object: object, old: old, new: new)))
             } else {
                 others.append((path, AttributeChange(object: object, old: nil, new: nil)))
@@ -86,7 +86,7 @@ extension OperationGraph {
         let path = changes.targetPath(at: index)
         if let object = fixedByOld[path] {
             if objects.items[object].origin == .fixed {
-                objects.set(object, standing: index)
+                objects.set(object, inPlace: index)
             } else {
                 let target = changes[match: index].target
                 objects[object].identity = target.identity
@@ -94,20 +94,20 @@ extension OperationGraph {
             }
             return object
         }
-        let object = objects.append(.standing, index)
+        let object = objects.append(.inPlace, index)
         objects.setParent(of: object, old: oldDirectory(path.parent ?? .root))
         if changes.head(at: index).targetIsDirectory { fixedByOld[path] = object }
         return object
     }
 
     /// The object of a file that gets one more name.
-    mutating func objectFor(_ kept: File) -> Int {
-        if let object = fixedByOld[kept.path] { return object }
-        var object = Object(identity: kept.identity, seen: kept.status)
-        object.old = locationOf(kept.path, parent: oldDirectory(kept.path.parent ?? .root))
+    mutating func objectFor(_ file: File) -> Int {
+        if let object = fixedByOld[file.path] { return object }
+        var object = Object(identity: file.identity, seen: file.status)
+        object.old = locationOf(file.path, parent: oldDirectory(file.path.parent ?? .root))
         object.new = object.old
         objects.append(object)
-        fixedByOld[kept.path] = objects.count - 1
+        fixedByOld[file.path] = objects.count - 1
         return objects.count - 1
     }
 

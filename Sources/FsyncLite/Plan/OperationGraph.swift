@@ -177,8 +177,8 @@ package struct OperationGraph: Sendable {
             let path = objects.newPath(object)
             objects.setParent(of: object, new: newDirectory(path.parent ?? .root, moves))
         }
-        for (path, kept) in linked {
-            let object = explicitByOld[kept.path] ?? objectFor(kept)
+        for (path, existing) in linked {
+            let object = explicitByOld[existing.path] ?? objectFor(existing)
             if let location = locationOf(path, parent: newDirectory(path.parent ?? .root, moves)) {
                 links.append(Link(object: object, location: location))
             }
@@ -188,8 +188,8 @@ package struct OperationGraph: Sendable {
     /// - Returns: the new names of files that remain in the target.
     private mutating func addArriving(
         _ difference: Difference, _ moves: MoveMap, _ first: OperationGraph?
-    ) -> [(path: RelativePath, kept: File)] {
-        var linked: [(path: RelativePath, kept: File)] = []
+    ) -> [(path: RelativePath, existing: File)] {
+        var linked: [(path: RelativePath, existing: File)] = []
         var staged = StagedList(difference) { linked.append(($0, $1)) }
         let numbers = first?.slotNumbers ?? [:]
         for index in staged.indices {

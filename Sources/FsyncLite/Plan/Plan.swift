@@ -98,7 +98,7 @@ extension Plan {
     }
 
     /// The changes made in the target that this plan reverts, for people; nil for none.
-    var takenBack: String? {
+    var revertedChanges: String? {
         let drifted = actions.filter { $0.causes.contains(.drift) }
         // A change in a directory also moves the directory's time.
         let changes = drifted.count { $0.type != "directory" || $0.verb != .attributes }

@@ -178,7 +178,7 @@ extension JSONText {
             text.field("commit", capabilities.isComplete ? "complete" : "weak")
             text.field("lacks", capabilities.lacks)
             text.field(
-                "does_not_hold", FileSystemCapabilities.Features.all.subtracting(capabilities.held).words)
+                "does_not_hold", FileSystemCapabilities.Features.all.subtracting(capabilities.stored).words)
             text.field("nanoseconds_between_times", capabilities.timeStep)
         }
     }

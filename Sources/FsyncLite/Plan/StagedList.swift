@@ -40,8 +40,8 @@ extension OperationGraph {
 
         package init() {}
 
-        /// - Parameter kept: called for each new name of a file that remains in the target and is not staged.
-        init(_ difference: Difference, kept: (RelativePath, File) -> Void) {
+        /// - Parameter existing: called for each new name of a file that remains in the target and is not staged.
+        init(_ difference: Difference, existing: (RelativePath, File) -> Void) {
             changes = difference.changes
             let links = difference.links
             for (path, link) in links {
@@ -50,8 +50,8 @@ extension OperationGraph {
             for index in changes.indices where changes.head(at: index).arrives {
                 if !links.isEmpty {
                     let path = changes.path(at: index)
-                    if case .kept(let file)? = links[path] {
-                        kept(path, file)
+                    if case .existing(let file)? = links[path] {
+                        existing(path, file)
                         continue
                     }
                 }

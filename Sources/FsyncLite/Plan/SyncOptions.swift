@@ -80,14 +80,14 @@ public struct SyncOptions: Hashable, Sendable {
 
     /// The rule for digests that is stored with the target after this run.
     ///
-    /// - Parameter kept: the rule before.
-    func digestRule(over kept: DigestRule?) -> DigestRule? {
-        recordsDigests ? recordsAllDigests ? .all : .usual : forgetsDigests ? nil : kept
+    /// - Parameter stored: the rule before.
+    func digestRule(over stored: DigestRule?) -> DigestRule? {
+        recordsDigests ? recordsAllDigests ? .all : .usual : forgetsDigests ? nil : stored
     }
 
     /// Takes the target's rule for digests, unless an option sets another.
-    mutating func remember(_ kept: DigestRule?) {
-        let rule = digestRule(over: kept)
+    mutating func remember(_ stored: DigestRule?) {
+        let rule = digestRule(over: stored)
         (recordsDigests, recordsAllDigests) = (rule != nil, rule == .all)
     }
 

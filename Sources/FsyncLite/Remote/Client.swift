@@ -24,7 +24,7 @@ public final class Client: Hashable, Sendable {
             var frame = FrameWriter(.output)
             frame.byte(stream.rawValue)
             frame.raw(piece)
-            link.tell(frame)
+            link.send(frame)
         }
     }
 
@@ -32,7 +32,7 @@ public final class Client: Hashable, Sendable {
     ///
     /// - Returns: false if the connection is lost.
     package func agreesToCommit() -> Bool {
-        link.tell(FrameWriter(.ready))
+        link.send(FrameWriter(.ready))
         return link.awaitGo()
     }
 
@@ -40,7 +40,7 @@ public final class Client: Hashable, Sendable {
     package func end(_ code: Int32) {
         var frame = FrameWriter(.outcome)
         frame.byte(UInt8(truncatingIfNeeded: code))
-        link.tell(frame)
+        link.send(frame)
         link.finish()
     }
 

@@ -7,9 +7,9 @@ struct GrantedWindow {
     private let limit: Int
     /// The shortest time from a request to its answer, if no other request was open.
     private var turn: Duration?
-    /// When the counting of `taken` began.
+    /// When the counting of `received` began.
     private var began: ContinuousClock.Instant?
-    private var taken = 0
+    private var received = 0
 
     /// - Parameter memory: the limit is an eighth of it, and at most 64 MiB.
     init(memory: Int) {
@@ -21,13 +21,13 @@ struct GrantedWindow {
     /// - Returns: the bytes by which the window grows.
     mutating func take(_ bytes: Int, at now: ContinuousClock.Instant) -> Int {
         guard let turn, let began, now - began < .seconds(60) else {
-            (began, taken) = (now, 0)
+            (began, received) = (now, 0)
             return 0
         }
-        taken += bytes
+        received += bytes
         guard now - began >= turn, now > began else { return 0 }
-        let wanted = 2 * Double(taken) * (turn / (now - began))
-        (self.began, taken) = (now, 0)
+        let wanted = 2 * Double(received) * (turn / (now - began))
+        (self.began, received) = (now, 0)
         let growth = max(min(Int(wanted), limit) - size, 0)
         size += growth
         return growth

@@ -53,7 +53,7 @@ struct OpenedTree {
         let machine = try OpenedTree.word(&reader)
         let boot = try OpenedTree.word(&reader)
         let sharesClock = try reader.flag()
-        let tellsDigests = try reader.flag()
+        let hasDirectoryDigests = try reader.flag()
         let time = try reader.time()
         let devices = roots.map(\.status.device)
         facts = SourceFacts(
@@ -64,14 +64,15 @@ struct OpenedTree {
                     fileSystem: "\(machine.isEmpty ? endpoint.host : machine):\(root.fileSystem)")
             },
             devices: devices, keepsIdentity: roots.map(\.keepsIdentity), sharesClock: sharesClock,
-            tellingDevices: tellsDigests ? Set(devices) : [], tellsDigests: tellsDigests,
+            devicesShowingChanges: hasDirectoryDigests ? Set(devices) : [],
+            hasDirectoryDigests: hasDirectoryDigests,
             scanned: ManifestHeader.Scan(
                 time: Timestamp(time), clock: KernelClock(boot: boot, uptime: try reader.size())),
             disks: try OpenedTree.word(&reader), writebackDelay: try reader.size(),
             isReadByRoot: try reader.flag(), isRemote: true)
         try reader.end()
         self.roots = roots
-        guard !tellsDigests || !isJoined else { throw WireError("digests of several sources") }
+        guard !hasDirectoryDigests || !isJoined else { throw WireError("digests of several sources") }
     }
 
     private static func root(
@@ -137,7 +138,7 @@ extension FrameWriter {
         text(OpenedTree.machine)
         text(facts.scanned.clock.boot)
         flag(facts.sharesClock)
-        flag(facts.tellsDigests)
+        flag(facts.hasDirectoryDigests)
         time(facts.scanned.time.fileTime)
         size(facts.scanned.clock.rawUptime)
         text(facts.disks)

@@ -35,7 +35,7 @@ final class RemoteLink: Sendable {
 
     /// Sends a frame that is not a question. If more than 1 MiB is unwritten, it waits first. If the
     /// connection is lost, it does nothing.
-    func tell(_ frame: consuming FrameWriter) { shared.tell(frame.frame()) }
+    func send(_ frame: consuming FrameWriter) { shared.waitAndSend(frame.frame()) }
 
     /// Waits until all frames were written, or the connection is lost.
     func finish() { shared.finish() }
@@ -139,7 +139,7 @@ final class RemoteLink: Sendable {
         let state: Mutex<State>
         let greeted = Semaphore()
         /// Bytes that were taken and are not granted again yet.
-        private let taken = Atomic(0)
+        private let ungranted = Atomic(0)
         /// Answer frames that no thread has taken. The grant limits their payload, but not their heads.
         private let waiting = Atomic(0)
         private let endpoint: Endpoint
@@ -169,7 +169,7 @@ final class RemoteLink: Sendable {
             if state.withLock({ $0.send(frame) }) { outgoing.signal() }
         }
 
-        func tell(_ frame: [UInt8]) {
+        func waitAndSend(_ frame: [UInt8]) {
             while !isLost, state.withLock(\.unwritten) > WireFormat.longestFrame {
                 _ = written.wait(atMost: .milliseconds(100))
             }
@@ -214,10 +214,10 @@ final class RemoteLink: Sendable {
         func take(_ bytes: Int, frames: Int) {
             waiting.subtract(frames, ordering: .relaxed)
             guard bytes > 0,
-                taken.add(bytes, ordering: .relaxed).newValue >= WireFormat.window / 32
+                ungranted.add(bytes, ordering: .relaxed).newValue >= WireFormat.window / 32
             else { return }
             let isDue = state.withLock { state in
-                let bytes = taken.exchange(0, ordering: .relaxed)
+                let bytes = ungranted.exchange(0, ordering: .relaxed)
                 guard bytes > 0 else { return false }
                 let more = bytes + state.window.take(bytes, at: .now)
                 var frame = FrameWriter(.credit)
@@ -314,8 +314,8 @@ final class RemoteLink: Sendable {
 
         /// Gives the parts of each answer to the thread that asked, all that came at once together.
         private func take(_ frames: [Frame]) throws {
-            var taken: [(answer: Answer, parts: Answer.Parts)] = []
-            defer { for (answer, parts) in taken { answer.add(parts) } }
+            var groups: [(answer: Answer, parts: Answer.Parts)] = []
+            defer { for (answer, parts) in groups { answer.add(parts) } }
             guard
                 waiting.add(frames.count, ordering: .relaxed).newValue <= WireFormat.waitingFrames
             else { throw WireError("too many frames at a time") }
@@ -334,8 +334,8 @@ final class RemoteLink: Sendable {
                     // RACE: the writing thread has noticed a lost connection, and has ended all answers.
                     guard let answer = state.answers.first else { return }
                     if part.isLast { state.answers.removeFirst() }
-                    if taken.last?.answer !== answer { taken.append((answer, [])) }
-                    taken[taken.count - 1].parts.append((part, cost))
+                    if groups.last?.answer !== answer { groups.append((answer, [])) }
+                    groups[groups.count - 1].parts.append((part, cost))
                 }
             }
         }

@@ -68,12 +68,12 @@ package final class RemoteRun {
     ) throws -> Int32 {
         var mayCommit = false
         do {
-            for frame in command.frames() { try link.tell(frame) }
+            for frame in command.frames() { try link.sendWithoutGrant(frame) }
             try passOnSignal()
             _ = try Service(link, access).run { [link] in
                 guard link.takeReady() else { return }
                 mayCommit = true
-                try link.tell(FrameWriter(.go))
+                try link.sendWithoutGrant(FrameWriter(.go))
             }
             if let code = link.outcome {
                 process.hangUp()
@@ -114,7 +114,7 @@ package final class RemoteRun {
                 var frame = FrameWriter(.cancel)
                 frame.byte(UInt8(truncatingIfNeeded: signal))
                 // If this fails, the other thread finds that the connection is lost.
-                try? link.tell(frame)
+                try? link.sendWithoutGrant(frame)
                 return
             }
         }

@@ -12,7 +12,7 @@ extension RemoteTree {
         _ answer: RemoteLink.Answer, _ digests: TreeDigests, _ record: SourceRecord,
         _ options: TreeScan.Options, _ monitor: any Monitor, _ push: (BackgroundScan.Batch) -> Bool
     ) throws -> TreeScan.Findings? {
-        var tree = ToldTree(digests, on: roots[0].device)
+        var tree = ReceivedTree(digests, on: roots[0].device)
         var isGiven = true
         var progress = SyncProgress(.scanning)
         do {
@@ -61,7 +61,7 @@ extension RemoteTree {
     ///
     /// - Returns: nil if the reader has closed the stream.
     func readChanged(
-        _ begun: ToldTree, _ record: SourceRecord, _ options: TreeScan.Options, _ monitor: any Monitor,
+        _ begun: ReceivedTree, _ record: SourceRecord, _ options: TreeScan.Options, _ monitor: any Monitor,
         _ push: (BackgroundScan.Batch) -> Bool
     ) throws -> TreeScan.Findings? {
         var tree = begun
@@ -96,14 +96,14 @@ extension RemoteTree {
     /// - Parameter take: called with the entries, which are then not stored.
     /// - Returns: the directories to ask for next.
     private func ask(
-        _ asked: [ToldTree.Asked], _ tree: inout ToldTree, _ monitor: any Monitor,
+        _ asked: [ReceivedTree.Asked], _ tree: inout ReceivedTree, _ monitor: any Monitor,
         _ take: ((RelativePath, FileStatus) -> Void)? = nil
-    ) throws -> [ToldTree.Asked] {
-        var following: [ToldTree.Asked] = []
+    ) throws -> [ReceivedTree.Asked] {
+        var following: [ReceivedTree.Asked] = []
         var rest = asked[...]
         while !rest.isEmpty {
             // Only a part of the requests that may be unanswered.
-            var answers: [(RemoteLink.Answer, ArraySlice<ToldTree.Asked>)] = []
+            var answers: [(RemoteLink.Answer, ArraySlice<ReceivedTree.Asked>)] = []
             do {
                 while !rest.isEmpty, answers.count < WireFormat.openRequests / 16 {
                     let part = rest.prefix(WireFormat.batch)
@@ -127,8 +127,8 @@ extension RemoteTree {
     }
 
     private func take(
-        _ answer: RemoteLink.Answer, _ asked: ArraySlice<ToldTree.Asked>, _ tree: inout ToldTree,
-        _ following: inout [ToldTree.Asked], _ monitor: any Monitor,
+        _ answer: RemoteLink.Answer, _ asked: ArraySlice<ReceivedTree.Asked>, _ tree: inout ReceivedTree,
+        _ following: inout [ReceivedTree.Asked], _ monitor: any Monitor,
         _ take: ((RelativePath, FileStatus) -> Void)?
     ) throws {
         var asked = asked
@@ -146,7 +146,7 @@ extension RemoteTree {
     func reread(
         _ directories: () -> Set<RelativePath>, _ take: (RelativePath, FileStatus) -> Void
     ) throws {
-        guard var tree = takeTold() else { return }
+        guard var tree = takeReceived() else { return }
         defer { keep(tree) }
         var wanted = directories()
         try link.reading {

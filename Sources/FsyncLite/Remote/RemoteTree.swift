@@ -16,7 +16,7 @@ final class RemoteTree: SourceTree, FarEntries {
     /// The directories that were sent, with their numbers.
     private let directories = Mutex<[RelativePath: UInt32]>([.root: 0])
     /// The tree that the other end has reported, after a scan with a record.
-    private let told = Mutex<ToldTree?>(nil)
+    private let received = Mutex<ReceivedTree?>(nil)
     private let attributes: MirroredAttributes
 
     /// Opens the source for a run with these options.
@@ -96,13 +96,13 @@ final class RemoteTree: SourceTree, FarEntries {
     func scan(
         _ filters: Filters, _ options: TreeScan.Options, _ monitor: any Monitor, record: SourceRecord?
     ) throws -> BackgroundScan {
-        if let record, let tree = takeTold() {
+        if let record, let tree = takeReceived() {
             return try BackgroundScan(producing: { [self] push in
                 try link.reading { try readChanged(tree, record, options, monitor, push) }
             })
         }
         directories.withLock { $0 = [.root: 0] }
-        told.withLock { $0 = nil }
+        received.withLock { $0 = nil }
         if filters.readDirectories {
             let rules = try link.ask(.rules)
             rulesAhead.withLock { $0 = rules }
@@ -128,12 +128,12 @@ final class RemoteTree: SourceTree, FarEntries {
         try link.ask(.scan) { $0.flag(options.others.contains(where: \.isMountRoot)) }
     }
 
-    func takeTold() -> ToldTree? { told.withLock { $0.take() } }
+    func takeReceived() -> ReceivedTree? { received.withLock { $0.take() } }
 
     /// Stores the reported tree, so that its entries can be asked for.
-    func keep(_ tree: ToldTree) {
+    func keep(_ tree: ReceivedTree) {
         directories.withLock { $0 = tree.numbers }
-        told.withLock { $0 = tree }
+        received.withLock { $0 = tree }
     }
 
     /// - Returns: nil if the reader has closed the stream.

@@ -27,10 +27,10 @@ struct ServedLists {
     mutating func take(_ asked: AskedList) throws(WireError) -> Directory {
         guard Int(asked.number) < directories.count else { throw WireError("a directory that was not sent") }
         let directory = directories[Int(asked.number)]
-        let taken: WritableKeyPath<Directory, Bool> =
+        let wasSent: WritableKeyPath<Directory, Bool> =
             if case .rest = asked.wish { \.hasListed } else { \.hasNumbered }
-        guard !directory[keyPath: taken] else { throw WireError("a directory twice") }
-        directories[Int(asked.number)][keyPath: taken] = true
+        guard !directory[keyPath: wasSent] else { throw WireError("a directory twice") }
+        directories[Int(asked.number)][keyPath: wasSent] = true
         return directory
     }
 }

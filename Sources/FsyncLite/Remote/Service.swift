@@ -57,7 +57,7 @@ public final class Service {
         } catch let error as ServiceLink.Ended {
             throw error
         } catch let error as WireError {
-            try link.tell(
+            try link.sendWithoutGrant(
                 Service.failure(0, SyncError(.failed, "a request is not understood: \(error.reason)")))
             throw ServiceLink.Ended(reason: error.reason)
         } catch {
@@ -68,7 +68,7 @@ public final class Service {
     /// Sends the other end the reason why this one ends.
     package var refuse: @Sendable (String) -> Void {
         // If this fails, the other end is gone.
-        { [link] message in try? link.tell(Service.failure(0, SyncError(.notServed(message)))) }
+        { [link] message in try? link.sendWithoutGrant(Service.failure(0, SyncError(.notServed(message)))) }
     }
 
     private static func failure(_ id: UInt32, _ error: SyncError) -> FrameWriter {

@@ -101,7 +101,7 @@ final class ServiceLink: Sendable {
     }
 
     /// Sends a frame that needs no grant.
-    func tell(_ frame: consuming FrameWriter) throws {
+    func sendWithoutGrant(_ frame: consuming FrameWriter) throws {
         try write(frame.frame())
         try flush()
     }
@@ -223,7 +223,7 @@ final class ServiceLink: Sendable {
             return !outgoing.hasWritten
         }
         // If this fails, the reading thread finds the reason.
-        if isDue { try? tell(FrameWriter(.ping)) }
+        if isDue { try? sendWithoutGrant(FrameWriter(.ping)) }
         return true
     }
 

@@ -64,7 +64,7 @@ extension FrameWriter {
         for rule in filters.rules { bytes(rule.text) }
         bytes(filters.ignoreFileName?.bytes ?? [])
         flag(filters.excludesCaches)
-        flag(filters.staysOnFileSystem)
+        flag(filters.excludesOtherFileSystems)
         for limit in [filters.sizes.minimum, filters.sizes.maximum] {
             flag(limit != nil)
             if let limit { size(limit.rawCount) }
@@ -168,7 +168,7 @@ extension FrameReader {
             throw WireError("the name of the ignore files is invalid")
         }
         filters.excludesCaches = try flag()
-        filters.staysOnFileSystem = try flag()
+        filters.excludesOtherFileSystems = try flag()
         if try flag() { filters.sizes.minimum = ByteCount(clamping: try size()) }
         if try flag() { filters.sizes.maximum = ByteCount(clamping: try size()) }
         return filters

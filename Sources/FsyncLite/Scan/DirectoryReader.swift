@@ -97,7 +97,7 @@ final class DirectoryReader {
             return false
         }
         if listed.targets.isOne, listed.role == .inner { return false }
-        if options.staysOnMount, status.isMountRoot || status.device != rootDevice { return false }
+        if options.stopsAtMounts, status.isMountRoot || status.device != rootDevice { return false }
         if listed.role != .inner {
             let name = listed.listing.name(at: index)
             if name.elementsEqual(FileName.state.bytes) { return false }

@@ -63,7 +63,7 @@ struct DirectoryRules: Sendable {
             return contents
         }
         do throws(SystemError) {
-            if filters.staysOnFileSystem {
+            if filters.excludesOtherFileSystems {
                 let status = try directory.status()
                 // A bind mount may show a directory of the same file system.
                 contents.isOtherFileSystem =

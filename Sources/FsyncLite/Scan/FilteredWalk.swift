@@ -42,14 +42,14 @@ struct FilteredWalk: Sendable {
 
     /// Whether an entry is on a file system that the filters leave out.
     func isElsewhere(_ path: RelativePath, _ device: DeviceNumber) -> Bool {
-        filters.staysOnFileSystem && rules.device(at: path).map { $0 != device } ?? false
+        filters.excludesOtherFileSystems && rules.device(at: path).map { $0 != device } ?? false
     }
 }
 
 extension Filters {
     /// A single file can also be a mount point.
     fileprivate func leavesOut(mounted status: FileStatus) -> Bool {
-        staysOnFileSystem && status.isMountRoot && status.type != .directory
+        excludesOtherFileSystems && status.isMountRoot && status.type != .directory
     }
 
     /// The decision about one path of a source, as a run decides it.

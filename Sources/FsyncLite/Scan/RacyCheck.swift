@@ -18,7 +18,7 @@ package struct RacyCheck: Sendable {
     /// Whether change times are used. If not, modification times are.
     package var usesChangeTime = true
     /// The devices on which each change moves the change time, by the clock of the scan.
-    package var tellingDevices: Set<DeviceNumber> = []
+    package var devicesShowingChanges: Set<DeviceNumber> = []
 
     package static let shortestWindow: Int64 = 60
 
@@ -50,7 +50,7 @@ package struct RacyCheck: Sendable {
     func isWorthProbing(_ source: FileStatus) -> Bool { usesChangeTime && sharesClock && isYoung(source) }
 
     private func isYoung(_ source: FileStatus) -> Bool {
-        if source.type != .file, usesChangeTime, tellingDevices.contains(source.device) {
+        if source.type != .file, usesChangeTime, devicesShowingChanges.contains(source.device) {
             return !isBeforeScan(source)
         }
         let oldest = scanned.advanced(bySeconds: -window)

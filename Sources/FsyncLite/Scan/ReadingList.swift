@@ -57,8 +57,8 @@ struct ReadingList: Sendable {
         /// The slot is free.
         case none
         case unread
-        case taken
-        /// Taken, and no longer needed.
+        case assigned
+        /// Assigned, and no longer needed.
         case discarded
         case read(Result<Reading, SystemError>)
     }
@@ -114,7 +114,7 @@ struct ReadingList: Sendable {
             reading.directory = reading.listed.directory
             return .ready(.success(reading))
         case .none, .unread: return .read(begin(id, isNeeded: true))
-        case .taken, .discarded:
+        case .assigned, .discarded:
             if let assignment = take() { return .read(assignment) }
             awaited = id
             return .wait
@@ -148,7 +148,7 @@ struct ReadingList: Sendable {
 
     private mutating func begin(_ id: Int, isNeeded: Bool) -> Assignment {
         guard let parent = slots[id].parent else { preconditionFailure("a part that is not in the list") }
-        slots[id].phase = .taken
+        slots[id].phase = .assigned
         var isReserved = false
         if case .subdirectory = slots[id].part { isReserved = descriptors < descriptorLimit }
         if isReserved { descriptors += 1 }
@@ -311,7 +311,7 @@ struct ReadingList: Sendable {
             case .unread:
                 if let parent = slots[id].parent { leave(parent) }
                 remove(id)
-            case .taken, .discarded: slots[id].phase = .discarded
+            case .assigned, .discarded: slots[id].phase = .discarded
             case .read(let result):
                 remove(id)
                 guard case .success(let reading) = result else { continue }

@@ -177,7 +177,7 @@ struct TreeCursor {
             leave(.unseen, obstacle.errno)
             return true
         }
-        if options.staysOnMount {
+        if options.stopsAtMounts {
             if status.isImmutable || status.isAppendOnly { findings.locked[path] = status }
             if status.isMountRoot || status.device != rootDevice {
                 findings.mounts.append((path, status.isMountRoot))
@@ -206,7 +206,7 @@ struct TreeCursor {
         {
             return
         }
-        guard !options.staysOnMount, !level.listed.status.isMountRoot else { return }
+        guard !options.stopsAtMounts, !level.listed.status.isMountRoot else { return }
         let names = try? DirectoryListing.names(in: chain.current().directory(.lostAndFound))
         guard names?.isEmpty != true else { return }
         findings.problems.append(

@@ -11,7 +11,7 @@ package final class TreeScan: EntryStream {
         /// Makes unreadable directories and entries problems in the list. If false, each of them is an error.
         package var toleratesUnreadable = false
         /// Mount points are yielded and noted, but not entered.
-        package var staysOnMount = false
+        package var stopsAtMounts = false
         /// The roots of the other tree. If the scan meets one, this is an error, because neither tree may be inside the
         /// other. A bind mount can cause that, although the parent directories do not show it.
         package var others: [FileStatus] = []
@@ -33,11 +33,11 @@ package final class TreeScan: EntryStream {
         var single: RelativePath?
 
         package init(
-            omitsSockets: Bool = false, toleratesUnreadable: Bool = false, staysOnMount: Bool = false
+            omitsSockets: Bool = false, toleratesUnreadable: Bool = false, stopsAtMounts: Bool = false
         ) {
             self.omitsSockets = omitsSockets
             self.toleratesUnreadable = toleratesUnreadable
-            self.staysOnMount = staysOnMount
+            self.stopsAtMounts = stopsAtMounts
         }
 
         /// The number of threads that read directories, including the scan's own: at first, and at most.
@@ -55,7 +55,7 @@ package final class TreeScan: EntryStream {
             options.notesMounts = true
             return options.bounded
         }()
-        package static let target = Options(staysOnMount: true)
+        package static let target = Options(stopsAtMounts: true)
 
         /// The same, only for paths that can be mirrored.
         package var bounded: Options {
@@ -109,11 +109,11 @@ package final class TreeScan: EntryStream {
     package struct Findings: Sendable {
         /// Names that could not be looked at, and directories and symlinks that could not be read.
         package var problems: [Problem] = []
-        /// Mount points, and directories of other file systems. Filled only with `staysOnMount`.
+        /// Mount points, and directories of other file systems. Filled only with `stopsAtMounts`.
         package var mounts: [(path: RelativePath, isMountPoint: Bool)] = []
         /// The mounts that were entered. Filled only with `notesMounts`.
         package var mounted: [SourceMount] = []
-        /// Entries that are immutable or append-only. Filled only with `staysOnMount`.
+        /// Entries that are immutable or append-only. Filled only with `stopsAtMounts`.
         package var locked: [RelativePath: FileStatus] = [:]
         /// Other targets in the tree. Filled only with `leavesTargets`.
         package var targets: [RelativePath] = []

@@ -31,8 +31,8 @@ struct LocalTree: SourceTree, LocalContents {
             },
             devices: devices,
             keepsIdentity: infos.map(\.keepsIdentity), sharesClock: infos.allSatisfy(\.sharesClock),
-            tellingDevices: Set(zip(devices, infos).filter(\.1.tellsChanges).map(\.0)),
-            tellsDigests: !root.isJoined && infos.allSatisfy(\.tellsChanges),
+            devicesShowingChanges: Set(zip(devices, infos).filter(\.1.showsChanges).map(\.0)),
+            hasDirectoryDigests: !root.isJoined && infos.allSatisfy(\.showsChanges),
             scanned: scanned, disks: disks.isEmpty ? "" : String(sum.value, radix: 16),
             writebackDelay: try KernelClock.writebackDelay(),
             isReadByRoot: Account.isRoot)

@@ -125,7 +125,7 @@ enum Overlap {
             let path = names.reduce(found) { $0.appending($1) }
             if try isLeftOut(path, by: filters) { return nil }
             var others = filters
-            others.staysOnFileSystem = true
+            others.excludesOtherFileSystems = true
             if try isLeftOut(path, by: others) { return .adding("--one-file-system") }
             let special = Array("\\*?[".utf8)
             return .adding(

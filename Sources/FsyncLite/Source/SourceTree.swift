@@ -54,9 +54,9 @@ struct SourceFacts: Sendable {
     /// Whether its change times come from the clock of `scanned`.
     var sharesClock: Bool
     /// See `RacyCheck`.
-    var tellingDevices: Set<DeviceNumber> = []
+    var devicesShowingChanges: Set<DeviceNumber> = []
     /// Whether it can show by digests of directories that all entries are unchanged.
-    var tellsDigests = false
+    var hasDirectoryDigests = false
     /// The time of opening, by the clock for time stamps of its files.
     var scanned: ManifestHeader.Scan
     /// See `ManifestHeader`.
@@ -73,7 +73,7 @@ struct SourceFacts: Sendable {
         var check = RacyCheck(
             scanned: scanned.time.fileTime, clock: scanned.clock,
             window: max(RacyCheck.shortestWindow, writebackDelay))
-        (check.sharesClock, check.tellingDevices) = (sharesClock, tellingDevices)
+        (check.sharesClock, check.devicesShowingChanges) = (sharesClock, devicesShowingChanges)
         check.usesChangeTime = keepsIdentity.allSatisfy(\.self)
         return check
     }

@@ -120,21 +120,21 @@ package struct ManifestUpdate: Sendable {
         return PathMerge([
             origin(removed.sorted().lazy.map { ($0, nil) as Edit }),
             origin(left.lazy.map { (changes.targetPath(at: Int($0)), nil) as Edit }),
-            origin(others.map { (changes.path(at: $0), kept(at: $0)) as Edit }),
+            origin(others.map { (changes.path(at: $0), remainingEntry(at: $0)) as Edit }),
             origin(set.lazy.map { ($0.file.path, $0) as Edit }),
             origin(staged.indices.lazy.compactMap { staged(at: $0) }.map { ($0.file.path, $0) as Edit }),
         ])
     }
 
     /// The entry of a match without a new object; nil for a deleted entry.
-    private func kept(at index: Int) -> Entry? {
+    private func remainingEntry(at index: Int) -> Entry? {
         guard case .match(let match) = difference.changes[index] else { return nil }
         let policy = difference.policy
         let target = match.target.status
-        let stays = !match.changesAttributes && (!match.isRenamed || moves.isCarried(match))
+        let hasKnownTime = !match.changesAttributes && (!match.isRenamed || moves.isCarried(match))
         return Entry(
-            file: match.held, targetInode: target.inode,
-            targetChanged: stays && !policy.movesLater(target) ? target.changed : nil,
+            file: match.asStored, targetInode: target.inode,
+            targetChanged: hasKnownTime && !policy.movesLater(target) ? target.changed : nil,
             marks: policy.marks(of: match.source, base: match.base?.known),
             object: numbers.wanted(match, at: index), location: match.target.path)
     }

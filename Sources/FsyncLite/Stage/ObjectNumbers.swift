@@ -46,7 +46,7 @@ package struct ObjectNumbers: Sendable {
         }
         next += UInt64(new.count)
         noteMoved()
-        for case .kept(let file) in difference.links.values { linked.insert(file.status.inode) }
+        for case .existing(let file) in difference.links.values { linked.insert(file.status.inode) }
         try noteNames(recorded)
         for index in changes.indices where changes.head(at: index).isUnnumbered {
             switch changes[index] {
@@ -109,7 +109,7 @@ package struct ObjectNumbers: Sendable {
             if let file = changes[index].target { want(file) }
         }
         for (file, _, _) in difference.uncovered { want(file) }
-        for case .kept(let file) in difference.links.values { want(file) }
+        for case .existing(let file) in difference.links.values { want(file) }
         guard !wanted.isEmpty, let manifest = try recorded() else { return }
         var others = Set(difference.forgotten)
         for index in changes.indices where isUnnumbered(index) {
@@ -153,8 +153,8 @@ package struct ObjectNumbers: Sendable {
     func number(arriving file: File) -> UInt64 {
         guard isNew(file.object) else { return file.object }
         switch difference.links[file.path] {
-        case .kept(let kept):
-            return kept.object != 0 ? kept.object : byInode[kept.status.inode] ?? own(file.path)
+        case .existing(let existing):
+            return existing.object != 0 ? existing.object : byInode[existing.status.inode] ?? own(file.path)
         case .staged(let first): return own(first)
         case nil: return own(file.path)
         }

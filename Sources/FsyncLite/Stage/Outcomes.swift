@@ -78,7 +78,7 @@ extension File {
     ) -> File {
         var omitted = self.omitted.intersection([.links, .unread])
         let isSet = status.type != .symlink || attributes.contains(.symlinks)
-        if isSet, !status.modified.isKept(as: target.modified, step: timeStep) { omitted.insert(.modified) }
+        if isSet, !status.modified.isStored(as: target.modified, step: timeStep) { omitted.insert(.modified) }
         if status.type != .symlink, attributes.contains(.mode), target.permissions != status.permissions {
             omitted.insert(.mode)
         }
@@ -151,17 +151,17 @@ extension ManifestUpdate {
 
     private mutating func addNewNames(_ difference: Difference, _ numbers: ObjectNumbers) {
         let changes = difference.changes
-        let kept = Dictionary(
+        let matchIndices = Dictionary(
             uniqueKeysWithValues: changes.indices(of: .match).map { (changes.targetPath(at: $0), $0) })
         for file in difference.arriving {
-            guard case .kept(let target)? = difference.links[file.path] else { continue }
+            guard case .existing(let target)? = difference.links[file.path] else { continue }
             let match =
-                kept[target.path].map { changes[match: $0] }
+                matchIndices[target.path].map { changes[match: $0] }
                 ?? Match(source: file.recorded(as: target), target: target)
-            var held = match.held.moved(to: file.path)
-            held.object = numbers.number(arriving: file)
+            var entry = match.asStored.moved(to: file.path)
+            entry.object = numbers.number(arriving: file)
             set(
-                held, targetInode: target.status.inode,
+                entry, targetInode: target.status.inode,
                 marks: difference.policy.marks(of: match.source, base: match.base?.known),
                 at: target.path)
         }
@@ -204,7 +204,7 @@ extension ManifestUpdate {
                 }
             }
         }
-        for case .kept(let file) in difference.links.values { touched.insert(file.status.inode) }
+        for case .existing(let file) in difference.links.values { touched.insert(file.status.inode) }
         return touched
     }
 }

@@ -20,7 +20,7 @@ final class PreviousStage {
             ? [:]
             : Dictionary(uniqueKeysWithValues: entries.filter(\.isFile).map { ($0.path, $0) })
         for name in found {
-            var kept: [RelativePath: RelativePath] = [:]
+            var usable: [RelativePath: RelativePath] = [:]
             // If others may write to a stage, its content cannot be trusted.
             if let status = try stages.status(of: name), status.type == .directory,
                 status.owner == Account.effectiveUser, status.permissions & 0o022 == 0
@@ -37,18 +37,18 @@ final class PreviousStage {
                         } else {
                             return
                         }
-                        kept[file.location] = file.path
+                        usable[file.location] = file.path
                     }
                 } catch {
                     // Files missing from the log are copied again.
                 }
-                if !kept.isEmpty {
-                    for location in try PreviousStage.prune(stage, keeping: kept) {
-                        kept[location].map { files[$0] = nil }
+                if !usable.isEmpty {
+                    for location in try PreviousStage.prune(stage, keeping: usable) {
+                        usable[location].map { files[$0] = nil }
                     }
                 }
             }
-            if kept.isEmpty {
+            if usable.isEmpty {
                 try state.discard(name, in: stages)
             } else {
                 names.append(name)
@@ -61,7 +61,7 @@ final class PreviousStage {
     ///
     /// - Returns: the wanted files that were touched after the log's last line, even if size and time were restored.
     private static func prune(
-        _ stage: Directory, keeping kept: [RelativePath: RelativePath]
+        _ stage: Directory, keeping usable: [RelativePath: RelativePath]
     ) throws -> [RelativePath] {
         let scan = try TreeScan(stage, TreeScan.Options(toleratesUnreadable: true))
         let resolver = PathResolver(stage)
@@ -74,7 +74,7 @@ final class PreviousStage {
                     let (directory, name) = try resolver.location(of: scan.path)
                 else { continue }
                 try ObjectHandle(name, in: directory).setPermissions(0o700)
-            } else if kept[scan.path] == nil {
+            } else if usable[scan.path] == nil {
                 if scan.path != log { others.append(scan.path) }
             } else if logged.map({ scan.status.changed > $0 }) ?? true {
                 touched.append(scan.path)

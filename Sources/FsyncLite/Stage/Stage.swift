@@ -133,10 +133,11 @@ final class Stage {
                 worker.announce(directories[number...].prefix(Stage.announced).map(staged.file))
             }
             let file = staged.file(at: index)
-            let staysOpen = graph.deferredDirectories.contains(file.path)
+            let makesAccessible = graph.deferredDirectories.contains(file.path)
             work.end(
                 index, file,
-                try worker.stage(index, file, at: staged.location(at: index), staysOpen: staysOpen))
+                try worker.stage(
+                    index, file, at: staged.location(at: index), makesAccessible: makesAccessible))
         }
         self.staged = work.staged
         try openSlots()

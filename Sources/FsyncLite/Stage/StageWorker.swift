@@ -60,18 +60,18 @@ final class StageWorker {
     /// - Parameters:
     ///   - index: the index of the staged entry.
     ///   - location: its path below the stage.
-    ///   - staysOpen: adds the permissions that ordinary users need to move a directory or add to it. The commit
+    ///   - makesAccessible: adds the permissions that ordinary users need to move a directory or add to it. The commit
     ///     removes them at its end.
     /// - Throws: an error if it cannot be written. If the source cannot be read, this is an outcome.
     func stage(
-        _ index: Int, _ file: File, at location: RelativePath, staysOpen: Bool = false
+        _ index: Int, _ file: File, at location: RelativePath, makesAccessible: Bool = false
     ) throws -> Stage.Outcome {
         try monitor.checkCancellation()
         return try stage.root.naming(file.path) {
             let (parent, name) = try resolve(location)
             if file.isFile { return try stageContent(index, file, at: location, parent, name) }
             if let problem = try make(file, name, in: parent) { return .failed(problem) }
-            return try finish(file, name, parent, staysOpen: staysOpen)
+            return try finish(file, name, parent, makesAccessible: makesAccessible)
         }
     }
 
@@ -113,7 +113,7 @@ final class StageWorker {
     ) throws -> Stage.Outcome {
         let (parent, name) = place
         log.note(index, file, at: location, file.status, stagedInode: status.inode)
-        let held = try parent.extendedAttributes(of: name, extendedKinds)
+        let present = try parent.extendedAttributes(of: name, extendedKinds)
         var file = file
         let wanted = try readAttributes(of: &file)
         file = file.with(wantedStatus(file.status, on: status))
@@ -121,7 +121,7 @@ final class StageWorker {
             options.digests != .none
             ? try digest(of: ObjectHandle(opening: name, in: parent, [.read, .noFollow]), options.mostHoles)
             : nil
-        return staged(file, as: status, wanted, wanted.filter { held[$0.name] != $0.value })
+        return staged(file, as: status, wanted, wanted.filter { present[$0.name] != $0.value })
     }
 
     /// Makes another name for a staged file. Returns false if it cannot have one. Then it is copied again.
@@ -139,7 +139,7 @@ final class StageWorker {
     }
 
     private func finish(
-        _ file: File, _ name: FileName, _ parent: Directory, staysOpen: Bool
+        _ file: File, _ name: FileName, _ parent: Directory, makesAccessible: Bool
     ) throws -> Stage.Outcome {
         let handle = try ObjectHandle(name, in: parent)
         var file = file
@@ -149,10 +149,10 @@ final class StageWorker {
         // The wanted time is set even if the present one is near. The commit may set it once more.
         own.keepUnmirrored(of: made, mirroring: attributes, timeStep: 1)
         var wanted = Attributes(own, extended: extended.isEmpty ? nil : extended)
-        if staysOpen { wanted.permissions |= 0o700 }
+        if makesAccessible { wanted.permissions |= 0o700 }
         let refused = try handle.set(wanted, over: made, setsOwner: setsOwner, extendedKinds)
         var status = try handle.status()
-        if staysOpen, attributes.contains(.mode) { status.permissions = own.permissions }
+        if makesAccessible, attributes.contains(.mode) { status.permissions = own.permissions }
         return staged(file.with(own), as: status, extended, refused.extended)
     }
 

@@ -15,7 +15,7 @@ final class ClosedDirectories {
     /// Opens the visible ones. Returns false if there are none.
     private func openAll() throws -> Bool {
         let before = opened.count
-        let scan = try TreeScan(root, TreeScan.Options(toleratesUnreadable: true, staysOnMount: true))
+        let scan = try TreeScan(root, TreeScan.Options(toleratesUnreadable: true, stopsAtMounts: true))
         let resolver = PathResolver(root)
         while try scan.advance() {
             let status = scan.status
@@ -36,7 +36,7 @@ final class ClosedDirectories {
     /// The first directory that would be opened; nil if there is none.
     static func first(in root: Directory) throws -> RelativePath? {
         guard !Account.isRoot else { return nil }
-        let scan = try TreeScan(root, TreeScan.Options(toleratesUnreadable: true, staysOnMount: true))
+        let scan = try TreeScan(root, TreeScan.Options(toleratesUnreadable: true, stopsAtMounts: true))
         while try scan.advance() { if isClosed(scan.status) { return scan.path } }
         return nil
     }

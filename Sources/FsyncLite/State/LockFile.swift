@@ -33,13 +33,13 @@ struct LockFile: Hashable {
 
     /// Owns the file, and the locks on the state, during a run.
     final class Holder: Sendable {
-        private struct Taken {
+        private struct OwnFile {
             let directory: Directory
             /// nil if the disk was too full to write it.
             let content: LockFile?
         }
 
-        private let taken = Mutex<Taken?>(nil)
+        private let ownFile = Mutex<OwnFile?>(nil)
         private let wanted = Mutex(false)
         /// The locked directories. A directory that is moved remains locked.
         private let locked = Mutex<[Directory]>([])
@@ -56,7 +56,8 @@ struct LockFile: Hashable {
         ///
         /// - Throws: `SyncError` with code `locked` if a run on another machine may have the lock.
         func take(in state: StateDirectory, of target: [UInt8], breaking: Bool = false) throws {
-            guard let fileSystem = state.directory.fileSystem, isWanted, taken.withLock({ $0 == nil }) else {
+            guard let fileSystem = state.directory.fileSystem, isWanted, ownFile.withLock({ $0 == nil })
+            else {
                 return
             }
             let own = try LockFile.own()
@@ -86,18 +87,18 @@ struct LockFile: Hashable {
                 where [.noSpace, .quotaExceeded].contains(error.errno) && error.call == "write"
             {
                 // An empty file also excludes others. The run may soon make space.
-                return taken.withLock { $0 = Taken(directory: state.directory, content: nil) }
+                return ownFile.withLock { $0 = OwnFile(directory: state.directory, content: nil) }
             } catch let error as SystemError where error.errno == .exists {
                 throw SyncError(.locked, path: target, "another fsync-lite is writing to this target")
             }
-            taken.withLock { $0 = Taken(directory: state.directory, content: own) }
+            ownFile.withLock { $0 = OwnFile(directory: state.directory, content: own) }
         }
 
         deinit {
-            guard let taken = taken.withLock({ $0 }) else { return }
+            guard let ownFile = ownFile.withLock({ $0 }) else { return }
             // `recover --break-lock` may have removed it. If it remains, the next run finds that the process has ended.
-            if LockFile.found(in: taken.directory) == taken.content {
-                try? taken.directory.unlink(StateEntry.lock.name)
+            if LockFile.found(in: ownFile.directory) == ownFile.content {
+                try? ownFile.directory.unlink(StateEntry.lock.name)
             }
         }
     }

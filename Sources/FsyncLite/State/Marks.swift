@@ -63,9 +63,9 @@ extension StateDirectory {
     func keepingTime(of root: Directory, _ move: () throws -> Void) throws {
         // RACE: the file gets its name together with its time. Otherwise, an interruption between creating it and
         // setting its time would give the root the time of that moment.
-        let kept = try PendingFile(StateEntry.rootTime.name, in: directory)
-        try kept.setModified(root.status().modified)
-        try kept.commit(durably: false)
+        let rootTime = try PendingFile(StateEntry.rootTime.name, in: directory)
+        try rootTime.setModified(root.status().modified)
+        try rootTime.commit(durably: false)
         let moved = Result(catching: move)
         try putBackTime(of: root)
         try moved.get()

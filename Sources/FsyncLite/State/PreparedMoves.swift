@@ -11,7 +11,7 @@ struct PreparedMoves {
 
     private let roles: [Role]
     private var positions: [Position]
-    private var taken: Set<OperationGraph.Location> = []
+    private var occupied: Set<OperationGraph.Location> = []
     private var hasArrived = false
 
     /// - Throws: the result of `error` for an object that no prepared transaction contains: its number and the reason.
@@ -36,7 +36,7 @@ struct PreparedMoves {
         }
         for (number, object) in objects.enumerated() where object.old == nil {
             guard let slot = object.slot else { continue }
-            guard taken.insert(slot).inserted else { throw error(number, "two objects in one slot") }
+            guard occupied.insert(slot).inserted else { throw error(number, "two objects in one slot") }
         }
         if let number = PreparedMoves.loop(in: objects, \.old) ?? PreparedMoves.loop(in: objects, \.new) {
             throw error(number, "an object within itself")
@@ -121,7 +121,7 @@ struct PreparedMoves {
     }
 
     private mutating func take(_ location: OperationGraph.Location?) -> Bool {
-        location.map { taken.insert($0).inserted } ?? false
+        location.map { occupied.insert($0).inserted } ?? false
     }
 
     /// Whether every object is at its last location.

@@ -135,9 +135,9 @@ public struct RunRecord: Sendable {
             var document = try read(in: holder)
             let messages = Messages(of: document)
             body(&document)
-            let kept = document.runs.suffix(RunRecord.most)
+            let newest = document.runs.suffix(RunRecord.most)
             let good = document.runs.last { $0.run?.isGood ?? false }
-            document.runs = (good.map { kept.contains($0) ? [] : [$0] } ?? []) + kept
+            document.runs = (good.map { newest.contains($0) ? [] : [$0] } ?? []) + newest
             // Messages are written first, so that no run lacks its message. Most runs have none.
             let present = Messages(of: document)
             if present != messages { try write(present, to: hidden, in: holder) }

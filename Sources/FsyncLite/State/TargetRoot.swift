@@ -125,7 +125,7 @@ struct TargetRoot {
             else { throw error }
             guard error.errno == .readOnlyFileSystem, var known = capabilities else { return }
             // Attributes that it lacks would be in each plan, so it is treated as having none. No run begins on it.
-            known.held.subtract([.owners, .permissions, .acls, .xattrs])
+            known.stored.subtract([.owners, .permissions, .acls, .xattrs])
             fileSystem?.take(known)
         }
     }

@@ -12,12 +12,12 @@ public struct SharedVersion: Hashable, Sendable {
 
 /// Finds old versions with names outside of the history.
 struct SharedVersions {
-    private var held: [(snapshot: String, path: RelativePath, status: FileStatus)] = []
+    private var versions: [(snapshot: String, path: RelativePath, status: FileStatus)] = []
 
     /// - Parameter status: the status of the old version's object.
     mutating func look(at status: FileStatus?, _ path: RelativePath, of snapshot: String) {
         guard let status, status.type != .directory, status.links > 1 else { return }
-        held.append((snapshot, path, status))
+        versions.append((snapshot, path, status))
     }
 
     /// The versions whose object has another name in the tree or outside of the target.
@@ -26,9 +26,9 @@ struct SharedVersions {
     ///   - tree: the target's root.
     ///   - state: the target's state.
     func found(in tree: Directory, and state: Directory, _ monitor: any Monitor) throws -> [SharedVersion] {
-        guard !held.isEmpty else { return [] }
+        guard !versions.isEmpty else { return [] }
         var names: [LinkedFile: (all: UInt32, inTree: UInt32)] = [:]
-        for (_, _, status) in held { names[LinkedFile(status)] = (0, 0) }
+        for (_, _, status) in versions { names[LinkedFile(status)] = (0, 0) }
         func count(_ root: Directory, isTree: Bool) throws {
             var options = TreeScan.Options(toleratesUnreadable: true)
             options.isInside = !isTree
@@ -44,7 +44,7 @@ struct SharedVersions {
         }
         try count(tree, isTree: true)
         try count(state, isTree: false)
-        return held.compactMap { snapshot, path, status in
+        return versions.compactMap { snapshot, path, status in
             guard let found = names[LinkedFile(status)], status.links > found.all || found.inTree > 0 else {
                 return nil
             }

@@ -156,13 +156,14 @@ public struct Verification: Sendable {
             for found in outcome.found { try report(found) }
         }
         /// Reports a discrepancy after those of the files before it.
-        func tell(_ found: Discrepancy) throws {
+        func reportInOrder(_ found: Discrepancy) throws {
             guard readsContent else { return try report(found) }
             try copies.add(.found(found)) { try take($0) }
         }
-        func tellProblems() throws {
+        func reportProblems() throws {
             for problem in scan.findings.problems.dropFirst(reported) {
-                try tell(Discrepancy(kind: .unreadable, path: problem.path, message: problem.message))
+                try reportInOrder(
+                    Discrepancy(kind: .unreadable, path: problem.path, message: problem.message))
             }
             reported = scan.findings.problems.count
         }
@@ -180,7 +181,7 @@ public struct Verification: Sendable {
                     causes.subtract([.xattrs, .acls])
                 }
                 if !causes.isEmpty {
-                    try tell(Discrepancy(kind: .changed, path: scan.path, causes: causes))
+                    try reportInOrder(Discrepancy(kind: .changed, path: scan.path, causes: causes))
                 }
                 if readsContent, recorded.status.type == .file,
                     causes.isDisjoint(with: [.type, .size, .modified]), part.contains(recorded.path)
@@ -195,14 +196,14 @@ public struct Verification: Sendable {
                 }
             // Earlier versions mirrored paths of this length.
             case .left where recorded.path.bytes.count > RelativePath.longest: break
-            case .left: try tell(Discrepancy(kind: .missing, path: recorded.path))
+            case .left: try reportInOrder(Discrepancy(kind: .missing, path: recorded.path))
             case .right where isFiltered: summary.unlisted += 1
-            case .right: try tell(Discrepancy(kind: .added, path: scan.path))
+            case .right: try reportInOrder(Discrepancy(kind: .added, path: scan.path))
             }
             if trees.side != .right { summary.entries += 1 }
-            try tellProblems()
+            try reportProblems()
         }
-        try tellProblems()
+        try reportProblems()
         try copies.finish { try take($0) }
         return summary
     }

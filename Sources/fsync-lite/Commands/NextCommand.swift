@@ -106,7 +106,7 @@ struct NextCommand {
             } + opposites.map { ($0, nil) }
         // Leave out options that get a new value, and a saved plan, which allows no other options.
         let replaced = added.map(\.0) + way.removing + [SyncRun.savedPlan.name]
-        let kept = typed.options.list.filter { option in
+        let remaining = typed.options.list.filter { option in
             description.options.contains {
                 $0.name == option.name
                     && (!replaced.contains($0.name) || $0.isRepeatable && !way.removing.contains($0.name))
@@ -117,8 +117,8 @@ struct NextCommand {
         }
         let settings = OptionDescription.settingsFile.name
         let options =
-            savedOptions + text(kept.filter { $0.name != settings }) + text(added)
-            + text(kept.filter { $0.name == settings })
+            savedOptions + text(remaining.filter { $0.name != settings }) + text(added)
+            + text(remaining.filter { $0.name == settings })
         return (way.user.map(NextCommand.prefix) ?? "") + NextCommand.line(description.words, options, words)
     }
 

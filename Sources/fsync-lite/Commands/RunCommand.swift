@@ -109,7 +109,7 @@ enum RunCommand: Command {
             ended = HookReport(job, report, code, steps.document(report), RecordedRun.Outcome(error))
         }
         /// The other commands run even if the log cannot be written.
-        func tell(_ failure: String) {
+        func reportFailure(_ failure: String) {
             Console.complain(job.labelled(failure))
             do {
                 try steps.log("problem: \(failure)")
@@ -119,11 +119,11 @@ enum RunCommand: Command {
         }
         if [.done, .committedWithOmissions].contains(ended.code), let failure = job.run(.after, ended) {
             ended.fail(failure, .committedWithOmissions)
-            tell(failure)
+            reportFailure(failure)
         }
         if ended.code != .done, let failure = job.run(.onFailure, ended) {
             ended.note(failure)
-            tell(failure)
+            reportFailure(failure)
         }
         return ended.recorded
     }

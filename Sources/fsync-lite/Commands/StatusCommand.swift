@@ -216,8 +216,8 @@ enum StatusCommand: ReadingCommand {
             let problems = asked.lastRun?.problems ?? 0
             let reason = asked.recordedGood?.outcome?.message.map { singleLine($0) }
             let rest = problems > 0 ? "\(Amount.entries(problems)) could not be mirrored" : reason
-            let told = [good.ageText()] + (asked.recordedGood?.work ?? []) + [rest].compactMap(\.self)
-            lines.append("last good run   \(good.localText)   \(told.joined(separator: ", "))")
+            let parts = [good.ageText()] + (asked.recordedGood?.work ?? []) + [rest].compactMap(\.self)
+            lines.append("last good run   \(good.localText)   \(parts.joined(separator: ", "))")
         }
         if let failed = asked.failed {
             lines.append("last attempt    \(failed.began.localText)   \(failed.resultAndReason)")
@@ -271,7 +271,7 @@ enum StatusCommand: ReadingCommand {
         }
         if !status.history.isEmpty {
             let count = Amount.of(status.history.count + 1, "snapshot")
-            try console.line("history    \(count), \(Amount.bytes(status.bytesHeld))")
+            try console.line("history    \(count), \(Amount.bytes(status.bytesStored))")
         }
     }
 }

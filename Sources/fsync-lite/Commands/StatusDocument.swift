@@ -8,12 +8,12 @@ enum StatusDocument {
         document.text.name(asked)
         document.text.status(status)
         document.text.runs(asked)
-        document.text.field("history_bytes_held", status.bytesHeld)
+        document.text.field("history_bytes_held", status.bytesStored)
         try document.array("history", of: status.history, to: &console) { text, applied in
             text.field("id", applied.id)
             text.field("short_id", applied.shortID)
             text.field("created", applied.created)
-            text.field("bytes_held", applied.bytesHeld)
+            text.field("bytes_held", applied.bytesStored)
         }
         try document.end(to: &console)
     }

@@ -32,7 +32,7 @@ extension SyncOptions {
             $0.filters.excludesCaches = true
         }.rare,
         .flag("--one-file-system", "leave out other file systems and bind mounts") {
-            $0.filters.staysOnFileSystem = true
+            $0.filters.excludesOtherFileSystems = true
         },
         .size("--max-size", "leave out larger files; SIZE is such as 10M") { $0.filters.sizes.maximum = $1 }
             .rare,

@@ -50,8 +50,8 @@ extension RetentionOptions {
     init(_ given: GivenOptions) throws {
         self.init()
         let rules = try RetentionPolicy(given)
-        forgetsKept = given.has(RetentionOptions.retention)
-        guard !forgetsKept || rules.isEmpty else {
+        forgetsStored = given.has(RetentionOptions.retention)
+        guard !forgetsStored || rules.isEmpty else {
             throw UsageError(
                 "--retention default excludes other rules of retention",
                 hint: "leave out one of the two")

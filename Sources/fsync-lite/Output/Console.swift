@@ -39,11 +39,11 @@ struct Console: ByteSink {
         _ = Result { try StandardStream.error.write(Array("fsync-lite: \(text)\n".utf8)) }
     }
 
-    private static let told = Mutex<Set<String>>([])
+    private static let printed = Mutex<Set<String>>([])
 
     /// Prints a line only if this process has not printed it before.
     static func complainOnce(_ text: String) {
-        guard told.withLock({ $0.insert(text).inserted }) else { return }
+        guard printed.withLock({ $0.insert(text).inserted }) else { return }
         complain(text)
     }
 

@@ -20,7 +20,7 @@ enum SnapshotText {
         return [
             snapshot.shortID, snapshot.created.map { String($0.localText.prefix(16)) } ?? "-",
             snapshot.summary.map(counts) ?? "-", snapshot.copied.map(Amount.bytes) ?? "-",
-            isPresent ? "-" : Amount.bytes(snapshot.bytesHeld), notes.joined(separator: "  "),
+            isPresent ? "-" : Amount.bytes(snapshot.bytesStored), notes.joined(separator: "  "),
         ]
     }
 
@@ -44,13 +44,13 @@ enum SnapshotText {
     /// Prints each snapshot, the total, and a line such as `rules: keep_last 3, keep_within 7d (built in)`.
     static func write(_ snapshots: [Snapshot], _ rules: RetentionRules, to console: inout Console) throws {
         if !snapshots.isEmpty { try table(snapshots).write(to: &console) }
-        try console.line("history: \(Amount.bytes(bytesHeld(snapshots)))")
+        try console.line("history: \(Amount.bytes(bytesStored(snapshots)))")
         let more = rules.origin == .builtIn ? "; if a run needs the space, the oldest are removed" : ""
         try console.line("rules: \(escapedText("\(rules.policy)".utf8)) (\(rules.origin.rawValue)\(more))")
     }
 
-    private static func bytesHeld(_ snapshots: [Snapshot]) -> ByteCount {
-        snapshots.map(\.bytesHeld).sum()
+    private static func bytesStored(_ snapshots: [Snapshot]) -> ByteCount {
+        snapshots.map(\.bytesStored).sum()
     }
 
     /// The document of `--json`.
@@ -60,7 +60,7 @@ enum SnapshotText {
     ) throws {
         var document = DocumentWriter(format: "fsync-lite-snapshots")
         document.text.field("target", "target_base64", target[...])
-        document.text.field("bytes_held", bytesHeld(snapshots))
+        document.text.field("bytes_held", bytesStored(snapshots))
         document.text.field("rules", rules.policy.description)
         document.text.field("rules_from", rules.origin.rawValue)
         if let removed {
@@ -71,7 +71,7 @@ enum SnapshotText {
             text.field("id", snapshot.id)
             text.field("short_id", snapshot.shortID)
             addRun(snapshot, to: &text)
-            text.field("bytes_held", snapshot.bytesHeld)
+            text.field("bytes_held", snapshot.bytesStored)
             text.field("kept", snapshot.reasons)
             if let damage = snapshot.damage { text.field("damage", damage) }
         }

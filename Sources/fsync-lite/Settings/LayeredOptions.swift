@@ -50,8 +50,8 @@ extension RetentionOptions {
             case .defaults: defaults = own.given
             case .target: settings = own.given
             case .job:
-                guard self.given == nil, !forgetsKept else { break }
-                (self.given, forgetsKept) = (own.given, own.forgetsKept)
+                guard self.given == nil, !forgetsStored else { break }
+                (self.given, forgetsStored) = (own.given, own.forgetsStored)
             }
         }
     }

@@ -40,7 +40,7 @@ struct RacyCheckTests {
     /// It cannot be mapped.
     @Test func whatIsNoFileIsRacyOnlyForTheMomentOfTheScan() {
         var link = with(status(.symlink)) { $0.device = DeviceNumber(major: 8, minor: 1) }
-        let telling = check { $0.tellingDevices = [DeviceNumber(major: 8, minor: 1)] }
+        let telling = check { $0.devicesShowingChanges = [DeviceNumber(major: 8, minor: 1)] }
         for (changed, racy) in [
             (FileTime(seconds: 999, nanoseconds: 999_999_999), false), (seconds(1000), true),
             // From a file system with times of whole seconds.

@@ -60,7 +60,7 @@ struct AdmittedFiltersTests {
 
     @Test func marksOfDirectoriesMayOnlyBeAdded() {
         let caches = with(Filters()) { $0.excludesCaches = true }
-        let mounts = with(Filters()) { $0.staysOnFileSystem = true }
+        let mounts = with(Filters()) { $0.excludesOtherFileSystems = true }
         for filters in [caches, mounts] {
             #expect(filters.admit(filters) && Filters().admit(filters) && !filters.admit(Filters()))
         }

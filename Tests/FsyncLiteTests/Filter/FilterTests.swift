@@ -172,7 +172,7 @@ struct FilterTests {
     @Test func whatIsMountedStaysEmpty() throws {
         var filters = Filters()
         let tree = ["mnt": FilterDirectory(isOtherFileSystem: true)]
-        filters.staysOnFileSystem = true
+        filters.excludesOtherFileSystems = true
         #expect(try explain(filters, "mnt", .directory, in: tree) == "no pattern excludes it")
         #expect(
             try explain(filters, "mnt/x/y", in: tree)
@@ -222,7 +222,7 @@ struct FilterTests {
         #expect(first.summary.lines == ["--exclude=*.o", "--include=a\\nb"])
 
         #expect(first.setIgnoreFile(named: ".ignore".utf8) && !first.setIgnoreFile(named: "a/b".utf8))
-        (first.excludesCaches, first.staysOnFileSystem) = (true, true)
+        (first.excludesCaches, first.excludesOtherFileSystems) = (true, true)
         first.sizes = SizeLimits(minimum: 1, maximum: 2)
         #expect(
             first.summary.lines.dropFirst(2) == [
@@ -249,7 +249,7 @@ struct FilterTests {
         #expect(try explain(read, "x.o") == "the pattern *.o excludes it")
         #expect(Filters(FilterSummary(lines: [])) == Filters())
         filters.exclude("".utf8)
-        (filters.excludesCaches, filters.staysOnFileSystem) = (true, true)
+        (filters.excludesCaches, filters.excludesOtherFileSystems) = (true, true)
         filters.sizes = SizeLimits(minimum: 1, maximum: 20)
         _ = filters.setIgnoreFile(named: ".a=b\u{1B}".utf8)
         #expect(Filters(filters.summary) == nil)

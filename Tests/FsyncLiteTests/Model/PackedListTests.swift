@@ -174,7 +174,7 @@ struct PackedListTests {
         var match = Match(source: source, target: target, base: base)
         match.causes = Causes(rawValue: UInt16(truncatingIfNeeded: random.next()))
         (match.replacesContent, match.needsContentComparison) = (random.oneIn(2), random.oneIn(2))
-        (match.sourceStands, match.targetStands) = (random.oneIn(2), random.oneIn(2))
+        (match.sourceHasBaseDigest, match.targetHasBaseDigest) = (random.oneIn(2), random.oneIn(2))
         (match.needsInspection, match.isMislinked) = (random.oneIn(2), random.oneIn(2))
         return match
     }

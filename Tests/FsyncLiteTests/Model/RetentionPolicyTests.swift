@@ -105,11 +105,11 @@ struct RetentionPolicyTests {
         let labels = [1: "a", 2: "b"]
         #expect(
             kept(times, labels: labels, policy { $0.keepLabel = ["b"] }) == ["present", previous, "label b"])
-        let rules = RetentionOptions().rules(kept: nil, Settings(keepLast: 1).rules).policy
+        let rules = RetentionOptions().rules(stored: nil, Settings(keepLast: 1).rules).policy
         #expect(kept(times, labels: labels, rules) == ["present", "last, label a", "label b"])
         var settings = Settings(keepLast: 1)
         settings.rules.keepLabel = []
-        let others = RetentionOptions().rules(kept: nil, settings.rules).policy
+        let others = RetentionOptions().rules(stored: nil, settings.rules).policy
         #expect(kept(times, labels: labels, others) == ["present", "last", ""])
     }
 
@@ -269,35 +269,35 @@ struct RetentionPolicyTests {
         var options = RetentionOptions()
         var settings = Settings()
         func rules() -> String {
-            let rules = options.rules(kept: kept, settings.rules)
+            let rules = options.rules(stored: stored, settings.rules)
             return "\(rules.policy) \(rules.origin)"
         }
-        var kept: RetentionPolicy?
+        var stored: RetentionPolicy?
         #expect(rules() == "keep_last 3, keep_within 7d builtIn")
         options.defaults = policy { $0.keepDaily = 1 }
         #expect(rules() == "keep_daily 1 defaults")
-        kept = policy { $0.keepWeekly = 2 }
-        #expect(rules() == "keep_weekly 2 kept")
+        stored = policy { $0.keepWeekly = 2 }
+        #expect(rules() == "keep_weekly 2 stored")
         options.settings = policy { $0.keepMonthly = 3 }
         #expect(rules() == "keep_monthly 3 settings")
         settings.rules.keepLast = 4
         #expect(rules() == "keep_last 4 settings")
         options.given = policy { $0.keepYearly = 5 }
         #expect(rules() == "keep_yearly 5 given")
-        #expect(options.kept(over: kept) == options.given)
+        #expect(options.stored(over: stored) == options.given)
 
         options = RetentionOptions()
         settings = Settings()
-        options.forgetsKept = true
+        options.forgetsStored = true
         #expect(rules() == "keep_last 3, keep_within 7d builtIn")
-        #expect(options.kept(over: kept) == nil)
+        #expect(options.stored(over: stored) == nil)
     }
 
     /// A rule with only an empty list would remove everything.
     @Test func anEmptyListOfLabelsIsNoRule() {
         var settings = Settings()
         settings.rules.keepLabel = []
-        #expect(RetentionOptions().rules(kept: nil, settings.rules).origin == .builtIn)
+        #expect(RetentionOptions().rules(stored: nil, settings.rules).origin == .builtIn)
     }
 
     /// For users of restic, `6m` is half a year. Read as minutes, it would remove the history.

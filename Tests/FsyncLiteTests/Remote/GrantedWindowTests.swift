@@ -7,7 +7,7 @@ struct GrantedWindowTests {
 
     /// The size after a time in which each round trip carries the whole window, or as much as is taken.
     private func size(
-        memory: Int = 8 << 30, turn: Duration? = .milliseconds(100), turns: Int, mostTaken: Int
+        memory: Int = 8 << 30, turn: Duration? = .milliseconds(100), turns: Int, mostReceived: Int
     ) -> Int {
         var window = GrantedWindow(memory: memory)
         if let turn { window.note(turn: turn) }
@@ -15,31 +15,31 @@ struct GrantedWindowTests {
         _ = window.take(0, at: now)
         for _ in 0..<turns {
             now += turn ?? .milliseconds(100)
-            _ = window.take(min(window.size, mostTaken), at: now)
+            _ = window.take(min(window.size, mostReceived), at: now)
         }
         return window.size
     }
 
     @Test func itDoublesWithEachTurnThatIsFull() {
-        #expect(size(turns: 1, mostTaken: .max) == 8 << 20)
-        #expect(size(turns: 3, mostTaken: .max) == 32 << 20)
-        #expect(size(turns: 9, mostTaken: .max) == WireFormat.widestWindow)
+        #expect(size(turns: 1, mostReceived: .max) == 8 << 20)
+        #expect(size(turns: 3, mostReceived: .max) == 32 << 20)
+        #expect(size(turns: 9, mostReceived: .max) == WireFormat.widestWindow)
     }
 
     /// A disk that takes 10 MB a second, with a round trip of 100 ms.
     @Test func whatTakesSlowlyKeepsItSmall() {
-        #expect(size(turns: 100, mostTaken: 1_000_000) == WireFormat.window)
-        #expect(size(turns: 100, mostTaken: 6_000_000) == 12_000_000)
+        #expect(size(turns: 100, mostReceived: 1_000_000) == WireFormat.window)
+        #expect(size(turns: 100, mostReceived: 6_000_000) == 12_000_000)
     }
 
     @Test func memoryBoundsIt() {
-        #expect(size(memory: 128 << 20, turns: 9, mostTaken: .max) == 16 << 20)
-        #expect(size(memory: 8 << 20, turns: 9, mostTaken: .max) == WireFormat.window)
+        #expect(size(memory: 128 << 20, turns: 9, mostReceived: .max) == 16 << 20)
+        #expect(size(memory: 8 << 20, turns: 9, mostReceived: .max) == WireFormat.window)
     }
 
     /// The round trip is unknown.
     @Test func withoutATurnItStays() {
-        #expect(size(turn: nil, turns: 9, mostTaken: .max) == WireFormat.window)
+        #expect(size(turn: nil, turns: 9, mostReceived: .max) == WireFormat.window)
     }
 
     /// A pause is not a slow round trip.

@@ -51,7 +51,7 @@ struct DirectorySource: PlanSource {
         tree = source
         var options = options
         if let capabilities = root.capabilities {
-            options.attributes = options.attributes.held(by: capabilities)
+            options.attributes = options.attributes.stored(by: capabilities)
         }
         (self.root, self.options, self.monitor) = (root, options, monitor)
         targetFileSystem = try root.directory?.fileSystemUUID()
@@ -86,7 +86,7 @@ struct DirectorySource: PlanSource {
         manifest = try root.state?.manifest(withUncovered: true)
         if options.repairs.isEmpty {
             retention = options.retention.rules(
-                kept: header?.retention, settings?.rules ?? RetentionPolicy())
+                stored: header?.retention, settings?.rules ?? RetentionPolicy())
         }
         var policy = ComparisonPolicy()
         policy.attributes = attributes
@@ -177,7 +177,7 @@ struct DirectorySource: PlanSource {
             root.capabilities == nil && keepsMarks
             ? try scan(sourceScan, rules, into: &merge)
             : try scan(
-                HeldEntries(sourceScan, in: root.capabilities, keepsMarks: keepsMarks, noting: leftOut),
+                StorableEntries(sourceScan, in: root.capabilities, keepsMarks: keepsMarks, noting: leftOut),
                 rules, into: &merge)
         findings = sourceScan.findings
         findings.problems += target?.problems.filter { !findings.problems.contains($0) } ?? []
@@ -228,7 +228,7 @@ struct DirectorySource: PlanSource {
 
     // MARK: Open decisions of the merge
 
-    mutating func settle(_ difference: inout Difference, _ merge: TreeMerge) throws {
+    mutating func decide(_ difference: inout Difference, _ merge: TreeMerge) throws {
         try leaveExcluded(merge.excludedBelowMoving, in: &difference)
         try rereadSource(of: &difference)
         opened = merge.opened
@@ -246,8 +246,9 @@ struct DirectorySource: PlanSource {
         difference.omit(unread.filter(\.isOfWholeEntry).map(\.path))
         try omitTooLarge(from: &difference)
         try omitUnreadable(from: &difference)
-        let kept = difference.keptDirectories + (options.keepsDeleted ? difference.keepDeleted() : [])
-        for file in kept where try decide(file.path, file.status.type, file.size).isExcluded {
+        let remaining =
+            difference.protectedDirectories + (options.keepsDeleted ? difference.keepDeleted() : [])
+        for file in remaining where try decide(file.path, file.status.type, file.size).isExcluded {
             difference.staying.insert(file.path)
         }
         if isTargetRecorded, let target = root.directory,
@@ -270,10 +271,10 @@ struct DirectorySource: PlanSource {
         var staying: Set<RelativePath> = []
         for (path, status) in excluded {
             let goal = moves.carriedPath(of: path)
-            let isTaken =
+            let isOccupied =
                 difference.changes.index(of: .created, at: goal) != nil
                 || difference.changes.index(of: .match, at: goal) != nil
-            guard goal != path, try isTaken || !decide(goal, status.type, status.size).isExcluded else {
+            guard goal != path, try isOccupied || !decide(goal, status.type, status.size).isExcluded else {
                 continue
             }
             staying.formUnion(moves.moving(above: path))
@@ -312,7 +313,7 @@ struct DirectorySource: PlanSource {
             attributes.announce(following)
             announced = max(following.count - 1, 0)
         }
-        try difference.settle(
+        try difference.decide(
             inspect: { match in
                 if announces { announce(match) }
                 return try attributes.attributes(of: match.source, and: match.target)
@@ -396,8 +397,9 @@ struct DirectorySource: PlanSource {
             || header.map { $0.filters != options.filters.summary || $0.attributes != policy.attributes }
                 ?? true
         isRecordOutdated =
-            difference.matches.contains { $0.isStale(policy) } || keptRules != header?.retention
-            || keptDigests != header?.digests || hasMoved || isSourceRenamed || mounts != header?.mounts ?? []
+            difference.matches.contains { $0.isStale(policy) } || nextRetention != header?.retention
+            || nextDigestRule != header?.digests || hasMoved || isSourceRenamed
+            || mounts != header?.mounts ?? []
             || header.map { $0.rootIdentity == nil } ?? false
             || manifest.map { options.recordsDigests && $0.digests < $0.summary.files } ?? false
     }
@@ -418,9 +420,9 @@ struct DirectorySource: PlanSource {
         } ?? false
     }
 
-    var keptRules: RetentionPolicy? { options.retention.kept(over: header?.retention) }
+    var nextRetention: RetentionPolicy? { options.retention.stored(over: header?.retention) }
 
-    var keptDigests: DigestRule? { options.digestRule(over: header?.digests) }
+    var nextDigestRule: DigestRule? { options.digestRule(over: header?.digests) }
 
     func planned(_ plan: Plan) -> PlannedSync {
         var planned = PlannedSync(plan, from: tree, identities, attributes: attributes, scanned: scanned)

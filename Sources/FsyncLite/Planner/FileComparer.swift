@@ -59,7 +59,7 @@ final class FileComparer: FileWorker {
     /// A side that still has the base's digest is not read. If both have it, the source is read.
     private static func sidesToRead(_ match: Match) -> (source: Bool, target: Bool) {
         guard match.base?.digest != nil, match.isDigestComparable else { return (true, true) }
-        return (!match.sourceStands || match.targetStands, !match.targetStands)
+        return (!match.sourceHasBaseDigest || match.targetHasBaseDigest, !match.targetHasBaseDigest)
     }
 
     /// Compares two files. Finds whether the source's file is settled and unchanged since the scan.

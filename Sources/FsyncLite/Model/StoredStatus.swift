@@ -13,7 +13,7 @@ extension FileStatus {
         if type == .symlink, !attributes.contains(.symlinks) {
             (owner, group, modified) = (other.owner, other.group, other.modified)
         }
-        if timeStep > 1, modified.isKept(as: other.modified, step: timeStep) { modified = other.modified }
+        if timeStep > 1, modified.isStored(as: other.modified, step: timeStep) { modified = other.modified }
     }
 
     /// Whether `keepUnmirrored` can change anything.
@@ -23,10 +23,10 @@ extension FileStatus {
 }
 
 extension FileTime {
-    /// Whether a target would store this time as `held`. If its times have a step, in nanoseconds, it stores the same
+    /// Whether a target would store this time as `stored`. If its times have a step, in nanoseconds, it stores the same
     /// time or one that is less than a step earlier.
-    func isKept(as held: FileTime, step: Int64) -> Bool {
-        (0..<step).contains(nanoseconds(since: held))
+    func isStored(as stored: FileTime, step: Int64) -> Bool {
+        (0..<step).contains(nanoseconds(since: stored))
     }
 
     /// Whether less than a step, in nanoseconds, lies between this and another time.

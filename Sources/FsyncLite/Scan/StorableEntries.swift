@@ -2,7 +2,7 @@ import FileSystem
 
 /// The entries of a tree that the target's file system can store. If that cannot store the mark of a state, it leaves
 /// out entries with the name of a state, which would look like one.
-final class HeldEntries: AnyEntries {
+final class StorableEntries: AnyEntries {
     private let holder: FileSystemCapabilities?
     private let keepsMarks: Bool
     private let left: LeftOutEntries
@@ -43,7 +43,7 @@ final class HeldEntries: AnyEntries {
     }
 }
 
-/// The entries that `HeldEntries` leaves out.
+/// The entries that `StorableEntries` leaves out.
 final class LeftOutEntries {
     fileprivate(set) var kinds: [FileType: Int] = [:]
     fileprivate(set) var problems: [Problem] = []
@@ -71,11 +71,11 @@ extension FileSystemCapabilities {
             case .characterDevice, .blockDevice: .devices
             case .file, .directory, .socket: nil
             }
-        if let feature, !held.contains(feature) { return .kind }
+        if let feature, !stored.contains(feature) { return .kind }
         if type == .symlink, names.mustBeUTF8, String(validating: destination(), as: UTF8.self) == nil {
             return .particular("\(self.name) stores only symlinks in UTF-8")
         }
-        if type == .symlink, !held.contains(.outwardSymlinks) {
+        if type == .symlink, !stored.contains(.outwardSymlinks) {
             let destination = destination()
             let parts = destination.split(separator: UInt8(ascii: "/"))
             if destination.first == UInt8(ascii: "/")

@@ -69,16 +69,16 @@ struct TreeDigestsTests {
 }
 
 /// The entries that digests and lists give are those of the source.
-struct ToldTreeTests {
+struct ReceivedTreeTests {
     @Test(arguments: 1...300)
     func entriesAreThoseOfTheSource(seed: UInt64) throws {
         var random = SplitMix64(seed: seed)
         let record = randomTree(&random)
         let source = edited(record, &random)
         let unknown = Set(record.filter { _ in random.oneIn(20) }.map(\.path))
-        var tree = ToldTree(foldedTree(record) { !unknown.contains($0.path) }, on: device)
+        var tree = ReceivedTree(foldedTree(record) { !unknown.contains($0.path) }, on: device)
         var far = FarLists(source, isKnown: { $0.status.size != 5 })
-        try far.tell(&tree)
+        try far.report(&tree)
         #expect(try given(&tree, record) == described(source), "seed \(seed)")
         // Unchanged directories can be asked for afterwards.
         var wanted = Set(source.compactMap { $0.path.parent }.filter { _ in random.oneIn(3) })
@@ -88,10 +88,10 @@ struct ToldTreeTests {
             let asked = tree.next(for: &wanted)
             if asked.isEmpty { break }
             for asked in asked {
-                _ = try far.tell(asked, &tree) { path, status in reread.append("\(path) \(status.inode)") }
+                _ = try far.report(asked, &tree) { path, status in reread.append("\(path) \(status.inode)") }
             }
         }
-        for directory in all where tree.told[directory] != .entries {
+        for directory in all where tree.reports[directory] != .entries {
             Issue.record("seed \(seed): \(directory)")
         }
         let sent = Set(source.map { "\($0.path) \($0.status.inode)" })
@@ -108,9 +108,9 @@ struct ToldTreeTests {
             entry("b", .file, 4), entry("c", .directory, 1), entry("c/x", .file, 2),
             entry("c/y", .directory, 3),
         ]
-        var tree = ToldTree(foldedTree(record), on: device)
+        var tree = ReceivedTree(foldedTree(record), on: device)
         var far = FarLists(source) { _ in true }
-        try far.tell(&tree)
+        try far.report(&tree)
         #expect(far.listed == [path("")])
         #expect(try given(&tree, record) == described(source))
     }
@@ -120,10 +120,10 @@ struct ToldTreeTests {
     @Test(arguments: [ListItem.Code.unlisted, ListItem.Code.gone])
     func aDirectoryWithoutAListIsSaidToBeSo(code: UInt8) throws {
         let record = [entry("a", .directory, 1), entry("a/x", .file, 2), entry("b", .file, 3)]
-        var tree = ToldTree(foldedTree(record) { $0.path != path("a/x") }, on: device)
+        var tree = ReceivedTree(foldedTree(record) { $0.path != path("a/x") }, on: device)
         var far = FarLists(record) { _ in true }
         far.unlisted = (path("a"), code)
-        try far.tell(&tree)
+        try far.report(&tree)
         let scan = try scan(&tree, record)
         var lines: [String] = []
         while try scan.advance() { lines.append("\(scan.path) \(scan.isListed)") }
@@ -136,11 +136,11 @@ struct ToldTreeTests {
         for seed in 1...2000 as ClosedRange<UInt64> {
             var random = SplitMix64(seed: seed)
             let record = randomTree(&random)
-            var tree = ToldTree(foldedTree(record), on: device)
+            var tree = ReceivedTree(foldedTree(record), on: device)
             var far = FarLists(edited(record, &random)) { _ in true }
             far.damage = random
             do {
-                try far.tell(&tree)
+                try far.report(&tree)
                 taken += 1
             } catch is WireError {
                 refused += 1
@@ -165,14 +165,14 @@ struct ToldTreeTests {
         #expect(throws: WireError.self) { try lists.take(AskedList(number: 1, .entries)) }
     }
 
-    private func given(_ tree: inout ToldTree, _ record: [File]) throws -> [String] {
+    private func given(_ tree: inout ReceivedTree, _ record: [File]) throws -> [String] {
         let scan = try scan(&tree, record)
         var lines: [String] = []
         while try scan.advance() { lines.append(line(scan.file)) }
         return lines
     }
 
-    private func scan(_ tree: inout ToldTree, _ record: [File]) throws -> BackgroundScan {
+    private func scan(_ tree: inout ReceivedTree, _ record: [File]) throws -> BackgroundScan {
         if tree.hasMoved { try tree.gather(FileList(record)) }
         return try BackgroundScan(producing: { [tree] push in
             var tree = tree
@@ -271,18 +271,19 @@ private struct FarLists {
         digests = foldedTree(files, isKnown: isKnown)
     }
 
-    mutating func tell(_ tree: inout ToldTree) throws {
+    mutating func report(_ tree: inout ReceivedTree) throws {
         var asked = tree.first
         while !asked.isEmpty {
-            var following: [ToldTree.Asked] = []
-            for asked in asked { following += try tell(asked, &tree) }
+            var following: [ReceivedTree.Asked] = []
+            for asked in asked { following += try report(asked, &tree) }
             asked = following
         }
     }
 
-    mutating func tell(
-        _ asked: ToldTree.Asked, _ tree: inout ToldTree, _ take: ((RelativePath, FileStatus) -> Void)? = nil
-    ) throws -> [ToldTree.Asked] {
+    mutating func report(
+        _ asked: ReceivedTree.Asked, _ tree: inout ReceivedTree,
+        _ take: ((RelativePath, FileStatus) -> Void)? = nil
+    ) throws -> [ReceivedTree.Asked] {
         var frame = FrameWriter(.entries)
         guard Int(asked.list.number) < directories.count else { throw WireError("not issued") }
         let (path, node) = directories[Int(asked.list.number)]
@@ -320,7 +321,7 @@ private struct FarLists {
             damage = random
         }
         var reader = FrameReader(bytes)
-        var following: [ToldTree.Asked] = []
+        var following: [ReceivedTree.Asked] = []
         while true {
             let item = try ListItem(&reader, after: tree.lastName, isAtTop: asked.path.isRoot)
             if try tree.take(item, of: asked, following: &following, take) { break }

@@ -27,7 +27,7 @@ extension Difference {
     ///   - lookUp: reads those of an entry of the target.
     ///   - compare: begins to compare the contents of a match, and returns answers that are ready, in order.
     ///     nil asks for the remaining answers.
-    package mutating func settle(
+    package mutating func decide(
         inspect: (Match) throws -> (source: ExtendedAttributes, target: ExtendedAttributes),
         lookUp: (File) throws -> ExtendedAttributes,
         compare: ((index: Int, match: Match)?) throws -> [Answer]
@@ -40,7 +40,7 @@ extension Difference {
         _ lookUp: (File) throws -> ExtendedAttributes,
         _ compare: ((index: Int, match: Match)?) throws -> [Answer]
     ) rethrows {
-        try settleExtended(lookUp)
+        try readUnexamined(lookUp)
         // The other names of pairs of files, by the index of the match that is compared.
         var compared: [[LinkedFile]: Int] = [:]
         var otherNames: [Int: [Int]] = [:]
@@ -101,7 +101,7 @@ extension Difference {
     }
 
     /// Reads the extended attributes of entries that are deleted, or left in place without a comparison.
-    private mutating func settleExtended(_ lookUp: (File) throws -> ExtendedAttributes) rethrows {
+    private mutating func readUnexamined(_ lookUp: (File) throws -> ExtendedAttributes) rethrows {
         guard !unexamined.isEmpty else { return }
         for index in changes.indices where unexamined.contains(changes.targetPath(at: index)) {
             var change = changes[index]

@@ -22,10 +22,10 @@ struct SnapshotSource: PlanSource {
     private var notes: [String] = []
     private var changesCoverage = false
     /// Entries that changed in the target since the last run, and are left unchanged.
-    private var kept: Set<RelativePath> = []
+    private var leftInPlace: Set<RelativePath> = []
     private var leavesStrangers = false
     /// Entries that no run made, although the manifest has them.
-    private let taken: Set<RelativePath>
+    private let handMade: Set<RelativePath>
     /// Objects in the history are copied, not moved. The old tree needs them until an exchange by links is done.
     private let copiesDisplaced: Bool
     private var isWhole: Bool { restoration.paths.isEmpty }
@@ -47,7 +47,7 @@ struct SnapshotSource: PlanSource {
         earlier = found.header(of: tree)
         // An undo skips runs that only found changes made by hand.
         let first = restoration.keepsDrift && index > 0 ? try lists.undoable(1, from: header).first ?? 0 : 0
-        taken = Set(try lists.madeByHand(before: first))
+        handMade = Set(try lists.madeByHand(before: first))
         notes =
             restoration.keepsDrift
             ? FoundSnapshot.note(
@@ -61,7 +61,7 @@ struct SnapshotSource: PlanSource {
         // No consent is needed: a target with a history was written with it.
         options.allowsWeakCommit = true
         if let capabilities = root.capabilities {
-            options.attributes = options.attributes.held(by: capabilities)
+            options.attributes = options.attributes.stored(by: capabilities)
         }
         self.options = options
     }
@@ -136,13 +136,13 @@ struct SnapshotSource: PlanSource {
 
     // MARK: Open decisions of the merge
 
-    mutating func settle(_ difference: inout Difference, _ merge: TreeMerge) throws {
+    mutating func decide(_ difference: inout Difference, _ merge: TreeMerge) throws {
         if trustsManifest {
             difference.sourceCount += tree.leftOut
             difference.targetCount += tree.leftOut
         }
         let present = PathResolver(earlierTree.root)
-        try difference.settle(
+        try difference.decide(
             inspect: { match in
                 let there = try present.extendedAttributes(of: match.target, .readable)
                 return (match.source.extended, there ?? match.source.extended)
@@ -151,24 +151,24 @@ struct SnapshotSource: PlanSource {
             compare: { _ in [] })
         if trustsManifest, try !difference.confirm(in: earlierTree.root) { throw ManifestIsWrong() }
         // Otherwise the objects that the plan involves exist and are unchanged.
-        if !trustsManifest || !taken.isEmpty || difference.arriving.contains(where: { !$0.isDirectory }) {
-            try settleEdits(in: &difference, present)
+        if !trustsManifest || !handMade.isEmpty || difference.arriving.contains(where: { !$0.isDirectory }) {
+            try decideEdits(in: &difference, present)
         }
         if try keepsRoot() { problems.append(.edited(.root)) }
-        changesCoverage = difference.changesCoverage(except: kept)
+        changesCoverage = difference.changesCoverage(except: leftInPlace)
     }
 
-    private mutating func settleEdits(in difference: inout Difference, _ present: PathResolver) throws {
-        let lost = difference.settleRecovered(tree)
+    private mutating func decideEdits(in difference: inout Difference, _ present: PathResolver) throws {
+        let lost = difference.decideRecovered(tree)
         let staying: [String]
-        (problems, staying, kept) = try difference.settleDrift(
+        (problems, staying, leftInPlace) = try difference.decideHandEdits(
             tree, filters: restoration.paths.isEmpty ? Filters(earlier.filters) : nil,
-            isKept: restoration.keepsDrift, taken: taken, look: { try present.status(of: $0) })
+            keepsDrift: restoration.keepsDrift, handMade: handMade, look: { try present.status(of: $0) })
         notes += staying
         leavesStrangers = !staying.isEmpty
         problems += lost
         // A removal by hand alone makes no step of the history.
-        if restoration.keepsDrift { kept.formUnion(difference.forgotten) }
+        if restoration.keepsDrift { leftInPlace.formUnion(difference.forgotten) }
     }
 
     func rereadSource(of difference: inout Difference) throws {}

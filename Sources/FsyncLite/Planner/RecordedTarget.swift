@@ -53,9 +53,9 @@ extension Difference {
             return false
         }
         for (path, link) in links {
-            guard case .kept(var file) = link, !file.path.isInState else { continue }
+            guard case .existing(var file) = link, !file.path.isInState else { continue }
             guard try check.confirm(&file) else { return false }
-            links[path] = .kept(file)
+            links[path] = .existing(file)
         }
         let changes = changes
         // An entry that moves with its directory keeps its name there.

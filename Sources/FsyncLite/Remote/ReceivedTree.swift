@@ -2,9 +2,9 @@ import FileSystem
 
 /// The part of a source that the other end has reported, beside the manifest's record. It knows which
 /// directories are unchanged, and the entries of the others. It uses no connection.
-struct ToldTree: Sendable {
+struct ReceivedTree: Sendable {
     /// How a directory was reported. A directory without a value was reported with a directory above it.
-    enum Telling: Sendable {
+    enum Reported: Sendable {
         /// It is unchanged, with everything below it.
         case recorded
         /// Its entries are unchanged. Its subdirectories were reported one by one.
@@ -30,10 +30,10 @@ struct ToldTree: Sendable {
     let device: DeviceNumber
     /// The findings of the scan for digests, and of the answers since.
     var findings = TreeScan.Findings()
-    private(set) var told: [RelativePath: Telling] = [:]
+    private(set) var reports: [RelativePath: Reported] = [:]
     private(set) var numbers: [RelativePath: UInt32] = [.root: 0]
     private var nextNumber: UInt32 = 1
-    private var entries = PackedList<ToldCoding>()
+    private var entries = PackedList<ReceivedCoding>()
     /// The new paths of moved directories, by the node of the recorded directory.
     private var moved: [Int: [RelativePath]] = [:]
     private var nodesByDigest: [DirectoryDigest: Int]?
@@ -48,7 +48,7 @@ struct ToldTree: Sendable {
         (self.digests, self.device) = (digests, device)
     }
 
-    var isTooLarge: Bool { entries.count > digests.count + ToldTree.mostEntries }
+    var isTooLarge: Bool { entries.count > digests.count + ReceivedTree.mostEntries }
 
     // MARK: Asking
 
@@ -94,21 +94,21 @@ struct ToldTree: Sendable {
             try number(path, node, digest, isListed: true, &following)
             return false
         case .end:
-            told[asked.path] = .entries
+            reports[asked.path] = .entries
         case .same(let found):
             guard case .unless = asked.list.wish, lastName.isEmpty, let node = asked.node else {
                 throw WireError("a list that was not asked for")
             }
             let nodes = Array(digests.subdirectories(of: node))
             guard nodes.count == found.count else { throw WireError("digests of other directories") }
-            told[asked.path] = .same
+            reports[asked.path] = .same
             for (node, digest) in zip(nodes, found) {
                 guard let name = FileName(digests.name(of: node)) else { continue }
                 try number(asked.path.appending(name), node, digest, isListed: false, &following)
             }
         case .unlisted, .gone:
             guard lastName.isEmpty else { throw WireError("a list without an end") }
-            if case .gone = item { told[asked.path] = .gone } else { told[asked.path] = .unlisted }
+            if case .gone = item { reports[asked.path] = .gone } else { reports[asked.path] = .unlisted }
         }
         (lastName, finder) = ([], nil)
         return true
@@ -122,7 +122,7 @@ struct ToldTree: Sendable {
 
     /// Gives a directory its number, and asks for the directory if it has changed.
     ///
-    /// - Parameter isListed: the entries of its parent were sent, so `told` must say that it is unchanged.
+    /// - Parameter isListed: the entries of its parent were sent, so `reports` must say that it is unchanged.
     private mutating func number(
         _ path: RelativePath, _ node: Int?, _ digest: DirectoryDigest, isListed: Bool,
         _ following: inout [Asked]
@@ -130,11 +130,11 @@ struct ToldTree: Sendable {
         try number(path)
         if digest.isKnown {
             if let node, digests.nodes[node].tree == digest {
-                if isListed { told[path] = .recorded }
+                if isListed { reports[path] = .recorded }
                 return
             }
             if let other = recorded(with: digest) {
-                told[path] = .moved
+                reports[path] = .moved
                 moved[other, default: []].append(path)
                 return
             }
@@ -157,10 +157,10 @@ struct ToldTree: Sendable {
         for path in wanted {
             var known = path
             while numbers[known] == nil, let above = known.parent { known = above }
-            let telling = told[known]
-            switch telling {
+            let report = reports[known]
+            switch report {
             case nil, .recorded, .moved:
-                asked[known] = ask(known, telling == .moved ? nil : digests.node(at: known))
+                asked[known] = ask(known, report == .moved ? nil : digests.node(at: known))
             case .same where known == path:
                 asked[path] = Asked(
                     path: path, list: AskedList(number: numbers[path] ?? .max, .rest), node: nil)
@@ -228,17 +228,17 @@ struct ToldTree: Sendable {
             _ path: RelativePath, _ status: FileStatus, _ destination: [UInt8],
             _ exclusion: Exclusion = .none, _ sight: Sight = .whole
         ) throws -> Bool {
-            let telling = status.type == .directory ? told[path] : nil
-            if telling == .gone { return true }
+            let report = status.type == .directory ? reports[path] : nil
+            if report == .gone { return true }
             batch.append(
-                path.bytes, status, telling == .unlisted ? .unlisted : sight, exclusion,
+                path.bytes, status, report == .unlisted ? .unlisted : sight, exclusion,
                 destination: destination)
             guard batch.isFull else { return true }
             defer { batch = BackgroundScan.Batch() }
             return try push(batch)
         }
         var next = entries.startIndex
-        func addTold(before path: RelativePath?) throws -> Bool {
+        func addReceived(before path: RelativePath?) throws -> Bool {
             while next < entries.endIndex,
                 path.map({ entries.order(next, comparedTo: $0) < 0 }) ?? true
             {
@@ -253,28 +253,30 @@ struct ToldTree: Sendable {
             return true
         }
         /// Whether the entries of each open directory are those of the record.
-        var open = [(path: RelativePath.root, isRecorded: ToldTree.isRecorded(told[.root], below: true))]
+        var open = [
+            (path: RelativePath.root, isRecorded: ReceivedTree.isRecorded(reports[.root], below: true))
+        ]
         while try record.advance() {
             let path = record.path
             while open.count > 1, !path.isBelow(open[open.count - 1].path) { open.removeLast() }
             let isRecorded = open[open.count - 1].isRecorded
             if isRecorded {
-                guard try addTold(before: path),
+                guard try addReceived(before: path),
                     try add(
                         path, status(record.status),
                         record.status.type == .symlink ? record.destination : [])
                 else { return false }
             }
             if record.status.type == .directory {
-                open.append((path, ToldTree.isRecorded(told[path], below: isRecorded)))
+                open.append((path, ReceivedTree.isRecorded(reports[path], below: isRecorded)))
             }
         }
-        guard try addTold(before: nil) else { return false }
+        guard try addReceived(before: nil) else { return false }
         return try batch.isEmpty || push(batch)
     }
 
-    private static func isRecorded(_ telling: Telling?, below isAboveRecorded: Bool) -> Bool {
-        switch telling {
+    private static func isRecorded(_ report: Reported?, below isAboveRecorded: Bool) -> Bool {
+        switch report {
         case nil: isAboveRecorded
         case .recorded, .same: true
         case .entries, .moved, .unlisted, .gone: false
@@ -283,7 +285,7 @@ struct ToldTree: Sendable {
 }
 
 /// Packs the entries that were reported.
-private enum ToldCoding: PackedCoding {
+private enum ReceivedCoding: PackedCoding {
     typealias Element = (file: File, exclusion: Exclusion, sight: Sight)
 
     static func path(of element: Element) -> RelativePath { element.file.path }

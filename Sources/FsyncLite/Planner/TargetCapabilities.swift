@@ -22,7 +22,7 @@ extension FileSystemCapabilities {
 
     /// The promise, and the kinds of values that this file system cannot store: for people, a line each.
     func notes(leftOut: [FileType: Int]) -> [String] {
-        let missing = Features.all.subtracting(held).words.map { word in
+        let missing = Features.all.subtracting(stored).words.map { word in
             let count = leftOut.reduce(0) { $1.key.word == word ? $0 + $1.value : $0 }
             return count > 0 ? "\(word) (\(count) left out)" : word
         }

@@ -59,7 +59,7 @@ struct Planner {
         var merge = TreeMerge(try source.policy())
         let findings = try source.scan(into: &merge)
         var difference = try Difference(taking: &merge)
-        try source.settle(&difference, merge)
+        try source.decide(&difference, merge)
         let domains = try domains(of: &difference, source)
 
         assert(difference.isBetweenEdits)
@@ -123,7 +123,7 @@ struct Planner {
                 by: rules.policy, after: plan.summary.actions > 0 ? plan.summary : nil, began: .now)
             facts.removal = (rules, found.removed, found.count)
         }
-        try keepNeed(of: &facts, source.contents)
+        try computeNeed(of: &facts, source.contents)
         guard !facts.shortage.isOver else { return facts }
         if source.retention?.giveWay ?? false, let parts = try Room(root)?.parts(for: facts.shortage) {
             facts.givingWay = parts.flatMap(\.names)
@@ -134,16 +134,16 @@ struct Planner {
     }
 
     /// A manifest does not record the allocated space. For an earlier tree, the present objects are looked at.
-    private func keepNeed(of facts: inout GuardFacts, _ contents: any ContentSource) throws {
+    private func computeNeed(of facts: inout GuardFacts, _ contents: any ContentSource) throws {
         guard contents.isEarlier else {
-            return facts.keepNeed { $0.status.allocated }
+            return facts.computeNeed { $0.status.allocated }
         }
         guard let resolver = contents.resolver() else {
-            return facts.keepNeed { $0.isFile ? $0.size : 0 }
+            return facts.computeNeed { $0.isFile ? $0.size : 0 }
         }
         let sharesBlocks = try resolver.root.clonesFiles(to: root.anchor())
         let monitor = monitor
-        try facts.keepNeed { file in
+        try facts.computeNeed { file in
             guard file.isFile else { return 0 }
             guard !sharesBlocks else { return nil }
             try monitor.checkCancellation()
@@ -177,7 +177,7 @@ protocol PlanSource {
     /// - Returns: the findings of the target's scan; nil if there was none.
     mutating func scan(into merge: inout TreeMerge) throws -> TreeScan.Findings?
     /// Makes the decisions that the merge left open.
-    mutating func settle(_ difference: inout Difference, _ merge: TreeMerge) throws
+    mutating func decide(_ difference: inout Difference, _ merge: TreeMerge) throws
     /// Reads entries of the source again that were assumed to be unchanged and are needed now.
     func rereadSource(of difference: inout Difference) throws
     /// Whether a new object may be made instead of moving the old one.
@@ -210,11 +210,11 @@ extension Match {
         // They are valid only while the source's root is unchanged.
         let isSame = header?.rootChanged == Timestamp(match.source.status.changed)
         let omitted = isSame ? header?.rootOmitted ?? [] : []
-        let kept: [(Omissions, Causes)] = [
+        let causes: [(Omissions, Causes)] = [
             (.modified, .modified), (.mode, .mode), (.owner, .owner), (.owner, .group), (.xattrs, .xattrs),
             (.acls, .acls),
         ]
-        for (omission, cause) in kept where omitted.contains(omission) { match.causes.remove(cause) }
+        for (omission, cause) in causes where omitted.contains(omission) { match.causes.remove(cause) }
         match.source.omitted = omitted.union(unread)
         return match
     }

@@ -1,7 +1,7 @@
 import FileSystem
 
 /// Adds up the content that is removed with some names. A file is counted once, and only if all its names are removed.
-struct HeldBytes {
+struct StoredBytes {
     /// The old tree of an exchange may have other names, which are removed too.
     private let hasOldTrees: Bool
     private var names: [UInt64: UInt32] = [:]

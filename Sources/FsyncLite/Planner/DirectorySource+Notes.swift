@@ -22,12 +22,12 @@ extension DirectorySource {
                 "source and target were hard links to one file, so an edit would change both. Copied again: \(paths)"
             )
         }
-        let kept = plan.difference.kept
-        if let first = kept.first {
+        let protected = plan.difference.protectedPaths
+        if let first = protected.first {
             plan.notes.append(
-                kept.count == 1
+                protected.count == 1
                     ? "1 directory is not deleted, as it contains excluded files: \(first)"
-                    : "\(kept.count) directories are not deleted, as they contain excluded files: \(first) and others"
+                    : "\(protected.count) directories are not deleted, as they contain excluded files: \(first) and others"
             )
         }
         if header == nil, options.adopt, let adopted = plan.adopted { plan.notes.append(adopted) }
@@ -89,15 +89,15 @@ extension DirectorySource {
 
     func conclude(_ plan: inout Plan) {
         guard plan.refusals.isEmpty else { return }
-        if let header, header.digests != keptDigests {
+        if let header, header.digests != nextDigestRule {
             plan.notes.append(
-                keptDigests == nil
+                nextDigestRule == nil
                     ? "later runs will record no digests"
                     : "later runs will record digests, too; --digest=none ends that")
         }
-        guard keptRules != header?.retention else { return }
+        guard nextRetention != header?.retention else { return }
         plan.notes.append(
-            keptRules.map { "these rules of retention are stored with the target for later runs: \($0)" }
+            nextRetention.map { "these rules of retention are stored with the target for later runs: \($0)" }
                 ?? "the rules of retention that were stored with the target are removed")
     }
 }

@@ -22,7 +22,7 @@ struct PathCopy {
     /// Compares files, and decides about those that differ. Only `overwrites` allows a change of existing directories.
     ///
     /// - Returns: the files that could not be compared, and are left unchanged.
-    mutating func settle(
+    mutating func decide(
         _ difference: inout Difference, _ options: SyncOptions, _ monitor: any Monitor
     ) throws -> [Problem] {
         let (target, selection) = (PathResolver(directory), options.attributes.extended)
@@ -30,7 +30,7 @@ struct PathCopy {
             source: contents, target: directory, threads: contents.threads(options), probes: nil,
             monitor: monitor)
         defer { comparison.close() }
-        try difference.settle(
+        try difference.decide(
             inspect: {
                 ($0.source.extended, try target.extendedAttributes(of: $0.target, selection) ?? .init())
             },

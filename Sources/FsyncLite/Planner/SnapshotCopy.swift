@@ -27,7 +27,7 @@ struct SnapshotCopy: PlanSource {
         // No consent is needed: `--to` names the directory.
         options.allowsWeakCommit = true
         if let capabilities = root.capabilities {
-            options.attributes = options.attributes.held(by: capabilities)
+            options.attributes = options.attributes.stored(by: capabilities)
         }
         self.options = options
     }
@@ -41,7 +41,7 @@ struct SnapshotCopy: PlanSource {
     var neededSteps: Int { 0 }
 
     func planWithoutScan() throws -> Plan? {
-        if try root.holds(copy: copy, isAlone: !restoration.goesBesideOthers) {
+        if try root.holds(copy: copy, isAlone: !restoration.isBesideOthers) {
             var plan = Plan(refusing: [])
             plan.notes = ["an earlier restore, which was cut short, had already restored this"]
             return plan
@@ -79,7 +79,7 @@ struct SnapshotCopy: PlanSource {
 
     /// A whole tree cannot be copied beside other entries.
     private func occupiedRefusal() throws -> Refusal? {
-        guard !restoration.goesBesideOthers, let directory = root.directory else { return nil }
+        guard !restoration.isBesideOthers, let directory = root.directory else { return nil }
         let others = try DirectoryListing.names(in: directory).filter {
             $0 != FileName.state && $0 != FileName.lostAndFound
         }
@@ -101,8 +101,9 @@ struct SnapshotCopy: PlanSource {
         let entries = try snapshot.entries()
         let keepsMarks = try root.keepsMarks()
         guard root.capabilities != nil || !keepsMarks else { return try scan(entries, into: &merge) }
-        let held = HeldEntries(entries, in: root.capabilities, keepsMarks: keepsMarks, noting: leftOut)
-        return try scan(held, into: &merge)
+        let storable = StorableEntries(
+            entries, in: root.capabilities, keepsMarks: keepsMarks, noting: leftOut)
+        return try scan(storable, into: &merge)
     }
 
     private mutating func scan(
@@ -112,7 +113,7 @@ struct SnapshotCopy: PlanSource {
             try merge.run(source: entries, target: FileList([]))
             return nil
         }
-        if restoration.goesBesideOthers { return try scanBeside(entries, in: directory, into: &merge) }
+        if restoration.isBesideOthers { return try scanBeside(entries, in: directory, into: &merge) }
         let (monitor, capabilities) = (monitor, root.capabilities)
         var options = TreeScan.Options.target.bounded.on(capabilities)
         options.leavesTargets = true
@@ -137,10 +138,10 @@ struct SnapshotCopy: PlanSource {
 
     // MARK: Open decisions of the merge
 
-    mutating func settle(_ difference: inout Difference, _ merge: TreeMerge) throws {
+    mutating func decide(_ difference: inout Difference, _ merge: TreeMerge) throws {
         difference.sourceCount += leftOut.problems.count
         if var copy = pathCopy {
-            problems += try copy.settle(&difference, options, monitor)
+            problems += try copy.decide(&difference, options, monitor)
             pathCopy = copy
         }
         let faults = try snapshot.faults()
@@ -185,7 +186,7 @@ extension Difference {
     /// Whether the content of an entry has to come from the source.
     fileprivate func copies(_ path: RelativePath) -> Bool {
         if changes.index(of: .created, at: path) != nil {
-            if case .kept? = links[path] { return false }
+            if case .existing? = links[path] { return false }
             return true
         }
         return changes.index(of: .match, at: path).map { changes.head(at: $0).replacesContent } ?? false

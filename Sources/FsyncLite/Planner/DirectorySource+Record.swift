@@ -6,7 +6,7 @@ import FileSystem
 extension DirectorySource {
     /// The target's manifest, if it has all the facts that a scan of the source would find.
     func record(_ policy: ComparisonPolicy) -> SourceRecord? {
-        guard tree.facts.isRemote, tree.facts.tellsDigests, root.capabilities == nil, let header,
+        guard tree.facts.isRemote, tree.facts.hasDirectoryDigests, root.capabilities == nil, let header,
             let state = root.state, policy.commitSpans != nil, policy.followsIdentity,
             !policy.alwaysComparesContent, !policy.alwaysInspects, options.repairs.isEmpty,
             header.filters == options.filters.summary

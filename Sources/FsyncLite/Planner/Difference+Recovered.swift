@@ -6,7 +6,7 @@ extension Difference {
     /// Leaves entries unchanged that become covered again, if they were changed while they were uncovered.
     ///
     /// - Returns: the entries of the earlier tree that are lost.
-    mutating func settleRecovered(_ tree: ListTree) -> [Problem] {
+    mutating func decideRecovered(_ tree: ListTree) -> [Problem] {
         guard !tree.recovered.isEmpty else { return [] }
         return edit { $0.leaveChanged(tree.recovered, tree) }.sorted().map {
             Problem(
@@ -23,12 +23,12 @@ extension Difference {
         let displaced = carriedPathsOfDeleted(recovered)
         let occupied = Set(displaced.values)
         // A file at its path gets further names.
-        let standing = recovered.intersection(changes.targetPaths { $0.kind == .match })
+        let inPlace = recovered.intersection(changes.targetPaths { $0.kind == .match })
         let missing = Set(
             created.lazy.filter {
                 let location = tree.location(of: $0.path)
                 return recovered.contains(location)
-                    && ($0.isDirectory ? occupied.contains($0.path) : !standing.contains(location))
+                    && ($0.isDirectory ? occupied.contains($0.path) : !inPlace.contains(location))
             }.map(\.path))
         leaveOut(missing, tree)
         lost.formUnion(missing)
@@ -82,10 +82,10 @@ extension Difference {
     private mutating func keepUnreplaced(_ displaced: [RelativePath: RelativePath]) {
         guard !displaced.isEmpty else { return }
         let arriving = changes.paths { $0.kind == .created || $0.isRenamed }
-        let kept = Set(displaced.filter { !arriving.contains($0.value) }.keys)
+        let remaining = Set(displaced.filter { !arriving.contains($0.value) }.keys)
         changes.remove(.deleted) { index, changes in
             let path = changes.path(at: index)
-            return kept.contains(path) || path.isBelow(anyOf: kept)
+            return remaining.contains(path) || path.isBelow(anyOf: remaining)
         }
     }
 }

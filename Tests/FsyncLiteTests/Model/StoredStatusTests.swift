@@ -3,19 +3,19 @@ import Testing
 
 @testable import FsyncLite
 
-struct HeldStatusTests {
+struct StoredStatusTests {
     private func time(_ seconds: Int64, _ nanoseconds: Int32 = 0) -> FileTime {
         FileTime(seconds: seconds, nanoseconds: nanoseconds)
     }
 
     @Test func timeIsKeptWhereTheTargetHasItsStep() {
         let second: Int64 = 1_000_000_000
-        #expect(time(7, 999_999_999).isKept(as: time(7), step: second))
-        #expect(!time(8).isKept(as: time(7), step: second))
-        #expect(!time(7).isKept(as: time(7, 1), step: second))
-        #expect(time(-1, 500_000_000).isKept(as: time(-1), step: second))
-        #expect(time(7, 5).isKept(as: time(7, 5), step: 1) && !time(7, 5).isKept(as: time(7, 4), step: 1))
-        #expect(!time(.max).isKept(as: time(.min), step: second))
+        #expect(time(7, 999_999_999).isStored(as: time(7), step: second))
+        #expect(!time(8).isStored(as: time(7), step: second))
+        #expect(!time(7).isStored(as: time(7, 1), step: second))
+        #expect(time(-1, 500_000_000).isStored(as: time(-1), step: second))
+        #expect(time(7, 5).isStored(as: time(7, 5), step: 1) && !time(7, 5).isStored(as: time(7, 4), step: 1))
+        #expect(!time(.max).isStored(as: time(.min), step: second))
     }
 
     @Test func whatIsNotMirroredIsWantedAsItIs() {

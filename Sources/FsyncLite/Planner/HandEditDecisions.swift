@@ -7,31 +7,31 @@ extension Difference {
     ///
     /// - Parameters:
     ///   - filters: those of the restored tree, if they decide by path alone; else nil.
-    ///   - isKept: changed entries are left in place and listed; otherwise they move to the history.
-    ///   - taken: entries that no run made, although the manifest has them. They are left in place.
+    ///   - keepsDrift: changed entries are left in place and listed; otherwise they move to the history.
+    ///   - handMade: entries that no run made, although the manifest has them. They are left in place.
     ///   - look: the status of an entry of the target; nil if there is none.
-    mutating func settleDrift(
-        _ tree: ListTree, filters: Filters?, isKept: Bool, taken: Set<RelativePath>,
+    mutating func decideHandEdits(
+        _ tree: ListTree, filters: Filters?, keepsDrift: Bool, handMade: Set<RelativePath>,
         look: (RelativePath) throws -> FileStatus?
-    ) throws -> (problems: [Problem], notes: [String], kept: Set<RelativePath>) {
+    ) throws -> (problems: [Problem], notes: [String], unchanged: Set<RelativePath>) {
         let homeless = try leaveHomeless(tree, look)
-        var settlement = DriftSettlement(self, tree, isKept: isKept, taken)
+        var decisions = HandEditDecisions(self, tree, keepsDrift: keepsDrift, handMade)
         var problems = homeless
         try edit { difference in
-            settlement.forgetUncovered(in: &difference)
-            settlement.leaveEdited(in: &difference)
-            settlement.keepStaying(in: &difference, filters)
-            problems += settlement.settleMatches(in: &difference)
-            if isKept { problems += settlement.leaveMissing(in: &difference) }
-            problems += try settlement.leaveLost(in: &difference, filters, look)
+            decisions.forgetUncovered(in: &difference)
+            decisions.leaveEdited(in: &difference)
+            decisions.keepStaying(in: &difference, filters)
+            problems += decisions.decideMatches(in: &difference)
+            if keepsDrift { problems += decisions.leaveMissing(in: &difference) }
+            problems += try decisions.leaveLost(in: &difference, filters, look)
         }
-        let displaced = settlement.displaced(in: self)
-        problems += settlement.listed.map {
+        let displaced = decisions.displaced(in: self)
+        problems += decisions.listed.map {
             .edited($0, goesToHistory: displaced.contains($0))
         }
         return (
-            problems, settlement.notes(on: self),
-            settlement.kept.union(settlement.listed.subtracting(displaced))
+            problems, decisions.notes(on: self),
+            decisions.leftInPlace.union(decisions.listed.subtracting(displaced))
         )
     }
 
@@ -74,28 +74,28 @@ extension Difference {
     }
 }
 
-/// The steps of `Difference.settleDrift`, in this order, and the entries that they concern.
-private struct DriftSettlement {
+/// The steps of `Difference.decideHandEdits`, in this order, and the entries that they concern.
+private struct HandEditDecisions {
     private let tree: ListTree
-    private let isKept: Bool
+    private let keepsDrift: Bool
     private let uncovering: Set<RelativePath>
     /// Directories into which entries return.
     private var needed: Set<RelativePath> = []
     /// Entries that no run made.
     private var foreign: Set<RelativePath> = []
     /// Entries that no run made, although the manifest has them.
-    private let taken: Set<RelativePath>
+    private let handMade: Set<RelativePath>
     /// Entries that become uncovered: directories that would be deleted, and edited entries.
     private var resting: Set<RelativePath> = []
-    /// Changed and taken entries that would be deleted, and the paths to which their directories move them.
+    /// Changed and hand-made entries that would be deleted, and the paths to which their directories move them.
     private var edited: [RelativePath: RelativePath] = [:]
     /// Changed entries to be listed, by the path that they have afterwards.
     private(set) var listed: Set<RelativePath> = []
     /// Changed objects that are left in place, by their path in the earlier tree.
-    private(set) var kept: Set<RelativePath> = []
+    private(set) var leftInPlace: Set<RelativePath> = []
 
-    init(_ difference: Difference, _ tree: ListTree, isKept: Bool, _ taken: Set<RelativePath>) {
-        (self.tree, self.isKept, self.taken) = (tree, isKept, taken)
+    init(_ difference: Difference, _ tree: ListTree, keepsDrift: Bool, _ handMade: Set<RelativePath>) {
+        (self.tree, self.keepsDrift, self.handMade) = (tree, keepsDrift, handMade)
         uncovering = difference.policy.uncovering
         for file in difference.created where isRestored(file) && tree.isChanged(file.path) {
             needed.formUnion(file.path.ancestors)
@@ -123,10 +123,10 @@ private struct DriftSettlement {
             && (!isDirectory
                 || changes.index(of: .created, at: carried).map { !changes.head(at: $0).isDirectory }
                     ?? false)
-        let isTaken = taken.contains(path)
-        if isTaken || (isKept && isEdited) {
+        let isHandMade = handMade.contains(path)
+        if isHandMade || (keepsDrift && isEdited) {
             edited[path] = carried
-            if !isTaken { listed.insert(carried) }
+            if !isHandMade { listed.insert(carried) }
         } else if isDirectory {
             resting.insert(path)
         }
@@ -208,42 +208,44 @@ private struct DriftSettlement {
 
     /// Leaves changed objects of the target unchanged.
     ///
-    /// - Returns: the files whose earlier content is lost; none if `isKept`, because changes are then listed.
-    mutating func settleMatches(in difference: inout Difference) -> [Problem] {
+    /// - Returns: the files whose earlier content is lost; none if `keepsDrift`, because changes are then listed.
+    mutating func decideMatches(in difference: inout Difference) -> [Problem] {
         var problems: [Problem] = []
         for index in difference.changes.indices where difference.changes.head(at: index).kind == .match {
             let match = difference.changes[match: index]
             guard !match.target.path.isInState,
                 match.causes.contains(.drift) || (match.base == nil && !match.isRenamed)
             else { continue }
-            if isKept {
+            if keepsDrift {
                 let isListed = !match.source.isDirectory || match.hasOtherAccess
                 guard isListed || !tree.isChanged(match.source.path) else { continue }
-                if isListed, !taken.contains(match.target.path) { listed.insert(match.source.path) }
+                if isListed, !handMade.contains(match.target.path) { listed.insert(match.source.path) }
             } else {
                 guard isLost(match) else { continue }
                 problems.append(.lost(match.source.path, at: match.target.path))
             }
             difference.changes[match: index].keepTarget()
-            kept.insert(match.source.path)
+            leftInPlace.insert(match.source.path)
         }
         return problems + keepNames(in: &difference)
     }
 
     /// Leaves the other names of unchanged files in place, also those that would return.
     private mutating func keepNames(in difference: inout Difference) -> [Problem] {
-        guard !kept.isEmpty else { return [] }
-        let kept = kept
+        guard !leftInPlace.isEmpty else { return [] }
+        let leftInPlace = leftInPlace
         let inodes = Set(
-            difference.matches.lazy.filter { kept.contains($0.source.path) && $0.target.isMultiplyLinked }
-                .map(\.target.status.inode))
+            difference.matches.lazy.filter {
+                leftInPlace.contains($0.source.path) && $0.target.isMultiplyLinked
+            }
+            .map(\.target.status.inode))
         var problems: [Problem] = []
         for index in difference.changes.indices where !inodes.isEmpty {
             let head = difference.changes.head(at: index)
             guard head.kind == .match, head.hasOtherNames else { continue }
             let match = difference.changes[match: index]
             guard match.target.isMultiplyLinked, inodes.contains(match.target.status.inode),
-                self.kept.insert(match.source.path).inserted
+                self.leftInPlace.insert(match.source.path).inserted
             else { continue }
             difference.changes[match: index].keepTarget()
             problems.append(
@@ -274,7 +276,7 @@ private struct DriftSettlement {
             missing.append(path)
             return true
         }
-        kept.formUnion(missing)
+        leftInPlace.formUnion(missing)
         return missing.map {
             Problem(
                 path: $0, code: .drift,
@@ -309,7 +311,7 @@ private struct DriftSettlement {
             })
         difference.omit(Array(lost))
         difference.uncover(excluded.filter { difference.changes.index(of: .deleted, at: $0.path) == nil })
-        kept.formUnion(lost)
+        leftInPlace.formUnion(lost)
         return lost.sorted().map(tree.problem)
     }
 
@@ -321,7 +323,7 @@ private struct DriftSettlement {
     /// Names the first entry that no run made, among those that remain and those that move to the history.
     func notes(on difference: Difference) -> [String] {
         let moves = MoveMap(difference)
-        let strangers = foreign.union(edited.keys.lazy.filter(taken.contains))
+        let strangers = foreign.union(edited.keys.lazy.filter(handMade.contains))
         let going =
             difference.deleted.lazy.map(\.path).filter(strangers.contains)
             + difference.matches.lazy.filter {
@@ -349,7 +351,7 @@ extension Difference {
         var lost: Set<RelativePath> = []
         for file in created where file.isFile || file.omitted.contains(.purged) {
             switch links[file.path] {
-            case .kept: continue
+            case .existing: continue
             case .staged(let first)
             where !lost.contains(first) && changes.index(of: .created, at: first) != nil:
                 continue

@@ -40,8 +40,8 @@ struct TargetDomains {
             let demand = try domains.domain(directory)
             guard demand.isExclusive else { return }
             if demand.handsDownProject { domains.projects[parent] = demand.project }
-            if case .kept(let kept)? = difference.links[file.path] {
-                try domains.check(kept.path, into: directory)
+            if case .existing(let existing)? = difference.links[file.path] {
+                try domains.check(existing.path, into: directory)
             } else if demand.isEncrypted, demand.policy != stage.policy {
                 domains.obstacles.append(
                     Obstacle(path: file.path, directory: directory, demand: demand, found: stage))
