@@ -42,6 +42,8 @@ final class MountView: Sendable {
     }
 
     let version: Version
+    /// When it was made.
+    let made = FileTime.now
     let root: Directory
     let state: StateDirectory
     let header: ManifestHeader
@@ -112,7 +114,7 @@ final class MountView: Sendable {
             guard let label = snapshots[entry.index].label, let name = FileName(label.utf8) else { continue }
             let bytes = Array(name.bytes)
             if MountView.isReserved(label) {
-                if ids[bytes] == nil { ids[bytes] = .link(entry.slot, .id) }
+                if ids[bytes] == nil { ids[bytes] = .link(entry.slot, .labelAmongIDs) }
             } else if names[bytes] == nil {
                 names[bytes] = .link(entry.slot, .label)
             }
@@ -137,16 +139,14 @@ final class MountView: Sendable {
 
     func shown(_ slot: UInt64) -> Shown? { shown.first { $0.slot == slot } }
 
-    /// The names in the mount that an older view shows otherwise, with what they stood for.
-    func changed(since old: MountView) -> [[UInt8]: MountNode] {
-        var changed = old.names.filter { names[$0.key] != $0.value }
-        for entry in old.shown {
-            guard let now = shown(entry.slot), now.list != entry.list else { continue }
+    /// The names of snapshots whose lists an older view shows otherwise.
+    func changed(since old: MountView) -> [[UInt8]] {
+        old.shown.filter { entry in
+            guard let now = shown(entry.slot), now.list != entry.list else { return false }
             // A list keeps its lines when the present tree becomes an old one.
             let hasEdits = try? now.index == 0 || !lists.document(now.index - 1).hand.isEmpty
-            if entry.index > 0 || hasEdits != false { changed[entry.name] = .date(entry.slot) }
-        }
-        return changed
+            return entry.index > 0 || hasEdits != false
+        }.map(\.name)
     }
 
     private func allLines() throws -> ManifestLines {
