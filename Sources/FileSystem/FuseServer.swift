@@ -7,12 +7,15 @@ public struct FuseNode: Sendable {
     /// Names it in requests, and is its inode number.
     public var id: UInt64
     public var status: FileStatus
-    /// Seconds for which the kernel may believe it, and its name.
-    public var lifetime: UInt64
+    /// How long the kernel may believe it, and its name.
+    public var lifetime: Duration
 
-    public init(_ id: UInt64, _ status: FileStatus, lifetime: UInt64) {
+    public init(_ id: UInt64, _ status: FileStatus, lifetime: Duration) {
         (self.id, self.status, self.lifetime) = (id, status, lifetime)
     }
+
+    fileprivate var seconds: UInt64 { UInt64(lifetime.components.seconds) }
+    fileprivate var nanoseconds: UInt32 { UInt32(lifetime.components.attoseconds / 1_000_000_000) }
 }
 
 /// How a file was opened.
@@ -114,7 +117,8 @@ extension fuse_attributes {
 extension fuse_entry {
     fileprivate init(_ node: FuseNode) {
         self.init()
-        (nodeid, entry_valid, attr_valid) = (node.id, node.lifetime, node.lifetime)
+        (nodeid, entry_valid, attr_valid) = (node.id, node.seconds, node.seconds)
+        (entry_valid_nsec, attr_valid_nsec) = (node.nanoseconds, node.nanoseconds)
         attr = fuse_attributes(node)
     }
 }
@@ -312,7 +316,9 @@ public final class FuseServer: Sendable {
             let found = try worker.node(node)
             _ = send(
                 id,
-                fuse_attr_reply(valid: found.lifetime, valid_nsec: 0, unused: 0, attr: fuse_attributes(found))
+                fuse_attr_reply(
+                    valid: found.seconds, valid_nsec: found.nanoseconds, unused: 0,
+                    attr: fuse_attributes(found))
             )
         case FUSE_OP_READLINK: send(id, bytes: try worker.destination(of: node))
         case FUSE_OP_OPEN:

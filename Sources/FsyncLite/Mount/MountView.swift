@@ -12,16 +12,17 @@ struct MountSource: Sendable {
 
 /// A target at one moment: its snapshots under the names that the mount shows, and their lists once they are looked into.
 final class MountView: Sendable {
-    /// It differs after each run that changed the target.
+    /// It differs after each run that changed the target. To prune can change records alone.
     struct Version: Hashable, Sendable {
         private let manifest: StateDirectory.ManifestVersion?
-        private let history, newest: FileTime?
+        private let history: FileTime?
+        private let records: [FileTime?]
 
         init(_ state: StateDirectory) throws {
             manifest = try state.manifestVersion()
             let directory = try state.history()
             history = try directory?.status().changed
-            newest = try state.transactions().last.flatMap { try directory?.status(of: $0)?.changed }
+            records = try state.transactions().map { try directory?.status(of: $0)?.changed }
         }
     }
 
@@ -139,6 +140,10 @@ final class MountView: Sendable {
 
     func shown(_ slot: UInt64) -> Shown? { shown.first { $0.slot == slot } }
 
+    func hasLists(of old: MountView) -> Bool {
+        shown.elementsEqual(old.shown) { $0.id == $1.id && $0.list == $1.list }
+    }
+
     /// The names of snapshots whose lists an older view shows otherwise.
     func changed(since old: MountView) -> [[UInt8]] {
         old.shown.filter { entry in
@@ -174,7 +179,7 @@ final class MountView: Sendable {
         }
     }
 
-    /// The root as a list has it.
+    /// The root as a list has it. Nobody recorded that of `initial`: its mode might let users in whom the present one keeps out.
     func rootFile(_ entry: Shown) throws -> File {
         try roots.withLock { roots in
             if let found = roots[entry.index] { return found }

@@ -12,8 +12,11 @@ final class MountWorker: FuseWorker {
     /// Finds objects in the target that a view is of.
     private var resolver: (view: MountView, paths: PathResolver)?
 
-    /// Seconds: what a snapshot has never changes, but which snapshots there are.
-    private static let (long, short): (UInt64, UInt64) = (6 * 3600, 1)
+    /// A snapshot never changes. The kernel asks for the mount's own directories before it shows the lists that it has, but
+    /// also for each path that leads through them.
+    private static let (long, short, ownDirectory) = (
+        Duration.seconds(6 * 3600), Duration.seconds(1), Duration.milliseconds(20)
+    )
 
     init(
         _ mounted: MountedTarget, _ connection: FuseConnection, _ turn: FuseTurn,
@@ -37,7 +40,7 @@ final class MountWorker: FuseWorker {
             } catch let error as Errno {
                 throw error
             } catch {
-                guard isWorthAnotherLook(view, &misses) else {
+                guard isWorthAnotherLook(view, &misses, isUnreadable: true) else {
                     mounted.complain("\(error)")
                     throw .inputOutput
                 }
@@ -46,9 +49,11 @@ final class MountWorker: FuseWorker {
     }
 
     /// Whether what was not found may be found now. A run may have moved it.
-    private func isWorthAnotherLook(_ view: MountView, _ misses: inout Int) -> Bool {
+    private func isWorthAnotherLook(
+        _ view: MountView, _ misses: inout Int, isUnreadable: Bool = false
+    ) -> Bool {
         turn.pass()
-        switch mounted.change(since: view) {
+        switch mounted.change(since: view, isUnreadable: isUnreadable) {
         case .renewed: return true
         case .going: return mounted.wait()
         case .none:
@@ -105,13 +110,14 @@ final class MountWorker: FuseWorker {
         return FuseNode(node.number, reader.status, lifetime: MountWorker.long)
     }
 
-    /// One that the mount itself has. The kernel asks for the time of a directory before it shows the list that it has.
+    /// One that the mount itself has.
     private func own(_ node: MountNode, _ type: FileType, _ mode: UInt16, size: Int = 0) -> FuseNode {
         var status = FileStatus(type: type, modified: mounted.view.made)
         (status.permissions, status.owner, status.size) = (
             mode, Account.effectiveUser, ByteCount(clamping: size)
         )
-        return FuseNode(node.number, status, lifetime: type == .directory ? 0 : MountWorker.short)
+        return FuseNode(
+            node.number, status, lifetime: type == .directory ? MountWorker.ownDirectory : MountWorker.short)
     }
 
     func node(_ id: UInt64) throws(Errno) -> FuseNode {

@@ -54,19 +54,24 @@ final class MountedTarget: Sendable {
     }
 
     /// Looks whether a run has changed the target.
+    ///
+    /// - Parameter isUnreadable: a list of the view is. If records were joined at the very time of its version, others have the
+    ///   lists now.
     @discardableResult
-    func change(since seen: MountView) -> Change {
+    func change(since seen: MountView, isUnreadable: Bool = false) -> Change {
         state.withLock { state in
             guard state.view === seen else { return .renewed }
             do {
                 // In this order: a commit writes the manifest before it ends.
                 let isPending = try seen.state.hasJournal()
-                guard try MountView.Version(seen.state) != seen.version else {
+                let isSame = try MountView.Version(seen.state) == seen.version
+                guard !isSame || isUnreadable && !isPending else {
                     if !isPending { state.goingSince = nil }
                     return isPending ? .going : .none
                 }
                 var slots = state.slots
                 let view = try MountView(target, only: only) { MountedTarget.slot($0, &slots) }
+                guard !isSame || !view.hasLists(of: seen) else { return .none }
                 state.stale.formUnion(view.changed(since: state.view))
                 (state.slots, state.view, state.goingSince) = (slots, view, nil)
                 return .renewed

@@ -9,14 +9,15 @@ private final class Mounted {
     let scene: MirrorScene
     let running: RunningCommand
 
-    init(_ scene: MirrorScene, _ options: [String] = []) throws {
+    init(_ scene: MirrorScene, _ options: [String] = [], under tracer: [String] = []) throws {
         self.scene = scene
         // One that is there may have a dead mount, into which no call gets.
         if mkdir(scene.path("old"), 0o755) == 0 {
             if case .ordinary = scene.identity { OrdinaryUser.own(scene.path("old")) }
         }
         running = try RunningCommand(
-            ["snapshot", "mount", "target", "old"] + options, as: scene.identity, in: scene.directory.path)
+            ["snapshot", "mount", "target", "old"] + options, as: scene.identity, in: scene.directory.path,
+            under: tracer)
         while !isMounted, running.isRunning { usleep(1000) }
     }
 
@@ -433,6 +434,25 @@ struct SnapshotMountTests {
         try mounted.end().expect(0)
     }
 
+    /// The directory of a removed record stays, because it has a file that an older snapshot needs.
+    @Test(.needs(.fuse)) func joinedRecords() throws {
+        let scene = try scene(["a": "a", "b": "b", "c": "c", "d": "d"])
+        try scene.run("snapshot", "create", "target", "--label", "keep").expect(0)
+        for name in ["a", "b", "c", "d"] {
+            try scene.append("!", to: "source/\(name)")
+            try applyLater(scene)
+        }
+        // Without initial.
+        try scene.run("snapshot", "prune", "target", "--keep-last", "3").expect(0)
+        let mounted = try Mounted(scene)
+        #expect(try scene.text("old/latest/a") == "a!")
+        let dates = try mounted.dates()
+        try scene.run("snapshot", "prune", "target", "--keep-last", "2").expect(0)
+        #expect(try scene.text("old/keep/a") == "a")
+        #expect(try mounted.dates() == [dates[0]] + dates[2...])
+        try mounted.end().expect(0)
+    }
+
     @Test(.needs(.fuse)) func whatIsPurgedCannotBeOpened() throws {
         let scene = try scene()
         try scene.remove("source/a")
@@ -519,8 +539,7 @@ struct SnapshotMountTests {
     @Test(.needs(.fuseOfUsers)) func usersOfASmallTable() throws {
         let scene = try MirrorScene(directory((0..<100).map { "\($0)" }), as: .ordinary)
         try scene.run("apply", "source", "target").expect(0)
-        let mounted = try Mounted(scene)
-        try HostCommand.run("prlimit", "--pid", "\(mounted.running.identifier)", "--nofile=40:40")
+        let mounted = try Mounted(scene, under: ["prlimit", "--nofile=40:40"])
         let script = "for name in \"$1\"/*; do exec {file}<\"$name\" || exit 7; done"
         let words = OrdinaryUser.prefix + ["bash", "-c", script, "bash", scene.path("old/latest")]
         #expect(try SpawnedProcess(words, in: scene.directory.path).wait() == 7)
