@@ -20,22 +20,22 @@ enum fuse_operation {
     FUSE_OP_SYMLINK = 6, FUSE_OP_MKNOD = 8, FUSE_OP_MKDIR = 9, FUSE_OP_UNLINK = 10, FUSE_OP_RMDIR = 11,
     FUSE_OP_RENAME = 12, FUSE_OP_LINK = 13, FUSE_OP_OPEN = 14, FUSE_OP_READ = 15, FUSE_OP_WRITE = 16,
     FUSE_OP_STATFS = 17, FUSE_OP_RELEASE = 18, FUSE_OP_SETXATTR = 21, FUSE_OP_GETXATTR = 22,
-    FUSE_OP_LISTXATTR = 23, FUSE_OP_REMOVEXATTR = 24, FUSE_OP_INIT = 26, FUSE_OP_OPENDIR = 27,
-    FUSE_OP_READDIR = 28, FUSE_OP_RELEASEDIR = 29, FUSE_OP_CREATE = 35, FUSE_OP_INTERRUPT = 36,
+    FUSE_OP_LISTXATTR = 23, FUSE_OP_REMOVEXATTR = 24, FUSE_OP_INIT = 26,
+    FUSE_OP_READDIR = 28, FUSE_OP_CREATE = 35, FUSE_OP_INTERRUPT = 36,
     FUSE_OP_DESTROY = 38, FUSE_OP_BATCH_FORGET = 42, FUSE_OP_FALLOCATE = 43, FUSE_OP_READDIRPLUS = 44,
     FUSE_OP_RENAME2 = 45, FUSE_OP_COPY_FILE_RANGE = 47
 };
 
 /// Flags of INIT.
-static const uint64_t FUSE_FLAG_ASYNC_READ = 1ull << 0, FUSE_FLAG_DO_READDIRPLUS = 1ull << 13,
-    FUSE_FLAG_READDIRPLUS_AUTO = 1ull << 14, FUSE_FLAG_PARALLEL_DIROPS = 1ull << 18, FUSE_FLAG_POSIX_ACL = 1ull << 20,
+static const uint64_t FUSE_FLAG_ASYNC_READ = 1ull << 0, FUSE_FLAG_AUTO_INVAL_DATA = 1ull << 12,
+    FUSE_FLAG_DO_READDIRPLUS = 1ull << 13, FUSE_FLAG_PARALLEL_DIROPS = 1ull << 18, FUSE_FLAG_POSIX_ACL = 1ull << 20,
     FUSE_FLAG_MAX_PAGES = 1ull << 22, FUSE_FLAG_CACHE_SYMLINKS = 1ull << 23, FUSE_FLAG_INIT_EXT = 1ull << 30,
     FUSE_FLAG_PASSTHROUGH = 1ull << 37;
 
-/// Flags in the replies to OPEN and OPENDIR.
-static const uint32_t FUSE_OPEN_KEEP_CACHE = 1 << 1, FUSE_OPEN_CACHE_DIR = 1 << 3, FUSE_OPEN_PASSTHROUGH = 1 << 7;
+/// Flags in the reply to OPEN.
+static const uint32_t FUSE_OPEN_KEEP_CACHE = 1 << 1, FUSE_OPEN_PASSTHROUGH = 1 << 7;
 
-static const int32_t FUSE_NOTICE_INVAL_INODE = 2, FUSE_NOTICE_INVAL_ENTRY = 3;
+static const int32_t FUSE_NOTICE_INVAL_ENTRY = 3;
 
 struct fuse_request { uint32_t len, opcode; uint64_t unique, nodeid; uint32_t uid, gid, pid, extlen; };
 struct fuse_reply { uint32_t len; int32_t error; uint64_t unique; };
@@ -71,7 +71,6 @@ struct fuse_statfs_reply {
     uint64_t blocks, bfree, bavail, files, ffree;
     uint32_t bsize, namelen, frsize, unused, spare[6];
 };
-struct fuse_inval_inode { uint64_t ino; int64_t off, len; };
 /// The name and a NUL follow.
 struct fuse_inval_entry { uint64_t parent; uint32_t namelen, flags; };
 struct fuse_backing { int32_t fd; uint32_t flags; uint64_t unused; };

@@ -143,14 +143,17 @@ public final class FuseConnection: Sendable {
     /// Waits for a request.
     ///
     /// - Returns: its length; nil once the file system is unmounted.
-    func receive(into buffer: UnsafeMutableRawBufferPointer) throws(Errno) -> Int? {
+    func receive(into buffer: UnsafeMutableRawBufferPointer) throws(SystemError) -> Int? {
         while true {
             do throws(Errno) {
                 return try device.read(into: buffer)
-            } catch .noDevice {
-                return nil
-            } catch  where [.noSuchFile, .wouldBlock].contains(error) {
+            } catch {
+                switch error {
+                case .noDevice: return nil
                 // The request was taken back.
+                case .noSuchFile, .wouldBlock: break
+                default: throw SystemError("read", Array(FuseConnection.path.utf8), error)
+                }
             }
         }
     }
@@ -181,12 +184,6 @@ public final class FuseConnection: Sendable {
                 as: fuse_inval_entry.self)
         }
         (bytes + name + [0]).withUnsafeBytes { _ = send(0, FUSE_NOTICE_INVAL_ENTRY, $0) }
-    }
-
-    /// Makes the kernel forget what it has of a node.
-    public func forget(_ node: UInt64) {
-        let notice = fuse_inval_inode(ino: node, off: 0, len: 0)
-        withUnsafeBytes(of: notice) { _ = send(0, FUSE_NOTICE_INVAL_INODE, $0) }
     }
 
     /// Lets the kernel read a file by itself.

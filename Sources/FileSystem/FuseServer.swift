@@ -7,20 +7,21 @@ public struct FuseNode: Sendable {
     /// Names it in requests, and is its inode number.
     public var id: UInt64
     public var status: FileStatus
-    /// Seconds for which the kernel may believe it, and its name.
-    public var lifetime: UInt64
+    /// How long the kernel may believe it, and its name.
+    public var lifetime: Duration
 
-    public init(_ id: UInt64, _ status: FileStatus, lifetime: UInt64) {
+    public init(_ id: UInt64, _ status: FileStatus, lifetime: Duration) {
         (self.id, self.status, self.lifetime) = (id, status, lifetime)
     }
+
+    fileprivate var seconds: UInt64 { UInt64(lifetime.components.seconds) }
+    fileprivate var nanoseconds: UInt32 { UInt32(lifetime.components.attoseconds / 1_000_000_000) }
 }
 
-/// How a file or a directory was opened.
+/// How a file was opened.
 public enum FuseOpening: Sendable {
     /// The kernel may keep what it reads.
     case cached(UInt64)
-    /// The list of names may change.
-    case changing(UInt64)
     /// The kernel reads the file with this id by itself.
     case passed(UInt64, Int32)
 }
@@ -31,17 +32,14 @@ public protocol FuseWorker: AnyObject {
     func node(_ id: UInt64) throws(Errno) -> FuseNode
     func destination(of node: UInt64) throws(Errno) -> [UInt8]
     func extendedAttributes(of node: UInt64) throws(Errno) -> ExtendedAttributes
-    /// - Parameter isInterrupted: who asks does not wait any more.
-    func open(_ node: UInt64, _ isInterrupted: () -> Bool) throws(Errno) -> FuseOpening
+    func open(_ node: UInt64) throws(Errno) -> FuseOpening
     func read(_ handle: UInt64, at offset: Int64, into buffer: UnsafeMutableRawBufferPointer) throws(Errno)
         -> Int
     func close(_ handle: UInt64)
-    func openDirectory(_ node: UInt64) throws(Errno) -> FuseOpening
-    /// Adds entries to the list until it is full.
+    /// Adds entries of a directory to the list until it is full.
     ///
     /// - Parameter position: 0, or that of the last entry which the kernel has.
-    func list(_ handle: UInt64, after position: UInt64, into list: inout FuseList) throws(Errno)
-    func closeDirectory(_ handle: UInt64)
+    func list(_ directory: UInt64, after position: UInt64, into list: inout FuseList) throws(Errno)
     /// The directory of which the space is shown.
     func place() throws(Errno) -> Directory
 }
@@ -119,8 +117,34 @@ extension fuse_attributes {
 extension fuse_entry {
     fileprivate init(_ node: FuseNode) {
         self.init()
-        (nodeid, entry_valid, attr_valid) = (node.id, node.lifetime, node.lifetime)
+        (nodeid, entry_valid, attr_valid) = (node.id, node.seconds, node.seconds)
+        (entry_valid_nsec, attr_valid_nsec) = (node.nanoseconds, node.nanoseconds)
         attr = fuse_attributes(node)
+    }
+}
+
+/// The right to read the next request. One thread has it, and answers one request after the other: to wake another thread
+/// takes longer than most answers do.
+public final class FuseTurn {
+    private let server: FuseServer
+    private var isMine = false
+    /// The request that the thread answers.
+    fileprivate var request: UInt64 = 0
+
+    fileprivate init(_ server: FuseServer) { self.server = server }
+
+    fileprivate func take() {
+        guard !isMine else { return }
+        server.turn.wait()
+        isMine = true
+    }
+
+    /// Lets another thread read requests. The answer to this one may take long.
+    public func pass() {
+        guard isMine else { return }
+        isMine = false
+        server.content.withLock { _ = $0.running.insert(request) }
+        server.turn.signal()
     }
 }
 
@@ -129,22 +153,24 @@ public final class FuseServer: Sendable {
     private let connection: FuseConnection
     /// The kernel can read files by itself.
     private let canPass = Atomic(false)
-    private let content = Mutex(Content())
+    fileprivate let turn = Semaphore(1)
+    fileprivate let content = Mutex(Content())
+    private let failure = Mutex<SystemError?>(nil)
     private let ended = Semaphore()
 
-    private static let threads = 8
+    private static let threads = 10
     /// Threads that open and read files, which may take long: the others list meanwhile.
     private static let readers = 6
     private static let requestSize = 64 << 10
     private static let largestRead = 1 << 20
 
-    private struct Content {
+    fileprivate struct Content {
         var readers = 0
         /// Requests for which no thread is free.
         var waiting: [[UInt8]] = []
-        /// Those that are answered now, and those of them that were interrupted.
+        /// Those that may take long, and the interrupted ones among them: true since the last look.
         var running: Set<UInt64> = []
-        var interrupted: Set<UInt64> = []
+        var interrupted: [UInt64: Bool] = [:]
     }
 
     public init(_ connection: FuseConnection) { self.connection = connection }
@@ -152,36 +178,53 @@ public final class FuseServer: Sendable {
     public var passesFiles: Bool { canPass.load(ordering: .relaxed) }
 
     /// Begins to answer.
-    public func start(_ worker: @escaping @Sendable () -> any FuseWorker) throws {
+    public func start(_ worker: @escaping @Sendable (FuseTurn) -> any FuseWorker) throws {
         for _ in 0..<FuseServer.threads {
             let thread = WorkerThread()
             try thread.start { [self] in
-                run(worker())
+                do throws(SystemError) {
+                    try run(worker)
+                } catch {
+                    failure.withLock { $0 = error }
+                }
                 ended.signal()
                 withExtendedLifetime(thread) {}
             }
         }
     }
 
+    /// Looks after long requests meanwhile.
+    ///
     /// - Returns: whether the file system is unmounted.
-    public func hasEnded(within pause: Duration) -> Bool { ended.wait(atMost: pause) }
+    public func hasEnded(within pause: Duration) throws(SystemError) -> Bool {
+        let hasEnded = ended.wait(atMost: pause)
+        if let failure = failure.withLock(\.self) { throw failure }
+        if !hasEnded { endInterrupted() }
+        return hasEnded
+    }
 
-    private func run(_ worker: any FuseWorker) {
+    private func run(_ worker: (FuseTurn) -> any FuseWorker) throws(SystemError) {
         let request = UnsafeMutableRawBufferPointer.allocate(byteCount: FuseServer.requestSize, alignment: 8)
         let reply = UnsafeMutableRawBufferPointer.allocate(byteCount: FuseServer.largestRead, alignment: 4096)
+        let turn = FuseTurn(self)
+        let worker = worker(turn)
         defer {
+            turn.pass()
             request.deallocate()
             reply.deallocate()
         }
-        // Any error ends the connection.
-        while let length = try? connection.receive(into: request), length >= MemoryLayout<fuse_request>.size {
+        while true {
+            turn.take()
+            guard let length = try connection.receive(into: request) else { return }
             let message = UnsafeRawBufferPointer(rebasing: request[..<length])
             let head = message.load(as: fuse_request.self)
+            turn.request = head.unique
             guard [FUSE_OP_OPEN.rawValue, FUSE_OP_READ.rawValue].contains(head.opcode) else {
                 answer(head, message, worker, reply)
                 continue
             }
             guard enter(message) else { continue }
+            turn.pass()
             answer(head, message, worker, reply)
             while let next = leave() {
                 next.withUnsafeBytes { answer($0.load(as: fuse_request.self), $0, worker, reply) }
@@ -193,6 +236,7 @@ public final class FuseServer: Sendable {
     private func enter(_ message: UnsafeRawBufferPointer) -> Bool {
         content.withLock { content in
             guard content.readers < FuseServer.readers else {
+                content.running.insert(message.load(as: fuse_request.self).unique)
                 content.waiting.append(Array(message))
                 return false
             }
@@ -210,16 +254,18 @@ public final class FuseServer: Sendable {
         }
     }
 
-    private func interrupt(_ unique: UInt64) {
-        let isWaiting = content.withLock { content in
-            let index = content.waiting.firstIndex { bytes in
-                bytes.withUnsafeBytes { $0.load(as: fuse_request.self).unique == unique }
+    /// Answers interrupted requests, so that who asked can end. A thread may still wait for a disk, and its answer comes too
+    /// late. Most requests are quicker than the second look, and programs do not expect this error.
+    private func endInterrupted() {
+        let overdue = content.withLock { content in
+            let overdue = content.interrupted.filter(\.value).keys
+            content.interrupted = content.interrupted.filter { !$0.value }.mapValues { _ in true }
+            content.waiting.removeAll { bytes in
+                overdue.contains(bytes.withUnsafeBytes { $0.load(as: fuse_request.self).unique })
             }
-            if let index { content.waiting.remove(at: index) }
-            if content.running.contains(unique) { content.interrupted.insert(unique) }
-            return index != nil
+            return overdue
         }
-        if isWaiting { fail(unique, .interrupted) }
+        for unique in overdue { fail(unique, .interrupted) }
     }
 
     private func fail(_ unique: UInt64, _ error: Errno) {
@@ -244,6 +290,10 @@ public final class FuseServer: Sendable {
         } catch {
             fail(head.unique, error)
         }
+        content.withLock { content in
+            guard content.running.remove(head.unique) != nil else { return }
+            content.interrupted[head.unique] = nil
+        }
     }
 
     private func load<Value: BitwiseCopyable>(_ body: UnsafeRawBufferPointer, _: Value.Type) throws(Errno)
@@ -266,10 +316,15 @@ public final class FuseServer: Sendable {
             let found = try worker.node(node)
             _ = send(
                 id,
-                fuse_attr_reply(valid: found.lifetime, valid_nsec: 0, unused: 0, attr: fuse_attributes(found))
+                fuse_attr_reply(
+                    valid: found.seconds, valid_nsec: found.nanoseconds, unused: 0,
+                    attr: fuse_attributes(found))
             )
         case FUSE_OP_READLINK: send(id, bytes: try worker.destination(of: node))
-        case FUSE_OP_OPEN: try open(id, node, worker)
+        case FUSE_OP_OPEN:
+            let opening = try reply(worker.open(node))
+            // Who asked may be gone: then no RELEASE comes.
+            if !send(id, opening) { worker.close(opening.fh) }
         case FUSE_OP_READ:
             let wanted = try load(body, fuse_read_request.self)
             let part = UnsafeMutableRawBufferPointer(rebasing: buffer[..<min(Int(wanted.size), buffer.count)])
@@ -278,19 +333,13 @@ public final class FuseServer: Sendable {
         case FUSE_OP_RELEASE:
             worker.close(try load(body, fuse_release_request.self).fh)
             send(id, bytes: [])
-        case FUSE_OP_OPENDIR:
-            let opening = try worker.openDirectory(node)
-            if !send(id, reply(opening)) { worker.closeDirectory(reply(opening).fh) }
         case FUSE_OP_READDIR, FUSE_OP_READDIRPLUS:
             let wanted = try load(body, fuse_read_request.self)
             var list = FuseList(
                 limit: min(Int(wanted.size), FuseServer.largestRead),
                 isWhole: head.opcode == FUSE_OP_READDIRPLUS.rawValue)
-            try worker.list(wanted.fh, after: wanted.offset, into: &list)
+            try worker.list(node, after: wanted.offset, into: &list)
             send(id, bytes: list.bytes)
-        case FUSE_OP_RELEASEDIR:
-            worker.closeDirectory(try load(body, fuse_release_request.self).fh)
-            send(id, bytes: [])
         case FUSE_OP_STATFS: _ = send(id, try space(of: worker.place()))
         case FUSE_OP_GETXATTR:
             let name = Array(body.dropFirst(MemoryLayout<fuse_xattr_size>.size).prefix { $0 != 0 })
@@ -303,7 +352,11 @@ public final class FuseServer: Sendable {
                 names += attribute.name + [0]
             }
             try send(id, names, upTo: load(body, fuse_xattr_size.self).size)
-        case FUSE_OP_INTERRUPT: interrupt(try load(body, fuse_interrupt_request.self).unique)
+        case FUSE_OP_INTERRUPT:
+            let interrupted = try load(body, fuse_interrupt_request.self).unique
+            content.withLock { content in
+                if content.running.contains(interrupted) { content.interrupted[interrupted] = false }
+            }
         // None has an answer.
         case FUSE_OP_FORGET, FUSE_OP_BATCH_FORGET: break
         case FUSE_OP_DESTROY: send(id, bytes: [])
@@ -312,6 +365,8 @@ public final class FuseServer: Sendable {
             FUSE_OP_REMOVEXATTR,
             FUSE_OP_CREATE, FUSE_OP_FALLOCATE, FUSE_OP_COPY_FILE_RANGE:
             throw .readOnlyFileSystem
+        // After this answer to OPENDIR, the kernel opens directories by itself, and keeps their lists. After that to LSEEK, it
+        // takes files for such without holes.
         default: throw .notImplemented
         }
     }
@@ -329,26 +384,10 @@ public final class FuseServer: Sendable {
     private func reply(_ opening: FuseOpening) -> fuse_open_reply {
         switch opening {
         case .cached(let handle):
-            fuse_open_reply(fh: handle, open_flags: FUSE_OPEN_KEEP_CACHE | FUSE_OPEN_CACHE_DIR, backing_id: 0)
-        case .changing(let handle): fuse_open_reply(fh: handle, open_flags: 0, backing_id: 0)
+            fuse_open_reply(fh: handle, open_flags: FUSE_OPEN_KEEP_CACHE, backing_id: 0)
         case .passed(let handle, let id):
             fuse_open_reply(fh: handle, open_flags: FUSE_OPEN_PASSTHROUGH, backing_id: id)
         }
-    }
-
-    private func open(_ id: UInt64, _ node: UInt64, _ worker: any FuseWorker) throws(Errno) {
-        content.withLock { _ = $0.running.insert(id) }
-        defer {
-            content.withLock { content in
-                content.running.remove(id)
-                content.interrupted.remove(id)
-            }
-        }
-        let opening = try worker.open(node) { content.withLock { $0.interrupted.contains(id) } }
-        var answer = reply(opening)
-        answer.open_flags &= ~FUSE_OPEN_CACHE_DIR
-        // Who asked may be gone: then no RELEASE comes.
-        if !send(id, answer) { worker.close(answer.fh) }
     }
 
     private func begin(_ id: UInt64, _ body: UnsafeRawBufferPointer) throws(Errno) {
@@ -366,7 +405,7 @@ public final class FuseServer: Sendable {
             UInt64(offer.flags)
             | (UInt64(offer.flags) & FUSE_FLAG_INIT_EXT != 0 ? UInt64(offer.flags2) << 32 : 0)
         var flags =
-            FUSE_FLAG_ASYNC_READ | FUSE_FLAG_DO_READDIRPLUS | FUSE_FLAG_READDIRPLUS_AUTO
+            FUSE_FLAG_ASYNC_READ | FUSE_FLAG_AUTO_INVAL_DATA | FUSE_FLAG_DO_READDIRPLUS
             | FUSE_FLAG_PARALLEL_DIROPS
             | FUSE_FLAG_POSIX_ACL | FUSE_FLAG_MAX_PAGES | FUSE_FLAG_CACHE_SYMLINKS | FUSE_FLAG_INIT_EXT
         if Account.isRoot { flags |= FUSE_FLAG_PASSTHROUGH }

@@ -22,19 +22,21 @@ extension Target {
         let connection = try place.explaining {
             try FuseConnection.mount(root.presentPath(), at: directory, allowsOthers: allowsOthers)
         }
+        // At the end, also by an error: who looks into the place of a server that is gone gets an error.
+        var isEnded = false
+        defer { if !isEnded { try? connection.unmount() } }
+        TerminationSignal.finishes(true)
         let server = FuseServer(connection)
-        try server.start { MountWorker(mounted, connection) { server.passesFiles } }
+        try server.start { MountWorker(mounted, connection, $0) { server.passesFiles } }
         try begun(connection.place)
-        while !server.hasEnded(within: .milliseconds(200)) {
+        while try !server.hasEnded(within: .milliseconds(200)) {
             guard TerminationSignal.signal == nil else {
-                try connection.unmount()
-                break
+                isEnded = true
+                return try connection.unmount()
             }
             mounted.change(since: mounted.view)
-            for (name, node) in mounted.takeStale() {
-                connection.forget(name, in: MountNode.root.number)
-                connection.forget(node.number)
-            }
+            for name in mounted.takeStale() { connection.forget(name, in: MountNode.root.number) }
         }
+        isEnded = true
     }
 }

@@ -7,7 +7,7 @@ package final class SpawnedProcess {
         package let description: String
     }
 
-    let identifier: pid_t
+    package let identifier: pid_t
     private var ending: Int32?
 
     /// - Parameters:

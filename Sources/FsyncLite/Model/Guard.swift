@@ -72,6 +72,15 @@ public enum Guard: String, CaseIterable, Hashable, Sendable {
     case neededSnapshot = "needed_snapshot"
     case notInSnapshot = "not_in_snapshot"
 
+    // MARK: Mounting snapshots
+    case missingMountPoint = "missing_mount_point"
+    case occupiedMountPoint = "occupied_mount_point"
+    case mountedMountPoint = "mounted_mount_point"
+    case mountPointInTarget = "mount_point_in_target"
+    case noFuse = "no_fuse"
+    case mountForbidden = "mount_forbidden"
+    case othersForbidden = "others_forbidden"
+
     // MARK: Other machines
     case notServed = "not_served"
     case openServedDirectory = "open_served_directory"
@@ -88,7 +97,7 @@ public enum Guard: String, CaseIterable, Hashable, Sendable {
     public var code: SyncError.Code {
         switch self {
         case .changedSincePlan, .changedSincePrepared: .stale
-        case .notInSnapshot: .inputMissing
+        case .notInSnapshot, .missingMountPoint: .inputMissing
         default: .refused
         }
     }

@@ -287,3 +287,55 @@ extension Refusal {
         "any user may have written this, because its file system does not store owners. Root commits it only with --trust-state",
         .adding("--trust-state"))
 }
+
+// MARK: Where snapshots are mounted
+
+extension Refusal {
+    static func missingMountPoint(_ place: [UInt8]) -> Refusal {
+        Refusal(.missingMountPoint, "there is no such directory", .first("mkdir", "-p", .text(place)))
+    }
+
+    static func occupiedMountPoint(_ place: [UInt8], isDirectory: Bool) -> Refusal {
+        let reason =
+            isDirectory ? "it is not empty, and the mount would hide its entries" : "it is no directory"
+        return Refusal(.occupiedMountPoint, "\(reason). Give an empty directory", mounting(beside: place))
+    }
+
+    static func mountPointInTarget(_ target: [UInt8]) -> Refusal {
+        Refusal(
+            .mountPointInTarget, "it lies in the target. Give a directory outside of it",
+            mounting(beside: target))
+    }
+
+    private static func mounting(beside path: [UInt8]) -> WayOut {
+        let place = path + ".snapshots".utf8
+        return .first("mkdir", "-p", .text(place)) + .argument("DIR", place)
+    }
+
+    /// - Parameter isDead: the server has ended without unmounting it.
+    static func mountedMountPoint(_ place: [UInt8], isDead: Bool) -> Refusal {
+        let reason =
+            isDead
+            ? "another program mounted a file system there, and its server is dead. Unmount it"
+            : "something is mounted there already. Unmount it, or give another directory"
+        let way: WayOut =
+            Account.isRoot ? .first("umount", .text(place)) : .first("fusermount3", "-u", .text(place))
+        return Refusal(.mountedMountPoint, reason, way)
+    }
+
+    static let noFuse = Refusal(
+        .noFuse,
+        "there is no /dev/fuse, so the kernel's module is not loaded. A container needs --device /dev/fuse --cap-add SYS_ADMIN",
+        .first("modprobe", "fuse"))
+
+    static func mountForbidden(_ reason: String) -> Refusal {
+        Refusal(.mountForbidden, reason, Account.isRoot ? .none : .asUser(0))
+    }
+
+    static func othersForbidden(_ settings: LocalFile) -> Refusal {
+        Refusal(
+            .othersForbidden,
+            "--allow-other is for root, or needs a line user_allow_other in \(settings). Root can add it",
+            .without("--allow-other"))
+    }
+}

@@ -10,19 +10,17 @@ struct MountPlace {
         (self.file, self.tell) = (file, tell)
     }
 
-    /// - Throws: `SyncError` with the reason and the way out, if the directory is unsuitable.
+    /// - Throws: `SyncError` with a refusal, if the directory is unsuitable.
     func directory(outside target: Directory) throws -> Directory {
         let directory = try opened()
         guard try !directory.status().isMountRoot else {
-            throw refusal(
-                "something is mounted there already. Unmount it first: umount \(file), or give another directory"
-            )
+            throw refusal(.mountedMountPoint(file.bytes, isDead: false))
         }
         guard try Overlap.names(from: target, to: directory) == nil else {
-            throw refusal("it lies in the target. Give a directory outside of it")
+            throw refusal(.mountPointInTarget(try target.presentPath()))
         }
         guard try DirectoryListing.names(in: directory).isEmpty else {
-            throw refusal("it is not empty, and the mount would hide what it has. Give an empty directory")
+            throw refusal(.occupiedMountPoint(file.bytes, isDirectory: true))
         }
         return directory
     }
@@ -33,10 +31,8 @@ struct MountPlace {
         } catch {
             switch error.errno.map(Errno.init(rawValue:)) {
             case Errno.notConnected?: return try withoutDeadMount()
-            case Errno.noSuchFile?:
-                throw SyncError(
-                    .inputMissing, path: file.bytes, "there is no such directory. Make it: mkdir \(file)")
-            case Errno.notDirectory?: throw refusal("it is no directory. Give an empty directory")
+            case Errno.noSuchFile?: throw refusal(.missingMountPoint(file.bytes))
+            case Errno.notDirectory?: throw refusal(.occupiedMountPoint(file.bytes, isDirectory: false))
             default: throw error
             }
         }
@@ -48,38 +44,32 @@ struct MountPlace {
         let place = try (LocalFile(bytes: location.directory.presentPath()) + Array(location.name.bytes))
             .bytes
         guard try FuseConnection.isOurs(place) else {
-            throw refusal(
-                "a file system of another program is mounted there, and its server is dead. Unmount it: umount \(file)"
-            )
+            throw refusal(.mountedMountPoint(file.bytes, isDead: true))
         }
         try explaining { try FuseConnection.unmount(place) }
         tell("note: \(file): a server was killed and had left its mount behind; that was removed")
         return try file.directory()
     }
 
-    private func refusal(_ reason: String) -> SyncError { SyncError(.refused, path: file.bytes, reason) }
-}
+    private func refusal(_ refusal: Refusal) -> SyncError { SyncError(refusal, path: file.bytes) }
 
-extension MountPlace {
     /// Says in words why a place cannot be mounted, and the way out.
     func explaining<Value>(_ body: () throws -> Value) throws -> Value {
         do {
             return try body()
-        } catch let failure as FuseConnection.Failure {
-            let reason =
-                switch failure {
-                case .noDevice:
-                    "there is no /dev/fuse. Load it: modprobe fuse. A container needs --device /dev/fuse --cap-add SYS_ADMIN"
-                case .noHelper:
-                    "fusermount3 is missing, which mounts for users other than root. Install the package fuse3"
-                case .helper(let code): "fusermount3 refused it (exit \(code)). Its message is above"
-                }
-            throw SyncError(.refused, path: file.bytes, reason)
-        } catch let error as SystemError where error.errno == .notPermitted || error.errno == .accessDenied {
-            throw SyncError(
-                .refused, path: file.bytes,
-                "\(error.call) is not permitted here. Run it as root of the machine. A container needs --device /dev/fuse --cap-add SYS_ADMIN"
-            )
+        } catch FuseConnection.Failure.noDevice {
+            throw refusal(.noFuse)
+        } catch FuseConnection.Failure.noHelper {
+            throw refusal(
+                .mountForbidden(
+                    "a user other than root needs fusermount3. Install the package fuse3, or run as root"))
+        } catch FuseConnection.Failure.helper(let code) {
+            throw refusal(.mountForbidden("fusermount3 refused it (exit \(code)). Its message is above"))
+        } catch let error as SystemError where [.notPermitted, .accessDenied].contains(error.errno) {
+            throw refusal(
+                .mountForbidden(
+                    "\(error.call) is not permitted here. A container needs --device /dev/fuse --cap-add SYS_ADMIN"
+                ))
         }
     }
 
@@ -87,10 +77,7 @@ extension MountPlace {
     func checkOthers(_ root: Directory) throws {
         let settings = LocalFile("/etc/fuse.conf")
         guard try Account.isRoot || letsOthersIn(settings) else {
-            throw SyncError(
-                .refused, path: file.bytes,
-                "--allow-other is for root, or needs a line user_allow_other in \(settings). Add it as root, or leave --allow-other out"
-            )
+            throw refusal(.othersForbidden(settings))
         }
         var directory = root
         while true {

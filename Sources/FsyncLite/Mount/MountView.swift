@@ -12,16 +12,17 @@ struct MountSource: Sendable {
 
 /// A target at one moment: its snapshots under the names that the mount shows, and their lists once they are looked into.
 final class MountView: Sendable {
-    /// It differs after each run that changed the target.
+    /// It differs after each run that changed the target. To prune can change records alone.
     struct Version: Hashable, Sendable {
         private let manifest: StateDirectory.ManifestVersion?
-        private let history, newest: FileTime?
+        private let history: FileTime?
+        private let records: [FileTime?]
 
         init(_ state: StateDirectory) throws {
             manifest = try state.manifestVersion()
             let directory = try state.history()
             history = try directory?.status().changed
-            newest = try state.transactions().last.flatMap { try directory?.status(of: $0)?.changed }
+            records = try state.transactions().map { try directory?.status(of: $0)?.changed }
         }
     }
 
@@ -42,6 +43,8 @@ final class MountView: Sendable {
     }
 
     let version: Version
+    /// When it was made.
+    let made = FileTime.now
     let root: Directory
     let state: StateDirectory
     let header: ManifestHeader
@@ -112,7 +115,7 @@ final class MountView: Sendable {
             guard let label = snapshots[entry.index].label, let name = FileName(label.utf8) else { continue }
             let bytes = Array(name.bytes)
             if MountView.isReserved(label) {
-                if ids[bytes] == nil { ids[bytes] = .link(entry.slot, .id) }
+                if ids[bytes] == nil { ids[bytes] = .link(entry.slot, .labelAmongIDs) }
             } else if names[bytes] == nil {
                 names[bytes] = .link(entry.slot, .label)
             }
@@ -137,16 +140,18 @@ final class MountView: Sendable {
 
     func shown(_ slot: UInt64) -> Shown? { shown.first { $0.slot == slot } }
 
-    /// The names in the mount that an older view shows otherwise, with what they stood for.
-    func changed(since old: MountView) -> [[UInt8]: MountNode] {
-        var changed = old.names.filter { names[$0.key] != $0.value }
-        for entry in old.shown {
-            guard let now = shown(entry.slot), now.list != entry.list else { continue }
+    func hasLists(of old: MountView) -> Bool {
+        shown.elementsEqual(old.shown) { $0.id == $1.id && $0.list == $1.list }
+    }
+
+    /// The names of snapshots whose lists an older view shows otherwise.
+    func changed(since old: MountView) -> [[UInt8]] {
+        old.shown.filter { entry in
+            guard let now = shown(entry.slot), now.list != entry.list else { return false }
             // A list keeps its lines when the present tree becomes an old one.
             let hasEdits = try? now.index == 0 || !lists.document(now.index - 1).hand.isEmpty
-            if entry.index > 0 || hasEdits != false { changed[entry.name] = .date(entry.slot) }
-        }
-        return changed
+            return entry.index > 0 || hasEdits != false
+        }.map(\.name)
     }
 
     private func allLines() throws -> ManifestLines {
@@ -174,7 +179,7 @@ final class MountView: Sendable {
         }
     }
 
-    /// The root as a list has it.
+    /// The root as a list has it. Nobody recorded that of `initial`: its mode might let users in whom the present one keeps out.
     func rootFile(_ entry: Shown) throws -> File {
         try roots.withLock { roots in
             if let found = roots[entry.index] { return found }

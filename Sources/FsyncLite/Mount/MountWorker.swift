@@ -5,17 +5,24 @@ import FileSystem
 final class MountWorker: FuseWorker {
     private let mounted: MountedTarget
     private let connection: FuseConnection
+    private let turn: FuseTurn
     private let passes: () -> Bool
     private let reader = RowReader()
     private let presentReader = EntryReader()
     /// Finds objects in the target that a view is of.
     private var resolver: (view: MountView, paths: PathResolver)?
 
-    /// Seconds: what a snapshot has never changes, but which snapshots there are.
-    private static let (long, short): (UInt64, UInt64) = (6 * 3600, 1)
+    /// A snapshot never changes. The kernel asks for the mount's own directories before it shows the lists that it has, but
+    /// also for each path that leads through them.
+    private static let (long, short, ownDirectory) = (
+        Duration.seconds(6 * 3600), Duration.seconds(1), Duration.milliseconds(20)
+    )
 
-    init(_ mounted: MountedTarget, _ connection: FuseConnection, passes: @escaping () -> Bool) {
-        (self.mounted, self.connection, self.passes) = (mounted, connection, passes)
+    init(
+        _ mounted: MountedTarget, _ connection: FuseConnection, _ turn: FuseTurn,
+        passes: @escaping () -> Bool
+    ) {
+        (self.mounted, self.connection, self.turn, self.passes) = (mounted, connection, turn, passes)
     }
 
     // MARK: Views
@@ -33,7 +40,7 @@ final class MountWorker: FuseWorker {
             } catch let error as Errno {
                 throw error
             } catch {
-                guard try isWorthAnotherLook(view, &misses) else {
+                guard isWorthAnotherLook(view, &misses, isUnreadable: true) else {
                     mounted.complain("\(error)")
                     throw .inputOutput
                 }
@@ -43,15 +50,28 @@ final class MountWorker: FuseWorker {
 
     /// Whether what was not found may be found now. A run may have moved it.
     private func isWorthAnotherLook(
-        _ view: MountView, _ misses: inout Int, _ isInterrupted: () -> Bool = { false }
-    ) throws(Errno) -> Bool {
-        switch mounted.change(since: view) {
+        _ view: MountView, _ misses: inout Int, isUnreadable: Bool = false
+    ) -> Bool {
+        turn.pass()
+        switch mounted.change(since: view, isUnreadable: isUnreadable) {
         case .renewed: return true
-        case .going: return try mounted.wait(isInterrupted)
+        case .going: return mounted.wait()
         case .none:
             // A run can move a file and move it back: then it is missing once.
             misses += 1
             return misses < 2
+        }
+    }
+
+    /// Reads a list. It never changes, so another look would not help.
+    private func reading<Value>(_ body: () throws -> Value) throws(Errno) -> Value {
+        do {
+            return try body()
+        } catch let error as Errno {
+            throw error
+        } catch {
+            mounted.complain("\(error)")
+            throw .inputOutput
         }
     }
 
@@ -74,11 +94,11 @@ final class MountWorker: FuseWorker {
         case .root, .ids: return own(node, .directory, 0o755)
         case .link(let slot, let link):
             let name = try with(slot) { _, entry in entry.name }
-            return own(node, .symlink, 0o777, size: name.count + (link == .id ? 3 : 0))
+            return own(node, .symlink, 0o777, size: link.above.utf8.count + name.count)
         case .date(let slot):
             let status = try with(slot) { view, entry in try view.rootFile(entry).status }
             return FuseNode(node.number, status, lifetime: MountWorker.short)
-        case .object(let slot, let object):
+        case .object(let slot, let object, _):
             _ = try seek(slot, object)
             return present(slot)
         }
@@ -86,55 +106,37 @@ final class MountWorker: FuseWorker {
 
     /// The row that was read last.
     private func present(_ slot: UInt64) -> FuseNode {
-        FuseNode(
-            MountNode.object(slot, reader.object).number, reader.status, lifetime: MountWorker.long)
+        let node = MountNode.object(slot, reader.object, hasExtended: !reader.extended.isEmpty)
+        return FuseNode(node.number, reader.status, lifetime: MountWorker.long)
     }
 
     /// One that the mount itself has.
     private func own(_ node: MountNode, _ type: FileType, _ mode: UInt16, size: Int = 0) -> FuseNode {
-        let newest = mounted.view.shown.first?.created?.fileTime
-        var status = FileStatus(type: type, modified: newest ?? FileTime(seconds: 0, nanoseconds: 0))
+        var status = FileStatus(type: type, modified: mounted.view.made)
         (status.permissions, status.owner, status.size) = (
             mode, Account.effectiveUser, ByteCount(clamping: size)
         )
-        return FuseNode(node.number, status, lifetime: MountWorker.short)
+        return FuseNode(
+            node.number, status, lifetime: type == .directory ? MountWorker.ownDirectory : MountWorker.short)
     }
 
     func node(_ id: UInt64) throws(Errno) -> FuseNode {
         guard let node = MountNode(id) else { throw .stale }
+        if node == .root || node == .ids { mounted.change(since: mounted.view) }
         return try self.node(node)
     }
 
     func node(_ name: [UInt8], in directory: UInt64) throws(Errno) -> FuseNode {
-        switch MountNode(directory) {
-        case .root?, .ids?:
+        guard let directory = MountNode(directory) else { throw .stale }
+        guard directory != .root, directory != .ids else {
             mounted.change(since: mounted.view)
             let view = mounted.view
-            guard let found = (directory == MountNode.ids.number ? view.ids : view.names)[name] else {
-                throw .noSuchFile
-            }
+            guard let found = (directory == .ids ? view.ids : view.names)[name] else { throw .noSuchFile }
             return try node(found)
-        case .date(let slot)?:
-            return try find(name, slot) { view, entry in try (view.open(entry, reader.lines).list, .root) }
-        case .object(let slot, let object)?:
-            return try find(name, slot) { view, entry in
-                let list = try view.open(entry, reader.lines).list
-                guard let row = list.row(of: object) else { throw Errno.stale }
-                try reader.seek(row, in: list)
-                return (list, reader.path)
-            }
-        case .link?: throw .notDirectory
-        case nil: throw .stale
         }
-    }
-
-    private func find(
-        _ name: [UInt8], _ slot: UInt64,
-        _ directory: (MountView, MountView.Shown) throws -> (MountedList, RelativePath)
-    ) throws(Errno) -> FuseNode {
         guard let name = FileName(name) else { throw .noSuchFile }
-        return try with(slot) { view, entry in
-            let (list, above) = try directory(view, entry)
+        let (slot, list, above, _) = try self.directory(directory)
+        return try reading {
             let path = above.appending(name)
             let row = try list.row(notBefore: path, reader.lines)
             guard row < list.count else { throw Errno.noSuchFile }
@@ -147,11 +149,11 @@ final class MountWorker: FuseWorker {
     func destination(of node: UInt64) throws(Errno) -> [UInt8] {
         switch MountNode(node) {
         case .link(let slot, let link)?:
-            return try with(slot) { _, entry in (link == .id ? Array("../".utf8) : []) + entry.name }
-        case .object(let slot, let object)?:
+            return try with(slot) { _, entry in Array(link.above.utf8) + entry.name }
+        case .object(let slot, let object, _)?:
             _ = try seek(slot, object)
             guard reader.status.type == .symlink else { throw .invalid }
-            guard !reader.omitted.contains(.purged) else { throw lost(.object(slot, object)) }
+            guard !reader.omitted.contains(.purged) else { throw lost(slot) }
             return reader.destination
         case nil: throw .stale
         default: throw .invalid
@@ -161,7 +163,7 @@ final class MountWorker: FuseWorker {
     func extendedAttributes(of node: UInt64) throws(Errno) -> ExtendedAttributes {
         switch MountNode(node) {
         case .date(let slot)?: return try with(slot) { view, entry in try view.rootFile(entry).extended }
-        case .object(let slot, let object)?:
+        case .object(let slot, let object, hasExtended: true)?:
             _ = try seek(slot, object)
             return reader.extended
         case nil: throw .stale
@@ -173,68 +175,57 @@ final class MountWorker: FuseWorker {
 
     // MARK: Directories
 
-    func openDirectory(_ node: UInt64) throws(Errno) -> FuseOpening {
-        guard let node = MountNode(node) else { throw .stale }
-        var directory = MountedFiles.OpenDirectory(node: node)
+    /// A directory of a snapshot: its list, its path there, and the first row that may be below it.
+    private func directory(
+        _ node: MountNode
+    ) throws(Errno) -> (slot: UInt64, list: MountedList, path: RelativePath, first: Int) {
         switch node {
-        case .root, .ids:
-            mounted.change(since: mounted.view)
-            let view = mounted.view
-            directory.names = (node == .ids ? view.ids : view.names).map { (name: $0, node: $1) }.sorted {
-                $0.name.lexicographicallyPrecedes($1.name)
-            }
-            return .changing(mounted.files.open(directory))
         case .date(let slot):
-            directory.list = try with(slot) { view, entry in try view.open(entry, reader.lines).list }
-        case .object(let slot, let object):
+            return (slot, try with(slot) { view, entry in try view.open(entry, reader.lines).list }, .root, 0)
+        case .object(let slot, let object, _):
             let (_, opened, row) = try seek(slot, object)
             guard reader.status.type == .directory else { throw .notDirectory }
-            (directory.list, directory.path, directory.first) = (opened.list, reader.path, row + 1)
-        case .link: throw .notDirectory
+            return (slot, opened.list, reader.path, row + 1)
+        case .root, .ids, .link: throw .notDirectory
         }
-        return .cached(mounted.files.open(directory))
     }
 
-    func closeDirectory(_ handle: UInt64) { mounted.files.closeDirectory(handle) }
-
-    /// The positions of `.` and `..`; that of a row comes after them.
-    private static let positions: UInt64 = 3
-
-    func list(_ handle: UInt64, after position: UInt64, into list: inout FuseList) throws(Errno) {
-        guard let directory = mounted.files.directory(handle) else { throw .badDescriptor }
+    func list(_ directory: UInt64, after position: UInt64, into list: inout FuseList) throws(Errno) {
+        guard let node = MountNode(directory) else { throw .stale }
         for (number, name) in [".", ".."].enumerated() where number >= position {
-            let node = own(directory.node, .directory, 0)
+            let node = own(node, .directory, 0)
             guard list.add(name.utf8, node, position: UInt64(number + 1), isKnown: true) else { return }
         }
-        guard let rows = directory.list else {
-            for (number, entry) in directory.names.enumerated().dropFirst(max(Int(clamping: position) - 2, 0))
-            {
-                // One may be gone by now.
-                guard let node = try? self.node(entry.node) else { continue }
-                guard list.add(entry.name, node, position: UInt64(number) + MountWorker.positions) else {
-                    return
-                }
-            }
-            return
+        guard node == .root || node == .ids else {
+            let directory = try self.directory(node)
+            return try reading { try self.list(directory, after: position, into: &list) }
         }
-        do {
-            try self.list(rows, directory, after: position, into: &list)
-        } catch {
-            mounted.complain("\(error)")
-            throw .inputOutput
+        mounted.change(since: mounted.view)
+        let view = mounted.view
+        // In the order of their numbers, which are their positions: another view may list the rest.
+        let names = (node == .ids ? view.ids : view.names).sorted { $0.value.number < $1.value.number }
+        for (name, node) in names where node.number > position {
+            // A snapshot may be gone by now.
+            guard let found = try? self.node(node) else { continue }
+            guard list.add(name, found, position: node.number) else { return }
         }
     }
 
+    /// The position of the present row in listings. A snapshot has the same rows in each view, unless a run found changes by
+    /// hand; then the object may be another one.
+    private func position(_ row: Int) -> UInt64 { UInt64(row + 1) << 24 | reader.object & 0xFF_FFFF }
+
     private func list(
-        _ rows: MountedList, _ directory: MountedFiles.OpenDirectory, after position: UInt64,
-        into list: inout FuseList
+        _ directory: (slot: UInt64, list: MountedList, path: RelativePath, first: Int),
+        after position: UInt64, into list: inout FuseList
     ) throws {
-        guard case .date(let slot) = directory.node.date else { return }
+        let rows = directory.list
         var row = directory.first
-        if position >= MountWorker.positions {
-            row = Int(clamping: position - MountWorker.positions)
-            guard row < rows.count else { return }
+        if position >> 24 > 0 {
+            row = Int(position >> 24) - 1
+            guard row < rows.count else { throw Errno.stale }
             try reader.seek(row, in: rows)
+            guard position == self.position(row) else { throw Errno.stale }
             row = try next(row, in: rows)
         }
         while row < rows.count {
@@ -242,9 +233,7 @@ final class MountWorker: FuseWorker {
             guard directory.path.isRoot || reader.path.isBelow(directory.path) else { return }
             if !reader.isUncovered {
                 let name = reader.path.lastComponent
-                guard list.add(name, present(slot), position: UInt64(row) + MountWorker.positions) else {
-                    return
-                }
+                guard list.add(name, present(directory.slot), position: self.position(row)) else { return }
             }
             row = try next(row, in: rows)
         }
@@ -258,8 +247,8 @@ final class MountWorker: FuseWorker {
 
     // MARK: Files
 
-    func open(_ node: UInt64, _ isInterrupted: () -> Bool) throws(Errno) -> FuseOpening {
-        guard case .object(let slot, let object)? = MountNode(node) else { throw .stale }
+    func open(_ node: UInt64) throws(Errno) -> FuseOpening {
+        guard case .object(let slot, let object, _)? = MountNode(node) else { throw .stale }
         var misses = 0
         while true {
             let (view, opened, _) = try seek(slot, object)
@@ -272,9 +261,7 @@ final class MountWorker: FuseWorker {
                     return try? connection.pass(file)
                 }
             }
-            guard try isWorthAnotherLook(view, &misses, isInterrupted) else {
-                throw lost(.object(slot, object))
-            }
+            guard isWorthAnotherLook(view, &misses) else { throw lost(slot) }
         }
     }
 
@@ -290,11 +277,11 @@ final class MountWorker: FuseWorker {
     }
 
     /// Says which entry has no content any more.
-    private func lost(_ node: MountNode) -> Errno {
+    private func lost(_ slot: UInt64) -> Errno {
         let problem: Problem =
             reader.omitted.contains(.purged)
             ? .purged(reader.path) : .lost(reader.path, at: reader.present ?? .lost)
-        let name = mounted.view.shown.first { .date($0.slot) == node.date }?.name ?? []
+        let name = mounted.view.shown(slot)?.name ?? []
         mounted.complain("\(escapedText(name)): \(problem.path): \(problem.message)")
         return .inputOutput
     }
@@ -385,16 +372,6 @@ final class MountWorker: FuseWorker {
         guard view.edits.isEdited(status, at: path, since: base) else { return false }
         return try calling("read", path.bytes) { () throws(Errno) in
             try Digest(file.descriptor.digest()) != digest
-        }
-    }
-}
-
-extension MountNode {
-    /// The directory of the snapshot that has it.
-    fileprivate var date: MountNode {
-        switch self {
-        case .object(let slot, _), .link(let slot, _): .date(slot)
-        case .root, .ids, .date: self
         }
     }
 }

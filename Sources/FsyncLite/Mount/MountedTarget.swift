@@ -17,8 +17,8 @@ final class MountedTarget: Sendable {
         var view: MountView
         /// The numbers of snapshots. None is given twice.
         var slots: [String: UInt64]
-        /// Names in the mount that the kernel has to forget, and what they stood for.
-        var stale: [[UInt8]: MountNode] = [:]
+        /// Names in the mount that the kernel has to forget.
+        var stale: Set<[UInt8]> = []
         /// When the run that is changing the target was first seen.
         var goingSince: ContinuousClock.Instant?
     }
@@ -54,20 +54,25 @@ final class MountedTarget: Sendable {
     }
 
     /// Looks whether a run has changed the target.
+    ///
+    /// - Parameter isUnreadable: a list of the view is. If records were joined at the very time of its version, others have the
+    ///   lists now.
     @discardableResult
-    func change(since seen: MountView) -> Change {
+    func change(since seen: MountView, isUnreadable: Bool = false) -> Change {
         state.withLock { state in
             guard state.view === seen else { return .renewed }
             do {
                 // In this order: a commit writes the manifest before it ends.
                 let isPending = try seen.state.hasJournal()
-                guard try MountView.Version(seen.state) != seen.version else {
+                let isSame = try MountView.Version(seen.state) == seen.version
+                guard !isSame || isUnreadable && !isPending else {
                     if !isPending { state.goingSince = nil }
                     return isPending ? .going : .none
                 }
                 var slots = state.slots
                 let view = try MountView(target, only: only) { MountedTarget.slot($0, &slots) }
-                state.stale.merge(view.changed(since: state.view)) { $1 }
+                guard !isSame || !view.hasLists(of: seen) else { return .none }
+                state.stale.formUnion(view.changed(since: state.view))
                 (state.slots, state.view, state.goingSince) = (slots, view, nil)
                 return .renewed
             } catch {
@@ -81,22 +86,21 @@ final class MountedTarget: Sendable {
     /// Waits a moment for a run that may be moving what is looked for.
     ///
     /// - Returns: false if that has taken too long.
-    func wait(_ isInterrupted: () -> Bool = { false }) throws(Errno) -> Bool {
+    func wait() -> Bool {
         let waits = state.withLock { state in
             let since = state.goingSince ?? .now
             state.goingSince = since
             return since.duration(to: .now) < MountedTarget.patience
         }
         guard waits else { return false }
-        guard !isInterrupted() else { throw .interrupted }
         _ = Semaphore().wait(atMost: .milliseconds(20))
         return true
     }
 
     /// The names that have changed since the last call.
-    func takeStale() -> [[UInt8]: MountNode] {
+    func takeStale() -> Set<[UInt8]> {
         state.withLock { state in
-            defer { state.stale = [:] }
+            defer { state.stale = [] }
             return state.stale
         }
     }

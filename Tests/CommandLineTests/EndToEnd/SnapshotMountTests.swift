@@ -9,15 +9,15 @@ private final class Mounted {
     let scene: MirrorScene
     let running: RunningCommand
 
-    init(_ scene: MirrorScene, _ options: [String] = []) throws {
+    init(_ scene: MirrorScene, _ options: [String] = [], under tracer: [String] = []) throws {
         self.scene = scene
-        if !scene.exists("old") {
-            try FileManager.default.createDirectory(
-                atPath: scene.path("old"), withIntermediateDirectories: false)
+        // One that is there may have a dead mount, into which no call gets.
+        if mkdir(scene.path("old"), 0o755) == 0 {
             if case .ordinary = scene.identity { OrdinaryUser.own(scene.path("old")) }
         }
         running = try RunningCommand(
-            ["snapshot", "mount", "target", "old"] + options, as: scene.identity, in: scene.directory.path)
+            ["snapshot", "mount", "target", "old"] + options, as: scene.identity, in: scene.directory.path,
+            under: tracer)
         while !isMounted, running.isRunning { usleep(1000) }
     }
 
@@ -65,6 +65,42 @@ private func failure(of path: String) -> Int32 {
     return read(file, &byte, 1) < 0 ? errno : 0
 }
 
+/// Opens a file on another thread, which gets a signal until that ends.
+private final class InterruptedOpen: @unchecked Sendable {
+    private let begun = DispatchSemaphore(value: 0)
+    private let ended = DispatchSemaphore(value: 0)
+    private let seen = DispatchSemaphore(value: 0)
+    // The semaphores order what the threads do with them.
+    private var thread: pthread_t?
+    private var error: Int32 = 0
+
+    init(of path: String) {
+        Thread.detachNewThread { [self] in
+            // What runs the tests may have blocked it.
+            var wanted = sigset_t()
+            sigemptyset(&wanted)
+            sigaddset(&wanted, SIGUSR1)
+            pthread_sigmask(SIG_UNBLOCK, &wanted, nil)
+            thread = pthread_self()
+            begun.signal()
+            error = failure(of: path)
+            ended.signal()
+            // A signal must find the thread.
+            seen.wait()
+        }
+        begun.wait()
+    }
+
+    /// - Returns: the error.
+    func end() -> Int32 {
+        while ended.wait(timeout: .now() + .milliseconds(1)) == .timedOut {
+            if let thread { pthread_kill(thread, SIGUSR1) }
+        }
+        seen.signal()
+        return error
+    }
+}
+
 @Suite("Snapshots as a file system")
 struct SnapshotMountTests {
     /// Three snapshots in different seconds, and `initial`.
@@ -74,7 +110,11 @@ struct SnapshotMountTests {
         return scene
     }
 
-    /// An apply in a later second than the last one.
+    private func directory(_ names: [String]) -> TreeLiteral {
+        .directory(names.map { (TreeName(Array($0.utf8)), "x") }, mode: 0o755, modified: nil)
+    }
+
+    /// An apply in a later second than the last.
     private func applyLater(_ scene: MirrorScene, _ options: String...) throws {
         let second = time(nil)
         while time(nil) == second { usleep(1000) }
@@ -90,7 +130,8 @@ struct SnapshotMountTests {
         truncate -s 10M sparse; printf end >>sparse; printf 1 >suid; chmod 4755 suid; chown 1000:1001 zero; chmod 0 d/e/f/file
         mkdir sticky; chmod 1777 sticky; chmod 2750 empty; chown 12:34 empty; chown -h 7:8 link
         setfattr -n user.note -v 'a value' zero; setfattr -n trusted.note -v secret d; setfacl -m u:1000:rw,g:1001:- suid
-        setfacl -m d:u:1000:rwx empty; printf n >"$(printf 'n\\377\\001')"; printf n >"$(printf 'd\\001')"; touch -d '1969-01-01 12:00:00.123456789' zero
+        setfacl -m d:u:1000:rwx empty; printf n >"$(printf 'n\\377\\001')"; printf n >"$(printf 'd\\001')"
+        printf n >"$(printf '%0255d' 1)"; touch -d '1969-01-01 12:00:00.123456789' zero
         touch -h -d '2001-02-03 04:05:06.7' link; touch -d '2038-01-20' d/e/f; printf e >'e\u{301}'; printf e >'\u{E9}'; mkdir -- '-d d'
         """
 
@@ -250,6 +291,54 @@ struct SnapshotMountTests {
         #expect(!mounted.isMounted && scene.exists("old"))
     }
 
+    /// Nothing waits for a server that is gone.
+    @Test(.needs(.fuse, .strace)) func anErrorOfTheDeviceEndsIt() throws {
+        let scene = try scene()
+        try scene.build([:], at: "old")
+        let strace = [
+            "strace", "-f", "-qq", "-o", "/dev/null", "-P", "/dev/fuse", "-e", "trace=read", "-e",
+            "inject=read:error=EIO:when=1",
+        ]
+        try scene.here(["snapshot", "mount", "target", "old"], under: strace).expect(
+            1, says: "/dev/fuse: Input/output error")
+        #expect(failure(of: scene.path("old")) == EISDIR)
+    }
+
+    /// The server does not answer, and the client does not wait for it.
+    @Test(.needs(.fuse)) func aKilledClient() throws {
+        let scene = try scene()
+        let mounted = try Mounted(scene)
+        mounted.running.send(SIGSTOP)
+        let client = try SpawnedProcess(["cat", scene.path("old/latest/a")], in: scene.directory.path)
+        #expect(
+            wait {
+                let place = try? String(
+                    contentsOfFile: "/proc/\(client.identifier)/wchan", encoding: .utf8)
+                return place?.contains("request_wait") ?? false
+            })
+        client.send(SIGKILL)
+        #expect(client.wait() == -SIGKILL)
+        mounted.running.send(SIGCONT)
+        #expect(try scene.text("old/latest/a") == "one")
+        try mounted.end().expect(0)
+    }
+
+    /// The server waits for a run that may be moving the file.
+    @Test(.needs(.fuse)) func anInterruptedClientDoesNotWait() throws {
+        let scene = try scene()
+        let mounted = try Mounted(scene)
+        #expect(try scene.text("old/latest/d/f") == "f")
+        try scene.remove("target/a")
+        try scene.build(["journal": ""], at: "journals")
+        try scene.move("journals/journal", to: "target/.fsync-lite/journal")
+        signal(SIGUSR1) { _ in }
+        defer { signal(SIGUSR1, SIG_DFL) }
+        #expect(InterruptedOpen(of: scene.path("old/latest/a")).end() == EINTR)
+        try scene.remove("target/.fsync-lite/journal")
+        #expect(failure(of: scene.path("old/latest/a")) == EIO)
+        try mounted.end().expect(0)
+    }
+
     // MARK: Content
 
     /// Size and time are those of the record.
@@ -345,6 +434,25 @@ struct SnapshotMountTests {
         try mounted.end().expect(0)
     }
 
+    /// The directory of a removed record stays, because it has a file that an older snapshot needs.
+    @Test(.needs(.fuse)) func joinedRecords() throws {
+        let scene = try scene(["a": "a", "b": "b", "c": "c", "d": "d"])
+        try scene.run("snapshot", "create", "target", "--label", "keep").expect(0)
+        for name in ["a", "b", "c", "d"] {
+            try scene.append("!", to: "source/\(name)")
+            try applyLater(scene)
+        }
+        // Without initial.
+        try scene.run("snapshot", "prune", "target", "--keep-last", "3").expect(0)
+        let mounted = try Mounted(scene)
+        #expect(try scene.text("old/latest/a") == "a!")
+        let dates = try mounted.dates()
+        try scene.run("snapshot", "prune", "target", "--keep-last", "2").expect(0)
+        #expect(try scene.text("old/keep/a") == "a")
+        #expect(try mounted.dates() == [dates[0]] + dates[2...])
+        try mounted.end().expect(0)
+    }
+
     @Test(.needs(.fuse)) func whatIsPurgedCannotBeOpened() throws {
         let scene = try scene()
         try scene.remove("source/a")
@@ -357,7 +465,88 @@ struct SnapshotMountTests {
         try mounted.end().expect(0, says: "purged")
     }
 
+    /// The kernel has a part of a directory, and asks for the rest after a run.
+    @Test(.needs(.fuse)) func aListGoesOnAfterARun() throws {
+        let names = (0..<3000).map { "a file of some length, with the number \($0)" }
+        let scene = try scene(
+            ["b": "b", "many": directory(names)])
+        let mounted = try Mounted(scene)
+        let date = try #require(try mounted.dates().first)
+        let directory = try #require(opendir(scene.path("old/\(date)/many")))
+        defer { closedir(directory) }
+        var found: [String] = []
+        func read() -> Bool {
+            guard let entry = readdir(directory) else { return false }
+            found.append(
+                withUnsafeBytes(of: entry.pointee.d_name) {
+                    String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
+                })
+            return true
+        }
+        #expect(read())
+        try scene.build(["0": "new", "1": "new"], at: "source/a")
+        try scene.remove("source/many/\(names[7])")
+        try applyLater(scene)
+        while read() {}
+        #expect(found.sorted() == ([".", ".."] + names).sorted())
+        try mounted.end().expect(0)
+    }
+
+    /// The kernel keeps the list of snapshots, and asks whether it has changed.
+    @Test(.needs(.fuse)) func datesOfOneSecond() throws {
+        let scene = try scene()
+        let mounted = try Mounted(scene)
+        for round in 2..<20 {
+            try scene.append("!", to: "source/a")
+            try scene.run("apply", "source", "target", "--keep-last", "99").expect(0)
+            #expect(try mounted.dates().count == round)
+        }
+        let names = try mounted.dates()
+        #expect(names.contains { $0.utf8.count > 20 }, "\(names)")
+        let sizes = try names.map { try scene.text("old/\($0)/a").utf8.count }.sorted()
+        #expect(sizes == Array(3..<(3 + names.count)))
+        try mounted.end().expect(0)
+    }
+
     // MARK: Bad input
+
+    /// The command that a refusal prints mounts the snapshots.
+    @Test(
+        .needs(.fuse),
+        arguments: [
+            ("none", "none"), ("full", "full.snapshots"), ("full/file", "full/file.snapshots"),
+            ("target/d", "target.snapshots"), ("disk", "disk"),
+        ])
+    func aWayOut(_ place: String, _ next: String) throws {
+        let scene = try scene()
+        try scene.build(["file": "x"], at: "full")
+        try scene.build([:], at: "disk")
+        try HostCommand.run("mount", "-t", "tmpfs", "none", scene.path("disk"))
+        defer { while umount2(scene.path("disk"), Int32(MNT_DETACH)) == 0 {} }
+        let refused = try scene.here(["snapshot", "mount", "target", place])
+        refused.expect(place == "none" ? 66 : 4)
+        let line = try #require(refused.errors.split(separator: "\n").last)
+        let command = try #require(line.components(separatedBy: "next: ").last)
+        let tools = URL(fileURLWithPath: try BuiltCommand.path()).deletingLastPathComponent().path
+        let mount = try SpawnedProcess(
+            ["sh", "-c", command], in: scene.directory.path,
+            environment: ["PATH": "\(tools):/usr/sbin:/usr/bin:/sbin:/bin", "FSYNC_LITE_STATE": ""])
+        #expect(wait { (try? scene.text("\(next)/latest/a")) == "one" }, "\(command)")
+        #expect(HostCommand.works("umount", scene.path(next)))
+        #expect(mount.wait() == 0)
+    }
+
+    @Test(.needs(.fuseOfUsers)) func usersOfASmallTable() throws {
+        let scene = try MirrorScene(directory((0..<100).map { "\($0)" }), as: .ordinary)
+        try scene.run("apply", "source", "target").expect(0)
+        let mounted = try Mounted(scene, under: ["prlimit", "--nofile=40:40"])
+        let script = "for name in \"$1\"/*; do exec {file}<\"$name\" || exit 7; done"
+        let words = OrdinaryUser.prefix + ["bash", "-c", script, "bash", scene.path("old/latest")]
+        #expect(try SpawnedProcess(words, in: scene.directory.path).wait() == 7)
+        let read = try HostCommand.output(OrdinaryUser.prefix + ["cat", scene.path("old/latest/99")])
+        #expect(read == "x")
+        try mounted.end().expect(0)
+    }
 
     @Test(.needs(.fuse)) func badInput() throws {
         let scene = try scene()
@@ -366,7 +555,7 @@ struct SnapshotMountTests {
         }
         try scene.build(["file": "x"], at: "full")
         try scene.build([:], at: "empty")
-        try refused("target", "none", code: 66, says: "mkdir none")
+        try refused("target", "none", code: 66, says: "mkdir -p none")
         try refused("target", "full", code: 4, says: "not empty")
         try refused("target", "full/file", code: 4, says: "no directory")
         try refused("target", "target/d", code: 4, says: "lies in the target")
