@@ -238,7 +238,7 @@ extension Refusal {
             .neededSnapshot,
             isPresent
                 ? "\(id) is the present tree, which is never removed"
-                : "\(id) is the snapshot that undo needs. It can be removed after the next run",
+                : "\(id) is the snapshot before the present tree, which undo needs. It can be removed after the next run",
             .none)
     }
 

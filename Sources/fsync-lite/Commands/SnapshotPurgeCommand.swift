@@ -49,7 +49,7 @@ enum SnapshotPurgeCommand: TargetCommand {
             Console.complain("no snapshot has a file that matches; nothing is purged")
             return .different
         }
-        for path in purged.present { Console.complain("\(path): not removed: the present tree has it") }
+        for path in purged.present { Console.complain("\(path): not removed, as the present tree has it") }
         for path in purged.elsewhere {
             Console.complain("\(path): its content has another name outside of the target, and is left there")
         }

@@ -103,12 +103,12 @@ struct SettingsTests {
         #expect(
             notes[0].hasPrefix(
                 #"fsync-lite: note: settings.json:1: remove "ignore_change_time", which changes nothing: "#)
-                && notes[1].hasPrefix(#"fsync-lite: note: settings.json:3: take "reflink" out, "#),
+                && notes[1].hasPrefix(#"fsync-lite: note: settings.json:3: remove "reflink", "#),
             "\(notes)")
         #expect(try self.run(scene, "--quiet", "photos").errors == "")
         try scene.build(
             .file(#"{"defaults": {"reflink": false}}"#, mode: 0o600), at: "target/.fsync-lite/settings.json")
-        try scene.run("apply", "source", "target").expect(0, says: "settings.json:1: take ")
+        try scene.run("apply", "source", "target").expect(0, says: "settings.json:1: remove ")
     }
 
     @Test func defaultsHoldForPlanAndApplyToo() throws {
