@@ -78,7 +78,7 @@ extension Refusal {
     /// - Parameter way: what leaves the inner one out.
     static func overlap(_ how: String, _ way: WayOut = .none) -> Refusal { Refusal(.overlap, how, way) }
 
-    /// A directory of the source where a disk was mounted last time.
+    /// A directory of the source on which a disk was mounted last time.
     ///
     /// - Parameter isOther: another one is mounted there now, or else none.
     static func otherMount(_ path: RelativePath, isOther: Bool, lost: Int) -> Refusal {
@@ -288,7 +288,7 @@ extension Refusal {
         .adding("--trust-state"))
 }
 
-// MARK: Where snapshots are mounted
+// MARK: The place of a mount
 
 extension Refusal {
     static func missingMountPoint(_ place: [UInt8]) -> Refusal {
@@ -297,7 +297,7 @@ extension Refusal {
 
     static func occupiedMountPoint(_ place: [UInt8], isDirectory: Bool) -> Refusal {
         let reason =
-            isDirectory ? "it is not empty, and the mount would hide its entries" : "it is no directory"
+            isDirectory ? "it is not empty, and the mount would hide its files" : "it is no directory"
         return Refusal(.occupiedMountPoint, "\(reason). Give an empty directory", mounting(beside: place))
     }
 

@@ -200,14 +200,14 @@ extension Refusal {
         Refusal(.fewerSnapshots, reason, kept > 0 ? .adding("--steps", "\(kept)") : .none)
     }
 
-    /// What a run did with a path.
+    /// The change that a run made to a path.
     enum Fate {
         case deleted, gone, broughtLater
         case moved(to: RelativePath)
     }
 
     /// - Parameters:
-    ///   - began: when the run began by which it came or went; nil if not known.
+    ///   - began: the begin of the run that made the change; nil if it is unknown.
     ///   - file: the version that is nearest.
     ///   - id: of the snapshot that has that version.
     static func notInSnapshot(

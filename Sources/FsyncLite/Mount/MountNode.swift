@@ -1,7 +1,7 @@
 import FileSystem
 
 /// A node of the mounted file system. Its number is computed, so no node is remembered. The upper 24 bits are the
-/// snapshot's number. Of the lower 40, the first tells links from objects, and the second objects with extended attributes from others.
+/// snapshot's number. Of the lower 40, the first marks links, and the second objects with extended attributes.
 enum MountNode: Hashable, Sendable {
     /// The mount itself, and the directory `ids` in it.
     case root, ids
@@ -18,7 +18,7 @@ enum MountNode: Hashable, Sendable {
         /// In `ids`.
         case id, labelAmongIDs
 
-        /// What leads from the link to the snapshots.
+        /// The path from the link to the directory of the snapshots.
         var above: String { self == .id || self == .labelAmongIDs ? "../" : "" }
     }
 
