@@ -58,7 +58,7 @@ struct FarCommandTests {
             64, says: "can only be read there")
         try there(
             scene, ["manifest", "verify", "--source", "source", "--repair", "far:target", "target"]
-        ).expect(64, says: "--repair is not possible for")
+        ).expect(64, says: "--repair and a manifest of another machine")
     }
 
     /// A mirror with digests. `x` is rotten in the target, `y` in the source, and `z` in both.

@@ -204,9 +204,9 @@ struct FarPathTests {
         }
         for path in ["\(scene.path("far"))/there", scene.path("source"), "/nowhere", "\(real)2"] {
             try machine.expect(
-                4, "apply", "far:\(path)", "copy", says: "outside of the served directory: \(real)")
+                4, "apply", "far:\(path)", "copy", says: "outside of the served directory \(real)")
             try machine.expect(
-                4, "apply", "source", "far:\(path)/m", says: "outside of the served directory: \(real)")
+                4, "apply", "source", "far:\(path)/m", says: "outside of the served directory \(real)")
         }
         try machine.expect(4, "apply", "source", "far:in/../m", says: "without ..")
     }

@@ -99,7 +99,8 @@ struct RemoteLinkTests {
         // Before the first question, nothing is due.
         #expect(!link.isLost)
         let found = message { _ = try link.ask(.open).next(SilentMonitor()) }
-        #expect(found.contains("only signs of life for 0.0 seconds, while it was opened"), "\(found)")
+        #expect(
+            found.contains("no data for 0.0 seconds, only signs of life, while it was opened"), "\(found)")
     }
 
     @Test(arguments: [
