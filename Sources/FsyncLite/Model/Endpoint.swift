@@ -51,7 +51,9 @@ public struct Endpoint: Hashable, Sendable {
         }
         path = try Endpoint.path(rest)
         guard !path.isEmpty else { throw Fault(reason: "a path is missing after the host") }
-        guard path.count <= 4095, !path.contains(0) else { throw Fault(reason: "its path is not a path") }
+        guard path.count <= 4095, !path.contains(0) else {
+            throw Fault(reason: "its path has a zero byte or more than 4,095 bytes")
+        }
         let parts = authority.split(
             separator: UInt8(ascii: "@"), maxSplits: 1, omittingEmptySubsequences: false)
         var host = parts[parts.count - 1]

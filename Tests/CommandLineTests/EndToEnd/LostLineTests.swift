@@ -32,7 +32,7 @@ struct LostLineTests {
     }
 
     private func expectUnknown(_ run: CommandRun, _ target: String) {
-        run.expect(6, says: "run again: fsync-lite recover 'far:\(target)'")
+        run.expect(6, says: "Before the next run: fsync-lite recover 'far:\(target)'")
     }
 
     @Test func howACommitEndedIsNotKnownHere() throws {

@@ -150,7 +150,7 @@ struct MirroredStateTests {
         let scene = try MirrorScene(["d": ["a": "1"]]).mirrored()
         for target in ["target/d", "target/new", "target/new/deeper"] {
             try scene.run("apply", "source/d", target, "--create-parents", "--adopt").expect(
-                4, says: "lies in the target")
+                4, says: "is inside the target")
         }
         try scene.expectMirrored()
     }
@@ -287,7 +287,7 @@ struct MirroredStateTests {
         try scene.build(["a": "1"], at: "content")
         #expect(try scene.run("apply", "content", "group/db", "--create-parents").code == 0)
         try scene.run("snapshot", "restore", "target", "latest", ".db.fsync-lite", "--to", "group").expect(
-            4, says: "beside a target")
+            4, says: "for the state of a target beside it")
         #expect(!scene.exists("group/.db.fsync-lite"))
     }
 

@@ -309,6 +309,10 @@ struct SnapshotMountTests {
         let scene = try scene()
         let mounted = try Mounted(scene)
         mounted.running.send(SIGSTOP)
+        // It stops a moment after the signal.
+        let status = "/proc/\(mounted.running.identifier)/status"
+        #expect(
+            wait { (try? String(contentsOfFile: status, encoding: .utf8))?.contains("State:\tT") ?? false })
         let client = try SpawnedProcess(["cat", scene.path("old/latest/a")], in: scene.directory.path)
         #expect(
             wait {

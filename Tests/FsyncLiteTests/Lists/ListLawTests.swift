@@ -114,7 +114,7 @@ struct ListLawTests {
     @Test(arguments: [
         (#"{"object":2,"slot":"0/1","in":3,"name":"x"}"#, "in a slot or in another one"),
         (#"{"object":2}"#, "no place"), (#"{"object":0,"slot":"0/1"}"#, "begin with 1"),
-        (#"{"object":2,"slot":"../1"}"#, "no path"),
+        (#"{"object":2,"slot":"../1"}"#, "not a path"),
         (#"{"object":2,"in":3}"#, "name"), (#"{"object":2,"in":0,"name":"x"}"#, "another one"),
         ("{\"object\":2,\"slot\":\"0/1\"},\n{\"object\":2,\"slot\":\"0/2\"}", "two places"),
     ])
@@ -124,7 +124,7 @@ struct ListLawTests {
     }
 
     @Test(arguments: [
-        (#"{"absent":"b"},\#n{"absent":"a"}"#, "out of order"), (#"{"absent":"/"}"#, "no path"),
+        (#"{"absent":"b"},\#n{"absent":"a"}"#, "out of order"), (#"{"absent":"/"}"#, "not a path"),
         (#"{"absent":"a","object":1}"#, ""),
         (
             #"{"below":"b","path":"a","type":"file","size":1,"modified":"2026-01-01T00:00:00Z","mode":"0644","owner":0,"group":0,"inode":1,"changed":"2026-01-01T00:00:00Z","object":1}"#,
