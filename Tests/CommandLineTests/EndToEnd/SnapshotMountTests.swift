@@ -308,6 +308,8 @@ struct SnapshotMountTests {
     @Test(.needs(.fuse)) func aKilledClient() throws {
         let scene = try scene()
         let mounted = try Mounted(scene)
+        // The kernel and the server have agreed on the protocol.
+        #expect(scene.exists("old/latest"))
         mounted.running.send(SIGSTOP)
         // It stops a moment after the signal.
         let status = "/proc/\(mounted.running.identifier)/status"
