@@ -78,8 +78,8 @@ package struct ListTree: Sendable {
         repeat {
             (changed, uncovered) = (PackedList(), [])
             let returning = try builder.ancestorsOfReturning()
-            for index in own.indices {
-                guard let entry = try builder.entry(at: index, returning) else { continue }
+            for case let entry? in own.lazy.map(\.entry) {
+                guard let entry = try builder.entry(entry, returning) else { continue }
                 if entry.isUncovered {
                     guard try isInPlace || builder.isNamed(entry) else { continue }
                     uncovered.insert(entry.file.path)
@@ -213,9 +213,7 @@ package struct ListTree: Sendable {
         /// that contain them. In order, also those of covered entries.
         private let wanted: [UInt64]
         private let covered: [UInt64]
-        /// The entries whose object the present list has at the same path, if only they need to know that.
-        private var isInPlace: [Bool]
-        /// The paths of the other objects in the present list; most have none.
+        /// The paths of these objects in the present list; most have none.
         private var present: [UInt64: [RelativePath]] = [:]
         private var presentAbove: Set<RelativePath> = []
         /// The uncovered entries of the present list.
@@ -238,7 +236,6 @@ package struct ListTree: Sendable {
                 scope, places, layer, own, storage
             )
             directories = layer.movedDirectories
-            isInPlace = [Bool](repeating: false, count: own.count)
             var (wanted, covered) = ([UInt64](), [UInt64]())
             // Neighbours are mostly in the same directory.
             var last: [UInt64] = []
@@ -255,12 +252,6 @@ package struct ListTree: Sendable {
         }
 
         func wants(_ object: UInt64) -> Bool { wanted.containsInOrder(object) }
-
-        /// A wanted object has one name in `own`, and contains no object of the history.
-        private func isWantedOnce(_ object: UInt64) -> Bool {
-            let next = wanted.partitionPoint(where: { $0 < object }) + 1
-            return next >= wanted.count || wanted[next] != object
-        }
 
         /// How many names of an object the filters of the list cover.
         func coveredNames(of object: UInt64) -> Int {
@@ -281,18 +272,10 @@ package struct ListTree: Sendable {
 
         /// - Parameter part: takes the entries that the tree needs; nil if it needs the whole list.
         mutating func look(at manifest: ManifestReader, taking part: inout Part?) throws {
-            var index = 0
             while try manifest.advance() {
                 let (path, object) = (manifest.path, manifest.object)
                 let isWanted = wants(object)
-                while index < own.count, own.order(index, comparedTo: path) < 0 { index += 1 }
-                if isWanted, isWantedOnce(object), index < own.count,
-                    own.order(index, comparedTo: path) == 0, own.beginning(at: index)?.object == object
-                {
-                    isInPlace[index] = true
-                } else if isWanted {
-                    present[object, default: []].append(path)
-                }
+                if isWanted { present[object, default: []].append(path) }
                 if manifest.marks.contains(.uncovered) {
                     uncovered[path] = object
                     if rests(path, object, manifest.status.type) { resting.insert(path) }
@@ -329,9 +312,8 @@ package struct ListTree: Sendable {
             return !found.isEmpty
         }
 
-        private mutating func location(of entry: ListEntry, at index: Int) throws -> RelativePath {
+        private mutating func location(of entry: ListEntry) throws -> RelativePath {
             let (path, names) = (entry.file.path, present[entry.object] ?? [])
-            if isInPlace[index] { return path }
             if names.contains(path) { return path }
             // A resting name remains, so its object is at no other path. An uncovered entry returns only from the
             // history.
@@ -356,7 +338,7 @@ package struct ListTree: Sendable {
             var directories: Set<RelativePath> = []
             for index in own.indices where own.beginning(at: index)?.isUncovered ?? false {
                 guard let entry = own[index].entry else { continue }
-                let location = try location(of: entry, at: index)
+                let location = try location(of: entry)
                 if location.isInState, !location.isLost { directories.formUnion(entry.file.path.ancestors) }
             }
             return directories
@@ -364,15 +346,14 @@ package struct ListTree: Sendable {
 
         /// The entry to restore; nil if it is not wanted. An uncovered entry returns, with its directories, only if a
         /// run moved it into the history.
-        mutating func entry(at index: Int, _ returning: Set<RelativePath>) throws -> Entry? {
-            guard let entry = own[index].entry else { return nil }
+        mutating func entry(_ entry: ListEntry, _ returning: Set<RelativePath>) throws -> Entry? {
             let path = entry.file.path
             guard
                 scope.contains(path)
                     || scope.above.contains(path) && (scope.withoutRest || !presentAbove.contains(path))
             else { return nil }
             if entry.isUncovered, resting.contains(path), uncovered[path] != entry.object { return nil }
-            var location = try location(of: entry, at: index)
+            var location = try location(of: entry)
             if entry.isUncovered, !location.isInState || location.isLost {
                 let rests = uncovered[location] == entry.object
                 guard !rests || path != location && returning.contains(path) else { return nil }
@@ -393,9 +374,10 @@ package struct ListTree: Sendable {
         mutating func isNamed(_ entry: Entry) throws -> Bool {
             let path = entry.file.path
             for wanted in scope.paths where path == wanted || path.isBelow(wanted) || wanted.isBelow(path) {
-                guard let index = own.index(of: wanted), let entry = own[index].entry, entry.isUncovered
-                else { continue }
-                if try location(of: entry, at: index).isInState { return true }
+                guard let entry = own.index(of: wanted).flatMap({ own[$0].entry }), entry.isUncovered else {
+                    continue
+                }
+                if try location(of: entry).isInState { return true }
             }
             return false
         }

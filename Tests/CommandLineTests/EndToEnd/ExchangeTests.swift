@@ -137,7 +137,7 @@ struct ExchangeTests {
         let scene = try MirrorScene(["a": "one"]).mirrored("--exchange")
         try scene.move("target", to: "other")
         for verb in ["status", "undo", "recover"] {
-            try scene.run(verb, "other").expect(66, says: ".target.fsync-lite; fsync-lite was not")
+            try scene.run(verb, "other").expect(66, says: ".target.fsync-lite was not. Rename the state, too")
         }
         try scene.move(".target.fsync-lite", to: ".other.fsync-lite")
         #expect(try scene.run("status", "other").code == 0)

@@ -196,7 +196,7 @@ struct SnapshotMountTests {
         // A new snapshot appears.
         try scene.append("!", to: "source/a")
         try applyLater(scene)
-        #expect(try mounted.dates().count == 2)
+        #expect(try wait { try mounted.dates().count == 2 })
         #expect(wait { (try? scene.text("old/latest/a")) == "one!" })
         #expect(try scene.text("old/\(first)/a") == "one")
         #expect(try FileManager.default.contentsOfDirectory(atPath: scene.path("old/initial")) == [])
@@ -433,7 +433,7 @@ struct SnapshotMountTests {
         let directory = open(scene.path("old/\(dates[0])/d"), O_RDONLY | O_DIRECTORY)
         defer { close(directory) }
         try scene.run("snapshot", "prune", "target", "--keep-last", "1").expect(0)
-        #expect(try mounted.dates() == Array(dates.dropFirst()))
+        #expect(try wait { try mounted.dates() == Array(dates.dropFirst()) })
         #expect(wait { failure(of: scene.path("old/\(dates[0])/a")) == ENOENT })
         #expect(wait { openat(directory, "f", O_RDONLY) < 0 && errno == ESTALE })
         #expect(try scene.text("old/\(dates[1])/a") == "one2")
@@ -455,7 +455,7 @@ struct SnapshotMountTests {
         let dates = try mounted.dates()
         try scene.run("snapshot", "prune", "target", "--keep-last", "2").expect(0)
         #expect(try scene.text("old/keep/a") == "a")
-        #expect(try mounted.dates() == [dates[0]] + dates[2...])
+        #expect(try wait { try mounted.dates() == [dates[0]] + dates[2...] })
         try mounted.end().expect(0)
     }
 
@@ -505,7 +505,7 @@ struct SnapshotMountTests {
         for round in 2..<20 {
             try scene.append("!", to: "source/a")
             try scene.run("apply", "source", "target", "--keep-last", "99").expect(0)
-            #expect(try mounted.dates().count == round)
+            #expect(try wait { try mounted.dates().count == round })
         }
         let names = try mounted.dates()
         #expect(names.contains { $0.utf8.count > 20 }, "\(names)")
