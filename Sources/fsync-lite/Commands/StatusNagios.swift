@@ -9,6 +9,8 @@ import FsyncLite
 struct StatusNagios {
     /// The maximum age of a good run; nil for no limit.
     let warning, critical: TimeSpan?
+    /// When these were read. All ages are of this moment.
+    private let now = Timestamp.now
 
     enum State: Int32 {
         case ok, warning, critical, unknown
@@ -76,7 +78,6 @@ struct StatusNagios {
     ///
     /// - Returns: the exit code, 0 to 3.
     func write(_ rows: [Row], to console: inout Console) throws -> ExitCode {
-        let now = Timestamp.now
         let states = rows.map { (row: $0, state: state(of: $0, now: now)) }
         let worst = states.map(\.state).max { $0.rank < $1.rank } ?? .unknown
         let bad = states.filter { $0.state != .ok }.sorted { $0.state.rank > $1.state.rank }
