@@ -237,14 +237,10 @@ package struct ListTree: Sendable {
             )
             directories = layer.movedDirectories
             var (wanted, covered) = ([UInt64](), [UInt64]())
-            // Neighbours are mostly in the same directory.
-            var last: [UInt64] = []
             for case let entry? in own.indices.lazy.map(own.beginning) {
                 wanted.append(entry.object)
                 if !entry.isUncovered { covered.append(entry.object) }
-                let directories = places.directories(of: entry.object)
-                if directories != last { wanted += directories }
-                last = directories
+                wanted += places.directories(of: entry.object)
             }
             wanted.sort()
             covered.sort()

@@ -9,8 +9,7 @@ extension CodableStorage {
     static func document<Value: Decodable>(
         _ name: FileName, in directory: Directory, limit: Int
     ) throws(SyncError) -> Value {
-        try CodableStorage(DiskStorage(directory, sizeLimit: limit), keys: .snakeCase)
-            .document(name, in: directory)
+        try storage(in: directory, limit: limit).document(name, in: directory)
     }
 
     /// The same; nil if the document is damaged, or if there is none.
@@ -20,14 +19,17 @@ extension CodableStorage {
         _ name: FileName, in directory: Directory, limit: Int
     ) throws(SyncError) -> Value? {
         do {
-            return try CodableStorage(DiskStorage(directory, sizeLimit: limit), keys: .snakeCase)
-                .value(for: name.description)
+            return try storage(in: directory, limit: limit).value(for: name.description)
         } catch {
             guard case .cannotRead(_, let cause as SyncError) = error, let errno = cause.errno,
                 errno != Errno.tooManyLinks.rawValue
             else { return nil }
             throw cause
         }
+    }
+
+    private static func storage(in directory: Directory, limit: Int) -> CodableStorage {
+        CodableStorage(DiskStorage(directory, sizeLimit: limit), keys: .snakeCase)
     }
 
     /// - Parameter directory: for messages.

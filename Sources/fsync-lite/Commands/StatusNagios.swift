@@ -32,13 +32,13 @@ struct StatusNagios {
         ].compactMap(\.self)
     }
 
-    private func state(of row: Row, now: Timestamp) -> State {
+    private func state(of row: Row) -> State {
         guard !row.asked.isPaused else { return .ok }
-        let states = [stateOfAge(row.asked, now: now)] + faults(row).map(\.state)
+        let states = [stateOfAge(row.asked)] + faults(row).map(\.state)
         return states.max { $0.rank < $1.rank } ?? .ok
     }
 
-    private func stateOfAge(_ row: StatusQuery, now: Timestamp) -> State {
+    private func stateOfAge(_ row: StatusQuery) -> State {
         guard let good = row.lastGood else { return row.failed == nil ? .unknown : .critical }
         if good.isAhead(of: now) { return .unknown }
         if let critical, good < critical.start { return .critical }
@@ -46,7 +46,7 @@ struct StatusNagios {
         return row.failed == nil ? .ok : .warning
     }
 
-    private func words(_ row: Row, now: Timestamp) -> String {
+    private func words(_ row: Row) -> String {
         let good =
             row.asked.lastGood.map { "last good run \($0.ageText(now: now))" } ?? "no good run is known"
         let failed = row.asked.failed.map { "\($0.began.nearText(now: now)) \($0.resultAndReason)" }
@@ -62,7 +62,7 @@ struct StatusNagios {
         return parts.compactMap(\.self).joined(separator: "; ")
     }
 
-    private func data(_ row: StatusQuery, now: Timestamp) -> String? {
+    private func data(_ row: StatusQuery) -> String? {
         guard let good = row.lastGood, !good.isAhead(of: now), !row.isPaused else { return nil }
         let label = row.name.map {
             $0.isASCII && ($0.isLetter || $0.isNumber || "-.".contains($0)) ? $0 : "_"
@@ -78,7 +78,7 @@ struct StatusNagios {
     ///
     /// - Returns: the exit code, 0 to 3.
     func write(_ rows: [Row], to console: inout Console) throws -> ExitCode {
-        let states = rows.map { (row: $0, state: state(of: $0, now: now)) }
+        let states = rows.map { (row: $0, state: state(of: $0)) }
         let worst = states.map(\.state).max { $0.rank < $1.rank } ?? .unknown
         let bad = states.filter { $0.state != .ok }.sorted { $0.state.rank > $1.state.rank }
         let text =
@@ -87,8 +87,8 @@ struct StatusNagios {
             : bad.isEmpty
                 ? words(
                     running: rows.count { !$0.asked.isPaused }, paused: rows.count(where: \.asked.isPaused))
-                : bad.map { words($0.row, now: now) }.joined(separator: "; ")
-        let data = rows.compactMap { self.data($0.asked, now: now) }
+                : bad.map { words($0.row) }.joined(separator: "; ")
+        let data = rows.compactMap { self.data($0.asked) }
         return try StatusNagios.write(worst, text, data, to: &console)
     }
 
