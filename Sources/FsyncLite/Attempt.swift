@@ -126,7 +126,7 @@ struct Attempt {
 
     /// Completes the stage: the manifest and, on another thread, the history's record of the plan.
     private mutating func staged(isPrepared: Bool) throws -> StagedCommit {
-        let numbers = try manifest.numbers(of: plan, in: state)
+        let numbers = try manifest.numbers(of: plan, stage.staged, in: state)
         let emptied = plan.difference.emptiedTransactions
         if !emptied.isEmpty { try History(state).forgetMeasures(of: emptied) }
         func stageManifest() throws -> (ManifestHeader, note: String?) {

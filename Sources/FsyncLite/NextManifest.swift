@@ -61,7 +61,7 @@ struct NextManifest {
         do {
             return try write(
                 &header, planned.plan, .init(), nil,
-                numbers(of: planned.plan, in: state, isStep: false),
+                numbers(of: planned.plan, .init(), in: state, isStep: false),
                 to: state.newManifest(), over: state, durably: true)
         } catch let error as SystemError
             where [.noSpace, .quotaExceeded, .readOnlyFileSystem].contains(error.errno)
@@ -71,12 +71,14 @@ struct NextManifest {
     }
 
     /// The numbers of the objects of a plan.
-    func numbers(of plan: Plan, in state: StateDirectory, isStep: Bool = true) throws -> ObjectNumbers {
+    func numbers(
+        of plan: Plan, _ staged: OperationGraph.StagedList, in state: StateDirectory, isStep: Bool = true
+    ) throws -> ObjectNumbers {
         let recorded = try state.manifest(withUncovered: true)
         if let recorded, recorded.header.nextObject == nil { while try recorded.advance() {} }
         // The manifest may be lost while the history is not.
         let first = try recorded?.nextObject ?? TargetLists(History(state)).nextObject()
-        return try ObjectNumbers(plan.difference, from: first, isStep: isStep) {
+        return try ObjectNumbers(plan.difference, staged, from: first, isStep: isStep) {
             try state.manifest(withUncovered: true)
         }
     }

@@ -155,10 +155,12 @@ extension Target {
 
     /// The findings of a check of the history.
     public struct HistoryCheck: Sendable {
-        /// The errors, by snapshot.
-        public var faults: [(snapshot: String, error: SyncError)] = []
+        /// The errors, by snapshot; `file`: whose old version is damaged or missing.
+        public var faults: [(snapshot: String, file: RelativePath?, error: SyncError)] = []
         /// The number of snapshots that were checked.
         public var count = 0
+        /// Files with an old content that no snapshot has, because somebody changed them in the target.
+        public var lost: [(snapshot: String, path: RelativePath)] = []
         /// Old versions that are also files at another place.
         public var shared: [SharedVersion] = []
     }
@@ -172,15 +174,15 @@ extension Target {
         let history = try history()
         let snapshots = try history.snapshots()
         guard let directory = try TargetRoot(path).directory else { return HistoryCheck() }
-        var faults: [(String, SyncError)] = []
+        var (faults, lost) = ([(String, RelativePath?, SyncError)](), [(String, RelativePath)]())
         do {
             // Every tree is stored as its differences from the present one.
             let manifest = try history.state.manifest()
             while try manifest?.advance() ?? false {}
         } catch let error as SyncError {
-            faults.append((snapshots.first?.id ?? "", error))
+            faults.append((snapshots.first?.id ?? "", nil, error))
         }
-        if let damage = history.damage { faults.append((snapshots.last?.id ?? "", damage)) }
+        if let damage = history.damage { faults.append((snapshots.last?.id ?? "", nil, damage)) }
         let lists = try TargetLists(history)
         var (documents, places) = ([ListDocument](), Places())
         for (index, step) in history.steps.enumerated() {
@@ -188,7 +190,7 @@ extension Target {
                 documents.append(try lists.document(index))
                 places.add(documents[index].stored, of: step.name)
             } catch let error as SyncError {
-                faults.append((snapshots[index + 1].id, error))
+                faults.append((snapshots[index + 1].id, nil, error))
                 break
             }
         }
@@ -205,15 +207,21 @@ extension Target {
                 let place = places.place(of: entry.object, present: { present[$0] })
                 if case .tree? = place { continue }
                 guard seen.insert(entry.object).inserted else { continue }
+                let (snapshot, isChanged) = (snapshots[index + 1].id, changed.contains(entry.object))
                 if case .history(let path)? = place {
-                    displaced.append(
-                        DisplacedObjects.Item(
-                            file: entry.file, location: .history.appending(path),
-                            mayBeGone: changed.contains(entry.object)))
-                } else if entry.file.isFile, !entry.isUncovered, !entry.file.omitted.contains(.purged),
-                    !changed.contains(entry.object)
-                {
-                    faults.append((snapshots[index + 1].id, .lost(entry.file.path)))
+                    let location = RelativePath.history.appending(path)
+                    if try !isChanged || resolver.status(of: location) != nil {
+                        displaced.append(DisplacedObjects.Item(file: entry.file, location: location))
+                        continue
+                    }
+                }
+                guard entry.file.isFile, !entry.isUncovered, !entry.file.omitted.contains(.purged) else {
+                    continue
+                }
+                if isChanged {
+                    lost.append((snapshot, entry.file.path))
+                } else {
+                    faults.append((snapshot, entry.file.path, .lost(entry.file.path)))
                 }
             }
             displaced.sort { $0.location < $1.location }
@@ -230,8 +238,8 @@ extension Target {
                     at: try resolver.status(of: .history.appending(path)), entry.file.path,
                     of: snapshots[index + 1].id)
             }
-            func take(_ fault: SyncError?) {
-                if let fault { faults.append((snapshots[index + 1].id, fault)) }
+            func take(_ fault: (RelativePath, SyncError)?) {
+                if let (file, error) = fault { faults.append((snapshots[index + 1].id, file, error)) }
             }
             for item in displaced {
                 try objects.add(item, bytes: item.file.isFile ? item.file.size : 0) { take($0) }
@@ -243,7 +251,7 @@ extension Target {
             }
         }
         return HistoryCheck(
-            faults: faults, count: snapshots.count,
+            faults: faults, count: snapshots.count, lost: lost,
             shared: try shared.found(in: directory, and: history.state.directory, monitor))
     }
 
@@ -270,7 +278,6 @@ private struct DisplacedObjects: FileWorker {
     struct Item: Sendable {
         let file: File
         let location: RelativePath
-        let mayBeGone: Bool
     }
 
     private let resolver: PathResolver
@@ -289,10 +296,11 @@ private struct DisplacedObjects: FileWorker {
 
     private func isRead(_ item: Item) -> Bool { item.file.digest != nil && part.contains(item.location) }
 
-    func value(of item: Item) throws -> SyncError? {
-        if item.mayBeGone, try resolver.status(of: item.location) == nil { return nil }
-        return try resolver.fault(of: item.file, at: item.location)
+    func value(of item: Item) throws -> (RelativePath, SyncError)? {
+        let fault =
+            try resolver.fault(of: item.file, at: item.location)
             ?? (isRead(item) ? contents.fault(of: item.file, at: item.location) : nil)
+        return fault.map { (item.file.path, $0) }
     }
 }
 

@@ -5,7 +5,7 @@ import FileSystem
 public struct Target: Sendable {
     public let path: [UInt8]
     /// The target's name in messages with a command; `host:path` for another machine.
-    let name: [UInt8]
+    package let name: [UInt8]
 
     /// - Parameter name: the name in messages with a command; nil for the path.
     public init(path: [UInt8], name: [UInt8]? = nil) {

@@ -253,6 +253,11 @@ extension ComparisonPolicy {
         return !(commitSpans?.spans.contains { target.changed < $0.upperBound } ?? false)
     }
 
+    /// A file of the target that differs from its digest was not edited: the disk damaged it.
+    func showsRot(of target: FileStatus, since base: BaseStatus) -> Bool {
+        base.hasDigest && (suspects.contains(target.inode) || isProvenUnchanged(base, in: target))
+    }
+
     /// Only the source's change time suggests an edit.
     func hasOnlyTimeMoved(_ match: Match) -> Bool {
         guard let base = match.base?.known else { return false }

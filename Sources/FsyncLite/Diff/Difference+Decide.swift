@@ -92,8 +92,9 @@ extension Difference {
         match.source.digest = nil
         // If no digest shows that the source changed, the target did. After an undo it is unknown which side changed.
         if !answer.isSourceOther, let base = match.base,
-            policy.showsEdit(of: match.target.status, since: base.known),
-            policy.isUnchanged(match.source.status, base.status)
+            policy.isUnchanged(match.source.status, base.status),
+            policy.showsEdit(of: match.target.status, since: base.known)
+                || match.isDigestComparable && policy.showsRot(of: match.target.status, since: base.known)
         {
             match.target.object = 0
         }

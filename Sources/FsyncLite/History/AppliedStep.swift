@@ -57,6 +57,7 @@ struct AppliedStep: Sendable {
             let isCarried = head.kind == .match && moves.isCarried(from: old, to: new)
             let isFound =
                 switch head.kind {
+                case _ where numbers.isRotten(index): changesCoverage(index, old)
                 case .created: false
                 case .deleted: true
                 case .match:
@@ -138,7 +139,9 @@ struct AppliedStep: Sendable {
         let changes = difference.changes
         for index in changes.indices {
             let head = changes.head(at: index)
-            guard head.kind != .created, head.isUnnumbered, !head.isSocket else { continue }
+            guard head.kind != .created, head.isUnnumbered, !head.isSocket, !numbers.isRotten(index) else {
+                continue
+            }
             let path = changes.targetPath(at: index)
             if lines[path] == nil, case .match(let match) = changes[index], let base = match.base,
                 base.object != 0

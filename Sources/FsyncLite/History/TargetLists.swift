@@ -159,7 +159,8 @@ struct TargetLists {
     }
 
     /// The newest steps that can be taken back one by one. No run between them was pruned. Each changed an entry, its
-    /// coverage, or the mirrored attributes. A run that only found changes by hand is left out.
+    /// coverage, or the mirrored attributes. A run that only found changes by hand, or only replaced rotten copies, is
+    /// left out.
     ///
     /// - Parameter count: the maximum number of steps.
     /// - Returns: their indices.
@@ -167,7 +168,8 @@ struct TargetLists {
         var found: [Int] = []
         for (index, step) in history.steps.enumerated() {
             guard found.count < count, !step.header.isJoined else { break }
-            if try step.header.summary.actions > 0 || step.header.previous == nil
+            let summary = step.header.summary
+            if try summary.actions > summary.update || step.header.previous == nil
                 || changesRecord(index, from: present)
             {
                 found.append(index)

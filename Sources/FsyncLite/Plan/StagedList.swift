@@ -138,6 +138,14 @@ extension OperationGraph {
             }
         }
 
+        /// The digest of the staged file at a path; nil if it has none.
+        func digest(at path: RelativePath) -> Digest? {
+            let index = indices.partitionPoint(where: { self.path(at: $0) < path })
+            guard index < count, self.path(at: index) == path, case .staged(let file, _)? = outcome(at: index)
+            else { return nil }
+            return file.digest
+        }
+
         /// The entries that were not staged as wanted, with their outcomes.
         var deviations: some Sequence<(path: RelativePath, outcome: StagedEntry.Outcome)> {
             results.indices.lazy.filter { results[$0] == .other }

@@ -97,7 +97,9 @@ extension DirectorySource {
         }
         guard nextRetention != header?.retention else { return }
         plan.notes.append(
-            nextRetention.map { "these rules of retention are stored with the target for later runs: \($0)" }
+            nextRetention.map {
+                "these rules of retention are stored with the target, for later runs that have none: \($0)"
+            }
                 ?? "the rules of retention that were stored with the target are removed")
     }
 }
@@ -107,8 +109,8 @@ extension FilterSummary {
     fileprivate func changes(to later: FilterSummary) -> String {
         let (before, after) = (Set(lines), Set(later.lines))
         let changes =
-            later.lines.filter { !before.contains($0) }.map { "+ \($0)" }
-            + lines.filter { !after.contains($0) }.map { "- \($0)" }
+            later.lines.filter { !before.contains($0) }.map { "now \($0)" }
+            + lines.filter { !after.contains($0) }.map { "no longer \($0)" }
         return "the filters changed since the last run: "
             + (changes.isEmpty
                 ? "they have another order" : Amount.list(Array(changes.prefix(20)), of: changes.count))

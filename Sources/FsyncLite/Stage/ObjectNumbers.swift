@@ -2,7 +2,8 @@ import FileSystem
 
 /// The numbers of the objects of a plan. An object of the target has its number from the manifest. It gets a new one if
 /// the manifest has none, because somebody edited or made it. New content gets a new number, and all names of a file
-/// get the same one.
+/// get the same one. A copy that was edited, deleted or damaged in the target may be made again. If the new copy has the
+/// recorded digest, it gets the old number, because the older lists name that content.
 ///
 /// New numbers follow the order of the changes. A new object needs four bytes.
 package struct ObjectNumbers: Sendable {
@@ -11,10 +12,15 @@ package struct ObjectNumbers: Sendable {
     private let created: UInt64
     /// Changes whose new object has no number yet. They get the numbers from `created` on.
     private var new: [UInt32] = []
+    /// The recorded numbers of copies that are made again, by the index of the change.
+    private var again: [Int: UInt64] = [:]
     /// The numbers of found objects that had none, by the index of the change or uncovered entry.
     private var found: [Int: UInt64] = [:]
     private var foundUncovered: [Int: UInt64] = [:]
-    /// Objects that remain under a name that is left out. If one of them also arrives elsewhere, that is a copy.
+    /// Changes whose found object has rotted.
+    private var rotten: Set<Int> = []
+    /// Objects that remain under a name that is left out, or that somebody gave. If one of them also arrives elsewhere,
+    /// that is a copy.
     private var staying: Set<UInt64> = []
     /// The numbers by inode, for files with several names and for objects that were moved by hand.
     private var byInode: [UInt64: UInt64] = [:]
@@ -27,25 +33,28 @@ package struct ObjectNumbers: Sendable {
     package init() { (difference, created, next) = (Difference(), 1, 1) }
 
     /// - Parameters:
+    ///   - staged: the new objects.
     ///   - first: the first number that no object has yet.
     ///   - isStep: if false, the lists do not change: the same size and time then mean the same object.
     ///   - recorded: opens the present manifest, with uncovered entries; nil if there is none.
     package init(
-        _ difference: Difference, from first: UInt64, isStep: Bool, recorded: () throws -> ManifestReader?
+        _ difference: Difference, _ staged: OperationGraph.StagedList, from first: UInt64, isStep: Bool,
+        recorded: () throws -> ManifestReader?
     ) throws {
         self.difference = difference
         (created, next) = (first, first)
         noteStaying()
+        noteMoved()
+        if !difference.policy.pairsByNumber { noteAgain(staged) }
         let changes = difference.changes
         for index in changes.indices {
             let head = changes.head(at: index)
-            guard head.arrives else { continue }
+            guard head.arrives, again.isEmpty || again[index] == nil else { continue }
             // For most new entries, reading the heads is enough.
             let isUnnumbered = head.kind == .created && head.isUnnumbered
             if isUnnumbered || isNew(changes[file: index].object) { new.append(UInt32(index)) }
         }
         next += UInt64(new.count)
-        noteMoved()
         for case .existing(let file) in difference.links.values { linked.insert(file.status.inode) }
         try noteNames(recorded)
         for index in changes.indices where changes.head(at: index).isUnnumbered {
@@ -91,6 +100,33 @@ package struct ObjectNumbers: Sendable {
                 found.isDirectory || recorded.status.equals(found.status, in: .content)
             else { continue }
             byInode[found.status.inode] = recorded.object
+            staying.insert(recorded.object)
+        }
+    }
+
+    /// Finds the copies that have the recorded content again.
+    private mutating func noteAgain(_ staged: OperationGraph.StagedList) {
+        let changes = difference.changes
+        var missing: [RelativePath: File] = [:]
+        for drift in difference.drift where drift.found == nil {
+            if let file = drift.recorded, file.digest != nil { missing[file.path] = file }
+        }
+        let isAnyMissing = !missing.isEmpty
+        for index in changes.indices(where: {
+            $0.arrives && ($0.kind == .created ? isAnyMissing : $0.hasBase && $0.isUnnumbered)
+        }) {
+            var match: Match?
+            if case .match(let changed) = changes[index] { match = changed }
+            let path = changes.path(at: index)
+            guard let recorded = match?.base?.file ?? missing[path], let digest = recorded.digest,
+                !isNew(recorded.object), staged.digest(at: path) == digest
+            else { continue }
+            again[index] = recorded.object
+            if let match, !match.isRenamed, let base = match.base?.known,
+                difference.policy.showsRot(of: match.target.status, since: base)
+            {
+                rotten.insert(index)
+            }
         }
     }
 
@@ -137,6 +173,12 @@ package struct ObjectNumbers: Sendable {
     /// - Parameter index: the index of the change.
     func found(_ index: Int) -> UInt64 { found[index] ?? difference.changes[index].target?.object ?? 0 }
 
+    /// Whether the disk damaged the object that was found in the target. No list names it: the list that the run found
+    /// has the new copy, whose content is the recorded one.
+    ///
+    /// - Parameter index: the index of the change.
+    func isRotten(_ index: Int) -> Bool { !rotten.isEmpty && rotten.contains(index) }
+
     func found(uncovered index: Int) -> UInt64 {
         foundUncovered[index] ?? difference.uncovered[index].file.object
     }
@@ -166,7 +208,9 @@ package struct ObjectNumbers: Sendable {
         let changes = difference.changes
         guard let index = changes.index(at: path, where: \.arrives) else { return 0 }
         let position = new.partitionPoint(where: { $0 < index })
-        guard position < new.count, new[position] == index else { return changes[file: index].object }
+        guard position < new.count, new[position] == index else {
+            return again[index] ?? changes[file: index].object
+        }
         return created + UInt64(position)
     }
 }

@@ -29,7 +29,7 @@ enum Execution {
         console.wantsDocument = form == .document
         var next: NextCommand?
         do {
-            let invocation = try invocation().reading()
+            let invocation = try invocation().reading().naming()
             next = try NextCommand(invocation)
             try check(invocation)
             let code =
@@ -63,6 +63,17 @@ enum Execution {
 }
 
 extension Invocation {
+    /// With the target of the job that the command line names in place of a target.
+    fileprivate func naming() throws -> Invocation {
+        guard client == nil, let argument = command.description.arguments.first,
+            argument.name == ArgumentDescription.target.name, argument.help == NamedTarget.help,
+            !argument.isRepeated, let name = values(argument).first
+        else { return self }
+        var named = self
+        named.arguments[argument.name] = [try NamedTarget(name, self).path]
+        return named
+    }
+
     /// Adds the saved plan that it names.
     fileprivate func reading() throws -> Invocation {
         guard command == ApplyCommand.self, let file = options.value(SyncRun.savedPlan) else { return self }

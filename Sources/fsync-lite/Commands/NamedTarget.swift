@@ -10,7 +10,7 @@ struct NamedTarget {
     /// Only the record of runs knows the job. It is not in the settings, and no target here has its name.
     let isRecordedJob: Bool
 
-    static let help = "a directory that fsync-lite writes to, or the name of a job"
+    static let help = ArgumentDescription.target.help
     static let argument = ArgumentDescription("JOB|TARGET", help, kind: .directoryOrJob)
     static let rule =
         "A name without a slash is a target in this directory, if there is one, else a job of the settings."

@@ -50,6 +50,9 @@ enum SnapshotPurgeCommand: TargetCommand {
             return .different
         }
         for path in purged.present { Console.complain("\(path): not removed, as the present tree has it") }
+        if !purged.present.isEmpty {
+            Console.complain("next: to remove it, too: delete it in the source, apply, and purge again")
+        }
         for path in purged.elsewhere {
             Console.complain("\(path): its content has another name outside of the target, and is left there")
         }

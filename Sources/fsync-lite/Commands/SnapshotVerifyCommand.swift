@@ -9,19 +9,33 @@ enum SnapshotVerifyCommand: TargetCommand, ReadingCommand {
         examples: [("fsync-lite snapshot verify mirror", "After a disk had errors")])
 
     static func run(_ invocation: Invocation, _ console: inout Console) throws -> ExitCode {
-        try report(invocation.target().verifyHistory(), isQuiet: invocation.options.has(.quiet), &console)
+        let target = try invocation.target()
+        return try report(
+            target.verifyHistory(), of: target, isQuiet: invocation.options.has(.quiet), &console)
     }
 
     /// Prints the result.
     ///
     /// - Parameter part: the part of the files that was read.
     static func report(
-        _ found: Target.HistoryCheck, of part: Verification.Part = .all, isQuiet: Bool,
+        _ found: Target.HistoryCheck, of target: Target, _ part: Verification.Part = .all, isQuiet: Bool,
         _ console: inout Console
     ) throws -> ExitCode {
         let (faults, count, shared) = (found.faults, found.count, found.shared)
-        for (snapshot, error) in faults {
+        for (snapshot, _, error) in faults {
             Console.complain("\(SnapshotName.short(snapshot)) and older snapshots: \(error)")
+        }
+        let damaged = Set(faults.compactMap(\.file)).sorted()
+        if !damaged.isEmpty {
+            let patterns = damaged.prefix(3).map { Shell.word([UInt8(ascii: "/")] + $0.bytes) }
+            Console.complain(
+                "next: if the old versions are not needed: fsync-lite snapshot purge \(Shell.word(target.name)) \(patterns.joined(separator: " "))"
+            )
+        }
+        if let file = found.lost.first, !isQuiet {
+            Console.complain(
+                "note: \(Amount.of(found.lost.count, "old version is", "old versions are")) lost, because the copy was changed in the target: \(file.path), in \(SnapshotName.short(file.snapshot)) and older snapshots"
+            )
         }
         let outside = shared.filter(\.isOutside)
         for file in outside {

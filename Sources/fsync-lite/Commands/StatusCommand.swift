@@ -74,6 +74,11 @@ enum StatusCommand: ReadingCommand {
     private static func monitor(_ invocation: Invocation, _ console: inout Console) throws -> ExitCode {
         let options = invocation.options
         let limits = StatusNagios(warning: try options.time(warn), critical: try options.time(maxAge))
+        if let warning = limits.warning, let critical = limits.critical, warning.start < critical.start {
+            throw UsageError(
+                "\(warn.name) is more than \(maxAge.name), so it has no effect",
+                hint: "\(warn.name) is the shorter age")
+        }
         let recorded = RunRecord.ofJobs
         /// - Parameter path: nil for a job that only the record of runs knows.
         func row(_ name: [UInt8], _ job: Job?, path: [UInt8]?) throws -> StatusNagios.Row {

@@ -56,7 +56,10 @@ struct StatusNagios {
 
     private func words(running: Int, paused: Int) -> String {
         let parts = [
-            running > 0 ? "\(Amount.of(running, "job")), no last good run is too old" : nil,
+            running > 0
+                ? Amount.of(running, "job")
+                    + (warning ?? critical == nil
+                        ? ", no last run failed" : ", no last good run is too old") : nil,
             paused > 0 ? "\(Amount.of(paused, "job is", "jobs are")) paused" : nil,
         ]
         return parts.compactMap(\.self).joined(separator: "; ")

@@ -57,7 +57,7 @@ enum VerifyCommand: ReadingCommand {
         let history = try target.verifyHistory(part: verification.part, monitor: monitor)
         try output.end(summary, of: verification.part, history, to: &console)
         let code = try SnapshotVerifyCommand.report(
-            history, of: verification.part, isQuiet: given.has(.quiet) || given.has(.json), &console)
+            history, of: target, verification.part, isQuiet: given.has(.quiet) || given.has(.json), &console)
         var check = LastCheck(ended: .now)
         (check.part, check.parts) = (verification.part.number, verification.part.count)
         (check.filesRead, check.filesWithoutDigest) = (summary.filesRead, summary.withoutDigest)

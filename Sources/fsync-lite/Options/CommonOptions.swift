@@ -4,7 +4,8 @@ import FsyncLite
 
 /// Arguments and options shared by several commands.
 extension ArgumentDescription {
-    static let target = ArgumentDescription("TARGET", "a directory that fsync-lite writes to")
+    static let target = ArgumentDescription(
+        "TARGET", "a directory that fsync-lite writes to, or the name of a job", kind: .directoryOrJob)
     static let manifest = ArgumentDescription(
         "MANIFEST", "a manifest file, a target, a snapshot (TARGET@ID), or a directory")
     static let snapshot = ArgumentDescription(

@@ -636,9 +636,9 @@ struct ComposedHistoryTests {
     }
 
     /// A name in the target shares its file with one in the history. It is overwritten, and its time
-    /// restored.
+    /// restored. As the digests show, the next run copies the old content again.
     @Test(arguments: [false, true])
-    func aCopyTellsWhatWasOverwrittenByAnotherName(isReplaced: Bool) throws {
+    func whatWasOverwrittenByAnotherNameIsRestoredFromTheNewCopy(isReplaced: Bool) throws {
         let scene = try MirrorScene(["a": "old", "other": "3"])
         try scene.directory.makeHardLink("source/b", to: "source/a")
         #expect(try scene.apply("--digest").code == 0)
@@ -650,11 +650,9 @@ struct ComposedHistoryTests {
             try scene.move("target/new", to: "target/b")
         }
         try scene.mirror()
-        try scene.run("snapshot", "restore", "target", "latest~2", "--to", "copy").expect(
-            3, says: "a: its old content is lost")
-        #expect(!scene.exists("copy/a"))
-        #expect(try scene.text("copy/other") == "3")
-        #expect(try scene.run("snapshot", "verify", "target").code == 65)
+        try scene.run("snapshot", "restore", "target", "latest~2", "--to", "copy").expect(0)
+        #expect(try scene.text("copy/a") == "old" && scene.text("copy/other") == "3")
+        #expect(try scene.run("snapshot", "verify", "target").code == 0)
     }
 
     /// A file that moved, or got another mode, still has its digest in earlier snapshots.

@@ -305,6 +305,38 @@ struct DriftHistoryTests {
         #expect(before.code == 3 && !before.errors.contains("with that change"))
     }
 
+    /// The next run copies the recorded content again, as the digests show.
+    @Test func earlierSnapshotsGetBackWhatWasOverwrittenByHand() throws {
+        let scene = try MirrorScene(["edited": "1", "secret": "1", "gone": "1", "d": ["e": "1"], "f": "1"])
+            .mirrored("--digest")
+        try scene.append("2", to: "source/f")
+        try scene.mirror()
+        try scene.append("!", to: "target/edited")
+        try scene.editInSecret("target/secret", "!")
+        for name in ["gone", "d"] { try scene.remove("target/\(name)") }
+        try scene.mirror()
+        let (found, before) = (try restored(scene, "latest~1"), try restored(scene, "latest~2"))
+        #expect(try String(contentsOfFile: "\(found)/edited", encoding: .utf8) == "1!")
+        #expect(try String(contentsOfFile: "\(found)/secret", encoding: .utf8) == "!")
+        #expect(!FileManager.default.fileExists(atPath: "\(found)/gone"))
+        for name in ["edited", "secret", "gone", "d/e", "f"] {
+            #expect(try String(contentsOfFile: "\(before)/\(name)", encoding: .utf8) == "1")
+        }
+        try scene.run("snapshot", "verify", "target").expect(0, prints: "4 snapshots are whole")
+        try scene.run("undo", "target").expect(0)
+        #expect(try scene.text("target/edited") == "1!" && !scene.exists("target/gone"))
+    }
+
+    @Test func contentThatWasOverwrittenByHandIsCountedAsLost() throws {
+        let scene = try MirrorScene(["f": "1", "g": "1"]).mirrored("--digest")
+        try scene.append("2", to: "source/g")
+        try scene.mirror()
+        for tree in ["source", "target"] { try scene.append(tree, to: "\(tree)/f") }
+        try scene.mirror()
+        let run = try scene.run("snapshot", "verify", "target").expect(0)
+        #expect(run.errors.contains("1 old version is lost, because the copy was changed in the target: f"))
+    }
+
     /// Two unchanged files, each with a name outside the target, are not names of one file.
     @Test func whatStaysIsRecordedAsItIs() throws {
         let scene = try MirrorScene(["a": "1", "b": "2", "c": "3"]).mirrored()

@@ -317,6 +317,27 @@ struct JobTests {
         #expect(try run(scene, "status").code == 64)
     }
 
+    @Test func theNameOfAJobMeansItsTarget() throws {
+        let scene = try scene()
+        try #require(try run(scene, "run", "photos", "--create-target").code == 0)
+        try scene.append("!", to: "source/a")
+        try #require(try run(scene, "run", "photos").code == 0)
+        try scene.build([:], at: "fsync-lite")
+        try scene.move("settings.json", to: "fsync-lite/settings.json")
+        func named(_ words: String...) throws -> CommandRun {
+            try scene.here(words, environment: ["XDG_CONFIG_HOME": scene.directory.path])
+        }
+        try named("snapshot", "list", "photos").expect(0, prints: "initial")
+        try named("undo", "photos").expect(0)
+        #expect(try scene.text("target/a") == "one")
+        try named("undo", "fotos").expect(64, says: "no job 'fotos' in")
+        // A target of that name is preferred.
+        #expect(try scene.run("apply", "source/d", "photos").code == 0)
+        let run = try named("undo", "photos").expect(0)
+        #expect(run.errors.contains("is the target in this directory, not the job"), "\(run.errors)")
+        #expect(try scene.text("target/a") == "one" && !scene.exists("photos/x"))
+    }
+
     // MARK: Metrics
 
     @Test func metricsAreWhatACollectorReads() throws {

@@ -459,11 +459,14 @@ struct RecordedRunTests {
         let never = try nagios("sys")
         #expect(never.code == 0 && never.line == "FSYNC-LITE OK: 1 job is paused\n", "\(never.line)")
         #expect(try run("run", "home", "--create-target").code == 0)
-        let both = try nagios("sys", "home")
-        #expect(
-            both.code == 0
-                && both.line.hasPrefix(
-                    "FSYNC-LITE OK: 1 job, no last good run is too old; 1 job is paused |"),
-            "\(both.line)")
+        for (limits, text) in [
+            ([], "no last run failed"), (["--warn", "1d"], "no last good run is too old"),
+        ] {
+            let both = try nagios(limits + ["sys", "home"])
+            #expect(
+                both.code == 0 && both.line.hasPrefix("FSYNC-LITE OK: 1 job, \(text); 1 job is paused |"),
+                "\(both.line)")
+        }
+        #expect(try nagios("--warn", "2d", "--max-age", "1d", "home").code == 3)
     }
 }

@@ -178,7 +178,8 @@ struct RetentionTests {
         #expect(run.output == "nothing to do; 2 unchanged\n")
         #expect(
             run.errors.contains(
-                "stored with the target for later runs: keep_last 9, keep_daily 2, keep_label a b\n"))
+                "stored with the target, for later runs that have none: keep_last 9, keep_daily 2, keep_label a b\n"
+            ))
         #expect(try rules(scene) == "keep_last 9, keep_daily 2, keep_label a b (kept with the target)")
         #expect(try count(scene) == before)
         #expect(try scene.apply("--keep-daily", "2", "--keep-last", "9", "--keep-label", "a b").errors == "")
@@ -194,7 +195,7 @@ struct RetentionTests {
         let before = try scene.wholeTarget()
         #expect(
             try scene.plan("--keep-last", "2").errors.contains(
-                "stored with the target for later runs: keep_last 2"))
+                "stored with the target, for later runs that have none: keep_last 2"))
         #expect(try scene.wholeTarget().touched(since: before) == [])
         #expect(try rules(scene) == "keep_last 3, keep_within 7d (built in)")
     }

@@ -137,6 +137,23 @@ struct VerifyTests {
         #expect(try scene.mirror("--digest", "--checksum").output.contains("nothing to do"))
     }
 
+    /// A run that only replaced rotten files is no step.
+    @Test(arguments: [["manifest", "verify", "target", "target", "--source", "source", "--repair"]])
+    func noSnapshotHasTheRotAndNoUndoBringsItBack(_ repair: [String]) throws {
+        let scene = try mirrored()
+        try scene.append("!", to: "source/b")
+        try scene.mirror()
+        try scene.rot("target/a", "rotten")
+        try scene.run(repair).expect(0)
+        for snapshot in ["latest~1", "latest~2"] {
+            try scene.run("snapshot", "restore", "target", snapshot, "a", "--to", snapshot).expect(0)
+            #expect(try scene.text("\(snapshot)/a") == "before")
+        }
+        try scene.run("undo", "target").expect(0)
+        #expect(try scene.text("target/a") == "before" && scene.text("target/b") == "other")
+        #expect(try found(scene, code: 0) == [])
+    }
+
     @Test func repairDoesNothingElseAndForgetsNothing() throws {
         let scene = try mirrored()
         try scene.build(["hidden": .file("third", modified: Self.old)], at: "source")
