@@ -112,6 +112,9 @@ extension Target {
                 throw SyncError(
                     .usage, "a label has at most 255 bytes and no control characters; give another one")
             }
+            guard TimeSpan(label) == nil else {
+                throw SyncError(.usage, "\(escapedText(label.utf8)) is a time; give another label")
+            }
             guard try !SnapshotName.isInUse(label, in: history.snapshots()) else {
                 throw SyncError(
                     .usage, "\(escapedText(label.utf8)) is the name of a snapshot already; give another label"

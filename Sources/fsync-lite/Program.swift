@@ -20,7 +20,7 @@ extension ProgramDescription {
         released: "2026-11-23",
         sections: sections,
         exitCodes: ExitCode.allCases.map { ($0.rawValue, $0.meaning, $0.isRare) },
-        files: files, environment: environment,
+        main: ApplyCommand.self, files: files, environment: environment,
         pages: [("settings", { SettingsManualPage(program: $0).text })],
         foreignCommands: ForeignWord.commands, foreignOptions: ForeignWord.options)
 

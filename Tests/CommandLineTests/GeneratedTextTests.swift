@@ -32,26 +32,38 @@ struct GeneratedTextTests {
         }
     }
 
-    @Test func manualPageTellsOfEveryCommandOptionAndCode() throws {
+    @Test func firstPageIsShortAndTellsOfEveryUsualCommandAndCode() throws {
         let page = ManualPage(program: program).text
+        for section in program.sections where !section.isRare {
+            for command in section.commands { #expect(page.contains("\\fB\(command.name)\\fR\n")) }
+        }
+        for file in program.files {
+            #expect(page.contains(file.path.replacing("-", with: "\\-").dropFirst()))
+        }
+        for heading in ["OPTIONS", "FILES", "ENVIRONMENT", "EXIT STATUS", "EXAMPLES", "SEE ALSO"] {
+            #expect(page.contains(".SH \(heading)\n"))
+        }
+        for code in program.exitCodes { #expect(page.contains("\\fB\(code.code)\\fR\n")) }
+        #expect(page.contains("\\fB\\-\\-max\\-delete\\fR") && !page.contains("\\-\\-exit\\-code"))
+        #expect(page.contains("\\fBfsync\\-lite\\-commands\\fR(1)"))
+        #expect(page.count(where: \.isNewline) < 500)
+        #expect(try CommandRun(["help", "--man"]).output == page)
+    }
+
+    @Test func secondPageTellsOfEveryCommandAndOption() throws {
+        let page = ManualPage(program: program, hasAllCommands: true).text
         for command in program.descriptions {
             #expect(page.contains(".SS fsync\\-lite \(command.name)"))
             for option in command.options {
                 #expect(page.contains("\\fB\(option.name.replacing("-", with: "\\-"))\\fR"), "\(option.name)")
             }
         }
-        for file in program.files {
-            #expect(page.contains(file.path.replacing("-", with: "\\-").dropFirst()))
-        }
         // An option of several commands is there once.
         #expect(page.split(separator: "\n").count { $0.hasPrefix("\\fB\\-\\-exclude\\fR") } == 1)
         let headings = page.split(separator: "\n").filter { $0.hasPrefix(".SS ") && !$0.contains("fsync") }
         #expect(Set(headings).count == headings.count)
-        for heading in ["FILES", "ENVIRONMENT", "EXIT STATUS", "EXAMPLES", "SEE ALSO"] {
-            #expect(page.contains(".SH \(heading)\n"))
-        }
-        for code in program.exitCodes { #expect(page.contains("\\fB\(code.code)\\fR\n")) }
-        #expect(try CommandRun(["help", "--man"]).output == page)
+        for heading in ["EXAMPLES", "SEE ALSO"] { #expect(page.contains(".SH \(heading)\n")) }
+        #expect(try CommandRun(["help", "--all", "--man"]).output == page)
     }
 
     @Test func settingsPageTellsOfEveryKey() throws {
@@ -72,7 +84,8 @@ struct GeneratedTextTests {
     @Test(arguments: ["mandoc -Tlint -Wwarning", "groff -man -ww -Tutf8", "man -l"])
     func formattersAcceptTheManualPages(formatter: String) throws {
         guard Need.tool(String(formatter.prefix { $0 != " " })).isThere() else { return }
-        for page in [ManualPage(program: program).text, SettingsManualPage(program: program).text] {
+        let pages = [false, true].map { ManualPage(program: program, hasAllCommands: $0).text }
+        for page in pages + [SettingsManualPage(program: program).text] {
             try written(page) { path in
                 // Their warnings go to either stream. For a good page, the second stream is empty.
                 let quiet = formatter.hasPrefix("mandoc") ? "" : ">/dev/null"

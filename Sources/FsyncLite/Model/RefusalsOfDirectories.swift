@@ -11,11 +11,16 @@ extension Refusal {
         Refusal(.emptySource, "\(what). Is a disk missing?", .adding("--allow-empty-source"))
     }
 
-    /// - Parameter most: the largest number of deletions that is refused in this run.
-    static func manyDeletions(_ count: Int, of entries: Int, _ source: String, most: Int) -> Refusal {
+    /// - Parameters:
+    ///   - limit: the one that was given, for people; nil for that of all runs.
+    ///   - most: the largest number of deletions that is refused in this run.
+    static func manyDeletions(
+        _ count: Int, of entries: Int, _ source: String, limit: String?, most: Int
+    ) -> Refusal {
         Refusal(
             .manyDeletions,
-            "\(count) of the target's \(Amount.entries(entries))\(source) would be deleted",
+            "\(count) of the target's \(Amount.entries(entries))\(source) would be deleted"
+                + (limit.map { ", and the limit is \($0)" } ?? ""),
             .adding("--max-delete", "\(most)"))
     }
 
@@ -117,12 +122,19 @@ extension Refusal {
             .adding("--change-target"))
     }
 
-    static func missingTarget(_ path: [UInt8], lastApply: Timestamp) -> Refusal {
-        Refusal(
+    /// - Parameters:
+    ///   - isThere: another target has its path.
+    ///   - isOfJob: a job has this target.
+    static func missingTarget(
+        _ path: [UInt8], lastApply: Timestamp, isThere: Bool, isOfJob: Bool
+    ) -> Refusal {
+        let option = isOfJob ? "--create-target" : "--new-target"
+        return Refusal(
             .missingTarget,
-            "the target \(LocalFile(bytes: path)), which the run of \(lastApply.localText) wrote, does not exist, and its path "
-                + "is on another file system. Mount its disk. To begin a new target there, give --new-target",
-            .adding("--new-target"))
+            "the target \(LocalFile(bytes: path)), which the run of \(lastApply.localText) wrote, "
+                + (isThere ? "is another one now" : "does not exist")
+                + ", and its path is on another file system. Mount its disk. To begin a new target there, give \(option)",
+            .adding(option))
     }
 
     static let noParent = Refusal(

@@ -22,6 +22,16 @@ public enum DeleteLimit: Hashable, Sendable {
         }
     }
 
+    /// As it was given; nil for the one that needs no option.
+    var text: String? {
+        switch self {
+        case .half: nil
+        case .count(let limit): "\(limit)"
+        case .percent(let limit): "\(limit)%"
+        case .unlimited: "unlimited"
+        }
+    }
+
     func allows(_ deletions: Int, of entries: Int) -> Bool {
         switch self {
         case .half: deletions <= 10 || deletions * 2 <= entries
@@ -183,7 +193,8 @@ struct GuardFacts {
         let most = beyond.map(\.deleted).max() ?? 0
         return found
             + beyond.map {
-                .manyDeletions($0.deleted, of: $0.of, $0.source, most: most)
+                .manyDeletions(
+                    $0.deleted, of: $0.of, $0.source, limit: options.deleteLimit.text, most: most)
             }
     }
 

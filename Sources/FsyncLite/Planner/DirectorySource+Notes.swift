@@ -13,7 +13,13 @@ extension DirectorySource {
         }
         plan.notes = sourceNotes + comparisonNotes + targetNotes
         if let before = header?.filters, before != options.filters.summary {
-            plan.notes.append(before.changes(to: options.filters.summary))
+            let left = plan.difference.uncovered.count { !$0.base.isUncovered }
+            plan.notes.append(
+                before.changes(to: options.filters.summary)
+                    + (left == 0
+                        ? ""
+                        : "; the target still has \(Amount.entries(left)) that they exclude now: --delete-excluded deletes them")
+            )
         }
         let shared = plan.difference.shared
         if let first = shared.first {

@@ -12,9 +12,10 @@ enum Preconditions {
         if let refusal = try root.enclosingStateRefusal() { found.append(refusal) }
         if options.exchanges { found += try root.exchangeRefusals() }
         if let refusal = try root.stateRefusal(exchanges: options.exchanges) { found.append(refusal) }
-        if options.expectsTarget, let refusal = try unexpected(root, options) {
+        let known = options.acceptsNewTarget ? nil : options.knownTargets
+        if let refusal = try known?.refusal(of: root, isOfJob: options.expectsTarget) {
             found.append(refusal)
-        } else if !options.acceptsNewTarget, let refusal = try options.knownTargets?.refusal(of: root) {
+        } else if options.expectsTarget, let refusal = try unexpected(root, options) {
             found.append(refusal)
         }
         if try !root.hasParent(), !options.createParents {

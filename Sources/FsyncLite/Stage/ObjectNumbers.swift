@@ -118,8 +118,10 @@ package struct ObjectNumbers: Sendable {
             var match: Match?
             if case .match(let changed) = changes[index] { match = changed }
             let path = changes.path(at: index)
+            var copied = path
+            if case .staged(let first)? = difference.links[path] { copied = first }
             guard let recorded = match?.base?.file ?? missing[path], let digest = recorded.digest,
-                !isNew(recorded.object), staged.digest(at: path) == digest
+                !isNew(recorded.object), staged.digest(at: copied) == digest
             else { continue }
             again[index] = recorded.object
             if let match, !match.isRenamed, let base = match.base?.known,

@@ -8,16 +8,31 @@ extension KnownTargets {
     /// system, or in another mount of the same one.
     ///
     /// If the mount is the same, the user has removed the target, so there is no refusal.
-    func refusal(of root: TargetRoot) throws -> Refusal? {
+    ///
+    /// - Parameter isOfJob: a job has this target.
+    func refusal(of root: TargetRoot, isOfJob: Bool = false) throws -> Refusal? {
         // If a record cannot be read, as in another user's home, the run continues.
         guard let known = try? entries(), !known.isEmpty else { return nil }
         let (path, holder) = try KnownTargets.place(of: root)
         guard let entry = known.last(where: { $0.paths.contains(path) }),
             try FileSystemName(of: holder).isOther(than: entry.fileSystem)
                 || entry.mountPoint.map({ try holder.mountPoint() != $0 }) ?? false,
-            try root.state?.manifest()?.header.stateID != entry.id
+            case let header = try root.state?.manifest()?.header, header?.stateID != entry.id,
+            try header.map({ try !KnownTargets.isMounted($0, at: holder, over: entry) }) ?? true
         else { return nil }
-        return .missingTarget(root.path, lastApply: entry.lastApply)
+        return .missingTarget(
+            root.path, lastApply: entry.lastApply, isThere: header != nil, isOfJob: isOfJob)
+    }
+
+    /// Whether another target is on the file system that its own runs wrote to, in a mount at the recorded one or below
+    /// it. Then its disk was mounted in place of the recorded one.
+    private static func isMounted(
+        _ header: ManifestHeader, at holder: Directory, over entry: Entry
+    ) throws -> Bool {
+        guard let recorded = entry.mountPoint, let present = try holder.mountPoint(),
+            let fileSystem = header.targetFileSystem, try holder.fileSystemUUID() == fileSystem
+        else { return false }
+        return present == recorded || present.hasPrefix(recorded == "/" ? recorded : recorded + "/")
     }
 
     /// Whether a known target is at its path.

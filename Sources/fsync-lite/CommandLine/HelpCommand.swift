@@ -2,7 +2,9 @@
 enum HelpCommand: Command {
     private static let command = ArgumentDescription("COMMAND", "the command", optional: true, repeated: true)
     private static let manual = OptionDescription.flag(
-        "--man", "Write the manual page, for man -l or a directory of man1; of settings, that of man5")
+        "--man",
+        "Write the manual page, for man -l or a directory of man1; of settings, that of man5; with --all, that of all commands"
+    )
 
     private static let all = OptionDescription.flag(
         OptionDescription.all.name, "Show also the commands, options and exit codes that are rarely needed")
@@ -14,6 +16,7 @@ enum HelpCommand: Command {
         examples: [
             ("fsync-lite help apply --all", "See all options of a command"),
             ("fsync-lite help --man | man -l -", "Read it as a manual page"),
+            ("fsync-lite help --all --man | man -l -", "All commands and options"),
             ("fsync-lite help settings --man | man -l -", "The keys of the settings"),
         ])
 
@@ -35,7 +38,8 @@ enum HelpCommand: Command {
         } else if invocation.options.has(manual) {
             let topic = invocation.values(command).first
             let page = program.pages.first { page in topic?.spells(page.topic) ?? false }
-            try console.write(Array((page?.text(program) ?? ManualPage(program: program).text).utf8))
+            let own = ManualPage(program: program, hasAllCommands: invocation.options.has(all))
+            try console.write(Array((page?.text(program) ?? own.text).utf8))
         } else {
             let (topic, help) = (
                 try topic(of: invocation),

@@ -1,36 +1,67 @@
-/// The manual page in the macros of `man(7)`, made only from the description.
+/// A manual page in the macros of `man(7)`, made only from the description.
 struct ManualPage: Sendable {
     let program: ProgramDescription
+    /// The page of all commands, with their arguments, options and examples. Otherwise: the first page, with what most
+    /// people need.
+    var hasAllCommands = false
 
     var text: String {
-        let name = ManualMarkup.escaped(program.name)
-        var lines = [
-            ".TH \(name.uppercased()) 1 \(program.released) \"\(name) \(program.version)\" \"User Commands\"",
-            ".SH NAME", "\(name) \\- \(ManualMarkup.escaped(ManualMarkup.withoutFullStop(program.summary)))",
-            ".SH SYNOPSIS", "\\fB\(name)\\fR \\fICOMMAND\\fR [\\fIOPTIONS\\fR] [\\fIARGUMENTS\\fR]", ".br",
-            "\\fB\(name)\\fR \\fB\\-\\-help\\fR | \\fB\\-\\-version\\fR",
-        ]
-        lines += [".SH DESCRIPTION"] + ManualMarkup.paragraphs(program.discussion)
-        lines += [".SH COMMANDS"] + program.descriptions.flatMap(commandLines)
-        lines += [".SH COMMON OPTIONS"]
-        for section in commonSections {
-            lines += [".SS \(ManualMarkup.escaped(section.heading))"] + section.options.flatMap(optionLines)
+        let program = ManualMarkup.escaped(program.name)
+        let name = hasAllCommands ? "\(program)\\-commands" : program
+        let summary = hasAllCommands ? "all commands and options" : self.program.summary
+        let lines =
+            [
+                ".TH \(name.uppercased()) 1 \(self.program.released) \"\(program) \(self.program.version)\" \"User Commands\"",
+                ".SH NAME", "\(name) \\- \(ManualMarkup.escaped(ManualMarkup.withoutFullStop(summary)))",
+                ".SH SYNOPSIS", "\\fB\(program)\\fR \\fICOMMAND\\fR [\\fIOPTIONS\\fR] [\\fIARGUMENTS\\fR]",
+                ".br",
+                "\\fB\(program)\\fR \\fB\\-\\-help\\fR | \\fB\\-\\-version\\fR",
+            ] + (hasAllCommands ? allCommands : overview) + [".SH SEE ALSO", others.joined(separator: ", ")]
+        return lines.joined(separator: "\n") + "\n"
+    }
+
+    /// The other pages.
+    private var others: [String] {
+        [ManualMarkup.bold(program.name + (hasAllCommands ? "" : "-commands")) + "(1)"]
+            + program.pages.map { ManualMarkup.bold("\(program.name)-\($0.topic)") + "(5)" }
+    }
+
+    private var overview: [String] {
+        let sections = program.sections.filter { !$0.isRare }
+        var lines = [".SH DESCRIPTION"] + ManualMarkup.paragraphs(program.discussion) + [".SH COMMANDS"]
+        for section in sections {
+            lines += [".SS \(ManualMarkup.escaped(section.heading))"]
+            lines += section.commands.flatMap {
+                ManualMarkup.boldItem($0.description.name, $0.description.summary)
+            }
+        }
+        if let command = program.main?.description {
+            lines += [".SH OPTIONS"] + ManualMarkup.text("The usual ones of \(command.name):")
+            lines += command.options.filter { !$0.isRare }.flatMap(optionLines)
         }
         lines += [".SH FILES"] + program.files.flatMap { ManualMarkup.item(ManualMarkup.italic($0), $1) }
         lines += [".SH ENVIRONMENT"] + program.environment.flatMap(ManualMarkup.boldItem)
         lines +=
             [".SH EXIT STATUS"]
             + program.exitCodes.flatMap { ManualMarkup.boldItem("\($0.code)", $0.meaning) }
-        lines += [".SH EXAMPLES"]
-        let examples = program.descriptions.flatMap(\.examples).map { example in
+        return lines + [".SH EXAMPLES"] + examples(of: sections.first?.commands.map { $0.description } ?? [])
+    }
+
+    private var allCommands: [String] {
+        var lines = [".SH COMMANDS"] + program.descriptions.flatMap(commandLines) + [".SH COMMON OPTIONS"]
+        for section in commonSections {
+            lines += [".SS \(ManualMarkup.escaped(section.heading))"] + section.options.flatMap(optionLines)
+        }
+        return lines + [".SH EXAMPLES"] + examples(of: program.descriptions)
+    }
+
+    private func examples(of commands: [CommandDescription]) -> [String] {
+        let examples = commands.flatMap(\.examples).map { example in
             ManualMarkup.text(example.purpose + ":") + [
                 ".PP", ".nf", ".RS", ManualMarkup.escaped(example.line), ".RE", ".fi",
             ]
         }
-        lines += examples.joined(separator: [".PP"])
-        let pages = program.pages.map { ManualMarkup.bold("\(program.name)-\($0.topic)") + "(5)" }
-        lines += [".SH SEE ALSO", pages.joined(separator: ", ")]
-        return lines.joined(separator: "\n") + "\n"
+        return Array(examples.joined(separator: [".PP"]))
     }
 
     private func commandLines(_ command: CommandDescription) -> [String] {

@@ -11,6 +11,8 @@ struct ProgramDescription: Sendable {
     let sections: [CommandSection]
     /// Help shows the rare ones with `--all` only.
     let exitCodes: [(code: Int32, meaning: String, isRare: Bool)]
+    /// The command whose usual options are on the first manual page.
+    var main: (any Command.Type)?
     /// For the manual page.
     var files: [(path: String, meaning: String)] = []
     /// The environment variables that it reads.

@@ -69,8 +69,9 @@ extension Invocation {
             argument.name == ArgumentDescription.target.name, argument.help == NamedTarget.help,
             !argument.isRepeated, let name = values(argument).first
         else { return self }
+        let found = try NamedTarget(name, self)
         var named = self
-        named.arguments[argument.name] = [try NamedTarget(name, self).path]
+        (named.arguments[argument.name], named.jobName) = ([found.path], found.job?.name)
         return named
     }
 

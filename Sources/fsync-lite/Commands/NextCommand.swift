@@ -17,7 +17,7 @@ struct NextCommand {
         throws
     {
         (typed, self.job, self.saved) = (try invocation.asTyped(), job, saved)
-        self.target = target ?? invocation.values(.target).first
+        self.target = target ?? invocation.values(.target).first ?? job?.target
         shownTarget = invocation.targetOfClient ?? self.target
         let written = SnapshotRestoreCommand.copyOfClient(invocation) ?? shownTarget
         far = invocation.client == nil ? nil : try written.flatMap { try Endpoint($0) }

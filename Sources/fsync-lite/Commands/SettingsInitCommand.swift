@@ -44,7 +44,7 @@ enum SettingsInitCommand: Command {
         }
         try SettingsFile.create(UserSettings.sample, at: file)
         try console.line(
-            "wrote \(file), with a disabled job to change. To see all keys: fsync-lite help settings init")
+            "wrote \(file), with a disabled job to change. To see all keys: fsync-lite settings show --all")
         return .done
     }
 }

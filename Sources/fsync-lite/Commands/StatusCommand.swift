@@ -34,7 +34,7 @@ enum StatusCommand: ReadingCommand {
             It shows the last good run, and the last attempt if that failed, was refused or did not end. This machine \
             remembers the last 100 runs on each target. Several targets, or --all jobs, make one table, with the size of \
             each target and the next step. Other machines are asked one after the other. The exit code is the first that \
-            is not 0. For metrics it is always 0, because they have the faults.
+            is not 0. For metrics, which have the faults, it is 0 if the settings can be read.
             """,
         arguments: [targets],
         options: [all, .json, prometheus, nagios, since, maxAge, warn, .settingsFile]
@@ -63,8 +63,11 @@ enum StatusCommand: ReadingCommand {
             let given = forms.filter(options.has).map(\.name)
             return given.count > 1 ? (given[0], given[1]) : nil
         }
+        guard options.has(nagios) || !options.has(warn) else {
+            throw UsageError("\(warn.name) needs \(nagios.name)", hint: "give both, or \(maxAge.name)")
+        }
         // A period can be a text or a document.
-        for forms in [[.json, prometheus, nagios], [since, prometheus, nagios]] {
+        for forms in [[.json, prometheus, nagios], [since, prometheus, nagios], [maxAge, prometheus]] {
             guard let (one, other) = pair(forms) else { continue }
             throw UsageError("\(one) and \(other) exclude each other", hint: "leave one out")
         }

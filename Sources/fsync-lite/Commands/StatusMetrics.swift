@@ -66,6 +66,9 @@ enum StatusMetrics {
             Metric("last_check_rotten", "How many rotten files were found, by the last check of each part.") {
                 $1?.lastCheck.map { "\($0.rotten)" }
             },
+            Metric("last_check_damaged_snapshots", "How many snapshots have a damaged or missing file.") {
+                $1?.lastCheck.map { "\($0.damagedSnapshots)" }
+            },
             .ofManifest("entries", "Files and directories in the target.") { "\($0.entries)" },
             .ofManifest("bytes", "Bytes of content in the target.") { "\($0.bytes)" },
         ]

@@ -72,14 +72,14 @@ struct VerificationOutput {
     ) throws {
         try document == nil
             ? writeText(summary, part, to: &console) : writeDocument(summary, part, history, to: &console)
-        guard !isQuiet else { return }
-        if summary.withoutDigest > 0 {
+        // If no file at all was read, that is no check.
+        if summary.withoutDigest > 0, !isQuiet || summary.filesRead == 0 {
             Console.complain(
                 "note: \(Amount.of(summary.withoutDigest, "file has", "files have")) no digest and \(summary.withoutDigest == 1 ? "was" : "were") not read; "
                     + "apply --digest records them"
             )
         }
-        if summary.unlisted > 0 {
+        if summary.unlisted > 0, !isQuiet {
             Console.complain(
                 "note: the manifest was made with filters, and lacks \(Amount.entries(summary.unlisted)) of the tree"
             )

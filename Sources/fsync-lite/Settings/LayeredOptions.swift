@@ -37,7 +37,9 @@ extension RetentionOptions {
     /// The settings for a command that asks which snapshots `apply` would keep.
     init(settingsFor invocation: Invocation) throws {
         let target = try invocation.argument(.target)
-        try self.init(GivenOptions(), SettingsSources(invocation).layers(target: target))
+        let settings = try SettingsSources(invocation)
+        let job = try invocation.jobName.flatMap { name in try settings.jobs().first { $0.name == name } }
+        try self.init(GivenOptions(), settings.layers(target: target) + [job?.options].compactMap(\.self))
         keepsAll = invocation.keepsHistory
     }
 

@@ -328,6 +328,11 @@ struct JobTests {
             try scene.here(words, environment: ["XDG_CONFIG_HOME": scene.directory.path])
         }
         try named("snapshot", "list", "photos").expect(0, prints: "initial")
+        let text = try String(contentsOfFile: scene.path("fsync-lite/settings.json"), encoding: .utf8)
+        try text.replacing(#""source""#, with: #""keep_last": 30, "source""#).replacing(
+            #"{"jobs""#, with: #"{"defaults": {"keep_last": 1}, "jobs""#
+        ).write(toFile: scene.path("fsync-lite/settings.json"), atomically: true, encoding: .utf8)
+        try named("snapshot", "prune", "photos").expect(0, prints: "keep_last 30")
         try named("undo", "photos").expect(0)
         #expect(try scene.text("target/a") == "one")
         try named("undo", "fotos").expect(64, says: "no job 'fotos' in")

@@ -91,6 +91,39 @@ struct KnownTargetTests {
         try expectRefused("target")
     }
 
+    /// While the disk was missing, a run with the option made a target below it.
+    @Test(.needs(.mounts)) func theDiskThatComesBackGoesOn() throws {
+        try makeDirectory("target")
+        try TestDisk.makeImage(scene.path("image"), megabytes: 16)
+        let disk = TestDisk.image(scene.path("image"))
+        try disk.mounted(at: scene.target) { try apply() }
+        try apply("target", "--new-target")
+        try disk.mounted(at: scene.target) {
+            try apply()
+            try scene.append("1", to: "source/a")
+            try apply()
+        }
+        try expectRefused("target")
+        #expect(
+            try run("apply", "source", "target").errors.contains("wrote, is another one now, and its path"))
+    }
+
+    @Test(.needs(.mounts)) func aJobNamesTheDiskToo() throws {
+        try scene.build(
+            .file(#"{"jobs": {"j": {"source": "\#(scene.source)", "target": "\#(scene.target)"}}}"#),
+            at: "settings.json")
+        func job(_ options: String...) throws -> CommandRun {
+            try run(["run", "j", "--settings", "settings.json"] + options)
+        }
+        try onDisk { try job("--create-target").expect(0) }
+        let refused = try job().expect(4)
+        #expect(
+            refused.errors.contains(
+                "wrote, does not exist, and its path is on another file system. Mount its disk."))
+        #expect(refused.errors.contains("To begin a new target there, give --create-target"))
+        try job("--create-target").expect(0)
+    }
+
     @Test(.needs(.mounts)) func aSymlinkLeadsToTheKnownTarget() throws {
         try onDisk("disk") {
             try #require(symlink("disk", scene.path("link")) == 0)

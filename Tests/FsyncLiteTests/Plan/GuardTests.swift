@@ -53,14 +53,20 @@ struct GuardTests {
             // Ten files are never many.
             try $0.setPlan(deleted: 10, of: 10)
         },
-        Row("3 of the target's 11 files and directories would be deleted", option: "--max-delete 3") {
+        Row(
+            "3 of the target's 11 files and directories would be deleted, and the limit is 27%",
+            option: "--max-delete 3"
+        ) {
             try $0.setPlan(deleted: 3, of: 11)
             $0.record(files: 11)
             $0.options.deleteLimit = .percent(27)
         } butNot: {
             $0.options.deleteLimit = .percent(28)
         },
-        Row("26 of the target's 100 files and directories would be deleted", option: "--max-delete 26") {
+        Row(
+            "26 of the target's 100 files and directories would be deleted, and the limit is 25%",
+            option: "--max-delete 26"
+        ) {
             try $0.setPlan(deleted: 26, of: 100)
             $0.record(files: 100)
             $0.options.deleteLimit = .percent(25)
