@@ -72,10 +72,22 @@ struct RoomMaker {
 }
 
 extension PrunableHistory {
-    init(_ state: StateDirectory, keeping neededSteps: Int) throws {
+    /// - Parameter shortage: no more snapshots are removed than it needs; nil for all.
+    init(_ state: StateDirectory, keeping neededSteps: Int, for shortage: Shortage? = nil) throws {
         let history = try History(state)
-        self.neededSteps = neededSteps
         // Measured together, because a file may have a name in each of two steps.
-        bytes = try history.measure(Set(history.steps.dropFirst(neededSteps).flatMap(\.directories)))
+        func bytes(keeping count: Int) throws -> ByteCount {
+            try history.measure(Set(history.steps.dropFirst(count).flatMap(\.directories)))
+        }
+        if let shortage, shortage.inodes <= 0 {
+            var (count, freed) = (history.steps.count, 0 as ByteCount)
+            while count > neededSteps, freed < shortage.bytes {
+                count -= 1
+                freed += history.steps[count].header.bytesHeld
+            }
+            (self.neededSteps, self.bytes) = (count, try bytes(keeping: count))
+            if self.bytes >= shortage.bytes { return }
+        }
+        (self.neededSteps, self.bytes) = (neededSteps, try bytes(keeping: neededSteps))
     }
 }

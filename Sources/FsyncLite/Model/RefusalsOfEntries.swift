@@ -115,7 +115,7 @@ extension Refusal {
 
     private static func advice(_ history: PrunableHistory) -> String {
         guard history.bytes > 0 else { return "" }
-        return "; its history uses \(Amount.bytes(history.bytes)), which \(history.command) frees"
+        return "; \(history.command) frees \(Amount.bytes(history.bytes)) of the history"
     }
 
     private static func prune(_ history: PrunableHistory) -> WayOut {

@@ -50,6 +50,19 @@ struct FoundSnapshot {
             location: { [changed = tree.changed] in changed.location(of: $0) })
     }
 
+    /// Whether the last check found damage in old versions that may return. They are moved, not read.
+    var notesOnDamage: [String] {
+        get throws {
+            let damaged = Set(try state.lastCheck()?.findings?.flatMap(\.damaged) ?? [])
+            let snapshots = try lists.history.snapshots().prefix(index + 1)
+            return snapshots.first { damaged.contains($0.id) }.map {
+                [
+                    "the last check found damaged old versions in \($0.shortID), and they are not read now. To see them: snapshot verify"
+                ]
+            } ?? []
+        }
+    }
+
     /// Names the first wanted entry that was changed in the target after the snapshot. The next run recorded such
     /// entries as it found them.
     func notes(on tree: ListTree, within paths: [RelativePath]) -> [String] {

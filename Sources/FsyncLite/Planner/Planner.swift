@@ -128,7 +128,8 @@ struct Planner {
         if source.retention?.giveWay ?? false, let parts = try Room(root)?.parts(for: facts.shortage) {
             facts.givingWay = parts.flatMap(\.names)
         } else if let state = root.state {
-            facts.prunable = try PrunableHistory(state, keeping: source.neededSteps)
+            facts.prunable = try PrunableHistory(
+                state, keeping: source.neededSteps, for: facts.shortage)
         }
         return facts
     }

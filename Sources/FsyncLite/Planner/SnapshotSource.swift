@@ -54,6 +54,7 @@ struct SnapshotSource: PlanSource {
                 "changed in the target between these runs, and taken back with them",
                 try lists.changedByHand(between: first..<max(first, index)))
             : found.notes(on: tree, within: restoration.paths)
+        notes += try found.notesOnDamage
         earlierTree = found.contents(tree)
         var options = restoration.options
         options.attributes = found.attributes(with: earlier).intersection(options.settableAttributes)

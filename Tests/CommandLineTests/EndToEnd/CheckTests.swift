@@ -69,6 +69,8 @@ struct CheckTests {
         #expect(damaged.text("message")?.contains("damaged: an old version of") == true)
         #expect(try lastCheck(scene).number("damaged_snapshots") == 1)
         #expect(try statusLine(scene) == "all files read, 0 rotten, 1 damaged snapshot")
+        let undo = try scene.run("undo", "--dry-run", "target").expect(0)
+        #expect(undo.errors.contains("note: the last check found damaged old versions in "), "\(undo.errors)")
     }
 
     @Test(arguments: ["target", "j"]) func repairTakesTheSourceFromTheJobOrTheManifest(name: String) throws {

@@ -156,6 +156,18 @@ struct GivingWayTests {
         }
     }
 
+    @Test func noMoreSnapshotsAreNamedThanNeeded() throws {
+        try onDisk(applies: 3) { scene in
+            try change(scene, 9, megabytes: 8)
+            let refused = try apply(scene, ["--keep-last", "9"]).expect(4)
+            let advised = refused.errors.firstMatch(of: #/next: .*snapshot prune --keep-last (\d+) /#)
+            let count = try #require(advised?.1)
+            #expect(count != "0", "\(refused.errors)")
+            try scene.run("snapshot", "prune", "disk/target", "--keep-last", String(count)).expect(0)
+            try apply(scene, ["--keep-last", "9"]).expect(0)
+        }
+    }
+
     /// Two runs have each moved a name of one file into the history. Only both snapshots together free it.
     @Test func aFileWithNamesOfTwoRunsIsPartOfTheHistory() throws {
         try onDisk(applies: 1) { scene in
@@ -167,7 +179,7 @@ struct GivingWayTests {
             }
             try change(scene, 9, megabytes: 14)
             let refused = try apply(scene)
-            #expect(refused.errors.contains("its history uses 3.1 MB, which"), "\(refused.errors)")
+            #expect(refused.errors.contains("frees 3.1 MB of the history"), "\(refused.errors)")
         }
     }
 

@@ -201,10 +201,12 @@ struct SnapshotMountTests {
         #expect(try scene.text("old/\(first)/a") == "one")
         #expect(try FileManager.default.contentsOfDirectory(atPath: scene.path("old/initial")) == [])
         // A label that would hide another directory.
-        try scene.run("snapshot", "create", "target", "--label", "2026-01-01").expect(0)
+        try scene.run("snapshot", "create", "target", "--label", "ids").expect(0)
         #expect(
-            try FileManager.default.contentsOfDirectory(atPath: scene.path("old/ids")).contains("2026-01-01"))
-        #expect(!scene.exists("old/2026-01-01"))
+            try wait {
+                try FileManager.default.contentsOfDirectory(atPath: scene.path("old/ids")).contains("ids")
+            })
+        #expect(try scene.text("old/ids/ids/a") == "one!")
         try mounted.end().expect(0)
         let alone = try Mounted(scene, ["--snapshot", "latest~1"])
         #expect(try alone.dates() == [first] && !scene.exists("old/latest"))
@@ -409,6 +411,27 @@ struct SnapshotMountTests {
     }
 
     /// Edits that a run finds are in the list that it found, not in the one that was shown before.
+    /// Then `ls -l` asks only once, not for each file.
+    @Test(.needs(.fuse, .tool("getfattr", package: "attr")))
+    func aTargetWithoutExtendedAttributesSaysThatItHasNone() throws {
+        let scene = try scene()
+        let mounted = try Mounted(scene)
+        func answer(_ date: String) throws -> String {
+            let file = scene.path("old/\(date)/d/f")
+            return try HostCommand.output("sh", "-c", "getfattr -n user.other '\(file)' 2>&1 || :")
+        }
+        let first = try #require(mounted.dates().first)
+        #expect(try answer(first).contains("Operation not supported"))
+        #expect(try RawPath.attributes(of: Array(scene.path("old/\(first)/d/f").utf8)).isEmpty)
+        try RawPath.setAttribute("user.note", [1], on: scene.path("source/a"))
+        try applyLater(scene)
+        let last = try #require(mounted.dates().last)
+        #expect(try last != first && answer(last).contains("No such attribute"))
+        let note = try RawPath.attributes(of: Array(scene.path("old/\(last)/a").utf8))
+        #expect(note[Array("user.note".utf8)] == [1])
+        #expect(try mounted.end().code == 0)
+    }
+
     @Test(.needs(.fuse)) func handEditsBelongToTheRunThatFindsThem() throws {
         let scene = try scene()
         let mounted = try Mounted(scene)

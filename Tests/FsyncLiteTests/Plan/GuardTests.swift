@@ -201,7 +201,7 @@ struct GuardTests {
             $0.info.availableBytes = 135_977
         },
         Row(
-            "135977 B are needed and 135968 B are free in the target; its history uses 9 B, which snapshot prune"
+            "135977 B are needed and 135968 B are free in the target; snapshot prune --keep-last 0 frees 9 B"
         ) {
             $0.info.availableBytes = 135_968
             $0.prunable.bytes = 9
