@@ -83,7 +83,7 @@ extension PrunableHistory {
             var (count, freed) = (history.steps.count, 0 as ByteCount)
             while count > neededSteps, freed < shortage.bytes {
                 count -= 1
-                freed += history.steps[count].header.bytesHeld
+                freed += try history.bytesStored(history.steps[count])
             }
             (self.neededSteps, self.bytes) = (count, try bytes(keeping: count))
             if self.bytes >= shortage.bytes { return }

@@ -54,6 +54,7 @@ struct FoundSnapshot {
     var notesOnDamage: [String] {
         get throws {
             let damaged = Set(try state.lastCheck()?.findings?.flatMap(\.damaged) ?? [])
+            guard !damaged.isEmpty else { return [] }
             let snapshots = try lists.history.snapshots().prefix(index + 1)
             return snapshots.first { damaged.contains($0.id) }.map {
                 [
