@@ -4,17 +4,17 @@ import Synchronization
 public final class BoundedQueue<Element: Sendable>: Sendable {
     private let elements = Mutex<[Element]>([])
     private let isClosed = Atomic(false)
-    private let room: Semaphore
+    private let space: Semaphore
     private let filled = Semaphore()
 
     /// - Parameter capacity: the number of values that may wait.
     public init(capacity: UInt32) {
-        room = Semaphore(capacity)
+        space = Semaphore(capacity)
     }
 
     /// Waits until there is space. Returns false after `close`.
     public func push(_ element: Element) -> Bool {
-        room.wait()
+        space.wait()
         guard !isClosed.load(ordering: .acquiring) else { return false }
         elements.withLock { $0.append(element) }
         filled.signal()
@@ -24,13 +24,13 @@ public final class BoundedQueue<Element: Sendable>: Sendable {
     public func pop() -> Element {
         filled.wait()
         let element = elements.withLock { $0.removeFirst() }
-        room.signal()
+        space.signal()
         return element
     }
 
     /// Refuses further values, and wakes a producer that waits for space.
     public func close() {
         isClosed.store(true, ordering: .releasing)
-        room.signal()
+        space.signal()
     }
 }

@@ -7,11 +7,6 @@ public func firstByte(
     memchr(start, Int32(byte), count).map { UnsafeRawPointer($0) }
 }
 
-/// Whether a buffer has a piece of text, by `memmem`.
-public func hasText(_ text: StaticString, in bytes: UnsafeBufferPointer<UInt8>) -> Bool {
-    bytes.baseAddress.map { memmem($0, bytes.count, text.utf8Start, text.utf8CodeUnitCount) != nil } ?? false
-}
-
 /// Whether two buffers of the same length are equal, by `memcmp`.
 public func areEqual(_ left: UnsafeRawBufferPointer, _ right: UnsafeRawBufferPointer) -> Bool {
     guard let start = left.baseAddress, let other = right.baseAddress else { return true }

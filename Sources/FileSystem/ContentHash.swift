@@ -135,8 +135,8 @@ extension FileDescriptor {
         let hasHoles = status.allocated < status.size
         let end = hasHoles ? min(status.size.rawCount, limit) : limit
         if hasHoles, end > mostHoles, try holes(upTo: end) > mostHoles { throw .overflow }
-        let room = Int(clamping: min(max(status.size.rawCount, 1), 256 * 1024))
-        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: room, alignment: 64)
+        let space = Int(clamping: min(max(status.size.rawCount, 1), 256 * 1024))
+        let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: space, alignment: 64)
         defer { buffer.deallocate() }
         var hash = ContentHash(form)
         var data = 0..<(hasHoles ? 0 : end)
@@ -144,7 +144,7 @@ extension FileDescriptor {
             if isCancelled() { throw .cancelled }
             if data.isEmpty, hasHoles { data = try self.data(after: data.upperBound, upTo: end) ?? end..<end }
             let count = try read(
-                into: .init(rebasing: buffer[..<min(data.count, room)]), at: data.lowerBound)
+                into: .init(rebasing: buffer[..<min(data.count, space)]), at: data.lowerBound)
             if count == 0 { break }
             hash.add(UnsafeRawBufferPointer(rebasing: buffer[..<count]), at: data.lowerBound, isCancelled)
             data = data.lowerBound + Int64(count)..<data.upperBound

@@ -118,8 +118,8 @@ extension Domain {
                 project = $0.loadUnaligned(fromByteOffset: Domain.projectOffset, as: UInt32.self)
             }
         }
-        let room: [UInt8] = [24] + [UInt8](repeating: 0, count: 31)
-        if let found = try Domain.ask(descriptor, Domain.getPolicy, room) {
+        let buffer: [UInt8] = [24] + [UInt8](repeating: 0, count: 31)
+        if let found = try Domain.ask(descriptor, Domain.getPolicy, buffer) {
             policy = Array(found[8..<8 + min(Int(found[0]), 24)])
         }
     }

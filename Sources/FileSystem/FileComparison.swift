@@ -53,9 +53,9 @@ public enum FileComparison {
             // Reads up to the offset at which one of the files begins or ends a hole.
             let stop =
                 [data, otherData].map { $0.lowerBound > offset ? $0.lowerBound : $0.upperBound }.min() ?? end
-            let room = Int(min(Int64(half), stop - offset))
-            let left = UnsafeMutableRawBufferPointer(rebasing: buffer[..<room])
-            let right = UnsafeMutableRawBufferPointer(rebasing: buffer[half..<half + room])
+            let space = Int(min(Int64(half), stop - offset))
+            let left = UnsafeMutableRawBufferPointer(rebasing: buffer[..<space])
+            let right = UnsafeMutableRawBufferPointer(rebasing: buffer[half..<half + space])
             let count = try on(.first) { () throws(Errno) in
                 try data.contains(offset) ? fill(left, first, offset) : zero(left)
             }

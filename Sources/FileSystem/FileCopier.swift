@@ -106,8 +106,8 @@ public struct FileCopier: ~Copyable {
         }
         while readOffset < end {
             if isCancelled() { throw .cancelled }
-            let room = min(buffer.count, Int(end) - readOffset, stretch)
-            let count = try source.read(into: .init(rebasing: buffer[..<room]), at: Int64(readOffset))
+            let space = min(buffer.count, Int(end) - readOffset, stretch)
+            let count = try source.read(into: .init(rebasing: buffer[..<space]), at: Int64(readOffset))
             if count == 0 { break }
             try target.write(UnsafeRawBufferPointer(rebasing: buffer[..<count]), at: Int64(readOffset))
             readOffset += count

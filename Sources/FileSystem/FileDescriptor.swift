@@ -160,8 +160,8 @@ public struct FileDescriptor: ~Copyable, Sendable {
         // The size of a sparse file may be any number.
         content.reserveCapacity(min(expected, 16 << 20) + 1)
         while true {
-            let room = max(content.capacity - content.count, 64 * 1024)
-            let part = try [UInt8](upTo: room) { (buffer) throws(Errno) -> Int in
+            let space = max(content.capacity - content.count, 64 * 1024)
+            let part = try [UInt8](upTo: space) { (buffer) throws(Errno) -> Int in
                 try read(into: buffer)
             }
             if part.isEmpty { return content }

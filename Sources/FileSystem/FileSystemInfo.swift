@@ -115,7 +115,7 @@ extension FileSystemInfo {
     /// - Parameters:
     ///   - allocated: the bytes that the content uses now. If they are fewer than `size`, it has holes.
     ///   - keepsHoles: if false, holes are written as zeros.
-    public func room(
+    public func space(
         for type: FileType, size: ByteCount, allocated: ByteCount, keepsHoles: Bool
     ) -> ByteCount {
         switch type {

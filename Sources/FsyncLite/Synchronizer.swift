@@ -196,27 +196,27 @@ public struct Synchronizer: Sendable {
     /// Writes to the target. An error before the commit is in the report.
     private func carryOut(_ planned: PlannedSync, in root: inout TargetRoot, isExact: Bool) throws -> Report {
         var report = Report(.refused, planned.plan)
-        var room = RoomMaker(
+        var maker = SpaceMaker(
             planned.need, neededSteps: planned.neededSteps,
-            givesWay: planned.retention?.giveWay ?? false && !prepares,
+            removesWhenFull: planned.retention?.removesWhenFull ?? false && !prepares,
             allowed: isExact ? planned.plan.givingWay : nil)
         do {
             try root.make(parents: options.createParents)
-            if report.summary.actions > 0 { try room.make(in: root) }
-            report = try commit(planned, &root, &room, isExact: isExact)
+            if report.summary.actions > 0 { try maker.make(in: root) }
+            report = try commit(planned, &root, &maker, isExact: isExact)
         } catch let error as SyncError where error.code == .pending {
             report.outcome = .pending
             report.error = error
-            report.gaveWay = room.gone
+            report.removedForSpace = maker.gone
             return report
         } catch let error as SyncError where error.code == .locked {
             throw error
         } catch {
-            let error = room.explained(SyncError(wrapping: error), in: root)
+            let error = maker.explained(SyncError(wrapping: error), in: root)
             report.outcome = error.code == .refused ? .refused : .failed
             report.error = error
         }
-        report.gaveWay = room.gone
+        report.removedForSpace = maker.gone
         guard [.failed, .refused, .unchanged].contains(report.outcome) else { return report }
         // The next run uses the staged files again.
         if let code = report.error?.code, [.interrupted, .unreachable].contains(code) { return report }
@@ -295,7 +295,7 @@ public struct Synchronizer: Sendable {
 
     /// Stages and commits. If the disk is full before the journal, makes space and tries again.
     private func commit(
-        _ planned: PlannedSync, _ root: inout TargetRoot, _ room: inout RoomMaker, isExact: Bool
+        _ planned: PlannedSync, _ root: inout TargetRoot, _ maker: inout SpaceMaker, isExact: Bool
     ) throws -> Report {
         while true {
             var stage: Stage?
@@ -303,12 +303,12 @@ public struct Synchronizer: Sendable {
             do {
                 return try attempt(planned, &root, isExact: isExact, in: &stage)
             } catch {
-                let hasRoom = try room.makeMore(in: root, after: error)
+                let hasSpace = try maker.makeMore(in: root, after: error)
                 // For the next attempt, or a later run.
-                if hasRoom || [.interrupted, .unreachable].contains(SyncError(wrapping: error).code) {
+                if hasSpace || [.interrupted, .unreachable].contains(SyncError(wrapping: error).code) {
                     stage?.keep()
                 }
-                guard hasRoom else { throw error }
+                guard hasSpace else { throw error }
             }
         }
     }

@@ -57,7 +57,7 @@ extension Target {
             // A prepared or older stage may have the content, and so may the old trees of exchanges.
             let prepared = try state.endPrepared()
             try state.clean()
-            try Room(TargetRoot(path))?.removeOldTrees()
+            try HistorySpace(TargetRoot(path))?.removeOldTrees()
             var purged = try Purge(selection, in: history).run()
             purged.prepared = prepared
             try Retention(state).tidy()

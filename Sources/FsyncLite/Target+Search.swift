@@ -34,7 +34,7 @@ extension Target {
         let version = try history.state.manifestVersion()
         let found = Result { try find(selection, in: history) }
         guard try history.state.manifestVersion() == version else {
-            throw SyncError.overtaken(path)
+            throw SyncError.changedMeanwhile(path)
         }
         return try found.get()
     }

@@ -136,8 +136,8 @@ package final class Commit {
         let directory = try objects.handle(location.parent)
         let goalDirectory = try self.directory(goal.parent)
         try expect(object, at: location, in: directory)
-        if goal.name.isReserved { try withRoom { try directory.markAsMirrored(location.name) } }
-        try withRoom {
+        if goal.name.isReserved { try withSpace { try directory.markAsMirrored(location.name) } }
+        try withSpace {
             do {
                 try directory.rename(location.name, to: goalDirectory, goal.name, .noReplace)
             } catch let error as SystemError where error.errno == .exists {
@@ -164,8 +164,8 @@ package final class Commit {
         let otherDirectory = try objects.handle(otherLocation.parent)
         try expect(object, at: location, in: directory)
         try expect(other, at: otherLocation, in: otherDirectory)
-        if otherLocation.name.isReserved { try withRoom { try directory.markAsMirrored(location.name) } }
-        try withRoom {
+        if otherLocation.name.isReserved { try withSpace { try directory.markAsMirrored(location.name) } }
+        try withSpace {
             try directory.rename(location.name, to: otherDirectory, otherLocation.name, .exchange)
         }
         objects[object] = to
@@ -181,7 +181,7 @@ package final class Commit {
         guard let location = objects.location(of: link.object) else { return }
         let holder = try objects.handle(location.parent)
         try expect(link.object, at: location, in: holder)
-        try withRoom { try holder.link(location.name, to: directory, link.location.name) }
+        try withSpace { try holder.link(location.name, to: directory, link.location.name) }
     }
 
     /// Removes a name that `link` made. If others have put an object there since, it is left unchanged.
@@ -208,7 +208,7 @@ package final class Commit {
     }
 
     /// Names also need disk space. If there is none left, the reserved space is released and the call is repeated once.
-    private func withRoom(_ call: () throws -> Void) throws {
+    private func withSpace(_ call: () throws -> Void) throws {
         do {
             try call()
         } catch let error as SystemError where error.errno == .noSpace || error.errno == .quotaExceeded {
@@ -236,7 +236,7 @@ package final class Commit {
         while let (object, position, location) = missing.popLast() {
             let parent = try objects.handle(location.parent)
             if try parent.status(of: location.name) != nil { try displace(location.name, in: parent) }
-            try withRoom { try parent.makeMirrored(location.name) }
+            try withSpace { try parent.makeMirrored(location.name) }
             try objects.replace(object, at: position)
         }
         return try objects.handle(object)

@@ -20,7 +20,7 @@ extension Difference {
             guard head.changesAttributes, head.hasOtherNames else { continue }
             let target = changes[match: index].target.status
             if target.type != .directory, target.links > 1,
-                !mirrorsLinks || !linkIndex.accountsForNames(of: target)
+                !mirrorsLinks || !linkIndex.hasAllNames(of: target)
             {
                 changes[match: index].replacesContent = true
             }

@@ -48,7 +48,7 @@ package struct HardLinkIndex: Sendable {
 
     /// Whether all names of the target's file are in the mirror, so that a change of attributes affects only the
     /// mirror.
-    package func accountsForNames(of target: FileStatus) -> Bool {
+    package func hasAllNames(of target: FileStatus) -> Bool {
         target.links <= (sources[target.inode]?.names ?? 1)
     }
 }

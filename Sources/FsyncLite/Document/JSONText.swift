@@ -43,14 +43,14 @@ package struct JSONText: Sendable {
     package mutating func key(_ key: StaticString) {
         let text = UnsafeBufferPointer(start: key.utf8Start, count: key.utf8CodeUnitCount)
         // Appends the whole key at once, because a manifest has twelve keys per entry.
-        withUnsafeTemporaryAllocation(of: UInt8.self, capacity: text.count + 4) { room in
+        withUnsafeTemporaryAllocation(of: UInt8.self, capacity: text.count + 4) { buffer in
             let start = needsComma ? 1 : 0
-            if needsComma { room[0] = UInt8(ascii: ",") }
-            room[start] = UInt8(ascii: "\"")
-            let end = room[(start + 1)...].update(fromContentsOf: text)
-            room[end] = UInt8(ascii: "\"")
-            room[end + 1] = UInt8(ascii: ":")
-            bytes.append(contentsOf: room[..<(end + 2)])
+            if needsComma { buffer[0] = UInt8(ascii: ",") }
+            buffer[start] = UInt8(ascii: "\"")
+            let end = buffer[(start + 1)...].update(fromContentsOf: text)
+            buffer[end] = UInt8(ascii: "\"")
+            buffer[end + 1] = UInt8(ascii: ":")
+            bytes.append(contentsOf: buffer[..<(end + 2)])
         }
         needsComma = false
     }

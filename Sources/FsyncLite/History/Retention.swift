@@ -77,7 +77,7 @@ struct Retention {
     ///
     /// - Parameter mayGo: called with the snapshot's id.
     /// - Returns: the removed snapshot's id; nil if none may be removed.
-    func letGoOfOldest(where mayGo: (String) -> Bool) throws -> String? {
+    func removeOldest(where mayGo: (String) -> Bool) throws -> String? {
         let history = try History(state)
         let snapshots = try history.snapshots()
         let candidates = snapshots.indices.dropFirst(Retention.lastSteps)
@@ -121,7 +121,7 @@ struct Retention {
         let going = history.steps.indices.filter { $0 >= oldest || !isNeeded[$0] || !isNeeded[$0 + 1] }
         let directories = isNeeded.contains(false) ? Set(going.flatMap { history.steps[$0].directories }) : []
         let before = try history.measure(directories)
-        try RetiredTree.letGo(of: directories, in: state)
+        try RetiredTree.remove(of: directories, in: state)
         try cut(history.steps.dropFirst(oldest), keepsNone: steps.isEmpty)
 
         var newest = 0

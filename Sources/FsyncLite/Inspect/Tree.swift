@@ -82,7 +82,7 @@ public struct Tree: Sendable {
                     header: layers.list?.header, manifest: version))
         } catch {
             // A concurrent run may remove a record.
-            guard try state.manifestVersion() == version else { throw SyncError.overtaken(path) }
+            guard try state.manifestVersion() == version else { throw SyncError.changedMeanwhile(path) }
             throw error
         }
     }
@@ -276,6 +276,6 @@ public struct Tree: Sendable {
 
     /// - Throws: `SyncError` with code `pending` if a run has replaced the manifest.
     func checkManifest(is version: StateDirectory.ManifestVersion?) throws {
-        guard try manifestVersion() == version else { throw SyncError.overtaken(path) }
+        guard try manifestVersion() == version else { throw SyncError.changedMeanwhile(path) }
     }
 }

@@ -10,7 +10,7 @@ package struct PackedStore: Sendable {
     /// The header of the array and malloc's own bytes fit in the last page of a chunk.
     private static let capacity = chunkSize - 64
     /// A chunk with less free space gets no further record.
-    private static let leastRoom = 512
+    private static let leastSpace = 512
     private static let alignment = 4
 
     private struct Contents {
@@ -99,10 +99,10 @@ package struct PackedStore: Sendable {
     mutating func append(
         at path: RelativePath, _ other: RelativePath?, _ pack: (inout PackedStore) -> Void
     ) -> Record {
-        if contents.chunks.isEmpty || room < PackedStore.leastRoom { beginChunk() }
+        if contents.chunks.isEmpty || space < PackedStore.leastSpace { beginChunk() }
         let before = contents.anchors
         make(at: path, other, pack)
-        if record.count > room, contents.chunks[contents.chunks.count - 1].count > 0 {
+        if record.count > space, contents.chunks[contents.chunks.count - 1].count > 0 {
             // The paths of this record are not in the store yet.
             contents.anchors = before
             beginChunk()
@@ -114,7 +114,7 @@ package struct PackedStore: Sendable {
         return Record(start / PackedStore.alignment)
     }
 
-    private var room: Int { PackedStore.capacity - (contents.chunks.last?.count ?? 0) }
+    private var space: Int { PackedStore.capacity - (contents.chunks.last?.count ?? 0) }
 
     private mutating func beginChunk() {
         // A small list must not need a large chunk.

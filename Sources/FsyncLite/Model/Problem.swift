@@ -74,11 +74,11 @@ public struct Problem: Hashable, Sendable {
             message: "its old content is lost: \(object) does not match its digest")
     }
 
-    static func edited(_ path: RelativePath, goesToHistory: Bool = false) -> Problem {
+    static func edited(_ path: RelativePath, isDisplaced: Bool = false) -> Problem {
         Problem(
             path: path, code: .drift,
             message:
-                "it was changed in the target since; it is \(goesToHistory ? "moved to the history" : "left unchanged")"
+                "it was changed in the target since; it is \(isDisplaced ? "moved to the history" : "left unchanged")"
         )
     }
 
@@ -121,7 +121,7 @@ extension SyncError.Code {
 
 extension SyncError {
     /// The documents of a tree were replaced while they were read.
-    static func overtaken(_ target: [UInt8]) -> SyncError {
+    static func changedMeanwhile(_ target: [UInt8]) -> SyncError {
         SyncError(.pending, path: target, "another run has changed it meanwhile; run the command again")
     }
 

@@ -196,8 +196,8 @@ extension Refusal {
     }
 
     /// - Parameter kept: how many applies can be taken back.
-    static func fewerSnapshots(_ kept: Int, _ reason: String) -> Refusal {
-        Refusal(.fewerSnapshots, reason, kept > 0 ? .adding("--steps", "\(kept)") : .none)
+    static func fewerSnapshots(_ count: Int, _ reason: String) -> Refusal {
+        Refusal(.fewerSnapshots, reason, count > 0 ? .adding("--steps", "\(count)") : .none)
     }
 
     /// The change that a run made to a path.

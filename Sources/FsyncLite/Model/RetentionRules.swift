@@ -48,7 +48,7 @@ public struct RetentionRules: Hashable, Sendable {
     public private(set) var policy: RetentionPolicy
     public let origin: Origin
     /// Whether snapshots that only these rules keep are deleted if a run needs the space.
-    var giveWay: Bool { origin == .builtIn }
+    var removesWhenFull: Bool { origin == .builtIn }
 
     /// Rules for one command.
     public init(given policy: RetentionPolicy) { self.init(policy, .given) }

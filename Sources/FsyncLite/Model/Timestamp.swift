@@ -69,13 +69,13 @@ extension Timestamp: CustomStringConvertible {
             text.append(UInt8(ascii: year < 0 ? "-" : "+"))
             text.appendDecimal(year.magnitude, digits: 4)
         }
-        withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 26) { room in
+        withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 26) { buffer in
             var count = 0
             func append(_ separator: Unicode.Scalar, _ number: Int64, digits: Int) {
-                room[count] = UInt8(ascii: separator)
+                buffer[count] = UInt8(ascii: separator)
                 var rest = number
                 for index in stride(from: count + digits, to: count, by: -1) {
-                    room[index] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10)
+                    buffer[index] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10)
                     rest /= 10
                 }
                 count += 1 + digits
@@ -86,8 +86,8 @@ extension Timestamp: CustomStringConvertible {
             append(":", secondOfDay / 60 % 60, digits: 2)
             append(":", secondOfDay % 60, digits: 2)
             if nanoseconds != 0 { append(".", Int64(nanoseconds), digits: 9) }
-            room[count] = UInt8(ascii: "Z")
-            text.append(contentsOf: room[...count])
+            buffer[count] = UInt8(ascii: "Z")
+            text.append(contentsOf: buffer[...count])
         }
     }
 
@@ -173,14 +173,14 @@ extension [UInt8] {
     /// Appends a number with at least `digits` digits.
     package mutating func appendDecimal(_ number: UInt64, digits: Int = 1) {
         // The longest number has twenty digits.
-        withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 20) { room in
-            var (rest, start) = (number, room.count)
+        withUnsafeTemporaryAllocation(of: UInt8.self, capacity: 20) { buffer in
+            var (rest, start) = (number, buffer.count)
             repeat {
                 start -= 1
-                room[start] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10)
+                buffer[start] = UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10)
                 rest /= 10
-            } while rest > 0 || room.count - start < digits
-            append(contentsOf: UnsafeBufferPointer(rebasing: room[start...]))
+            } while rest > 0 || buffer.count - start < digits
+            append(contentsOf: UnsafeBufferPointer(rebasing: buffer[start...]))
         }
     }
 }

@@ -18,8 +18,6 @@ final class ManifestLines: Sendable {
     /// The numbers of the objects in order, and the row of each; no rows if these are in order, too.
     private let objects: [UInt64]
     private let rows: [UInt32]
-    /// Any line may have extended attributes.
-    let hasExtended: Bool
 
     var count: Int { objects.count }
 
@@ -28,7 +26,6 @@ final class ManifestLines: Sendable {
         var index = LineIndex(path)
         try index.read(file.descriptor)
         (self.path, self.file, offsets, keys) = (path, file, index.offsets, index.keys)
-        hasExtended = index.hasExtended
         let numbers = index.objects
         let isSorted = numbers.indices.dropFirst().allSatisfy { numbers[$0 - 1] <= numbers[$0] }
         rows =
@@ -61,7 +58,6 @@ private struct LineIndex {
     var offsets: [Int64] = []
     var keys: [RelativePath] = []
     var objects: [UInt64] = []
-    var hasExtended = false
     private var record = EntryRecord()
     private var isAmongEntries = false
     private var isDone = false
@@ -81,17 +77,15 @@ private struct LineIndex {
             }
             guard !more.isEmpty else { throw damage(line: objects.count, "it ends early") }
             buffer += more
-            let taken = try buffer.withUnsafeBufferPointer { try take($0, at: start) }
-            start += Int64(taken)
-            buffer.removeFirst(taken)
+            let consumed = try buffer.withUnsafeBufferPointer { try take($0, at: start) }
+            start += Int64(consumed)
+            buffer.removeFirst(consumed)
         }
     }
 
     /// - Returns: the number of bytes of whole lines.
     private mutating func take(_ bytes: UnsafeBufferPointer<UInt8>, at start: Int64) throws -> Int {
         guard let base = bytes.baseAddress else { return 0 }
-        // In a name, a quote has a backslash before it.
-        hasExtended = hasExtended || hasText("\"xattrs\":", in: bytes)
         var next = 0
         while !isDone, let end = firstByte(UInt8(ascii: "\n"), base + next, bytes.count - next) {
             let line = UnsafeBufferPointer(rebasing: bytes[next..<(end - UnsafeRawPointer(base))])

@@ -76,9 +76,9 @@ final class MountView: Sendable {
             throw try state.noManifest(target.path)
         }
         version = try Version(state)
-        let (held, path) = (AnnouncedFile(file), state.path(of: .manifest))
-        (self.root, self.state, manifest) = (directory, state, held)
-        let again = try calling("open", path) { () throws(Errno) in try held.descriptor.reopened() }
+        let (announced, path) = (AnnouncedFile(file), state.path(of: .manifest))
+        (self.root, self.state, manifest) = (directory, state, announced)
+        let again = try calling("open", path) { () throws(Errno) in try announced.descriptor.reopened() }
         let header = try ManifestReader(again, path: path).header
         self.header = header
         knowsInodes = try !root.isCopy(of: header) && FileSystemInfo(of: directory).keepsIdentity
@@ -122,7 +122,7 @@ final class MountView: Sendable {
         }
         (self.names, self.ids) = (names, ids)
         guard try Version(state) == version, try !state.hasJournal() else {
-            throw SyncError.overtaken(target.path)
+            throw SyncError.changedMeanwhile(target.path)
         }
     }
 
@@ -169,10 +169,10 @@ final class MountView: Sendable {
             if let found = opened[entry.index] { return found }
             let layers = try lists.layers(to: entry.index)
             let list = try MountedList(layers.found, over: allLines(), reader)
-            let held = opened.values.reduce(list.own.count + list.runs.count) {
+            let count = opened.values.reduce(list.own.count + list.runs.count) {
                 $0 + $1.list.own.count + $1.list.runs.count
             }
-            if held > MountView.largest { opened = [:] }
+            if count > MountView.largest { opened = [:] }
             let made = Opened(list: list, places: layers.places)
             opened[entry.index] = made
             return made

@@ -171,16 +171,6 @@ final class MountWorker: FuseWorker {
         }
     }
 
-    func hasExtendedAttributes(beside node: UInt64) throws(Errno) -> Bool {
-        switch MountNode(node) {
-        case .date(let slot)?, .object(let slot, _, _)?:
-            return try with(slot) { view, entry in
-                try view.open(entry, reader.lines).list.hasExtended || !view.rootFile(entry).extended.isEmpty
-            }
-        default: return true
-        }
-    }
-
     func place() throws(Errno) -> Directory { mounted.view.root }
 
     // MARK: Directories

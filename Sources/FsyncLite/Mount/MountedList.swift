@@ -19,8 +19,6 @@ final class MountedList: Sendable {
     /// In order; the last one ends with the list.
     let runs: [Run]
     let count: Int
-    /// Any entry may have extended attributes.
-    let hasExtended: Bool
     /// Runs of the manifest, by their rows there.
     private let byStart: [Int]
     /// Own entries by the numbers of their objects.
@@ -30,10 +28,7 @@ final class MountedList: Sendable {
 
     init(_ layer: ListLayer, over lines: ManifestLines, _ reader: EntryReader) throws {
         var builder = RunBuilder(lines)
-        let own = layer.entries
-        self.own = own
-        hasExtended =
-            lines.hasExtended || own.indices.contains { !(own[$0].entry?.file.extended.isEmpty ?? true) }
+        own = layer.entries
         try builder.add(layer.lines.sorted, own, reader)
         let runs = builder.runs
         (self.lines, self.runs, count) = (lines, runs, builder.count)

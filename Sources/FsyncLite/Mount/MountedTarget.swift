@@ -10,7 +10,7 @@ final class MountedTarget: Sendable {
     /// Prints a line for the user who runs the mount.
     private let complaints: @Sendable (String) -> Void
     private let state: Mutex<State>
-    private let told = Mutex<Set<String>>([])
+    private let printed = Mutex<Set<String>>([])
     let files = MountedFiles()
 
     private struct State {
@@ -26,7 +26,7 @@ final class MountedTarget: Sendable {
     /// How long a request waits for a run.
     private static let patience = Duration.seconds(30)
     /// The number of lines that are written once only.
-    private static let mostTold = 10_000
+    private static let mostPrinted = 10_000
 
     /// - Parameter only: shows this snapshot alone.
     init(_ target: MountSource, only: String?, complaints: @escaping @Sendable (String) -> Void) throws {
@@ -107,7 +107,7 @@ final class MountedTarget: Sendable {
 
     /// Writes a line, once.
     func complain(_ text: String) {
-        let isNew = told.withLock { $0.count < MountedTarget.mostTold && $0.insert(text).inserted }
+        let isNew = printed.withLock { $0.count < MountedTarget.mostPrinted && $0.insert(text).inserted }
         if isNew { complaints(text) }
     }
 }

@@ -58,7 +58,7 @@ struct GuardFacts {
     /// Files of this device are cloned and share their blocks with the copies; nil for none.
     var clonedDevice: DeviceNumber?
     /// The space that was computed by `computeNeed`.
-    private(set) var computedNeed: RoomNeed?
+    private(set) var computedNeed: SpaceNeed?
     /// Computed if space is short.
     var prunable = PrunableHistory()
     /// The rules of retention, and the snapshots that they remove although the last run left them.
@@ -258,7 +258,7 @@ struct GuardFacts {
     }
 
     /// The space that the plan needs: for the new objects, the new manifest, and the commit.
-    var need: RoomNeed { computedNeed ?? findNeed { $0.status.allocated } }
+    var need: SpaceNeed { computedNeed ?? findNeed { $0.status.allocated } }
 
     /// Computes `need` once, because that looks at every file. The facts for it must not change afterwards.
     ///
@@ -275,12 +275,12 @@ struct GuardFacts {
     /// The bytes of an entry in the manifest.
     private static let entry = 320
 
-    private func findNeed(_ allocated: (File) throws -> ByteCount?) rethrows -> RoomNeed {
+    private func findNeed(_ allocated: (File) throws -> ByteCount?) rethrows -> SpaceNeed {
         var (bytes, count): (ByteCount, Int) = (0, 0)
         func add(_ file: File, _ allocated: ByteCount?) {
             count += 1
             let (size, blocks) = allocated.map { (file.size, $0) } ?? (0, 0)
-            bytes += info.room(
+            bytes += info.space(
                 for: file.status.type, size: size, allocated: blocks,
                 keepsHoles: options.attributes.contains(.holes))
         }
@@ -299,13 +299,13 @@ struct GuardFacts {
         for file in copiedFiles { add(file, info.mayShareBlocks ? nil : file.status.allocated) }
         let directories = copiedDirectories
         bytes +=
-            info.room(for: .directory, size: 0, allocated: 0, keepsHoles: true)
+            info.space(for: .directory, size: 0, allocated: 0, keepsHoles: true)
             * (directories + count / OperationGraph.slotsPerDirectory)
         let others = max(0, plan.summary.actions - named) + copiedFiles.count + directories
         let entries = max(0, difference.sourceCount - named)
         bytes += ByteCount(clamping: record * others + GuardFacts.entry * entries)
-        bytes += info.blockSize * 16 + RoomNeed.leastReserve
-        return RoomNeed(
+        bytes += info.blockSize * 16 + SpaceNeed.leastReserve
+        return SpaceNeed(
             bytes: bytes,
             inodes: Int64(count + directories + count / OperationGraph.slotsPerDirectory + 16))
     }

@@ -43,7 +43,7 @@ package struct PlanDocument {
         try end(
             &document, report.summary, report.notes, report.problems, report.refusals,
             history: [
-                ("gave_way", report.gaveWay), ("expired_labels", report.removed.labels),
+                ("gave_way", report.removedForSpace), ("expired_labels", report.removed.labels),
                 ("removed_snapshots", report.removed.ids),
             ],
             freed: report.removed.bytes, refused: report.refusedProbes.counts,

@@ -34,7 +34,7 @@ public struct Report: Sendable {
     /// The abilities of the target's file system; nil if a commit can keep all promises on it.
     public internal(set) var fileSystem: FileSystemCapabilities?
     /// The snapshots (by id) and the old trees of exchanges that were removed to make space, however the run ended.
-    public var gaveWay: [String] = []
+    public var removedForSpace: [String] = []
     /// The snapshots that the rules of retention removed.
     public internal(set) var removed = RemovedSnapshots()
     /// Files of the source that the next run reads again, because a later change might not show.

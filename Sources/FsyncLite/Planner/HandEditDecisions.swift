@@ -27,7 +27,7 @@ extension Difference {
         }
         let displaced = decisions.displaced(in: self)
         problems += decisions.listed.map {
-            .edited($0, goesToHistory: displaced.contains($0))
+            .edited($0, isDisplaced: displaced.contains($0))
         }
         return (
             problems, decisions.notes(on: self),

@@ -34,7 +34,7 @@ struct PlannedSync {
     /// See `TargetDomains`.
     var projects: [RelativePath: UInt32] = [:]
     /// The needed space; nil if there is no target to look at.
-    var need: RoomNeed?
+    var need: SpaceNeed?
     /// The rules that remove snapshots afterwards; nil if none is removed.
     var retention: RetentionRules?
     /// The newest steps of the history that the plan needs.

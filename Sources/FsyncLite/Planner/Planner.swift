@@ -104,7 +104,7 @@ struct Planner {
         var facts = GuardFacts(
             plan: plan, options: source.options, recorded: source.recorded, sources: source.identities,
             topCounts: merge.topCounts,
-            info: try Room.info(root), capabilities: root.capabilities,
+            info: try HistorySpace.info(root), capabilities: root.capabilities,
             root: root.original,
             mounts: findings?.mounts ?? [], targets: findings?.targets ?? [], locked: findings?.locked ?? [:],
             collisions: merge.folding?.collisions ?? [], rotten: source.rotten)
@@ -125,7 +125,9 @@ struct Planner {
         }
         try computeNeed(of: &facts, source.contents)
         guard !facts.shortage.isOver else { return facts }
-        if source.retention?.giveWay ?? false, let parts = try Room(root)?.parts(for: facts.shortage) {
+        if source.retention?.removesWhenFull ?? false,
+            let parts = try HistorySpace(root)?.parts(for: facts.shortage)
+        {
             facts.givingWay = parts.flatMap(\.names)
         } else if let state = root.state {
             facts.prunable = try PrunableHistory(

@@ -104,7 +104,7 @@ final class RemoteLink: Sendable {
     }
 
     /// The number of requests that may be made ahead now.
-    var room: Int { shared.state.withLock { max(WireFormat.openRequests / 4 * 3 - $0.order.count, 0) } }
+    var space: Int { shared.state.withLock { max(WireFormat.openRequests / 4 * 3 - $0.order.count, 0) } }
 
     final class Shared: Sendable {
         struct State {

@@ -12,7 +12,7 @@ struct RequestsAhead {
         _ link: RemoteLink, _ questions: some Sequence<(path: RelativePath, question: RemoteLink.Question)>
     ) {
         abandon()
-        let asked = Array(questions.prefix(link.room))
+        let asked = Array(questions.prefix(link.space))
         // If the connection is lost, the first answer is asked for again, and that reports the loss.
         guard !asked.isEmpty, let answers = try? link.ask(asked.map(\.question)) else { return }
         waiting = zip(asked, answers).map { (path: $0.path, answer: $1) }[...]

@@ -5,7 +5,7 @@ enum ReservedSpace {
     /// Reserves, for each operation, twice a name and an entry's overhead. A fixed size is not enough, because a
     /// directory grows with the names that pass through it.
     static func make(for journal: Journal, in directory: Directory) throws {
-        var size = RoomNeed.leastReserve
+        var size = SpaceNeed.leastReserve
         for object in journal.objects.indices {
             let names = [journal.objects.old(object), journal.objects.new(object)]
             let longest = names.lazy.map { $0?.name.bytes.count ?? 0 }.max() ?? 0

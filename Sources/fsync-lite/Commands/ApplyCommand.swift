@@ -113,11 +113,12 @@ extension SyncRun {
                 "note: the log is in the target, and the next run will delete it. Use a path outside of the target, or --exclude /\(path)"
             )
         }
-        let room = SyncRun.note("to make space, this run removed the snapshots", report.gaveWay)
+        let forSpace = SyncRun.note(
+            "to make forSpace, this run removed the snapshots", report.removedForSpace)
         let labels = report.removed.labels.map { quoted($0.utf8) }.joined(separator: ", ")
         let expired = labels.isEmpty ? nil : "removed the snapshot \(labels): no rule keeps its label"
         // A quiet run prints these, too, because a removed snapshot cannot be restored.
-        for text in [room, expired].compactMap(\.self) { complain(text) }
+        for text in [forSpace, expired].compactMap(\.self) { complain(text) }
         let removed = report.removed.text()
         if let removed, !isQuiet { complain(removed) }
         let ids = report.removed.ids.map { SnapshotName.short($0) }.joined(separator: ", ")
@@ -130,7 +131,7 @@ extension SyncRun {
         for line in advice(after: report) { complain(line) }
         do {
             try log(
-                ([logged(report)] + [room, expired, removed.map { "\($0): \(ids)" }].compactMap(\.self))
+                ([logged(report)] + [forSpace, expired, removed.map { "\($0): \(ids)" }].compactMap(\.self))
                     .joined(separator: "; "),
                 report.problems.map { "\($0.path): \($0.message)" })
         } catch {

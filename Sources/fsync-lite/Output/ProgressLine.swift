@@ -7,10 +7,10 @@ struct ProgressLine {
 
     /// - Parameter width: columns of the terminal. The last one is left empty: some terminals wrap after it.
     func text(width: Int) -> String {
-        let room = max(0, width - 1)
+        let space = max(0, width - 1)
         // The most important parts come first. If a part does not fit, it and all later ones are left out.
         let parts: [(position: Int, text: String?)] = [
-            (0, String(progress.phase.rawValue.prefix(room))), (2, percentage), (6, timeLeft), (3, bytes),
+            (0, String(progress.phase.rawValue.prefix(space))), (2, percentage), (6, timeLeft), (3, bytes),
             (5, rate), (4, entries),
         ]
         var chosen: [(position: Int, text: String)] = []
@@ -18,12 +18,12 @@ struct ProgressLine {
         for (position, text) in parts {
             guard let text else { continue }
             let needed = text.count + (chosen.isEmpty ? 0 : 2)
-            guard length + needed <= room else { break }
+            guard length + needed <= space else { break }
             length += needed
             chosen.append((position, text))
         }
-        if let fraction, room - length >= 14 {
-            chosen.append((1, bar(fraction, length: min(room - length - 4, 30))))
+        if let fraction, space - length >= 14 {
+            chosen.append((1, bar(fraction, length: min(space - length - 4, 30))))
         }
         return chosen.sorted { $0.position < $1.position }.map(\.text).joined(separator: "  ")
     }

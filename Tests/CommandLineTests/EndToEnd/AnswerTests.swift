@@ -142,7 +142,7 @@ struct AnswerTests {
     }
 
     @Test(.needs(.mounts))
-    func roomIsToldInUnitsAndInBytes() throws {
+    func spaceIsShownInUnitsAndInBytes() throws {
         let scene = try MirrorScene(["a": .file(String(repeating: "x", count: 2 << 20))], inMemory: true)
         try scene.build([:], at: "target")
         try TestDisk.tmpfs(options: "size=1m").mounted(at: scene.target) {

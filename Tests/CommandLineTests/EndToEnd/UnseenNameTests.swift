@@ -67,6 +67,7 @@ struct UnseenNameTests {
     @Test func whatTheTargetHasMovesWithItsDirectory() throws {
         try withDeadMount { scene in
             try scene.move("source/home", to: "source/house")
+            defer { _ = HostCommand.works("umount", "--lazy", scene.path("source/house/fm")) }
             try scene.apply("--keep-going").expect(3, says: "house/fm: ")
             #expect(try scene.text("target/house/file") == "one and more")
             #expect(try scene.text("target/house/fm/kept") == "kept")

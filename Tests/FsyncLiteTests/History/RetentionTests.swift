@@ -23,9 +23,9 @@ struct RetentionTests {
         let before = try History(state).snapshots()
         #expect(before.map(\.label) == [nil, nil, nil, "x", nil, nil])
         var gone: [String] = []
-        while let id = try Retention(state).letGoOfOldest(where: { _ in true }) { gone.append(id) }
+        while let id = try Retention(state).removeOldest(where: { _ in true }) { gone.append(id) }
         #expect(gone == [5, 4, 2].map { before[$0].id })
         #expect(try History(state).snapshots().map(\.id) == [0, 1, 3].map { before[$0].id })
-        #expect(try Retention(state).letGoOfOldest(where: { _ in false }) == nil)
+        #expect(try Retention(state).removeOldest(where: { _ in false }) == nil)
     }
 }

@@ -2,9 +2,9 @@ import FileStorage
 import FileSystem
 
 /// Removes parts of the history to make space for a run, and remembers their names.
-struct RoomMaker {
-    private let need: RoomNeed?
-    private let givesWay: Bool
+struct SpaceMaker {
+    private let need: SpaceNeed?
+    private let removesWhenFull: Bool
     private let neededSteps: Int
     /// The names that may be removed; nil for any.
     private let allowed: Set<String>?
@@ -14,21 +14,21 @@ struct RoomMaker {
 
     /// - Parameters:
     ///   - neededSteps: the newest steps of the history that the run needs.
-    ///   - givesWay: parts may be removed.
+    ///   - removesWhenFull: parts may be removed.
     ///   - allowed: the names that may be removed, by a saved plan.
-    init(_ need: RoomNeed?, neededSteps: Int, givesWay: Bool, allowed: [String]?) {
+    init(_ need: SpaceNeed?, neededSteps: Int, removesWhenFull: Bool, allowed: [String]?) {
         (self.need, self.neededSteps) = (need, neededSteps)
-        (self.givesWay, self.allowed) = (givesWay, allowed.map(Set.init))
+        (self.removesWhenFull, self.allowed) = (removesWhenFull, allowed.map(Set.init))
     }
 
     /// Before the stage: removes parts until there is enough space.
     mutating func make(in root: TargetRoot) throws {
-        info = try Room.info(root)
-        guard givesWay, let need, let room = Room(root) else { return }
+        info = try HistorySpace.info(root)
+        guard removesWhenFull, let need, let space = HistorySpace(root) else { return }
         while true {
-            let info = try Room.info(root)
+            let info = try HistorySpace.info(root)
             guard !need.shortage(info).isOver else { return }
-            let names = try room.give(allowed)
+            let names = try space.give(allowed)
             gone += names
             guard !names.isEmpty else {
                 throw SyncError(
@@ -43,17 +43,18 @@ struct RoomMaker {
     ///
     /// - Returns: whether a part was removed, and the caller can try again.
     mutating func makeMore(in root: TargetRoot, after error: any Error) throws -> Bool {
-        guard givesWay, need != nil, let room = Room(root), RoomMaker.isFull(SyncError(wrapping: error)),
+        guard removesWhenFull, need != nil, let space = HistorySpace(root),
+            SpaceMaker.isFull(SyncError(wrapping: error)),
             try root.state?.hasJournal() == false
         else { return false }
-        let names = try room.give(allowed)
+        let names = try space.give(allowed)
         gone += names
         return !names.isEmpty
     }
 
     /// The error with the needed and the free space, if the disk or a quota was full.
     func explained(_ error: SyncError, in root: TargetRoot) -> SyncError {
-        guard RoomMaker.isFull(error), let need, let info else { return error }
+        guard SpaceMaker.isFull(error), let need, let info else { return error }
         // If the history cannot be looked at, the message does not mention it.
         let prunable =
             root.state.flatMap { try? PrunableHistory($0, keeping: neededSteps) } ?? PrunableHistory()

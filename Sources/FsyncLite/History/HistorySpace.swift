@@ -2,7 +2,7 @@ import FileSystem
 
 /// Makes space for a run by removing parts of the history. The old trees of exchanges are first. Then one snapshot at a
 /// time follows, oldest first, down to the last step. Labelled snapshots are kept.
-struct Room {
+struct HistorySpace {
     /// Files that are removed at once, by the names shown to people, and the bytes that are certain to be freed.
     struct Part {
         var names: [String]
@@ -96,7 +96,7 @@ struct Room {
         if !trees.isEmpty, allowed?.isSuperset(of: trees) ?? true {
             try removeOldTrees()
             gone = trees
-        } else if let id = try Retention(state).letGoOfOldest(where: { allowed?.contains($0) ?? true }) {
+        } else if let id = try Retention(state).removeOldest(where: { allowed?.contains($0) ?? true }) {
             gone = [id]
         }
         if !gone.isEmpty { try directory.syncFileSystem() }
@@ -114,7 +114,7 @@ private struct ReleasedSpace {
         mayShareBlocks = try FileSystemInfo(of: root).mayShareBlocks
     }
 
-    mutating func count(_ directory: Directory, into part: inout Room.Part) throws {
+    mutating func count(_ directory: Directory, into part: inout HistorySpace.Part) throws {
         let scan = try TreeScan(directory, TreeScan.Options(toleratesUnreadable: true))
         let resolver = PathResolver(directory)
         part.inodes += 1

@@ -1,7 +1,7 @@
 import FileSystem
 
 /// The space that a run needs in the file system of its target.
-struct RoomNeed {
+struct SpaceNeed {
     /// The bytes that a commit reserves in addition to those for its names.
     static let leastReserve: ByteCount = 65_536
 

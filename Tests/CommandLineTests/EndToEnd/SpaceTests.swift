@@ -6,7 +6,7 @@ import Testing
 
 /// The space that a run needs is known before it writes: by files, and in blocks of the target.
 @Suite(.needs(.mounts))
-struct RoomTests {
+struct SpaceTests {
     /// A source, and an ext4 at `disk` with 40 MB in blocks of 4 KiB.
     private func onDisk(_ options: String..., body: (MirrorScene) throws -> Void) throws {
         let scene = try MirrorScene([:], inMemory: true)
