@@ -114,7 +114,7 @@ extension SyncRun {
             )
         }
         let forSpace = SyncRun.note(
-            "to make forSpace, this run removed the snapshots", report.removedForSpace)
+            "to make space, this run removed the snapshots", report.removedForSpace)
         let labels = report.removed.labels.map { quoted($0.utf8) }.joined(separator: ", ")
         let expired = labels.isEmpty ? nil : "removed the snapshot \(labels): no rule keeps its label"
         // A quiet run prints these, too, because a removed snapshot cannot be restored.
