@@ -104,7 +104,8 @@ public enum Guard: String, CaseIterable, Hashable, Sendable {
 }
 
 extension Guard {
-    /// A safer step to try before the way out, which may make a mistake final; nil if nothing can be lost.
+    /// A safer step to try before the way out, which may make a mistake final; nil if nothing can be lost. The words
+    /// SOURCE and TARGET in it are placeholders.
     package var safeWay: String? {
         switch self {
         case .emptySource, .missingSource, .otherSource, .otherSourceDirectory, .unknownJobTarget,
@@ -114,7 +115,12 @@ extension Guard {
         case .manyRemovals: "if that is not meant: leave the new rules out, and run the same again"
         case .manyDeletions: "if that is not meant: look into the source, and run the same again"
         case .rottenSource:
-            "to find the good copy: fsync-lite manifest verify --source SOURCE TARGET TARGET"
+            "to find the good copy: fsync-lite manifest verify --source SOURCE TARGET TARGET. To restore FILE in the source: "
+                + "fsync-lite snapshot restore TARGET latest FILE --to-source --overwrite"
+        case .noSpace, .noInodes:
+            "to choose the snapshots to remove: fsync-lite snapshot list TARGET"
+        case .wouldOverwrite:
+            "to compare the files first: restore to an empty directory, with --to"
         default: nil
         }
     }

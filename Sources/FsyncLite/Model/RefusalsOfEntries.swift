@@ -195,7 +195,7 @@ extension Refusal {
             .without("--to-source") + .adding("--to", "restored"))
     }
 
-    /// - Parameter kept: how many applies can be taken back.
+    /// - Parameter count: how many runs can be taken back.
     static func fewerSnapshots(_ count: Int, _ reason: String) -> Refusal {
         Refusal(.fewerSnapshots, reason, count > 0 ? .adding("--steps", "\(count)") : .none)
     }

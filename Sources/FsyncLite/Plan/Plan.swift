@@ -101,11 +101,14 @@ extension Plan {
     var revertedChanges: String? {
         let drifted = actions.filter { $0.causes.contains(.drift) }
         // A change in a directory also moves the directory's time.
-        let changes = drifted.count { $0.type != "directory" || $0.verb != .attributes }
-        let count = drifted.isEmpty ? 0 : max(changes, 1)
+        let changes = drifted.filter { $0.type != "directory" || $0.verb != .attributes }
+        let count = drifted.isEmpty ? 0 : max(changes.count, 1)
         guard count > 0 else { return nil }
+        // A file that was deleted by hand is only made again.
+        let isStored = changes.contains { $0.verb != .create }
         return
-            "\(Amount.of(count, "change")) made in the target since the last run \(count == 1 ? "is" : "are") taken back; the history keeps the changed files"
+            "\(Amount.of(count, "change")) made in the target since the last run \(count == 1 ? "is" : "are") taken back"
+            + (isStored ? "; the history keeps the changed files" : "")
     }
 
     /// A plan that does nothing, for these reasons.

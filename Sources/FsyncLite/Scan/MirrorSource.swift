@@ -23,6 +23,9 @@ public enum MirrorSource: Hashable, Sendable {
         return reserved ? "this name is reserved" : nil
     }
 
+    /// The path of a single directory on this machine; nil for any other source.
+    package var single: [UInt8]? { if case .directory(let path) = self { path } else { nil } }
+
     /// The directories, sorted by their names. A single one has no name.
     public var directories: [(name: String?, path: [UInt8])] {
         switch self {

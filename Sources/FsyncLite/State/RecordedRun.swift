@@ -37,6 +37,8 @@ public struct RecordedRun: Hashable, Sendable {
     /// Whether it ended and was not good.
     public var isBad: Bool { !isGood && (outcome != nil || isCutOff) }
 
+    public var isRunning: Bool { outcome == nil && !isCutOff }
+
     /// Whether its process ended without its end in the record: it was killed, or the machine lost its power.
     public var isCutOff: Bool {
         guard outcome == nil, let process, let own = try? ProcessIdentity.own() else { return outcome == nil }
@@ -48,6 +50,8 @@ public struct RecordedRun: Hashable, Sendable {
 extension [RecordedRun] {
     public var lastGood: RecordedRun? { last(where: \.isGood) }
 
-    /// The last run, if it was not good and is not running.
-    public var failed: RecordedRun? { last.flatMap { $0.isBad ? $0 : nil } }
+    /// The last run, if it was not good. While a run is going on, none counts as failed: the lock may have refused it.
+    public var failed: RecordedRun? {
+        contains(where: \.isRunning) ? nil : last.flatMap { $0.isBad ? $0 : nil }
+    }
 }

@@ -55,7 +55,8 @@ public struct RunRecord: Sendable {
 
     // MARK: Reading
 
-    /// The runs in the order in which they began, the newest last. They have the messages that this user may read.
+    /// The runs in the order in which they ended, the newest last. A run without an end is where it began. They have the
+    /// messages that this user may read.
     public func all() -> [RecordedRun] {
         guard let holder = try? Directory.open(path: directory.bytes), let document = try? read(in: holder)
         else { return [] }
@@ -120,12 +121,9 @@ public struct RunRecord: Sendable {
         (ended.ended, ended.outcome, ended.process) = (.now, outcome, nil)
         ended.outcome?.message = outcome.message.map { String($0.prefix(RunRecord.longestMessage)) }
         try change { document in
-            // At its old position: if a clock was wrong, the times do not show the order of runs.
-            if let index = document.runs.firstIndex(where: { $0.id == run.id }) {
-                document.runs[index] = Row(ended)
-            } else {
-                document.runs.append(Row(ended))
-            }
+            // Behind the runs that the lock refused meanwhile.
+            document.runs.removeAll { $0.id == run.id }
+            document.runs.append(Row(ended))
         }
     }
 

@@ -34,7 +34,17 @@ struct NextCommand {
     /// - Parameter instead: printed in place of the command.
     func advice(after refusals: [Refusal], instead: String? = nil) -> [String] {
         guard let text = text(after: refusals) else { return [] }
-        return Set(refusals.compactMap(\.kind.safeWay)).sorted() + ["next: \(instead ?? text)"]
+        let ways = Set(refusals.compactMap(\.kind.safeWay)).sorted().map(named)
+        return ways + ["next: \(instead ?? text)"]
+    }
+
+    /// The text with the typed paths. Several sources have no path.
+    private func named(_ text: String) -> String {
+        let source = saved?.source ?? typed.values(SyncRun.source).first ?? job?.source.single
+        let paths = [(SyncRun.source, source), (.target, shownTarget)]
+        return paths.reduce(text) { text, place in
+            place.1.map { text.replacing(" \(place.0.name)", with: " \(Shell.word($0))") } ?? text
+        }
     }
 
     /// The command that continues after these refusals; nil if there is none.

@@ -18,7 +18,7 @@ enum StatusCommand: ReadingCommand {
         "--prometheus", "write metrics for a textfile collector, of TARGET or of all jobs")
     static let nagios = OptionDescription.flag(
         "--nagios",
-        "write one line for monitoring, with exit codes 0 to 3, of TARGET or of all jobs. Every user may run it"
+        "write one line on the recorded runs, with exit codes 0 to 3, of TARGET or of all jobs. Every user may run it"
     )
     private static let warn = OptionDescription.value(
         "--warn", "AGE", "with --nagios: warn if the last good run is older; --max-age is critical")

@@ -26,6 +26,7 @@ enum StatusTable {
 
     private static func attempt(_ asked: StatusQuery) -> String {
         if asked.isPaused { return "paused" }
+        if let run = asked.runs.first(where: \.isRunning) { return "runs since \(run.began.nearText())" }
         if let run = asked.failed { return "\(run.began.nearText()), \(run.result)" }
         if let run = asked.incomplete, asked.lastRun?.isComplete ?? false {
             return "\(run.began.nearText()), \(run.result)"

@@ -10,7 +10,8 @@ enum UndoCommand: TargetCommand {
         discussion: """
             The target gets back the files that it had before the last run. Files that were changed by hand since then are left \
             unchanged; if an older version needs their path, they are listed. With --steps, files that were changed by \
-            hand between these runs are moved to the history. No snapshot is removed. After an interrupted commit, undo \
+            hand between these runs are moved to the history. No snapshot is removed. The next run makes the target like the \
+            source again. After an interrupted commit, undo \
             stops with exit code 6, because that commit may have been an undo. Then fsync-lite recover completes it, \
             and snapshot list shows the present tree.
             """,

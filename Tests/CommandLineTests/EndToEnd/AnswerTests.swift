@@ -117,6 +117,10 @@ struct AnswerTests {
         try scene.append("!", to: "target/a")
         try scene.remove("target/d/x")
         #expect(try scene.mirror().errors.contains("note: 2 changes made in the target"))
+        // There is no file that the history could keep.
+        try scene.remove("target/d/x")
+        let again = try scene.mirror()
+        #expect(again.errors.contains("since the last run is taken back\n"), "\(again.errors)")
         try scene.remove("target/b")
         try scene.build(["b": .symlink("a")], at: "target")
         let typed = try scene.mirror("--verbose")

@@ -163,6 +163,9 @@ struct GivingWayTests {
             let advised = refused.errors.firstMatch(of: #/next: .*snapshot prune --keep-last (\d+) /#)
             let count = try #require(advised?.1)
             #expect(count != "0", "\(refused.errors)")
+            #expect(
+                refused.errors.contains(
+                    "to choose the snapshots to remove: fsync-lite snapshot list disk/target"))
             try scene.run("snapshot", "prune", "disk/target", "--keep-last", String(count)).expect(0)
             try apply(scene, ["--keep-last", "9"]).expect(0)
         }

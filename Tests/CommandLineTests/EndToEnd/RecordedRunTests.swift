@@ -132,6 +132,23 @@ struct RecordedRunTests {
     }
 
     /// The job is found by its name even after a run by hand.
+    /// The lock refuses a second run of the job. That is no failure of the first.
+    @Test(.needs(.strace)) func runsBesideALongOneAreNoFailures() throws {
+        try begin()
+        try scene.append("!", to: "source/a")
+        let long = try PausedCommand(
+            ["run", "sys", "--settings", scene.path("settings.json")], in: scene.directory.path,
+            at: .after("renameat2"), environment: ["FSYNC_LITE_STATE": scene.path("known")])
+        #expect(try long.waitForPause())
+        #expect(try run("run", "sys").code == 75)
+        let during = try run("status", "--all")
+        #expect(during.output.contains(/sys .* runs since today/), "\(during.output)")
+        #expect(try nagios("--warn", "26h").code == 0)
+        try long.finish().expect(0)
+        #expect(try run("status", "--all").output.contains(/sys .* the same/))
+        #expect(try nagios("--warn", "26h").code == 0)
+    }
+
     @Test func aRunByHandIsOneOfTheJobsTarget() throws {
         try begin()
         try emptySource()

@@ -287,7 +287,9 @@ struct VerifyTests {
         try scene.editInSecret("source/a", "rotten")
         let before = try scene.wholeTarget()
         try scene.apply().expect(
-            4, says: "the content of a changed in the source, but its size and time did not", "--trust-source"
+            4, says: "the content of a changed in the source, but its size and time did not",
+            "to find the good copy: fsync-lite manifest verify --source source target target",
+            "--trust-source"
         )
         #expect(try scene.wholeTarget().touched(since: before) == [])
         #expect(try scene.plan().code == 4)
