@@ -23,7 +23,7 @@ enum fuse_operation {
     FUSE_OP_LISTXATTR = 23, FUSE_OP_REMOVEXATTR = 24, FUSE_OP_INIT = 26,
     FUSE_OP_READDIR = 28, FUSE_OP_CREATE = 35, FUSE_OP_INTERRUPT = 36,
     FUSE_OP_DESTROY = 38, FUSE_OP_BATCH_FORGET = 42, FUSE_OP_FALLOCATE = 43, FUSE_OP_READDIRPLUS = 44,
-    FUSE_OP_RENAME2 = 45, FUSE_OP_COPY_FILE_RANGE = 47
+    FUSE_OP_RENAME2 = 45, FUSE_OP_LSEEK = 46, FUSE_OP_COPY_FILE_RANGE = 47
 };
 
 /// Flags of INIT.
@@ -62,6 +62,8 @@ struct fuse_init_reply {
 
 struct fuse_open_reply { uint64_t fh; uint32_t open_flags; int32_t backing_id; };
 struct fuse_read_request { uint64_t fh, offset; uint32_t size, read_flags; uint64_t lock_owner; uint32_t flags, unused; };
+struct fuse_seek_request { uint64_t fh, offset; uint32_t whence, unused; };
+struct fuse_seek_reply { uint64_t offset; };
 struct fuse_release_request { uint64_t fh; uint32_t flags, release_flags; uint64_t lock_owner; };
 struct fuse_xattr_size { uint32_t size, unused; };
 struct fuse_interrupt_request { uint64_t unique; };

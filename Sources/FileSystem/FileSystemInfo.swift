@@ -50,6 +50,9 @@ public struct FileSystemInfo: Sendable, Equatable {
     /// digest of all entries can represent a directory.
     public var showsChanges: Bool { FileSystemInfo.showingChanges.contains(name) }
 
+    /// A store through a mapping moves the change time, too. On tmpfs it moves none if the page was read first.
+    public var showsStores: Bool { showsChanges && name != "tmpfs" }
+
     static let showingChanges: Set = ["ext4", "xfs", "btrfs", "tmpfs"]
     static func name(_ magic: UInt32) -> String? { names[magic] }
 

@@ -36,6 +36,10 @@ public protocol FuseWorker: AnyObject {
     func read(_ handle: UInt64, at offset: Int64, into buffer: UnsafeMutableRawBufferPointer) throws(Errno)
         -> Int
     func close(_ handle: UInt64)
+    /// The start of the next data or hole of an open file; nil if there is none.
+    func seek(_ handle: UInt64, of node: UInt64, _ offset: Int64, _ stretch: FileDescriptor.Stretch)
+        throws(Errno)
+        -> Int64?
     /// Adds entries of a directory to the list until it is full.
     ///
     /// - Parameter position: 0, or that of the last entry which the kernel has.
@@ -102,7 +106,8 @@ extension fuse_attributes {
         let (status, modified) = (node.status, node.status.modified)
         ino = node.id
         size = UInt64(status.size.rawCount)
-        blocks = (size + 511) / 512
+        // The lists have no blocks. If there are fewer than the size needs, `cp` looks for holes.
+        blocks = size < FuseServer.smallestSparse ? (size + 511) / 512 : size / 512 - 1
         (mtime, mtimensec) = (UInt64(bitPattern: modified.rawSeconds), UInt32(modified.nanoseconds))
         (atime, atimensec) = (mtime, mtimensec)
         // The recorded change time is that of the source. It can change without a change of the entry.
@@ -163,6 +168,8 @@ public final class FuseServer: Sendable {
     private static let readers = 6
     private static let requestSize = 64 << 10
     private static let largestRead = 1 << 20
+    /// The size of a file that may be shown as one with holes. To look for them in each small file takes time.
+    fileprivate static let smallestSparse: UInt64 = 1 << 20
 
     fileprivate struct Content {
         var readers = 0
@@ -219,7 +226,7 @@ public final class FuseServer: Sendable {
             let message = UnsafeRawBufferPointer(rebasing: request[..<length])
             let head = message.load(as: fuse_request.self)
             turn.request = head.unique
-            guard [FUSE_OP_OPEN.rawValue, FUSE_OP_READ.rawValue].contains(head.opcode) else {
+            guard [FUSE_OP_OPEN, FUSE_OP_READ, FUSE_OP_LSEEK].map(\.rawValue).contains(head.opcode) else {
                 answer(head, message, worker, reply)
                 continue
             }
@@ -330,6 +337,12 @@ public final class FuseServer: Sendable {
             let part = UnsafeMutableRawBufferPointer(rebasing: buffer[..<min(Int(wanted.size), buffer.count)])
             let count = try worker.read(wanted.fh, at: Int64(clamping: wanted.offset), into: part)
             connection.send(id, 0, UnsafeRawBufferPointer(rebasing: buffer[..<count]))
+        case FUSE_OP_LSEEK:
+            let wanted = try load(body, fuse_seek_request.self)
+            let stretch: FileDescriptor.Stretch = wanted.whence == UInt32(SEEK_DATA) ? .data : .hole
+            guard let offset = try worker.seek(wanted.fh, of: node, Int64(clamping: wanted.offset), stretch)
+            else { throw .noSuchDevice }
+            _ = send(id, fuse_seek_reply(offset: UInt64(offset)))
         case FUSE_OP_RELEASE:
             worker.close(try load(body, fuse_release_request.self).fh)
             send(id, bytes: [])
@@ -368,8 +381,7 @@ public final class FuseServer: Sendable {
             FUSE_OP_REMOVEXATTR,
             FUSE_OP_CREATE, FUSE_OP_FALLOCATE, FUSE_OP_COPY_FILE_RANGE:
             throw .readOnlyFileSystem
-        // After this answer to OPENDIR, the kernel opens directories by itself, and keeps their lists. After that to LSEEK, it
-        // takes files for such without holes.
+        // After this answer to OPENDIR, the kernel opens directories by itself, and keeps their lists.
         default: throw .notImplemented
         }
     }

@@ -17,6 +17,15 @@ public enum TerminationSignal {
 
     public static func watch() { watching }
 
+    /// Handles HUP, too: the terminal is closed. `nohup` ignores it.
+    public static func watchHangUp() {
+        watch()
+        let previous = Glibc.signal(SIGHUP) { TerminationSignal.take($0) }
+        if unsafeBitCast(previous, to: Int.self) == unsafeBitCast(SIG_IGN, to: Int.self) {
+            _ = Glibc.signal(SIGHUP, SIG_IGN)
+        }
+    }
+
     /// Makes a second signal have no effect, or have it again.
     public static func finishes(_ isCommitting: Bool) {
         mustFinish.store(isCommitting, ordering: .sequentiallyConsistent)

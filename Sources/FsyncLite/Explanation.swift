@@ -234,7 +234,7 @@ extension Target {
     /// - Throws: `SyncError`: `inputMissing` if there was no run, `pending` while a commit is unfinished.
     public func mirrored() throws -> (source: MirrorSource, filters: Filters) {
         let (_, state) = try open()
-        guard try !state.hasJournal() else { throw SyncError.pendingCommit(name) }
+        guard try !state.hasInterruptedCommit() else { throw SyncError.pendingCommit(name) }
         let header = try state.manifest(of: path).header
         guard let source = try header.mirrorSource, let filters = Filters(reading: header.filters) else {
             throw SyncError(

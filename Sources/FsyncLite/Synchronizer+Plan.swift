@@ -10,7 +10,9 @@ extension Synchronizer {
         // A run may replace the manifest meanwhile. A plan that mixes two trees is made again.
         for _ in 0..<5 {
             let root = try TargetRoot(target)
-            if let state = root.state, try state.hasJournal() { throw SyncError.pendingCommit(name) }
+            if let state = root.state, try state.hasInterruptedCommit() {
+                throw SyncError.pendingCommit(name)
+            }
             if isMirror, try root.state?.copy() != nil {
                 throw SyncError(
                     .pending, path: target,
@@ -26,12 +28,12 @@ extension Synchronizer {
             }
             guard let state = root.state else { return try found.get().plan }
             // Errors caused by a concurrent run are not reported.
-            if try state.hasJournal() { throw SyncError.pendingCommit(name) }
+            if try state.hasInterruptedCommit() { throw SyncError.pendingCommit(name) }
             guard try state.manifestVersion() == before else { continue }
             let planned = try found.get()
             var plan = planned.plan
             if plan.refusals.isEmpty { plan.expiring = try expiring(planned, state) }
-            if try state.hasJournal() { throw SyncError.pendingCommit(name) }
+            if try state.hasInterruptedCommit() { throw SyncError.pendingCommit(name) }
             if try state.manifestVersion() == before { return plan }
         }
         throw SyncError(.pending, path: target, "it is being written to; run plan again")

@@ -259,9 +259,18 @@ extension Target {
     }
 
     func history() throws -> History {
-        let (_, state) = try open()
-        if try state.hasJournal() { throw SyncError.pendingCommit(name) }
-        return try History(state)
+        var attempt = 0
+        while true {
+            let (root, state) = try open()
+            if try state.hasInterruptedCommit() { throw SyncError.pendingCommit(name) }
+            let history = try History(state)
+            attempt += 1
+            // A run may have changed the records while they were read.
+            guard history.damage != nil, attempt < 5, try root.isLocked() else {
+                return history
+            }
+            _ = Semaphore().wait(atMost: .milliseconds(20))
+        }
     }
 
     /// Runs `body` with the lock, after finishing an interrupted commit.

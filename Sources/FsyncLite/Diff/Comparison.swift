@@ -210,7 +210,16 @@ extension ComparisonPolicy {
 
     /// The source's object is the recorded one, unchanged by all the times that its file system has.
     private func isAsRecorded(_ source: FileStatus, _ base: BaseStatus) -> Bool {
-        base.isSettled && isUnchanged(source, base.status) && isLasting(base)
+        base.isSettled && isUnchanged(source, base.status) && isLasting(base.status)
+    }
+
+    /// The times show that the source's content is the recorded one.
+    ///
+    /// - Parameter wasSettled: it was settled when it was recorded.
+    func hasRecordedContent(_ source: FileStatus, _ recorded: FileStatus, wasSettled: Bool) -> Bool {
+        wasSettled && keepsIdentity && isUnchanged(source, recorded) && isLasting(recorded)
+            && source.equals(recorded, in: .content)
+            && racyCheck?.devicesShowingStores.contains(source.device) ?? false
     }
 
     func isUnchanged(_ source: FileStatus, _ recorded: FileStatus) -> Bool {
@@ -275,14 +284,14 @@ extension ComparisonPolicy {
             || (source.type != .directory && base.status.links != source.links)
             || (keepsIdentity
                 && (base.status.identity != source.identity || base.status.changed != source.changed))
-            || base.status.changed == CommitSpans.unexamined || !isLasting(base)
+            || base.status.changed == CommitSpans.unexamined || !isLasting(base.status)
             || (!trustsTarget && !movesLater(target) && !hasKnownTime(target, base.targetChanged))
             || marks(of: source, isSettled: isSettled, base.status.changed, base.marks) != base.marks
     }
 
     /// The source's content was on its disk when it was read. A power cut can otherwise leave older content there.
-    private func isLasting(_ base: BaseStatus) -> Bool {
-        lastingUntil.map { base.status.type != .file || base.status.changed < $0 } ?? true
+    private func isLasting(_ recorded: FileStatus) -> Bool {
+        lastingUntil.map { recorded.type != .file || recorded.changed < $0 } ?? true
     }
 
     /// The status to record for an object that is not compared. It is unexamined, unless the base shows that the object

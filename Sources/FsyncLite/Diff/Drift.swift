@@ -10,9 +10,13 @@ package struct Drift: Hashable, Sendable {
     let wasUncovered: Bool
     /// The inode of the object that the last run left; 0 if it is unknown, or for a new entry.
     let inode: UInt64
+    /// The source's content was settled when it was recorded.
+    let wasSettled: Bool
 
     init(recorded: File? = nil, _ base: BaseEntry? = nil, found: File? = nil) {
         (self.recorded, self.found) = (recorded, found)
-        (wasUncovered, inode) = (base?.isUncovered ?? false, base?.known.targetInode ?? 0)
+        let known = base?.known
+        (wasUncovered, inode) = (known?.isUncovered ?? false, known?.targetInode ?? 0)
+        wasSettled = known?.isSettled ?? false
     }
 }

@@ -46,7 +46,7 @@ public struct Tree: Sendable {
         }
         let isTarget = try state.manifest() != nil
         // Without a manifest, a commit may have begun since.
-        guard try isTarget || !state.hasJournal() else { throw SyncError.pendingCommit(path) }
+        guard try isTarget || !state.hasInterruptedCommit() else { throw SyncError.pendingCommit(path) }
         kind = isTarget ? .target(state) : .directory
     }
 
@@ -92,7 +92,7 @@ public struct Tree: Sendable {
         guard let state = try StateDirectory(of: try LocalFile(bytes: path).directory().asTarget()) else {
             return nil
         }
-        guard try !state.hasJournal() else { throw SyncError.pendingCommit(path) }
+        guard try !state.hasInterruptedCommit() else { throw SyncError.pendingCommit(path) }
         return state
     }
 

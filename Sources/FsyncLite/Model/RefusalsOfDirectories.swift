@@ -326,13 +326,15 @@ extension Refusal {
 
     /// - Parameter isDead: the server has ended without unmounting it.
     static func mountedMountPoint(_ place: [UInt8], isDead: Bool) -> Refusal {
-        let reason =
-            isDead
-            ? "another program mounted a file system there, and its server is dead. Unmount it"
-            : "something is mounted there already. Unmount it, or give another directory"
-        let way: WayOut =
-            Account.isRoot ? .first("umount", .text(place)) : .first("fusermount3", "-u", .text(place))
-        return Refusal(.mountedMountPoint, reason, way)
+        guard isDead else {
+            return Refusal(
+                .mountedMountPoint, "something is mounted there already. Give another directory",
+                mounting(beside: place))
+        }
+        return Refusal(
+            .mountedMountPoint,
+            "another program mounted a file system there, and its server is dead. Unmount it",
+            Account.isRoot ? .first("umount", .text(place)) : .first("fusermount3", "-u", .text(place)))
     }
 
     static let noFuse = Refusal(

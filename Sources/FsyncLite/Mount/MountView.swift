@@ -67,9 +67,10 @@ final class MountView: Sendable {
 
     /// - Parameters:
     ///   - only: shows this snapshot alone; nil for all.
+    ///   - mayBeGone: shows none if a command has removed that one.
     ///   - slot: the number of a snapshot by its id.
     /// - Throws: `SyncError` with code `pending` while a commit is unfinished, or if one ended meanwhile.
-    init(_ target: MountSource, only: String?, slot: (String) -> UInt64) throws {
+    init(_ target: MountSource, only: String?, mayBeGone: Bool = false, slot: (String) -> UInt64) throws {
         let (root, state) = try target.open()
         guard try !state.hasJournal() else { throw SyncError.pendingCommit(target.name) }
         guard let directory = root.directory, let file = try state.open(.manifest) else {
@@ -93,10 +94,13 @@ final class MountView: Sendable {
         let steps = history.steps
         lists = try TargetLists(history)
         let snapshots = try history.snapshots()
-        let chosen = try only.map { try SnapshotName.index(of: $0, in: snapshots) }
+        let chosen = try only.map { name in
+            let isGone = mayBeGone && !snapshots.contains { $0.id == name }
+            return isGone ? nil : try SnapshotName.index(of: name, in: snapshots)
+        }
         let texts = snapshots.map { MountView.date($0) }
         let counts = Dictionary(texts.lazy.map { ($0, 1) }, uniquingKeysWith: +)
-        let shown = snapshots.indices.filter { chosen == nil || chosen == $0 }.map { index in
+        let shown = snapshots.indices.filter { chosen == nil || chosen == .some($0) }.map { index in
             let snapshot = snapshots[index]
             let isAlone = counts[texts[index]] == 1
             return Shown(

@@ -248,21 +248,32 @@ final class MountWorker: FuseWorker {
     // MARK: Files
 
     func open(_ node: UInt64) throws(Errno) -> FuseOpening {
+        mounted.files.open(try file(of: node), of: node) { (file: borrowing FileDescriptor) -> Int32? in
+            guard passes() else { return nil }
+            // Where the kernel refuses, the file is read here.
+            return try? connection.pass(file)
+        }
+    }
+
+    /// The file of a node, at its present place.
+    private func file(of node: UInt64) throws(Errno) -> AnnouncedFile {
         guard case .object(let slot, let object, _)? = MountNode(node) else { throw .stale }
         var misses = 0
         while true {
             let (view, opened, _) = try seek(slot, object)
             guard reader.status.type == .file else { throw .invalid }
-            let found = try with(slot) { _, _ in try file(object, view, opened) }
-            if let found {
-                return mounted.files.open(found, of: node) { (file: borrowing FileDescriptor) -> Int32? in
-                    guard passes() else { return nil }
-                    // Where the kernel refuses, the file is read here.
-                    return try? connection.pass(file)
-                }
-            }
+            if let found = try with(slot, { _, _ in try file(object, view, opened) }) { return found }
             guard isWorthAnotherLook(view, &misses) else { throw lost(slot) }
         }
+    }
+
+    func seek(_ handle: UInt64, of node: UInt64, _ offset: Int64, _ stretch: FileDescriptor.Stretch)
+        throws(Errno)
+        -> Int64?
+    {
+        // A file that the kernel reads by itself is not open here.
+        let found = if let open = mounted.files.file(handle) { open } else { try file(of: node) }
+        return try found.descriptor.seek(offset, stretch)
     }
 
     func read(_ handle: UInt64, at offset: Int64, into buffer: UnsafeMutableRawBufferPointer) throws(Errno)

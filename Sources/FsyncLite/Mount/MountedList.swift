@@ -23,8 +23,8 @@ final class MountedList: Sendable {
     private let byStart: [Int]
     /// Own entries by the numbers of their objects.
     private let ownRows: [UInt64: Int]
-    /// The number of names of files with a line, by object.
-    private let links: [UInt64: UInt32]
+    /// The number of own names of files with several names, by object.
+    private let ownLinks: [UInt64: UInt32]
 
     init(_ layer: ListLayer, over lines: ManifestLines, _ reader: EntryReader) throws {
         var builder = RunBuilder(lines)
@@ -32,7 +32,7 @@ final class MountedList: Sendable {
         try builder.add(layer.lines.sorted, own, reader)
         let runs = builder.runs
         (self.lines, self.runs, count) = (lines, runs, builder.count)
-        (ownRows, links) = (builder.ownRows, builder.links)
+        (ownRows, ownLinks) = (builder.ownRows, builder.ownLinks)
         byStart = runs.indices.filter { runs[$0].moved != nil }.sorted { runs[$0].start < runs[$1].start }
     }
 
@@ -43,16 +43,17 @@ final class MountedList: Sendable {
     private func end(ofRun index: Int) -> Int { index + 1 < runs.count ? runs[index + 1].first : count }
 
     /// A row of an object; nil if the list does not have it.
-    func row(of object: UInt64) -> Int? {
-        if let row = ownRows[object] { return row }
-        for line in lines.rows(of: object) {
+    func row(of object: UInt64) -> Int? { ownRows[object] ?? rows(of: object).first }
+
+    /// The rows of an object that come from the manifest.
+    private func rows(of object: UInt64) -> [Int] {
+        lines.rows(of: object).compactMap { line in
             let next = byStart.partitionPoint(where: { runs[$0].start <= line })
-            guard next > 0 else { continue }
+            guard next > 0 else { return nil }
             let index = byStart[next - 1]
             let row = runs[index].first + line - runs[index].start
-            if row < end(ofRun: index) { return row }
+            return row < end(ofRun: index) ? row : nil
         }
-        return nil
     }
 
     /// The first row whose path is not before another one.
@@ -72,9 +73,10 @@ final class MountedList: Sendable {
         return run.first + found - run.start
     }
 
-    /// How many names a file has in the list.
+    /// How many names a file has in the list. The manifest may have more, or fewer.
     func linkCount(_ recorded: UInt32, of object: UInt64) -> UInt32 {
-        links.isEmpty ? recorded : max(recorded, links[object] ?? 0)
+        guard recorded > 1 || ownLinks[object] != nil else { return recorded }
+        return (ownLinks[object] ?? 0) + UInt32(rows(of: object).count)
     }
 }
 
@@ -91,7 +93,7 @@ private struct RunBuilder {
     private(set) var runs: [MountedList.Run] = []
     private(set) var count = 0
     private(set) var ownRows: [UInt64: Int] = [:]
-    private(set) var links: [UInt64: UInt32] = [:]
+    private(set) var ownLinks: [UInt64: UInt32] = [:]
 
     init(_ lines: ManifestLines) {
         self.lines = lines
@@ -161,9 +163,7 @@ private struct RunBuilder {
         if runs.isEmpty || runs[runs.count - 1].moved != nil {
             runs.append(MountedList.Run(first: count, path: path, start: index, moved: nil))
         }
-        if head.isMultiplyLinked, let file = own[index].entry?.file {
-            links[head.object] = max(links[head.object] ?? 0, file.linkCount)
-        }
+        if head.isMultiplyLinked { ownLinks[head.object, default: 0] += 1 }
         ownRows[head.object] = count
         count += 1
     }

@@ -70,7 +70,9 @@ final class MountedTarget: Sendable {
                     return isPending ? .going : .none
                 }
                 var slots = state.slots
-                let view = try MountView(target, only: only) { MountedTarget.slot($0, &slots) }
+                let view = try MountView(target, only: only, mayBeGone: true) {
+                    MountedTarget.slot($0, &slots)
+                }
                 guard !isSame || !view.hasLists(of: seen) else { return .none }
                 state.stale.formUnion(view.changed(since: state.view))
                 (state.slots, state.view, state.goingSince) = (slots, view, nil)

@@ -138,12 +138,12 @@ extension OperationGraph {
             }
         }
 
-        /// The digest of the staged file at a path; nil if it has none.
-        func digest(at path: RelativePath) -> Digest? {
+        /// The staged file at a path, and whether it is as wanted; nil if none was staged.
+        func staged(at path: RelativePath) -> (file: File, isAsWanted: Bool)? {
             let index = indices.partitionPoint(where: { self.path(at: $0) < path })
             guard index < count, self.path(at: index) == path, case .staged(let file, _)? = outcome(at: index)
             else { return nil }
-            return file.digest
+            return (file, results[index] != .other)
         }
 
         /// The entries that were not staged as wanted, with their outcomes.

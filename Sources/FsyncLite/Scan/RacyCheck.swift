@@ -19,6 +19,8 @@ package struct RacyCheck: Sendable {
     package var usesChangeTime = true
     /// The devices on which each change moves the change time, by the clock of the scan.
     package var devicesShowingChanges: Set<DeviceNumber> = []
+    /// Those on which each store through a mapping moves it, too.
+    package var devicesShowingStores: Set<DeviceNumber> = []
 
     package static let shortestWindow: Int64 = 60
 

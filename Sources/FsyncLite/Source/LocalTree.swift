@@ -32,6 +32,7 @@ struct LocalTree: SourceTree, LocalContents {
             devices: devices,
             keepsIdentity: infos.map(\.keepsIdentity), sharesClock: infos.allSatisfy(\.sharesClock),
             devicesShowingChanges: Set(zip(devices, infos).filter(\.1.showsChanges).map(\.0)),
+            devicesShowingStores: Set(zip(devices, infos).filter(\.1.showsStores).map(\.0)),
             hasDirectoryDigests: !root.isJoined && infos.allSatisfy(\.showsChanges),
             scanned: scanned, disks: disks.isEmpty ? "" : String(sum.value, radix: 16),
             writebackDelay: try KernelClock.writebackDelay(),

@@ -55,6 +55,7 @@ struct SourceFacts: Sendable {
     var sharesClock: Bool
     /// See `RacyCheck`.
     var devicesShowingChanges: Set<DeviceNumber> = []
+    var devicesShowingStores: Set<DeviceNumber> = []
     /// Whether it can show by digests of directories that all entries are unchanged.
     var hasDirectoryDigests = false
     /// The time of opening, by the clock for time stamps of its files.
@@ -74,6 +75,7 @@ struct SourceFacts: Sendable {
             scanned: scanned.time.fileTime, clock: scanned.clock,
             window: max(RacyCheck.shortestWindow, writebackDelay))
         (check.sharesClock, check.devicesShowingChanges) = (sharesClock, devicesShowingChanges)
+        check.devicesShowingStores = devicesShowingStores
         check.usesChangeTime = keepsIdentity.allSatisfy(\.self)
         return check
     }

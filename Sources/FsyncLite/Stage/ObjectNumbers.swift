@@ -3,7 +3,8 @@ import FileSystem
 /// The numbers of the objects of a plan. An object of the target has its number from the manifest. It gets a new one if
 /// the manifest has none, because somebody edited or made it. New content gets a new number, and all names of a file
 /// get the same one. A copy that was edited, deleted or damaged in the target may be made again. If the new copy has the
-/// recorded digest, it gets the old number, because the older lists name that content.
+/// recorded content, it gets the old number, because the older lists name that content. The digest shows that. Without
+/// one, the times of the source show it.
 ///
 /// New numbers follow the order of the changes. A new object needs four bytes.
 package struct ObjectNumbers: Sendable {
@@ -106,26 +107,40 @@ package struct ObjectNumbers: Sendable {
 
     /// Finds the copies that have the recorded content again.
     private mutating func noteAgain(_ staged: OperationGraph.StagedList) {
-        let changes = difference.changes
-        var missing: [RelativePath: File] = [:]
+        let (changes, policy) = (difference.changes, difference.policy)
+        var missing: [RelativePath: Drift] = [:]
         for drift in difference.drift where drift.found == nil {
-            if let file = drift.recorded, file.digest != nil { missing[file.path] = file }
+            if let file = drift.recorded, file.isFile { missing[file.path] = drift }
         }
         let isAnyMissing = !missing.isEmpty
         for index in changes.indices(where: {
             $0.arrives && ($0.kind == .created ? isAnyMissing : $0.hasBase && $0.isUnnumbered)
         }) {
+            let path = changes.path(at: index)
             var match: Match?
             if case .match(let changed) = changes[index] { match = changed }
-            let path = changes.path(at: index)
             var copied = path
             if case .staged(let first)? = difference.links[path] { copied = first }
-            guard let recorded = match?.base?.file ?? missing[path], let digest = recorded.digest,
-                !isNew(recorded.object), staged.digest(at: copied) == digest
+            let base = match?.base
+            guard let recorded = base?.file ?? missing[path]?.recorded, recorded.isFile,
+                !isNew(recorded.object), let copy = staged.staged(at: copied)
             else { continue }
+            var isEdited = true
+            if let match, let base { isEdited = policy.showsEdit(of: match.target.status, since: base.known) }
+            let isSame =
+                if let digest = recorded.digest, let own = copy.file.digest {
+                    own == digest
+                } else {
+                    // If no time shows an edit of the target, the difference may be the source's.
+                    copy.isAsWanted && isEdited
+                        && policy.hasRecordedContent(
+                            changes[file: index].status, recorded.status,
+                            wasSettled: base?.known.isSettled ?? missing[path]?.wasSettled ?? false)
+                }
+            guard isSame else { continue }
             again[index] = recorded.object
-            if let match, !match.isRenamed, let base = match.base?.known,
-                difference.policy.showsRot(of: match.target.status, since: base)
+            if let match, !match.isRenamed, let base,
+                policy.showsRot(of: match.target.status, since: base.known)
             {
                 rotten.insert(index)
             }

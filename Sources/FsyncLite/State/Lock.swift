@@ -75,7 +75,7 @@ extension Directory {
     }
 
     /// The processes that have a lock on this directory, in the kernel's list. It may lack those of other containers.
-    fileprivate func lockHolders() throws -> [Int32] {
+    func lockHolders() throws -> [Int32] {
         let status = try trueStatus()
         let locks = try Directory.open(path: Array("/proc".utf8)).open(FileName("locks"), [.read])
         let list = try calling("read", Array("/proc/locks".utf8)) { () throws(Errno) in try locks.readAll() }

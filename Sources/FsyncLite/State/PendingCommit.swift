@@ -27,6 +27,17 @@ extension StateDirectory {
         return forward || backward
     }
 
+    /// The same for a reader: while a run commits, which is a moment, it waits for the end.
+    func hasInterruptedCommit() throws -> Bool {
+        for _ in 0..<100 {
+            guard try hasJournal() else { return false }
+            // The run may have ended since.
+            guard try !directory.lockHolders().isEmpty else { break }
+            _ = Semaphore().wait(atMost: .milliseconds(20))
+        }
+        return try hasJournal()
+    }
+
     /// Root must not follow a journal that any user may have written.
     ///
     /// - Throws: `SyncError` with code `pending`.

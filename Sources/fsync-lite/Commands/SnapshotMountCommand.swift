@@ -18,8 +18,9 @@ enum SnapshotMountCommand: ReadingCommand {
             DIR gets a directory for each snapshot, named by its local time, such as 2026-11-23T07:57:55. The present tree \
             is among them. latest and the labels are symlinks, and DIR/ids has the snapshots by their ids. All of it is \
             read-only, and files have their recorded owners, groups, modes, ACLs and times. Copy from it with cp -a. If a file \
-            was edited or damaged, it cannot be opened, and standard error names it.
-            The command runs in the foreground. Ctrl-C, SIGTERM or umount DIR end it. Other commands run as ever \
+            was edited or damaged, it cannot be opened, and standard error names it. The next run moves such an edit to the \
+            snapshot before it.
+            The command runs in the foreground. Ctrl-C, SIGTERM, SIGHUP or umount DIR end it. Other commands run as ever \
             meanwhile: new snapshots appear, and those that are removed disappear.
             Users other than root need the package fuse3. To mount at each boot, see scripts/systemd/fsync-lite-mount@.service.
             """,
@@ -41,7 +42,7 @@ enum SnapshotMountCommand: ReadingCommand {
                 hint:
                     "next: ssh -t \(far.destination) fsync-lite snapshot mount \(Shell.word(far.path)) DIR")
         }
-        TerminationSignal.watch()
+        TerminationSignal.watchHangUp()
         try Target(path: path).mount(
             at: directory, only: invocation.options.text(snapshot),
             allowsOthers: invocation.options.has(allowOther), tell: { Console.complain($0) }

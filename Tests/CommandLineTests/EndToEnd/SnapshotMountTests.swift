@@ -180,6 +180,50 @@ struct SnapshotMountTests {
         try mounted.end().expect(0)
     }
 
+    @Test(.needs(.fuse)) func holesStayHolesInACopy() throws {
+        let scene = try MirrorScene(["file": ""])
+        try HostCommand.run("truncate", "-s", "9M", scene.path("source/file"))
+        try scene.append("the end", to: "source/file")
+        try scene.run("apply", "source", "target").expect(0)
+        let mounted = try Mounted(scene)
+        try HostCommand.run("cp", "-a", scene.path("old/latest/file"), scene.path("copy"))
+        try HostCommand.run("cmp", scene.path("source/file"), scene.path("copy"))
+        #expect(try scene.status("copy").st_blocks < 1000)
+        try mounted.end().expect(0)
+    }
+
+    /// A name that came or went later does not count.
+    @Test(.needs(.fuse)) func namesOfAFileAreThoseOfItsSnapshot() throws {
+        let scene = try scene(["a": "a", "b": "b"])
+        try scene.link("source/c", to: "source/a")
+        try applyLater(scene)
+        try scene.link("source/d", to: "source/b")
+        try scene.remove("source/c")
+        try applyLater(scene)
+        let mounted = try Mounted(scene)
+        for (date, counts) in zip(
+            try mounted.dates(), [["a": 1, "b": 1], ["a": 2, "b": 1, "c": 2], ["a": 1, "b": 2]])
+        {
+            for (name, count) in counts {
+                #expect(try scene.status("old/\(date)/\(name)").st_nlink == count, "\(date) \(name)")
+            }
+        }
+        try mounted.end().expect(0)
+    }
+
+    @Test(.needs(.fuse)) func theOnlySnapshotThatIsRemovedDisappears() throws {
+        let scene = try scene()
+        for _ in 0..<3 {
+            try scene.append("+", to: "source/a")
+            try applyLater(scene)
+        }
+        let mounted = try Mounted(scene, ["--snapshot", "latest~2"])
+        #expect(try mounted.dates().count == 1)
+        try scene.run("snapshot", "remove", "target", "latest~2").expect(0)
+        #expect(try wait { try mounted.dates().isEmpty })
+        #expect(try mounted.end().expect(0).errors == "")
+    }
+
     @Test(.needs(.fuse)) func datesLabelsAndIDs() throws {
         let scene = try scene()
         try scene.run("snapshot", "create", "target", "--label", "before").expect(0)
@@ -284,7 +328,8 @@ struct SnapshotMountTests {
 
     // MARK: Ends
 
-    @Test(.needs(.fuse), arguments: ["TERM", "INT", "umount", "KILL"]) func anEnd(_ way: String) throws {
+    @Test(.needs(.fuse), arguments: ["TERM", "INT", "HUP", "umount", "KILL"]) func anEnd(_ way: String) throws
+    {
         let scene = try scene()
         let mounted = try Mounted(scene)
         #expect(try scene.text("old/latest/a") == "one")
@@ -298,7 +343,7 @@ struct SnapshotMountTests {
             let again = try Mounted(scene)
             #expect(wait { (try? scene.text("old/latest/a")) == "one" })
             try again.end().expect(0, says: "a server was killed")
-        default: try mounted.end(way == "INT" ? SIGINT : SIGTERM).expect(0)
+        default: try mounted.end(["INT": SIGINT, "HUP": SIGHUP][way] ?? SIGTERM).expect(0)
         }
         #expect(!mounted.isMounted && scene.exists("old"))
     }
@@ -546,7 +591,7 @@ struct SnapshotMountTests {
         .needs(.fuse),
         arguments: [
             ("none", "none"), ("full", "full.snapshots"), ("full/file", "full/file.snapshots"),
-            ("target/d", "target.snapshots"), ("disk", "disk"),
+            ("target/d", "target.snapshots"), ("disk", "disk.snapshots"),
         ])
     func aWayOut(_ place: String, _ next: String) throws {
         let scene = try scene()
