@@ -48,6 +48,8 @@ public struct ExtendedAttributes: Hashable, Sendable {
     }
 
     fileprivate static let acl = Array("system.posix_acl_".utf8)
+    /// The name of the ACL that decides about access.
+    public static let accessACL = Array("system.posix_acl_access".utf8)
     /// The names of the two ACLs, as in a list of the kernel.
     private static let namesOfACLs = Array("system.posix_acl_access\0system.posix_acl_default\0".utf8)
 

@@ -77,6 +77,20 @@ public struct FileDescriptor: ~Copyable, Sendable {
         }
     }
 
+    /// Whether a text is anywhere in the file.
+    public func contains(_ text: StaticString) throws(Errno) -> Bool {
+        let (size, length) = (1 << 20 as Int64, text.utf8CodeUnitCount)
+        var offset: Int64 = 0
+        while true {
+            let part = try bytes(in: offset..<offset + size)
+            let isFound = part.withUnsafeBytes { bytes in
+                bytes.baseAddress.map { memmem($0, bytes.count, text.utf8Start, length) != nil } ?? false
+            }
+            guard !isFound, part.count == size else { return isFound }
+            offset += size - Int64(length)
+        }
+    }
+
     /// Whether there is a byte at an offset. The size in the status may be wrong.
     public func isReadable(at offset: Int64) throws(Errno) -> Bool {
         var byte: UInt8 = 0

@@ -156,6 +156,8 @@ public final class FuseTurn {
 /// Takes the requests of a mounted file system and has them answered by a few threads.
 public final class FuseServer: Sendable {
     private let connection: FuseConnection
+    /// Whether the kernel checks ACLs. Then it asks for that of each file, which takes most of the time of `ls -l`.
+    private let enforcesACLs: Bool
     /// The kernel can read files by itself.
     private let canPass = Atomic(false)
     fileprivate let turn = Semaphore(1)
@@ -180,7 +182,9 @@ public final class FuseServer: Sendable {
         var interrupted: [UInt64: Bool] = [:]
     }
 
-    public init(_ connection: FuseConnection) { self.connection = connection }
+    public init(_ connection: FuseConnection, enforcesACLs: Bool) {
+        (self.connection, self.enforcesACLs) = (connection, enforcesACLs)
+    }
 
     public var passesFiles: Bool { canPass.load(ordering: .relaxed) }
 
@@ -357,8 +361,10 @@ public final class FuseServer: Sendable {
         case FUSE_OP_GETXATTR:
             let name = Array(body.dropFirst(MemoryLayout<fuse_xattr_size>.size).prefix { $0 != 0 })
             guard let value = try worker.extendedAttributes(of: node)[name] else {
-                // Then `ls -l` does not ask each file for its SELinux label. For an ACL, this would forbid the access.
-                throw name.starts(with: "security.".utf8) ? .notSupported : .noData
+                // Then `ls -l` does not ask each file. If ACLs are checked, this answer would forbid the access.
+                let isLabel = name.starts(with: "security.".utf8)
+                throw isLabel || !enforcesACLs && name == ExtendedAttributes.accessACL
+                    ? .notSupported : .noData
             }
             try send(id, value, upTo: load(body, fuse_xattr_size.self).size)
         case FUSE_OP_LISTXATTR:
@@ -422,7 +428,8 @@ public final class FuseServer: Sendable {
         var flags =
             FUSE_FLAG_ASYNC_READ | FUSE_FLAG_AUTO_INVAL_DATA | FUSE_FLAG_DO_READDIRPLUS
             | FUSE_FLAG_PARALLEL_DIROPS
-            | FUSE_FLAG_POSIX_ACL | FUSE_FLAG_MAX_PAGES | FUSE_FLAG_CACHE_SYMLINKS | FUSE_FLAG_INIT_EXT
+            | FUSE_FLAG_MAX_PAGES | FUSE_FLAG_CACHE_SYMLINKS | FUSE_FLAG_INIT_EXT
+        if enforcesACLs { flags |= FUSE_FLAG_POSIX_ACL }
         if Account.isRoot { flags |= FUSE_FLAG_PASSTHROUGH }
         flags &= offered
         canPass.store(flags & FUSE_FLAG_PASSTHROUGH != 0, ordering: .relaxed)

@@ -15,7 +15,7 @@ extension Target {
     ) throws {
         let source = MountSource(path: path, name: name) { [self] in try open() }
         let mounted = try MountedTarget(source, only: only, complaints: tell)
-        let root = mounted.view.root
+        let (root, enforcesACLs) = (mounted.view.root, try mounted.view.mayHaveACLs())
         let place = MountPlace(place, tell)
         let directory = try place.directory(outside: root)
         if allowsOthers { try place.checkOthers(root) }
@@ -26,8 +26,10 @@ extension Target {
         var isEnded = false
         defer { if !isEnded { try? connection.unmount() } }
         TerminationSignal.finishes(true)
-        let server = FuseServer(connection)
-        try server.start { MountWorker(mounted, connection, $0) { server.passesFiles } }
+        let server = FuseServer(connection, enforcesACLs: enforcesACLs)
+        try server.start {
+            MountWorker(mounted, connection, $0, enforcesACLs: enforcesACLs) { server.passesFiles }
+        }
         try begun(connection.place)
         while try !server.hasEnded(within: .milliseconds(200)) {
             guard TerminationSignal.signal == nil else {

@@ -41,6 +41,19 @@ struct TargetLists {
         try file.commit(durably: true)
     }
 
+    /// Whether a text is in the file of any step's list. A list that is missing may have it.
+    func mayContain(_ text: StaticString) throws -> Bool {
+        try old != nil
+            || history.steps.contains { step in
+                let (name, directory) = (step.header.listName, try history.directory(step))
+                guard try directory.status(of: name) != nil else { return true }
+                let file = try directory.open(name, [.read, .noFollow, .nonBlocking])
+                return try calling("pread", directory.path(of: name)) { () throws(Errno) in
+                    try file.contains(text)
+                }
+            }
+    }
+
     /// The document of a step: the list that it found, and the one that the step before left.
     ///
     /// - Throws: `SyncError` with code `invalidDocument`. Its message names the snapshots that can be read.

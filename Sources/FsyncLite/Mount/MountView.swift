@@ -158,6 +158,15 @@ final class MountView: Sendable {
         }.map(\.name)
     }
 
+    /// Whether a list may have an ACL. A name of a file with this text counts, too.
+    func mayHaveACLs() throws -> Bool {
+        let text: StaticString = "posix_acl"
+        let isInManifest = try calling("pread", state.path(of: .manifest)) { () throws(Errno) in
+            try manifest.descriptor.contains(text)
+        }
+        return try isInManifest || lists.mayContain(text)
+    }
+
     private func allLines() throws -> ManifestLines {
         try lines.withLock { lines in
             if let lines { return lines }

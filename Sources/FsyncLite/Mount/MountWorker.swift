@@ -6,6 +6,7 @@ final class MountWorker: FuseWorker {
     private let mounted: MountedTarget
     private let connection: FuseConnection
     private let turn: FuseTurn
+    private let enforcesACLs: Bool
     private let passes: () -> Bool
     private let reader = RowReader()
     private let presentReader = EntryReader()
@@ -19,10 +20,11 @@ final class MountWorker: FuseWorker {
     )
 
     init(
-        _ mounted: MountedTarget, _ connection: FuseConnection, _ turn: FuseTurn,
+        _ mounted: MountedTarget, _ connection: FuseConnection, _ turn: FuseTurn, enforcesACLs: Bool,
         passes: @escaping () -> Bool
     ) {
         (self.mounted, self.connection, self.turn, self.passes) = (mounted, connection, turn, passes)
+        self.enforcesACLs = enforcesACLs
     }
 
     // MARK: Views
@@ -96,8 +98,8 @@ final class MountWorker: FuseWorker {
             let name = try with(slot) { _, entry in entry.name }
             return own(node, .symlink, 0o777, size: link.above.utf8.count + name.count)
         case .date(let slot):
-            let status = try with(slot) { view, entry in try view.rootFile(entry).status }
-            return FuseNode(node.number, status, lifetime: MountWorker.short)
+            let root = try with(slot) { view, entry in try view.rootFile(entry) }
+            return FuseNode(node.number, shown(root.status, root.extended), lifetime: MountWorker.short)
         case .object(let slot, let object, _):
             _ = try seek(slot, object)
             return present(slot)
@@ -107,7 +109,18 @@ final class MountWorker: FuseWorker {
     /// The row that was read last.
     private func present(_ slot: UInt64) -> FuseNode {
         let node = MountNode.object(slot, reader.object, hasExtended: !reader.extended.isEmpty)
-        return FuseNode(node.number, reader.status, lifetime: MountWorker.long)
+        return FuseNode(node.number, shown(reader.status, reader.extended), lifetime: MountWorker.long)
+    }
+
+    /// The status as the kernel may have it. If it does not check ACLs, only the owner may use a file with one.
+    private func shown(_ status: FileStatus, _ extended: ExtendedAttributes) -> FileStatus {
+        guard !enforcesACLs, extended[ExtendedAttributes.accessACL] != nil else { return status }
+        mounted.complain(
+            "a new snapshot has files with ACLs, and shows them to their owners only. To let others in, mount again"
+        )
+        var status = status
+        status.permissions &= 0o7700
+        return status
     }
 
     /// One that the mount itself has.
