@@ -29,7 +29,8 @@ extension StateDirectory {
         }
         guard try mark == .unsupported || root.fileSystem != nil || names(root) else {
             throw refuse(
-                "it has no mark of a state, and its documents do not name this directory")
+                "it may be the copy of another target's state: it has no mark, and its documents name other files"
+            )
         }
     }
 

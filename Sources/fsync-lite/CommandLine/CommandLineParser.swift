@@ -69,8 +69,16 @@ struct CommandLineParser: Sendable {
         let required = command.arguments.filter { !$0.isOptional }
         if values.count < required.count {
             let missing = required[values.count...].map(\.name).joined(separator: ", ")
+            let usage = "usage: \(program.usage(of: command))"
+            let job = command.options.first { $0.replacesArguments && $0.placeholder == "JOB" }
+            guard let job, values.count == 1 else {
+                throw UsageError("'\(command.name)' is missing \(missing)", hint: usage)
+            }
             throw UsageError(
-                "'\(command.name)' is missing \(missing)", hint: "usage: \(program.usage(of: command))")
+                "'\(command.name)' is missing \(missing)",
+                hint:
+                    "for a job: \(program.name) \(command.name) \(job.name) \(Shell.word(values[0])); \(usage)"
+            )
         }
         var spare = values.count - required.count
         var remaining = values[...]

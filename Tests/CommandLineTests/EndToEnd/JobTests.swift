@@ -47,6 +47,11 @@ struct JobTests {
 
     // MARK: Names
 
+    @Test func aPreviewOfAJobNeedsItsOption() throws {
+        let scene = try MirrorScene([:], inMemory: true)
+        try scene.run("plan", "photos").expect(64, says: "for a job: fsync-lite plan --job photos; usage: ")
+    }
+
     @Test func whereAJobIsMissingTheErrorListsThem() throws {
         let scene = try scene("", #", "sys": {"source": "/etc", "target": "/nowhere/etc"}"#)
         let list =
