@@ -20,7 +20,7 @@ struct MountPlace {
             throw refusal(.mountPointInTarget(try target.presentPath()))
         }
         guard try DirectoryListing.names(in: directory).isEmpty else {
-            throw refusal(.occupiedMountPoint(file.bytes, isDirectory: true))
+            throw refusal(.occupiedMountPoint(try directory.presentPath(), isDirectory: true))
         }
         return directory
     }

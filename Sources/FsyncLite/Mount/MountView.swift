@@ -99,13 +99,14 @@ final class MountView: Sendable {
             return isGone ? nil : try SnapshotName.index(of: name, in: snapshots)
         }
         let texts = snapshots.map { MountView.date($0) }
-        let counts = Dictionary(texts.lazy.map { ($0, 1) }, uniquingKeysWith: +)
+        // Of several in one second, the oldest has the plain name, which a program may be using already.
+        let oldest = Dictionary(texts.indices.lazy.map { (texts[$0], $0) }, uniquingKeysWith: max)
         let shown = snapshots.indices.filter { chosen == nil || chosen == .some($0) }.map { index in
             let snapshot = snapshots[index]
-            let isAlone = counts[texts[index]] == 1
+            let isPlain = oldest[texts[index]] == index
             return Shown(
                 slot: slot(snapshot.id), index: index, id: snapshot.id,
-                name: Array((isAlone ? texts[index] : "\(texts[index])-\(snapshot.shortID)").utf8),
+                name: Array((isPlain ? texts[index] : "\(texts[index])-\(snapshot.shortID)").utf8),
                 created: snapshot.created, list: index > 0 ? steps[index - 1].header.listName : nil)
         }
         self.shown = shown

@@ -16,10 +16,10 @@ enum SnapshotMountCommand: ReadingCommand {
         summary: "Show each snapshot as a directory, to copy from.",
         discussion: """
             DIR gets a directory for each snapshot, named by its local time, such as 2026-11-23T07:57:55. The present tree \
-            is among them. latest and the labels are symlinks, and DIR/ids has the snapshots by their ids. All of it is \
-            read-only, and files have their recorded owners, groups, modes, ACLs and times. Copy from it with cp -a. If a file \
-            was edited or damaged, it cannot be opened, and standard error names it. The next run moves such an edit to the \
-            snapshot before it.
+            is among them. latest and the labels are symlinks. A label that looks like a date is only in DIR/ids, which has \
+            the snapshots by their ids. All of it is read-only, and files have their recorded owners, groups, modes, ACLs \
+            and times. Copy from it with cp -a. If a file was edited or damaged, it cannot be opened, and standard error \
+            names it. The next run moves such an edit to the snapshot before it.
             The command runs in the foreground. Ctrl-C, SIGTERM, SIGHUP or umount DIR end it. Other commands run as ever \
             meanwhile: new snapshots appear, and those that are removed disappear.
             Users other than root need the package fuse3. To mount at each boot, see scripts/systemd/fsync-lite-mount@.service.

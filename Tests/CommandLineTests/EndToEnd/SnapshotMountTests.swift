@@ -588,6 +588,8 @@ struct SnapshotMountTests {
         }
         let names = try mounted.dates()
         #expect(names.contains { $0.utf8.count > 20 }, "\(names)")
+        // The first of each second has the plain name.
+        #expect(Set(names.map { $0.prefix(19) }) == Set(names.filter { $0.utf8.count == 19 }.map { $0[...] }))
         let sizes = try names.map { try scene.text("old/\($0)/a").utf8.count }.sorted()
         #expect(sizes == Array(3..<(3 + names.count)))
         try mounted.end().expect(0)
