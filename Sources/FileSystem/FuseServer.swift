@@ -168,6 +168,8 @@ public final class FuseServer: Sendable {
     private static let threads = 10
     /// Threads that open and read files, which may take long: the others list meanwhile.
     private static let readers = 6
+    /// The requests that they take.
+    private static let slowRequests = [FUSE_OP_OPEN, FUSE_OP_READ, FUSE_OP_LSEEK].map(\.rawValue)
     private static let requestSize = 64 << 10
     private static let largestRead = 1 << 20
     /// The size of a file that may be shown as one with holes. To look for them in each small file takes time.
@@ -230,7 +232,7 @@ public final class FuseServer: Sendable {
             let message = UnsafeRawBufferPointer(rebasing: request[..<length])
             let head = message.load(as: fuse_request.self)
             turn.request = head.unique
-            guard [FUSE_OP_OPEN, FUSE_OP_READ, FUSE_OP_LSEEK].map(\.rawValue).contains(head.opcode) else {
+            guard FuseServer.slowRequests.contains(head.opcode) else {
                 answer(head, message, worker, reply)
                 continue
             }

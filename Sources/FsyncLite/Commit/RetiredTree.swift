@@ -28,7 +28,7 @@ enum RetiredTree {
     ///
     /// - Parameter transactions: those that are removed as a whole or in part. Younger trees have none of their
     ///   objects.
-    static func remove(of transactions: Set<FileName>, in state: StateDirectory) throws {
+    static func removeTrees(of transactions: Set<FileName>, in state: StateDirectory) throws {
         guard let last = transactions.max(), let trees = try state.trees(), let history = try state.history()
         else { return }
         let names = try DirectoryListing.names(in: trees).sorted()

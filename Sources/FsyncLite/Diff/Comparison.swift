@@ -210,14 +210,18 @@ extension ComparisonPolicy {
 
     /// The source's object is the recorded one, unchanged by all the times that its file system has.
     private func isAsRecorded(_ source: FileStatus, _ base: BaseStatus) -> Bool {
-        base.isSettled && isUnchanged(source, base.status) && isLasting(base.status)
+        isAsRecorded(source, base.status, wasSettled: base.isSettled)
+    }
+
+    private func isAsRecorded(_ source: FileStatus, _ recorded: FileStatus, wasSettled: Bool) -> Bool {
+        wasSettled && isUnchanged(source, recorded) && isLasting(recorded)
     }
 
     /// The times show that the source's content is the recorded one.
     ///
     /// - Parameter wasSettled: it was settled when it was recorded.
     func hasRecordedContent(_ source: FileStatus, _ recorded: FileStatus, wasSettled: Bool) -> Bool {
-        wasSettled && keepsIdentity && isUnchanged(source, recorded) && isLasting(recorded)
+        keepsIdentity && isAsRecorded(source, recorded, wasSettled: wasSettled)
             && source.equals(recorded, in: .content)
             && racyCheck?.devicesShowingStores.contains(source.device) ?? false
     }

@@ -121,7 +121,7 @@ struct Retention {
         let going = history.steps.indices.filter { $0 >= oldest || !isNeeded[$0] || !isNeeded[$0 + 1] }
         let directories = isNeeded.contains(false) ? Set(going.flatMap { history.steps[$0].directories }) : []
         let before = try history.measure(directories)
-        try RetiredTree.remove(of: directories, in: state)
+        try RetiredTree.removeTrees(of: directories, in: state)
         try cut(history.steps.dropFirst(oldest), keepsNone: steps.isEmpty)
 
         var newest = 0

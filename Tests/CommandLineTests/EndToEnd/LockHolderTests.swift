@@ -119,20 +119,4 @@ struct LockHolderTests {
             #expect(try scene.text("target/m/.fsync-lite/lock") == text)
         }
     }
-
-    @Test(.needs(.strace)) func aReaderWaitsForTheEndOfACommit() throws {
-        let scene = try MirrorScene(["a": "1"], inMemory: true).mirrored()
-        try scene.append("2", to: "source/a")
-        let apply = try PausedCommand(
-            ["apply", "source", "target"], in: scene.directory.path, at: .after("renameat2", of: "journal"))
-        #expect(try apply.waitForPause())
-        // It looks for the holder of the lock only if it finds a journal.
-        let list = try PausedCommand(
-            ["snapshot", "list", "target", "--ids"], in: scene.directory.path,
-            at: .after("openat", of: "locks"))
-        #expect(try list.waitForPause())
-        try apply.finish().expect(0)
-        let ids = try list.finish().expect(0).lines
-        #expect(ids.count == 3)
-    }
 }
