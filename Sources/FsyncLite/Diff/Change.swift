@@ -6,8 +6,9 @@ package enum Change: Hashable, Sendable {
     case match(Match)
     /// An entry of the source that needs a new object. `isDrift`: the manifest has this object at the path.
     case created(File, isDrift: Bool)
-    /// An entry of the target that is deleted. `isDrift`: no run made it. `base`: only until the pairing is done.
-    case deleted(File, isDrift: Bool, base: BaseEntry? = nil)
+    /// An entry of the target that is deleted. `isDrift`: no run made it. `base`: only until the decision. `isOpen`: its
+    /// extended attributes must be read.
+    case deleted(File, isDrift: Bool, base: BaseEntry? = nil, isOpen: Bool = false)
 
     package enum Kind: Sendable {
         case match, created, deleted
@@ -59,7 +60,7 @@ package enum Change: Hashable, Sendable {
     var file: File {
         switch self {
         case .match(let match): match.source
-        case .created(let file, _), .deleted(let file, _, _): file
+        case .created(let file, _), .deleted(let file, _, _, _): file
         }
     }
 
@@ -71,13 +72,13 @@ package enum Change: Hashable, Sendable {
         switch self {
         case .match(let match): match.target
         case .created: nil
-        case .deleted(let file, _, _): file
+        case .deleted(let file, _, _, _): file
         }
     }
 
     /// A deleted entry, with its base.
     var departure: TreeMerge.Departure {
-        guard case .deleted(let file, _, let base) = self else { preconditionFailure("this does not go") }
+        guard case .deleted(let file, _, let base, _) = self else { preconditionFailure("this does not go") }
         return (file, base)
     }
 
@@ -87,24 +88,25 @@ package enum Change: Hashable, Sendable {
         case .created(let file, let isDrift):
             return Head(
                 causes: isDrift ? .drift : .new, facts: Change.facts(of: file).union(.isCreated))
-        case .deleted(let file, let isDrift, let base):
+        case .deleted(let file, let isDrift, let base, let isOpen):
             var facts = Change.facts(of: file).union(.isDeleted)
             if file.isDirectory { facts.insert(.targetIsDirectory) }
             if file.path.isInState { facts.insert(.targetIsInState) }
             if base != nil { facts.insert(.hasBase) }
+            if isOpen { facts.insert(.needsInspection) }
             return Head(causes: isDrift ? .drift : .removed, facts: facts)
         }
     }
 
-    /// Sets the extended attributes of an entry that is not compared.
+    /// Sets the extended attributes of an entry that is not compared. It is no longer open.
     mutating func setExtended(_ extended: ExtendedAttributes) {
         switch self {
         case .match(var match):
             (match.source.extended, match.target.extended) = (extended, extended)
             self = .match(match)
-        case .deleted(var file, let isDrift, let base):
+        case .deleted(var file, let isDrift, _, _):
             file.extended = extended
-            self = .deleted(file, isDrift: isDrift, base: base)
+            self = .deleted(file, isDrift: isDrift)
         case .created: break
         }
     }
@@ -136,7 +138,9 @@ extension Change.Head {
     /// The entry gets a new object.
     var arrives: Bool { !facts.isDisjoint(with: [.replacesContent, .isCreated]) }
     var changesAttributes: Bool { !replacesContent && causes.changeAttributes }
-    var needsInspection: Bool { facts.contains(.needsInspection) }
+    var needsInspection: Bool { kind == .match && facts.contains(.needsInspection) }
+    /// The extended attributes of a deleted entry must be read.
+    var isUnexamined: Bool { kind == .deleted && facts.contains(.needsInspection) }
     var needsContentComparison: Bool { facts.contains(.needsContentComparison) }
     /// A look at the objects is needed before the decision.
     var isOpen: Bool { needsInspection || needsContentComparison }
@@ -222,8 +226,8 @@ extension PackedList<ChangeCoding> {
                 match.source = newValue
                 self[index] = .match(match)
             case .created(_, let isDrift): self[index] = .created(newValue, isDrift: isDrift)
-            case .deleted(_, let isDrift, let base):
-                self[index] = .deleted(newValue, isDrift: isDrift, base: base)
+            case .deleted(_, let isDrift, let base, let isOpen):
+                self[index] = .deleted(newValue, isDrift: isDrift, base: base, isOpen: isOpen)
             }
         }
     }

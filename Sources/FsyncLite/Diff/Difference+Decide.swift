@@ -103,29 +103,36 @@ extension Difference {
 
     /// Reads the extended attributes of entries that are deleted, or left in place without a comparison.
     private mutating func readUnexamined(_ lookUp: (File) throws -> ExtendedAttributes) rethrows {
-        guard !unexamined.isEmpty else { return }
-        for index in changes.indices where unexamined.contains(changes.targetPath(at: index)) {
-            var change = changes[index]
-            guard let target = change.target, let found = try extended(of: target, lookUp) else { continue }
-            change.setExtended(found)
+        for index in changes.indices {
+            var change: Change
+            let (file, base): TreeMerge.Departure
+            if changes.head(at: index).isUnexamined {
+                change = changes[index]
+                (file, base) = change.departure
+            } else if !unexamined.isEmpty, let known = unexamined[changes.targetPath(at: index)] {
+                change = changes[index]
+                (file, base) = known.departure
+            } else {
+                continue
+            }
+            change.setExtended(try extended(of: file, base, lookUp))
             changes[index] = change
         }
+        guard !unexamined.isEmpty else { return }
         for index in uncovered.indices {
-            if let found = try extended(of: uncovered[index].file, lookUp) {
-                uncovered[index].file.extended = found
-            }
+            guard let (file, base) = unexamined[uncovered[index].file.path]?.departure else { continue }
+            uncovered[index].file.extended = try extended(of: file, base, lookUp)
         }
         unexamined = PackedMap()
     }
 
-    /// The extended attributes of a target entry that is not compared; nil if they are known.
+    /// The extended attributes of a target entry that is not compared.
     private mutating func extended(
-        of file: File, _ lookUp: (File) throws -> ExtendedAttributes
-    ) rethrows -> ExtendedAttributes? {
-        guard let known = unexamined[file.path]?.departure else { return nil }
+        of file: File, _ base: BaseEntry?, _ lookUp: (File) throws -> ExtendedAttributes
+    ) rethrows -> ExtendedAttributes {
         var found = file
         found.extended = try lookUp(file)
-        if let base = known.base { noteDrift(of: found, base) }
+        if let base { noteDrift(of: found, base) }
         return found.extended
     }
 

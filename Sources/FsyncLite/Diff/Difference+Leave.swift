@@ -144,6 +144,10 @@ extension Difference {
             }
             stay.append(Match(source: source, target: file))
         }
+        for index in changes.indices where changes.head(at: index).isUnexamined {
+            let path = changes.path(at: index)
+            if !going.contains(path) { unexamined[path] = changes[index] }
+        }
         changes.remove(.deleted) { !going.contains($1.path(at: $0)) }
         changes.append(contentsOf: stay.lazy.map(Change.match))
         changes.sort()

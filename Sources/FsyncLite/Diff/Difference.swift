@@ -39,7 +39,8 @@ package struct Difference: Sendable {
     /// Entries whose new object is one more name of another file.
     package var links: [RelativePath: Link] = [:]
     var linkIndex = HardLinkIndex()
-    /// Target entries whose extended attributes must be read, with their base.
+    /// The target's entries whose extended attributes must be read, with their base, besides the deleted ones: they are
+    /// uncovered, or remain in the target.
     var unexamined = PackedMap<ChangeCoding>()
     /// If false, files are only protected from changes through other names.
     var mirrorsLinks: Bool { policy.attributes.contains(.hardLinks) }
@@ -158,19 +159,20 @@ package struct Difference: Sendable {
 
     private mutating func delete(_ departure: TreeMerge.Departure) {
         var (file, base) = departure
+        var isOpen = true
         // The history's record gets these attributes and the digest, too.
         if let base, policy.isProvenUnchanged(base.known, in: file.status) {
             (file.extended, file.digest) = (base.extended, base.digest)
-            if policy.alwaysInspects { unexamined[file.path] = .deleted(file, isDrift: false, base: base) }
-        } else {
-            unexamined[file.path] = .deleted(file, isDrift: false, base: base)
+            isOpen = policy.alwaysInspects
         }
         let isUncovered = wasUncovered(file, base)
         if isUncovered || file.path.parent.map(wereUncovered.contains) ?? false {
             wereUncovered.insert(file.path)
         }
         changes.append(
-            .deleted(file, isDrift: policy.commitSpans != nil && base == nil && !isUncovered))
+            .deleted(
+                file, isDrift: policy.commitSpans != nil && base == nil && !isUncovered,
+                base: isOpen ? base : nil, isOpen: isOpen))
         guard policy.pairsByNumber else { return }
         if let base {
             if base.differs(from: file.status) { edited.insert(file.path) }

@@ -70,10 +70,8 @@ struct ObjectMatching {
     /// Passes the departures without a match. The list is freed meanwhile.
     mutating func drainUnmatched(_ body: (TreeMerge.Departure) -> Void) {
         byInode = []
-        let isMatched = isMatched
-        departures.drain { index, departure in
-            if !isMatched[index] { body(departure.departure) }
-        }
+        departures.removeElements(at: { index, _ in isMatched[index] })
+        departures.drain { _, departure in body(departure.departure) }
     }
 
     /// The departure with the identity of this entry.

@@ -21,7 +21,7 @@ package enum ChangeCoding: PackedCoding {
             store.put(match.target, like: source)
             if let base = match.base { store.put(base, of: source, target) }
         case .created(let file, _): store.put(file)
-        case .deleted(let file, _, let base):
+        case .deleted(let file, _, let base, _):
             store.put(file)
             if let base { store.put(base, of: file.status, file.status) }
         }
@@ -40,7 +40,8 @@ package enum ChangeCoding: PackedCoding {
         case .created: return .created(file, isDrift: head.causes.contains(.drift))
         case .deleted:
             let base = head.hasBase ? store.base(&cursor, of: file.status, file.status) : nil
-            return .deleted(file, isDrift: head.causes.contains(.drift), base: base)
+            return .deleted(
+                file, isDrift: head.causes.contains(.drift), base: base, isOpen: head.isUnexamined)
         }
     }
 }

@@ -60,7 +60,7 @@ package struct ObjectsByPlace: Sendable {
 
 /// The places of objects by number. For an object that is not in the present list, the newest line is right.
 package struct Places: Sendable {
-    /// The content of a line in sixteen bytes. `position` is the offset of the name, or the index of the slot.
+    /// The content of a line in sixteen bytes. `position` is the offset of the name, or of the slot's path.
     private struct Location {
         /// 0 for a slot.
         let directory: UInt64
@@ -68,10 +68,11 @@ package struct Places: Sendable {
     }
 
     private var locations: [UInt64: Location] = [:]
-    private var slots: [(transaction: FileName, path: RelativePath)] = []
+    /// The transactions of the slots, each with the position at which its slots begin.
+    private var transactions: [(start: Int, name: FileName)] = []
     /// The directories that contain an object.
     private var directories: Set<UInt64> = []
-    /// The names, each with a NUL after it.
+    /// The names, and the paths of slots, each with a NUL after it.
     private var names: [UInt8] = []
 
     package init() {}
@@ -83,18 +84,24 @@ package struct Places: Sendable {
         for line in lines where locations[line.object] == nil {
             switch line.place {
             case .slot(let path):
-                locations[line.object] = Location(directory: 0, position: slots.count)
-                slots.append((line.transaction ?? transaction, path))
+                let transaction = line.transaction ?? transaction
+                if transactions.last?.name != transaction { transactions.append((names.count, transaction)) }
+                locations[line.object] = Location(directory: 0, position: names.count)
+                addName(path.bytes)
             case .inside(let directory, let name):
                 guard replaced.isEmpty || !replaced.contains(Inside(object: directory, name: name)) else {
                     continue
                 }
                 locations[line.object] = Location(directory: directory, position: names.count)
-                names += name.bytes
-                names.append(0)
+                addName(name.bytes)
             }
         }
         for case let inside? in lines.lazy.map(\.inside) { directories.insert(inside.object) }
+    }
+
+    private mutating func addName(_ name: some Sequence<UInt8>) {
+        names += name
+        names.append(0)
     }
 
     /// The places of new objects in these lines that known objects already have.
@@ -113,12 +120,13 @@ package struct Places: Sendable {
     /// The line of an object in the history. For a slot, it has the transaction.
     private func line(_ object: UInt64) -> StoredObject? {
         guard let location = locations[object] else { return nil }
+        let name = names[location.position...].prefix { $0 != 0 }
         guard location.directory > 0 else {
-            let slot = slots[location.position]
-            return StoredObject(object, .slot(slot.path), transaction: slot.transaction)
+            let next = transactions.partitionPoint { $0.start <= location.position }
+            return StoredObject(
+                object, .slot(RelativePath(validated: Array(name))), transaction: transactions[next - 1].name)
         }
-        guard let name = FileName(names[location.position...].prefix { $0 != 0 }) else { return nil }
-        return StoredObject(object, .inside(location.directory, name))
+        return FileName(name).map { StoredObject(object, .inside(location.directory, $0)) }
     }
 
     /// The lines as the record of this transaction has them.

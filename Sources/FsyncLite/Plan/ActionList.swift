@@ -82,7 +82,7 @@ public struct ActionList: RandomAccessCollection, Sendable {
         }
         let index = change(at: position)
         switch difference.changes[index] {
-        case .deleted(let file, let isDrift, _):
+        case .deleted(let file, let isDrift, _, _):
             return Action(.delete, file, causes: isDrift ? [.drift] : [.removed])
         case .created(let file, let isDrift):
             guard difference.changes.replaced(at: index) == nil else {

@@ -61,7 +61,7 @@ package struct ObjectNumbers: Sendable {
         for index in changes.indices where changes.head(at: index).isUnnumbered {
             switch changes[index] {
             case .created: continue
-            case .deleted(let file, _, _): found[index] = number(ofFound: file)
+            case .deleted(let file, _, _, _): found[index] = number(ofFound: file)
             case .match(let match):
                 if !isStep, let base = match.base, base.object != 0,
                     base.status.equals(match.target.status, in: .content)

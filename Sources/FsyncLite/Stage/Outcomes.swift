@@ -195,7 +195,7 @@ extension ManifestUpdate {
         for index in changes.indices where changes.head(at: index).hasOtherNames {
             switch changes[index] {
             case .created: continue
-            case .deleted(let file, _, _): touch(file)
+            case .deleted(let file, _, _, _): touch(file)
             case .match(let match):
                 if match.replacesContent || match.changesAttributes
                     || (match.isRenamed && !moves.isCarried(match))

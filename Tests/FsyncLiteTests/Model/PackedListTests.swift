@@ -153,7 +153,9 @@ struct PackedListTests {
         return switch random.next() % 4 {
         case 0: .created(file, isDrift: random.oneIn(2))
         case 1:
-            .deleted(file, isDrift: random.oneIn(2), base: random.oneIn(2) ? randomMatch(&random).base : nil)
+            .deleted(
+                file, isDrift: random.oneIn(2), base: random.oneIn(2) ? randomMatch(&random).base : nil,
+                isOpen: random.oneIn(2))
         default: .match(randomMatch(&random))
         }
     }
