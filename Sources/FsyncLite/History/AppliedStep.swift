@@ -156,33 +156,50 @@ struct AppliedStep: Sendable {
         return lines.values.sorted { $0.path < $1.path }
     }
 
+    /// An object that moves into the history, by the indices of its line.
+    private enum Moved {
+        case toSlot(object: UInt32)
+        case inside(directory: UInt32, change: UInt32)
+    }
+
     /// The places of the objects that the step moves into the history.
-    var stored: [StoredObject] {
-        var stored: [StoredObject] = []
+    var stored: some Sequence<StoredObject> {
+        var moved: [Moved] = []
         // Names of one file, and its copies, may move to several slots.
         var named: Set<UInt64> = []
         let changes = difference.changes
         var isInSlot = [Bool](repeating: false, count: changes.count)
-        func add(_ object: UInt64, _ place: StoredObject.Place) {
-            if named.insert(object).inserted { stored.append(StoredObject(object, place)) }
-        }
         for object in objects.indices where objects.items[object].origin == .leaving {
             let index = objects.items[object].index
             isInSlot[index] = true
-            add(numbers.found(index), .slot(objects.slotPath(object)))
+            if named.insert(numbers.found(index)).inserted { moved.append(.toSlot(object: UInt32(object))) }
         }
         // An object can also be replaced at another path, or by one in a directory that moves to its path. Then it
         // remains in its directory, which is deleted.
         for index in changes.indices where !isInSlot[index] {
             let head = changes.head(at: index)
-            guard head.kind == .deleted || head.replacesContent && !head.targetIsInState else { continue }
-            let path = changes.targetPath(at: index)
-            guard let name = path.fileName,
-                let parent = path.parent.flatMap({ changes.index(of: .deleted, at: $0) })
+            guard head.kind == .deleted || head.replacesContent && !head.targetIsInState,
+                let parent = changes.targetPath(at: index).parent,
+                let directory = changes.index(of: .deleted, at: parent),
+                named.insert(numbers.found(index)).inserted
             else { continue }
-            add(numbers.found(index), .inside(numbers.found(parent), name))
+            moved.append(.inside(directory: UInt32(directory), change: UInt32(index)))
         }
-        return stored
+        return moved.lazy.compactMap(line)
+    }
+
+    private func line(_ moved: Moved) -> StoredObject? {
+        switch moved {
+        case .toSlot(let object):
+            let object = Int(object)
+            return StoredObject(
+                numbers.found(objects.items[object].index), .slot(objects.slotPath(object)))
+        case .inside(let directory, let change):
+            let (directory, change) = (Int(directory), Int(change))
+            return difference.changes.targetPath(at: change).fileName.map {
+                StoredObject(numbers.found(change), .inside(numbers.found(directory), $0))
+            }
+        }
     }
 }
 
