@@ -104,17 +104,8 @@ extension Difference {
     /// Reads the extended attributes of entries that are deleted, or left in place without a comparison.
     private mutating func readUnexamined(_ lookUp: (File) throws -> ExtendedAttributes) rethrows {
         for index in changes.indices {
-            var change: Change
-            let (file, base): TreeMerge.Departure
-            if changes.head(at: index).isUnexamined {
-                change = changes[index]
-                (file, base) = change.departure
-            } else if !unexamined.isEmpty, let known = unexamined[changes.targetPath(at: index)] {
-                change = changes[index]
-                (file, base) = known.departure
-            } else {
-                continue
-            }
+            guard let (file, base) = unexaminedEntry(at: index) else { continue }
+            var change = changes[index]
             change.setExtended(try extended(of: file, base, lookUp))
             changes[index] = change
         }
@@ -124,6 +115,14 @@ extension Difference {
             uncovered[index].file.extended = try extended(of: file, base, lookUp)
         }
         unexamined = PackedMap()
+    }
+
+    /// The target's entry of a change, and its base, if its extended attributes must be read.
+    private func unexaminedEntry(at index: Int) -> TreeMerge.Departure? {
+        let head = changes.head(at: index)
+        if head.isUnexamined { return changes[departure: index] }
+        guard head.kind != .created, !unexamined.isEmpty else { return nil }
+        return unexamined[changes.targetPath(at: index)]?.departure
     }
 
     /// The extended attributes of a target entry that is not compared.
