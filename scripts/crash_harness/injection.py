@@ -62,6 +62,10 @@ ERRORS = {
 }
 
 
+# The exit code if a library of the tool cannot be read. Nothing ran.
+LOADER_FAILED = 127
+
+
 def errors(trial: Trial, name: str = "error", sample: int | None = None, every: bool = True) -> None:
     """Each error once, and from there on forever, which also breaks the way back. Or only one at each call."""
     trial.reset()
@@ -75,11 +79,13 @@ def errors(trial: Trial, name: str = "error", sample: int | None = None, every: 
             if code and code < 0 and any('"/proc/' in line for line in injected):
                 # libdispatch gives up if it cannot read about its own threads. That is like a kill.
                 code = None
+            if code == LOADER_FAILED:
+                code = None
             trial.results.count(name, injected)
             # After the commit, old objects are removed, and a failure is a note.
             sync_failed = call in SYNCING and bool(injected) and b"could not be tidied" not in run.errors
             case = f"{name} {trial.title} {call} {when} {error}"
-            settle(trial, case, code, how=trial.how(), sync_failed=sync_failed)
+            settle(trial, case, code, how=trial.how(), messages=run.errors, sync_failed=sync_failed)
 
 
 def modes(errors: list[str], index: int, number: int, every: bool) -> list[tuple[str, str]]:

@@ -7,8 +7,9 @@ from harness import disk, trees
 from harness.manifest import read_manifest
 from harness.trees import Tree, difference, same
 
-# The exit codes of a broken run. The last ones promise that nothing has changed.
-DONE, PENDING, UNCHANGED = 0, 6, (1, 4, 64, 65, 66, 69, 75)
+# The exit codes of a broken run. LISTED is done, except for the paths in its messages. The last ones promise that
+# nothing has changed.
+DONE, LISTED, PENDING, UNCHANGED = 0, 3, 6, (1, 4, 64, 65, 66, 69, 75)
 # The objects that the harness puts in the way, and finds again.
 FOREIGN = b"not the tool's"
 
@@ -20,6 +21,7 @@ def settle(trial: Trial, case: str, code: int | None, **circumstances) -> None:
 class Verdict:
     def __init__(self, trial: Trial, case: str) -> None:
         self.trial, self.case = trial, case
+        self.listed: set[bytes] = set()
 
     def fail(self, kind: str, message: str) -> None:
         self.trial.results.fail(kind, self.case, message)
@@ -29,15 +31,19 @@ class Verdict:
         code: int | None,
         *,
         how: str = "forward",
+        messages: bytes = b"",
         sync_failed: bool = False,
         is_rebooted: bool = False,
     ) -> None:
-        """`code` is what the run said; None when it could not.
+        """`code` is what the run said; None when it could not. `messages` name the paths that it listed.
 
         `how` it goes on: "forward", "back", "apply" for a recovery by the next apply, or
         "displace", which plants a foreign object in the way."""
         trial = self.trial
         was_pending, before = trial.is_pending(), trial.there()
+        if code == LISTED:
+            paths = trial.old.keys() | trial.new.keys()
+            self.listed = {path for path in paths if b"fsync-lite: " + path + b": " in messages}
         self._judge_code(code, was_pending, before, sync_failed)
         # Exit 6 without a journal: its removal could not be synced, so it may be back after a power cut. Both
         # trees are whole.
@@ -50,7 +56,7 @@ class Verdict:
             if not self._recover(how, may_refuse=sync_failed and not is_rebooted):
                 return
         after = self.without_foreign(trial.there(), foreign)
-        if not any(same(after, tree) for tree in wanted):
+        if not any(same(after, tree, {b".", *self.listed}) for tree in wanted):
             against = " or ".join(difference(after, tree) for tree in wanted)
             self.fail("mixture", f"{'pending' if was_pending else 'not pending'}, {how}: {against}")
             return
@@ -60,16 +66,18 @@ class Verdict:
 
     def _judge_code(self, code: int | None, was_pending: bool, before: Tree, sync_failed: bool) -> None:
         trial = self.trial
-        if code not in (None, DONE, PENDING, *UNCHANGED):
+        if code not in (None, DONE, LISTED, PENDING, *UNCHANGED):
             self.fail("untruthful", f"crashed, or no outcome of what was done: {code}")
-        if code == 0 and not same(before, trial.new, ()):
-            self.fail("untruthful", "exit 0 without the new tree: " + difference(before, trial.new))
-        if code == 0 and sync_failed:
-            self.fail("untruthful", "exit 0 although a sync failed")
+        if code == LISTED and not self.listed:
+            self.fail("untruthful", f"exit {code} without a path")
+        if code in (DONE, LISTED) and not same(before, trial.new, self.listed):
+            self.fail("untruthful", f"exit {code} without the new tree: " + difference(before, trial.new))
+        if code in (DONE, LISTED) and sync_failed:
+            self.fail("untruthful", f"exit {code} although a sync failed")
         if code in UNCHANGED and (was_pending or not same(before, trial.old)):
             changes = difference(before, trial.old)
             self.fail("untruthful", f"exit {code} and the target changed: {changes}")
-        if trial.exchanges and not (same(before, trial.old) or same(before, trial.new)):
+        if trial.exchanges and not (same(before, trial.old) or same(before, trial.new, {b".", *self.listed})):
             self.fail("mixture", "before any recovery: " + difference(before, trial.old))
 
     def _recovered_tree(self, how: str) -> Tree:
