@@ -1,7 +1,7 @@
 import FileSystem
 import Synchronization
 
-/// Reads the directories of a tree in the order of a scan. If it helps, other threads read ahead of the scan itself.
+/// Reads the directories of a tree in the order of a scan. In all but small trees, other threads read ahead of the scan.
 ///
 /// The unread parts are in one list in the order of the scan. A directory that was read is replaced by its
 /// subdirectories and later windows. So the first part that no thread has taken is the earliest one. The scan reads the
@@ -12,7 +12,6 @@ final class DirectoryPrefetch {
     let root: ReadingList.Reading
     private let shared: Shared
     private let reader: DirectoryReader
-    private var thread = MeasuredThread()
 
     init(_ root: Directory, _ options: TreeScan.Options, filter: FilteredWalk?) throws(SystemError) {
         let device = try root.status().device
@@ -35,15 +34,13 @@ final class DirectoryPrefetch {
         while true {
             switch shared.next(id) {
             case .ready(let result): return try result.get()
-            case .wait, .park, .end: shared.ready.wait()
+            case .wait, .end: shared.ready.wait()
             case .read(let assignment):
                 let directory = Result { () throws(SystemError) in
                     if let directory = assignment.directory { return directory }
                     return try parent()
                 }
-                if let result = shared.read(assignment, in: directory, reader, &thread) {
-                    return try result.get()
-                }
+                if let result = shared.read(assignment, in: directory, reader) { return try result.get() }
             }
         }
     }
@@ -53,38 +50,30 @@ final class DirectoryPrefetch {
         shared.discard(ids)
     }
 
-    fileprivate struct MeasuredThread: ~Copyable {
-        var meter = ThreadMeter()
-        var reads = 0
-    }
-
     private final class Shared: Sendable {
         private let list: Mutex<ReadingList>
-        private let isAdaptive: Bool
         private let makeReader: @Sendable () -> DirectoryReader
         /// Wakes the scan.
         let ready = Semaphore()
-        /// They wake helpers without work, and surplus helpers. One semaphore would often wake the wrong ones.
-        private let (work, parked) = (Semaphore(), Semaphore())
+        /// Wakes helpers without work.
+        private let work = Semaphore()
         private let ended = Semaphore()
 
         init(_ options: TreeScan.Options, _ makeReader: @escaping @Sendable () -> DirectoryReader) {
             self.makeReader = makeReader
-            isAdaptive = options.threads.count > 1
             list = Mutex(
                 ReadingList(
-                    ReaderCount(options.threads, processors: options.processors),
-                    descriptors: options.threads.upperBound > 1 ? options.descriptors : 0))
+                    helpers: options.threads - 1, descriptors: options.threads > 1 ? options.descriptors : 0))
         }
 
-        /// Changes the list. Then wakes threads and closes handles without the lock.
+        /// Changes the list. Then starts and wakes threads and closes handles without the lock.
         private func change<Value: Sendable>(_ body: (inout ReadingList) -> Value) -> Value {
             let (value, deferred) = list.withLock { list in
                 let value = body(&list)
                 return (value, list.takeDeferred())
             }
             for _ in 0..<deferred.wakings.idle { work.signal() }
-            for _ in 0..<deferred.wakings.parked { parked.signal() }
+            for _ in 0..<deferred.wakings.new { startHelper() }
             if deferred.wakings.scan { ready.signal() }
             return value
         }
@@ -95,7 +84,6 @@ final class DirectoryPrefetch {
                 listed: listed, window: try reader.window(listed.firstWindow, of: listed, in: root),
                 directory: root)
             change { $0.insertRoot(&reading) }
-            startHelpers()
             return reading
         }
 
@@ -106,19 +94,12 @@ final class DirectoryPrefetch {
         /// Reads a part. Returns it if the scan waits for it.
         func read(
             _ assignment: ReadingList.Assignment, in directory: Result<Directory, SystemError>,
-            _ reader: DirectoryReader,
-            _ thread: inout MeasuredThread
+            _ reader: DirectoryReader
         ) -> Result<ReadingList.Reading, SystemError>? {
-            let isMeasured = isAdaptive && thread.reads % assignment.sampling == 0
-            thread.reads += 1
-            let before = isMeasured ? thread.meter.now(isBefore: true) : nil
             let result = Result { () throws(SystemError) in
                 try Shared.read(assignment.part, of: assignment.parent, in: directory.get(), reader)
             }
-            let times = before.map { thread.meter.now() - $0 }
-            let finished = change { $0.finish(assignment, result, times) }
-            if isMeasured { startHelpers() }
-            return finished
+            return change { $0.finish(assignment, result) }
         }
 
         private static func read(
@@ -139,31 +120,27 @@ final class DirectoryPrefetch {
 
         // MARK: Helpers
 
-        private func startHelpers() {
-            while let number = change({ $0.takeHelper() }) {
-                do {
-                    try WorkerThread().start { [self] in
-                        help(number)
-                        ended.signal()
-                    }
-                } catch {
-                    // The system has no threads left, so the present threads read.
+        private func startHelper() {
+            do {
+                try WorkerThread().start { [self] in
+                    help()
                     ended.signal()
                 }
+            } catch {
+                // The system has no threads left, so the present threads read.
+                ended.signal()
             }
         }
 
-        private func help(_ number: Int) {
+        private func help() {
             let reader = makeReader()
-            var thread = MeasuredThread()
             while true {
-                switch change({ $0.nextOfHelper(number) }) {
+                switch change({ $0.nextOfHelper() }) {
                 case .end, .ready: return
                 case .wait: work.wait()
-                case .park: parked.wait()
                 case .read(let assignment):
                     guard let directory = assignment.directory else { return }
-                    _ = read(assignment, in: .success(directory), reader, &thread)
+                    _ = read(assignment, in: .success(directory), reader)
                 }
             }
         }

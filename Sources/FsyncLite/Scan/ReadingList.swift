@@ -32,24 +32,20 @@ struct ReadingList: Sendable {
         let isReserved: Bool
         /// Whether the scan waits for it.
         let isNeeded: Bool
-        /// The values of `ReaderCount` when it was taken.
-        let epoch: Int
-        let sampling: Int
     }
 
     enum Step: Sendable {
         case ready(Result<Reading, SystemError>)
         case read(Assignment)
         case wait
-        /// For helper threads: there are too many, or the scan has ended.
-        case park
+        /// For helper threads: the scan has ended.
         case end
     }
 
-    /// The threads to wake.
+    /// The threads to start and to wake.
     struct Wakings: Sendable {
+        var new = 0
         var idle = 0
-        var parked = 0
         var scan = false
     }
 
@@ -74,8 +70,11 @@ struct ReadingList: Sendable {
 
     /// If so many entries wait for the scan, reading ahead pauses.
     private static let entryLimit = 32_768
+    /// A thread is worth its start if it has at least so many parts to read.
+    private static let partsPerHelper = 8
 
-    private(set) var count: ReaderCount
+    /// The most helpers.
+    private let helperLimit: Int
     /// The slots by number. Slot 0 is both ends of the list.
     private var slots: [Slot]
     private var free: [Int] = []
@@ -84,14 +83,14 @@ struct ReadingList: Sendable {
     private var descriptorLimit: Int
     private var awaited = 0
     private var helpers = 0
-    private var (idle, parked) = (0, 0)
+    private var idle = 0
     private var isOver = false
     private var wakings = Wakings()
     /// The handles to close, without the lock.
     private var closing: [Directory] = []
 
-    init(_ count: ReaderCount, descriptors: Int) {
-        (self.count, descriptorLimit) = (count, descriptors)
+    init(helpers: Int, descriptors: Int) {
+        (helperLimit, descriptorLimit) = (helpers, descriptors)
         slots = [Slot()]
         (slots[0].previous, slots[0].next) = (0, 0)
     }
@@ -122,14 +121,8 @@ struct ReadingList: Sendable {
     }
 
     /// The next step of a helper.
-    ///
-    /// - Parameter number: from 0.
-    mutating func nextOfHelper(_ number: Int) -> Step {
+    mutating func nextOfHelper() -> Step {
         if isOver { return .end }
-        if number >= count.threads - 1 {
-            parked += 1
-            return .park
-        }
         if let assignment = take() { return .read(assignment) }
         idle += 1
         return .wait
@@ -154,20 +147,17 @@ struct ReadingList: Sendable {
         if isReserved { descriptors += 1 }
         return Assignment(
             id: id, part: slots[id].part, parent: parent, directory: parent.directory,
-            isReserved: isReserved, isNeeded: isNeeded, epoch: count.epoch,
-            sampling: count.sampling)
+            isReserved: isReserved, isNeeded: isNeeded)
     }
 
     // MARK: Ending parts
 
     /// Replaces a part by its contents.
     ///
-    /// - Parameter times: the times of the reading, if it was measured.
     /// - Returns: the result, if the scan waits for it.
     mutating func finish(
-        _ assignment: Assignment, _ result: Result<Reading, SystemError>, _ times: ThreadTimes?
+        _ assignment: Assignment, _ result: Result<Reading, SystemError>
     ) -> Result<Reading, SystemError>? {
-        if let times, assignment.epoch == count.epoch { learn(times) }
         if awaited == assignment.id { (awaited, wakings.scan) = (0, true) }
         var isWanted = true
         if case .discarded = slots[assignment.id].phase { isWanted = false }
@@ -249,7 +239,7 @@ struct ReadingList: Sendable {
             }
         }
         // Not for a single directory: waking a thread costs as much as reading a small one.
-        if shared > 1, entries < ReadingList.entryLimit / 2 { wakeIdle() }
+        if entries < ReadingList.entryLimit / 2 { wakeIdle(atMost: shared - 1) }
     }
 
     private mutating func add(_ part: Part, of parent: ListedDirectory, before next: Int?) -> Int {
@@ -294,12 +284,14 @@ struct ReadingList: Sendable {
         let before = entries
         entries -= count
         let half = ReadingList.entryLimit / 2
-        if before >= half, entries < half { wakeIdle() }
+        if before >= half, entries < half { wakeIdle(atMost: idle) }
     }
 
-    private mutating func wakeIdle() {
-        wakings.idle += idle
-        idle = 0
+    private mutating func wakeIdle(atMost count: Int) {
+        let woken = max(min(idle, count), 0)
+        wakings.idle += woken
+        idle -= woken
+        if idle == 0 { startHelpers() }
     }
 
     /// Forgets parts that the scan will not ask for, with all their contents.
@@ -323,19 +315,14 @@ struct ReadingList: Sendable {
 
     // MARK: Helpers
 
-    private mutating func learn(_ times: ThreadTimes) {
-        let before = count.threads
-        count.learn(times)
-        guard count.threads > before else { return }
-        wakings.parked += parked
-        parked = 0
-    }
-
-    /// The number of the next helper to start; nil if there are enough.
-    mutating func takeHelper() -> Int? {
-        guard !isOver, helpers < count.threads - 1 else { return nil }
-        helpers += 1
-        return helpers - 1
+    /// Starts more helpers if all are busy and enough parts are known.
+    private mutating func startHelpers() {
+        while helpers < helperLimit,
+            slots.count - free.count > (helpers + 1) * ReadingList.partsPerHelper
+        {
+            helpers += 1
+            wakings.new += 1
+        }
     }
 
     /// Closes all directories. No thread may be reading.
@@ -347,9 +334,8 @@ struct ReadingList: Sendable {
     /// Ends all helpers, and returns the number that were started.
     mutating func end() -> Int {
         isOver = true
-        wakeIdle()
-        wakings.parked += parked
-        parked = 0
+        wakings.idle += idle
+        idle = 0
         return helpers
     }
 }

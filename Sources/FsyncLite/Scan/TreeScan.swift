@@ -40,10 +40,8 @@ package final class TreeScan: EntryStream {
             self.stopsAtMounts = stopsAtMounts
         }
 
-        /// The number of threads that read directories, including the scan's own: at first, and at most.
-        package var threads = 1...1
-        /// The processors that this scan may use.
-        package var processors = 1.0
+        /// The most threads that read directories, including the scan's own.
+        package var threads = 1
         /// The most directories that may be open for reading ahead.
         package var descriptors = 0
         /// Reports the number of entries to the monitor. Of two parallel scans, only one should do so.
@@ -91,15 +89,14 @@ package final class TreeScan: EntryStream {
             return options
         }
 
-        /// The same, with directories read ahead by as many threads as wait for the disk.
+        /// The same, with directories read ahead.
         ///
         /// - Parameters:
         ///   - trees: the number of parallel scans.
-        ///   - limit: the most threads of all scans; nil for the usual limit of each.
+        ///   - limit: the most threads of all scans; nil for the usual number of each.
         package func prefetching(trees: Int = 1, threads limit: Int? = nil) -> Options {
             var options = self
-            options.threads = 1...max(limit.map { $0 / trees } ?? Processors.mostThreads, 1)
-            options.processors = Double(Processors.usable) / Double(trees)
+            options.threads = max(limit.map { $0 / trees } ?? Processors.readers, 1)
             options.descriptors = DescriptorBudget.ahead / trees
             return options
         }
