@@ -58,6 +58,12 @@ public struct FileSystemInfo: Sendable, Equatable {
 
     private static let local: Set = ["ext4", "xfs", "btrfs", "tmpfs", "zfs", "f2fs", "bcachefs", "overlay"]
     private static let remote: Set = ["nfs", "ceph"]
+    /// Another machine or process answers each request.
+    private static let waiting: Set = ["nfs", "cifs", "smb2", "ceph", "9p", "fuse"]
+
+    /// The number of threads that read the directories of a tree. With four, a flash disk serves four requests at a time,
+    /// and neither a rotating disk nor a cached tree is slower than with one thread.
+    public var readers: Int { FileSystemInfo.waiting.contains(name) ? 16 : 4 }
 
     /// Whether files may share blocks.
     public var mayShareBlocks: Bool { !["ext4", "tmpfs"].contains(name) }
@@ -94,8 +100,7 @@ public struct FileSystemInfo: Sendable, Equatable {
 extension FileSystemInfo {
     /// The smallest unit of space for a file. File systems of other machines report the size of a transfer instead.
     private var unit: ByteCount {
-        let reportsTransfers = ["nfs", "cifs", "smb2", "ceph", "9p", "fuse"].contains(name)
-        return reportsTransfers ? min(blockSize, 4096) : max(blockSize, 1)
+        FileSystemInfo.waiting.contains(name) ? min(blockSize, 4096) : max(blockSize, 1)
     }
 
     /// The space of an object beside its content and names, that of a directory, and the shortest symlink with a block.

@@ -14,8 +14,4 @@ public enum Processors {
 
     /// The number of threads that keep the processors busy.
     public static let defaultThreads = min(usable, mostThreads)
-
-    /// The number of threads that read the directories of a tree. With eight, a flash disk answers eight requests at a
-    /// time; a rotating disk and a cached tree are not slower than with one.
-    public static let readers = 8
 }

@@ -19,7 +19,8 @@ final class DirectoryPrefetch {
             DirectoryReader(options, filter: filter, rootDevice: device)
         }
         reader = makeReader()
-        shared = Shared(options, makeReader)
+        let threads = try options.threads ?? FileSystemInfo(of: root).readers
+        shared = Shared(threads, options.descriptors, makeReader)
         self.root = try shared.read(root: root, reader)
     }
 
@@ -59,11 +60,9 @@ final class DirectoryPrefetch {
         private let work = Semaphore()
         private let ended = Semaphore()
 
-        init(_ options: TreeScan.Options, _ makeReader: @escaping @Sendable () -> DirectoryReader) {
+        init(_ threads: Int, _ descriptors: Int, _ makeReader: @escaping @Sendable () -> DirectoryReader) {
             self.makeReader = makeReader
-            list = Mutex(
-                ReadingList(
-                    helpers: options.threads - 1, descriptors: options.threads > 1 ? options.descriptors : 0))
+            list = Mutex(ReadingList(helpers: threads - 1, descriptors: threads > 1 ? descriptors : 0))
         }
 
         /// Changes the list. Then starts and wakes threads and closes handles without the lock.

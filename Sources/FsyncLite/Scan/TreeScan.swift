@@ -40,8 +40,8 @@ package final class TreeScan: EntryStream {
             self.stopsAtMounts = stopsAtMounts
         }
 
-        /// The most threads that read directories, including the scan's own.
-        package var threads = 1
+        /// The most threads that read directories, including the scan's own; nil for the usual number of the file system.
+        package var threads: Int? = 1
         /// The most directories that may be open for reading ahead.
         package var descriptors = 0
         /// Reports the number of entries to the monitor. Of two parallel scans, only one should do so.
@@ -93,10 +93,10 @@ package final class TreeScan: EntryStream {
         ///
         /// - Parameters:
         ///   - trees: the number of parallel scans.
-        ///   - limit: the most threads of all scans; nil for the usual number of each.
+        ///   - limit: the most threads of all scans; nil for the usual numbers.
         package func prefetching(trees: Int = 1, threads limit: Int? = nil) -> Options {
             var options = self
-            options.threads = max(limit.map { $0 / trees } ?? Processors.readers, 1)
+            options.threads = limit.map { max($0 / trees, 1) }
             options.descriptors = DescriptorBudget.ahead / trees
             return options
         }
