@@ -134,7 +134,8 @@ enum StatusCommand: ReadingCommand {
         }
         let settings = isAll ? try SettingsSources(invocation) : nil
         let known = isAll ? KnownTarget.all() : []
-        let jobs = try settings.map { try allJobs($0, orOnly: known) } ?? []
+        // If there are known targets, having no jobs is not an error.
+        let jobs = try settings.map { try known.isEmpty ? $0.someJobs() : $0.jobs() } ?? []
         if let settings, known.isEmpty, jobs.allSatisfy({ $0.disabled != nil }) {
             Console.complain(settings.nothingEnabled)
         }
@@ -178,16 +179,6 @@ enum StatusCommand: ReadingCommand {
             if isJSON { return try StatusDocument.write(asked, status, to: &console) }
             try console.line("target     \(LocalFile(bytes: asked.shownTarget))")
             try write(status, to: &console)
-        }
-    }
-
-    /// All jobs. If there are known targets, having no jobs is not an error.
-    private static func allJobs(_ settings: SettingsSources, orOnly known: [KnownTarget]) throws -> [Job] {
-        do {
-            return try settings.someJobs()
-        } catch let error as UsageError {
-            guard !known.isEmpty else { throw error }
-            return []
         }
     }
 
