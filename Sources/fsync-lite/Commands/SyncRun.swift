@@ -90,7 +90,9 @@ struct SyncRun {
             throw UsageError("--quiet and --verbose exclude each other", hint: "leave one out")
         }
         var options = try SyncOptions(self.given)
-        if client == nil, case .directory(let path) = source { try options.complain(ofPatternsFrom: path) }
+        if client == nil, case .directory(let path) = source {
+            try options.filters.complain(ofPatternsFrom: path)
+        }
         if let rate = options.bandwidth, rate < 1000, !self.given.has(.quiet) {
             Console.complain("note: the bandwidth is \(rate) B a second; 50M is 50 MiB")
         }
