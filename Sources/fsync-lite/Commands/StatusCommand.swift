@@ -203,8 +203,12 @@ enum StatusCommand: ReadingCommand {
         guard !last.began.isYoung(by: limit) else { return .done }
         let isAhead = last.began.isAhead()
         let age = isAhead ? "in the future" : "\(ElapsedTime(since: last.began)) ago"
+        let result =
+            last.isComplete
+            ? "complete" : "incomplete: \(Amount.entries(last.problems)) could not be mirrored"
         asked.complain(
-            "the last run began \(age), at \(words(last))" + (isAhead ? ". Is the clock right?" : ""))
+            "the last run began \(age), at \(last.began.localText) (\(result))"
+                + (isAhead ? ". Is the clock right?" : ""))
         return .different
     }
 
@@ -225,13 +229,6 @@ enum StatusCommand: ReadingCommand {
             lines.append("last check      \(time.localText)   \(check.text)")
         }
         return lines
-    }
-
-    /// When the run began, and whether it mirrored everything.
-    private static func words(_ run: LastRun) -> String {
-        "\(run.began.localText) "
-            + (run.isComplete
-                ? "(complete)" : "(incomplete: \(Amount.entries(run.problems)) could not be mirrored)")
     }
 
     /// When the run began, and the progress of its phase.
