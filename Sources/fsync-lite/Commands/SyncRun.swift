@@ -63,7 +63,7 @@ struct SyncRun {
             given = try saved.options(from: file, beside: invocation)
             if client != nil {
                 source = .directory(saved.source)
-                target = try SyncRun.target(of: invocation)
+                target = try invocation.argument(SyncRun.target)
             } else {
                 source = try SyncRun.source(saved.source, given)
                 target = try SyncRun.target(saved.target)
@@ -77,7 +77,9 @@ struct SyncRun {
                     try job.map { try SyncRun.source($0.source, given) }
                     ?? SyncRun.source(invocation.argument(SyncRun.source), given)
             }
-            target = try job?.target ?? SyncRun.target(of: invocation)
+            let typed = try job?.target ?? invocation.argument(SyncRun.target)
+            // A client's target is a path on this machine, whatever characters it has.
+            target = try job == nil && client == nil ? SyncRun.target(typed) : typed
             saved = nil
             settable += OptionDescription.planning
         }
@@ -122,12 +124,6 @@ struct SyncRun {
     static func source(_ source: MirrorSource, _ given: GivenOptions) throws -> MirrorSource {
         guard case .remote(let endpoint, _) = source else { return source }
         return .remote(endpoint, try RemoteAccess(given))
-    }
-
-    private static func target(of invocation: Invocation) throws -> [UInt8] {
-        let path = try invocation.argument(target)
-        // A client's target is a path on this machine, whatever characters it has.
-        return try invocation.client == nil ? target(path) : path
     }
 
     private static func target(_ path: [UInt8]) throws -> [UInt8] {
