@@ -223,7 +223,7 @@ struct RemoteInvocation {
                 ? FarTerminal.longestDocument : wantsReport ? FarTerminal.longestReport : 0,
             isRaw: given.has(ManifestListCommand.null) && !StandardStream.output.isTerminal)
         let result = Result { try run(terminal, wantsReport: wantsReport) }
-        if terminal.hasWritten { console.begin() }
+        if terminal.hasWritten { console.isBegun = true }
         let code: Int32
         do {
             code = try result.get()

@@ -6,7 +6,7 @@ import Synchronization
 struct Console: ByteSink {
     private var buffer: [UInt8] = []
     /// Some output was written and cannot be discarded.
-    private(set) var isBegun = false
+    var isBegun = false
     /// Standard output must have one JSON document, even after an error.
     var wantsDocument = false
 
@@ -23,9 +23,6 @@ struct Console: ByteSink {
     mutating func discard() {
         buffer = []
     }
-
-    /// Notes that output was written in another way.
-    mutating func begin() { isBegun = true }
 
     mutating func flush() throws {
         guard !buffer.isEmpty else { return }
