@@ -75,9 +75,7 @@ enum SnapshotText {
         }
         try document.end(to: &console)
     }
-}
 
-extension SnapshotText {
     /// Such as `3f2a9c01, 8b1c22d0`.
     static func names(_ snapshots: [Snapshot]) -> String {
         let ids = snapshots.map(\.shortID)
