@@ -202,7 +202,7 @@ enum StatusCommand: ReadingCommand {
         }
         guard !last.began.isYoung(by: limit) else { return .done }
         let isAhead = last.began.isAhead()
-        let age = isAhead ? "in the future" : "\(ElapsedTime(since: last.began)) ago"
+        let age = isAhead ? "in the future" : "\(last.began.elapsed()) ago"
         let result =
             last.isComplete
             ? "complete" : "incomplete: \(Amount.entries(last.problems)) could not be mirrored"
