@@ -89,7 +89,7 @@ import Testing
             }
             for line in word.hint.matches(of: /fsync-lite ([a-z]+)( [a-z]+)?/) {
                 let words = line.output.0.split(separator: " ").dropFirst().map { Array($0.utf8) }
-                #expect(CommandLookup(program: program).match(words) != nil, "\(word.hint)")
+                #expect(program.command(beginning: words) != nil, "\(word.hint)")
             }
             if let command = word.command {
                 #expect(program.descriptions.contains { $0.name == command }, "\(command)")

@@ -33,8 +33,7 @@ struct AnswerOrder {
     }
 
     private let endpoint: Endpoint
-    private var requests: [Request] = []
-    private var first = 0
+    private var requests: ArraySlice<Request> = []
     private var lastID: UInt32 = 0
 
     init(_ endpoint: Endpoint) {
@@ -42,8 +41,8 @@ struct AnswerOrder {
     }
 
     /// The number of requests without a complete answer.
-    var count: Int { requests.count - first }
-    var kind: WireFormat.RequestKind? { first < requests.count ? requests[first].kind : nil }
+    var count: Int { requests.count }
+    var kind: WireFormat.RequestKind? { requests.first?.kind }
 
     /// - Returns: the id of a new request.
     mutating func add(_ kind: WireFormat.RequestKind) -> UInt32 {
@@ -59,10 +58,7 @@ struct AnswerOrder {
         var reader = FrameReader(frame.payload)
         let id = try reader.number(UInt32.self)
         if frame.type == .failure, id == 0 { throw try failure(&reader) }
-        guard first < requests.count, requests[first].id == id else {
-            throw WireError("an answer that was not asked for")
-        }
-        let kind = requests[first].kind
+        guard let kind, requests.first?.id == id else { throw WireError("an answer that was not asked for") }
         switch frame.type {
         case .entries where kind == .scan || kind == .list || kind == .snapshot:
             guard !reader.isAtEnd else { throw WireError("a frame without files") }
@@ -72,29 +68,20 @@ struct AnswerOrder {
         case .blocks where kind == .content: return .blocks(reader)
         case .failure:
             let failure = try failure(&reader)
-            removeFirst()
+            requests.removeFirst()
             return .failure(failure)
         case .answer:
             let isLast = try reader.flag()
             let piece = reader.rest()
             // Otherwise empty pieces could come forever.
             guard isLast || !piece.isEmpty else { throw WireError("an empty piece of an answer") }
-            requests[first].length += piece.count
-            guard requests[first].length <= WireFormat.longestAnswer else {
+            requests[requests.startIndex].length += piece.count
+            guard requests[requests.startIndex].length <= WireFormat.longestAnswer else {
                 throw WireError("an answer of more than \(WireFormat.longestAnswer) bytes")
             }
-            if isLast { removeFirst() }
+            if isLast { requests.removeFirst() }
             return .end(piece, isLast: isLast)
         default: throw WireError("an answer of the wrong kind")
-        }
-    }
-
-    private mutating func removeFirst() {
-        first += 1
-        if first == requests.count { (requests, first) = ([], 0) }
-        if first > WireFormat.openRequests {
-            requests.removeSubrange(..<first)
-            first = 0
         }
     }
 

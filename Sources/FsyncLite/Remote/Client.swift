@@ -1,7 +1,7 @@
 import FileSystem
 
 /// A machine that has the source and sends this one a command. The other end is a `RemoteRun`.
-public final class Client: Hashable, Sendable {
+public final class Client: Sendable {
     package let command: RemoteCommand
     let link: RemoteLink
 
@@ -43,7 +43,4 @@ public final class Client: Hashable, Sendable {
         link.send(frame)
         link.finish()
     }
-
-    public static func == (first: Client, second: Client) -> Bool { first === second }
-    public func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
 }

@@ -6,14 +6,9 @@ import Synchronization
 final class FarProcess: Connection {
     private let process: ConnectedProcess
     /// The end of the process's standard error.
-    private let complaints: Complaints
-
-    private final class Complaints: Sendable {
-        let text = Mutex<[UInt8]>([])
-        let isClosed = Mutex(false)
-        let ended = Semaphore()
-    }
-
+    private let complaints = Mutex<[UInt8]>([])
+    private let complaintsEnded = Semaphore()
+    private let isClosed = Mutex(false)
     private let endpoint: Endpoint
     private let access: RemoteAccess
     private let ended = Mutex<Int32?>(nil)
@@ -35,10 +30,8 @@ final class FarProcess: Connection {
                     ? "there is no \(command) here: install it (openssh-client), or name another command with --ssh"
                     : "\(command) could not be started: \(error)") + FarProcess.localHint(endpoint))
         }
-        complaints = Complaints()
         do {
-            let (process, complaints) = (process, complaints)
-            try WorkerThread().start { FarProcess.readErrors(of: process, complaints) }
+            try WorkerThread().start { [self] in readErrors() }
         } catch {
             process.end()
             throw error
@@ -46,17 +39,17 @@ final class FarProcess: Connection {
     }
 
     /// Stops at the first error, because this text is only shown to people.
-    private static func readErrors(of process: ConnectedProcess, _ complaints: Complaints) {
+    private func readErrors() {
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 4096, alignment: 1)
         defer {
             buffer.deallocate()
-            complaints.ended.signal()
+            complaintsEnded.signal()
         }
-        while !complaints.isClosed.withLock(\.self) {
+        while !isClosed.withLock(\.self) {
             guard let isThere = try? process.errors.waitForInput(milliseconds: 500) else { return }
             guard isThere else { continue }
             guard let count = try? process.errors.read(into: buffer), count > 0 else { return }
-            complaints.text.withLock { text in
+            complaints.withLock { text in
                 text.append(contentsOf: buffer[..<count])
                 let surplus = text.count - WireFormat.longestText
                 if surplus > 0 { text.removeFirst(surplus) }
@@ -75,7 +68,7 @@ final class FarProcess: Connection {
     func write(_ bytes: [UInt8]) throws(Errno) { try process.write(bytes) }
 
     func close() {
-        complaints.isClosed.withLock { $0 = true }
+        isClosed.withLock { $0 = true }
         process.end()
     }
 
@@ -89,12 +82,12 @@ final class FarProcess: Connection {
 
     /// The last lines of its standard error, after it has ended or when it is about to.
     var complaint: String? {
-        _ = complaints.ended.wait(atMost: .milliseconds(500))
+        _ = complaintsEnded.wait(atMost: .milliseconds(500))
         return complaintSoFar
     }
 
     private var complaintSoFar: String? {
-        let lines = complaints.text.withLock(\.self).split(separator: UInt8(ascii: "\n")).suffix(3)
+        let lines = complaints.withLock(\.self).split(separator: UInt8(ascii: "\n")).suffix(3)
         let text = lines.map { escapedText($0.filter { $0 != UInt8(ascii: "\r") }) }.joined(separator: "; ")
         // The sentence continues after it.
         return text.isEmpty ? nil : text.hasSuffix(".") ? String(text.dropLast()) : text

@@ -35,15 +35,29 @@ final class RemoteLink: Sendable {
 
     /// Sends a frame that is not a question. If more than 1 MiB is unwritten, it waits first. If the
     /// connection is lost, it does nothing.
-    func send(_ frame: consuming FrameWriter) { shared.waitAndSend(frame.frame()) }
+    func send(_ frame: consuming FrameWriter) {
+        while !isLost, shared.state.withLock(\.unwritten) > WireFormat.longestFrame {
+            _ = shared.written.wait(atMost: .milliseconds(100))
+        }
+        if !isLost { shared.send(frame.frame()) }
+    }
 
     /// Waits until all frames were written, or the connection is lost.
-    func finish() { shared.finish() }
+    func finish() {
+        while !isLost, shared.state.withLock(\.unwritten) > 0 {
+            _ = shared.written.wait(atMost: .milliseconds(100))
+        }
+    }
 
     /// Waits for `go`.
     ///
     /// - Returns: false if the connection is lost.
-    func awaitGo() -> Bool { shared.awaitGo() }
+    func awaitGo() -> Bool {
+        shared.state.withLock { $0.awaitsGo = true }
+        defer { shared.state.withLock { $0.awaitsGo = false } }
+        while !shared.isGo.wait(atMost: .milliseconds(100)) { if isLost { return false } }
+        return true
+    }
 
     /// Waits for the greeting of the other end.
     func greet(_ monitor: any Monitor) throws {
@@ -53,7 +67,7 @@ final class RemoteLink: Sendable {
     }
 
     /// The connection is lost, so no answer will come.
-    var isLost: Bool { shared.isLost }
+    var isLost: Bool { shared.state.withLock { $0.failure != nil || $0.isClosed } }
 
     /// Throws the reason if the connection is lost.
     func check() throws {
@@ -145,8 +159,8 @@ final class RemoteLink: Sendable {
         private let endpoint: Endpoint
         private let connection: any Connection
         private let outgoing = Semaphore()
-        private let written = Semaphore()
-        private let isGo = Semaphore()
+        let written = Semaphore()
+        let isGo = Semaphore()
         /// The other end is the client. It may cancel, and it allows the commit.
         private let isClient: Bool
         private let timeout: LineTimeout
@@ -168,26 +182,6 @@ final class RemoteLink: Sendable {
         func send(_ frame: [UInt8]) {
             if state.withLock({ $0.send(frame) }) { outgoing.signal() }
         }
-
-        func waitAndSend(_ frame: [UInt8]) {
-            while !isLost, state.withLock(\.unwritten) > WireFormat.longestFrame {
-                _ = written.wait(atMost: .milliseconds(100))
-            }
-            if !isLost { send(frame) }
-        }
-
-        func finish() {
-            while !isLost, state.withLock(\.unwritten) > 0 { _ = written.wait(atMost: .milliseconds(100)) }
-        }
-
-        func awaitGo() -> Bool {
-            state.withLock { $0.awaitsGo = true }
-            defer { state.withLock { $0.awaitsGo = false } }
-            while !isGo.wait(atMost: .milliseconds(100)) { if isLost { return false } }
-            return true
-        }
-
-        var isLost: Bool { state.withLock { $0.failure != nil || $0.isClosed } }
 
         func ask(_ questions: [Question]) throws -> [Answer] {
             let (answers, isDue) = try state.withLock { state in

@@ -83,22 +83,16 @@ package final class RemoteRun {
         } catch let end as ServiceLink.Ended {
             let reason = end.reason ?? "the connection was lost"
             // A command that has begun nothing ends at once by a signal.
-            if case .asks = certainty, !mayCommit, terminal.signal != nil { throw RemoteRun.interrupted }
-            let mayHaveWritten =
-                switch certainty {
-                case .reads: false
-                case .asks: mayCommit
-                case .writes: true
-                }
-            if mayHaveWritten {
+            if certainty == .asks, !mayCommit, terminal.signal != nil { throw RemoteRun.interrupted }
+            if certainty == .writes || certainty == .asks && mayCommit {
                 throw SyncError(
                     .pending, path: endpoint.bytes,
                     "\(reason). The run may go on there and ends by itself, but its result is unknown here. Before the next run: \(recovery)"
                 )
             }
-            let isUnchanged = if case .asks = certainty { true } else { false }
             throw SyncError(
-                .unreachable, path: endpoint.bytes, reason + (isUnchanged ? "; the target is unchanged" : ""))
+                .unreachable, path: endpoint.bytes,
+                reason + (certainty == .asks ? "; the target is unchanged" : ""))
         }
     }
 

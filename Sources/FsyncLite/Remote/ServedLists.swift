@@ -98,16 +98,16 @@ extension Service.Session {
                 }
             }
             let path = issued.path(of: asked.number)
-            switch try open(path, lists.digests, directory.node, resolver) {
-            case .failure(let problem):
+            let (found, problem) = try open(path, lists.digests, directory.node, resolver)
+            guard let opened = found else {
                 if let problem { problems.append(problem) }
                 try answer.add { $0.byte(problem == nil ? ListItem.Code.gone : ListItem.Code.unlisted) }
-            case .success(let opened):
-                let scan = try TreeScan(
-                    opened, scanOptions.only(path), filter: FilteredWalk(filters, rules), monitor: monitor)
-                try send(scan, of: asked, directory, &lists, &answer)
-                problems += scan.findings.problems
+                continue
             }
+            let scan = try TreeScan(
+                opened, scanOptions.only(path), filter: FilteredWalk(filters, rules), monitor: monitor)
+            try send(scan, of: asked, directory, &lists, &answer)
+            problems += scan.findings.problems
         }
         try answer.finish()
         var findings = TreeScan.Findings()
@@ -117,26 +117,21 @@ extension Service.Session {
         try end(id, frame)
     }
 
-    private enum Opened {
-        case success(Directory)
-        /// nil if the directory no longer exists.
-        case failure(Problem?)
-    }
-
+    /// - Returns: the directory, or why it cannot be opened; nothing if it no longer exists.
     private func open(
         _ path: RelativePath, _ digests: TreeDigests, _ node: Int?, _ resolver: PathResolver
-    ) throws -> Opened {
+    ) throws -> (Directory?, Problem?) {
         do throws(SystemError) {
             let directory = try resolver.directory(path)
             if let node, node > 0, try directory.status().inode != digests.nodes[node].inode {
-                return .failure(.retyped(path))
+                return (nil, .retyped(path))
             }
-            return .success(directory)
+            return (directory, nil)
         } catch {
             switch error.errno {
-            case .notDirectory, .tooManyLinks, .stale: return .failure(.retyped(path))
-            case .noSuchFile: return .failure(nil)
-            default: return .failure(Problem(path: path, code: .unreadable, message: error.errno.description))
+            case .notDirectory, .tooManyLinks, .stale: return (nil, .retyped(path))
+            case .noSuchFile: return (nil, nil)
+            default: return (nil, Problem(path: path, code: .unreadable, message: error.errno.description))
             }
         }
     }

@@ -26,11 +26,9 @@ public final class Service {
 
     /// Answers requests until the connection ends.
     ///
-    /// - Returns: why it ended; nil if the other end ended it.
-    public func run() throws -> String? { try run {} }
-
     /// - Parameter onPause: called again and again while it waits for requests.
-    func run(_ onPause: () throws -> Void) throws -> String? {
+    /// - Returns: why it ended; nil if the other end ended it.
+    public func run(_ onPause: () throws -> Void = {}) throws -> String? {
         do {
             while true {
                 let requests = try link.requests(onPause)
@@ -46,7 +44,9 @@ public final class Service {
         do {
             if [.open, .snapshot].contains(request.kind) {
                 session = nil
-                let session = try Session.begin(request, link, access)
+                let session =
+                    try request.kind == .snapshot
+                    ? Session.ofSnapshot(request, link, access) : Session.ofSource(request, link, access)
                 self.session = session
                 try session.describe(request.id)
             } else if let session {
@@ -107,14 +107,7 @@ public final class Service {
         private let digests: DigestReader
         private let copier: ContentCopier
 
-        static func begin(
-            _ request: ServiceLink.Request, _ link: ServiceLink, _ access: Access
-        ) throws -> Session {
-            request.kind == .snapshot
-                ? try ofSnapshot(request, link, access) : try ofSource(request, link, access)
-        }
-
-        private static func ofSource(
+        static func ofSource(
             _ request: ServiceLink.Request, _ link: ServiceLink, _ access: Access
         ) throws -> Session {
             var reader = request.payload

@@ -11,8 +11,6 @@ protocol Command: Sendable {
     static func decidesPlace(_ invocation: Invocation) -> Bool
     /// The source that this machine gives to the one that runs the command; nil if there is none.
     static func servedSource(_ invocation: Invocation) throws -> MirrorSource?
-    /// Whether it writes nothing to a target.
-    static var isReading: Bool { get }
 
     /// - Parameter console: standard output, for scripts. It is flushed after the run.
     static func run(_ invocation: Invocation, _ console: inout Console) throws -> ExitCode
@@ -23,12 +21,9 @@ extension Command {
     static var remoteTarget: ArgumentDescription? { nil }
     static var remotePlaces: RemotePlaces { RemotePlaces() }
     static func decidesPlace(_ invocation: Invocation) -> Bool { false }
-    static var isReading: Bool { false }
+    /// Whether it writes nothing to a target.
+    static var isReading: Bool { self is any ReadingCommand.Type }
 }
 
 /// A command that writes nothing to a target.
 protocol ReadingCommand: Command {}
-
-extension ReadingCommand {
-    static var isReading: Bool { true }
-}

@@ -6,7 +6,6 @@ struct CommandLineParser: Sendable {
 
     /// - Parameter arguments: those after the program's name.
     func parse(_ arguments: [[UInt8]]) throws(UsageError) -> Invocation {
-        let lookup = CommandLookup(program: program)
         if let first = arguments.first {
             if first.spells(OptionDescription.versionOption.name) {
                 var version = HelpCommand.invocation(program, about: [])
@@ -17,11 +16,11 @@ struct CommandLineParser: Sendable {
                 return try invocation(of: HelpCommand.self, arguments.dropFirst())
             }
         }
-        guard let command = lookup.match(arguments) else {
+        guard let command = program.command(beginning: arguments) else {
             if let first = arguments.first, !program.group(first).isEmpty, asksForHelp(arguments) {
                 return HelpCommand.invocation(program, about: [first])
             }
-            throw lookup.failure(arguments)
+            throw program.unknownCommand(arguments)
         }
         let rest = arguments.dropFirst(command.description.words.count)
         // Help comes before any error, so it can be requested on an invalid line.

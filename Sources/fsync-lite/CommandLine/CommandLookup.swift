@@ -1,10 +1,8 @@
 /// Finds the command named by the first words of a command line.
-struct CommandLookup: Sendable {
-    let program: ProgramDescription
-
+extension ProgramDescription {
     /// The longest command that the arguments begin with.
-    func match(_ arguments: some Collection<[UInt8]>) -> (any Command.Type)? {
-        program.commands
+    func command(beginning arguments: some Collection<[UInt8]>) -> (any Command.Type)? {
+        commands
             .filter { command in
                 let words = command.description.words
                 return words.count <= arguments.count
@@ -13,34 +11,35 @@ struct CommandLookup: Sendable {
             .max { $0.description.words.count < $1.description.words.count }
     }
 
-    func failure(_ arguments: some Collection<[UInt8]>) -> UsageError {
+    /// The error for arguments that begin with no command.
+    func unknownCommand(_ arguments: some Collection<[UInt8]>) -> UsageError {
         guard let first = arguments.first else {
-            let commands = HelpText(program: program).commandList.joined(separator: "\n")
+            let commands = HelpText(program: self).commandList.joined(separator: "\n")
             return UsageError("no command given. The commands are:", hint: "\(commands)\n\(seeHelp)")
         }
-        let group = program.group(first)
+        let group = self.group(first)
         if !group.isEmpty {
             return subcommandFailure(in: group, group: first, typed: arguments.dropFirst().first)
         }
         if first.count > 1, first.first == UInt8(ascii: "-") {
             return UsageError(
                 "\(quoted(first)) comes before the command",
-                hint: EditDistance.suggestion(for: first, among: program.options.map(\.name))
-                    ?? program.hint(forForeign: first[...], of: nil).map {
-                        "options go after the command, as in \(program.name) apply SOURCE TARGET\n\($0)"
+                hint: EditDistance.suggestion(for: first, among: options.map(\.name))
+                    ?? self.hint(forForeign: first[...], of: nil).map {
+                        "options go after the command, as in \(name) apply SOURCE TARGET\n\($0)"
                     }
                     ?? "options go after the command; \(seeHelp)")
         }
-        let commands = program.descriptions
+        let commands = descriptions
         let names = commands.map(\.name)
-        if let hint = program.hint(forForeign: first, arguments.dropFirst()) {
+        if let hint = self.hint(forForeign: first, arguments.dropFirst()) {
             return UsageError("unknown command \(quoted(first))", hint: hint)
         }
         if arguments.count == 2, first.contains(UInt8(ascii: "/")) {
             return UsageError(
                 "unknown command \(quoted(first))",
                 hint:
-                    "to mirror it: \(program.name) apply \(arguments.map(Shell.word).joined(separator: " "))")
+                    "to mirror it: \(name) apply \(arguments.map(Shell.word).joined(separator: " "))")
         }
         let firstTwo = Array(arguments.prefix(2).joined(separator: [UInt8(ascii: " ")]))
         return UsageError(
@@ -68,5 +67,5 @@ struct CommandLookup: Sendable {
             hint: suggestion.map { "did you mean '\($0.name)'?" } ?? list)
     }
 
-    private var seeHelp: String { "see '\(program.name) --help' for the commands" }
+    private var seeHelp: String { "see '\(name) --help' for the commands" }
 }

@@ -55,10 +55,9 @@ enum HelpCommand: Command {
     /// The command to print help for. It is nil for the program, and for a first word that needs a second.
     static func topic(of invocation: Invocation) throws(UsageError) -> CommandDescription? {
         let words = invocation.values(command)
-        let lookup = CommandLookup(program: invocation.program)
         guard let first = words.first else { return nil }
-        if let command = lookup.match(words) { return command.description }
+        if let command = invocation.program.command(beginning: words) { return command.description }
         if words.count == 1, !invocation.program.group(first).isEmpty { return nil }
-        throw lookup.failure(words)
+        throw invocation.program.unknownCommand(words)
     }
 }

@@ -39,14 +39,14 @@ struct HelpText: Sendable {
 
     /// - Parameter rest: a remark about the rare options, which are not shown.
     private func seeHelp(_ command: String, _ rest: String? = nil) -> [String] {
-        TextWrapping(width: width).lines(
-            of: "See '\(program.name) help \(command)' for \(rest ?? "the options of a command").")
+        "See '\(program.name) help \(command)' for \(rest ?? "the options of a command").".wrapped(to: width)
     }
 
     private var programLines: [String] {
         let exitCodes = program.exitCodes.filter { showsAll || !$0.isRare }
             .map { (label: String($0.code), help: $0.meaning) }
-        return TextWrapping(width: width).lines(of: "\(program.name): \(program.summary)")
+        let title = "\(program.name): \(program.summary)".wrapped(to: width)
+        return title
             + usageLines("\(program.name) COMMAND [OPTIONS] [ARGUMENTS]")
             + lines(of: commandTables + (showsAll ? optionTables(program.options) : []))
             + lines(of: [("Exit codes", exitCodes)])
@@ -54,16 +54,15 @@ struct HelpText: Sendable {
     }
 
     private func commandLines(_ command: CommandDescription) -> [String] {
-        let wrapping = TextWrapping(width: width)
         let arguments = command.arguments.map { (label: $0.name, help: $0.help) }
         let options = command.allOptions.filter { showsAll || !$0.isRare }
         let count = command.allOptions.count
         let isShort = options.count < count
         // A short list needs one heading.
         let tables = isShort ? [("Options", rows(options))] : optionTables(options)
-        return wrapping.lines(of: command.summary)
+        return command.summary.wrapped(to: width)
             + [""] + usageLines(program.usage(of: command))
-            + (command.discussion.map { [""] + wrapping.paragraphs(of: $0) } ?? [])
+            + (command.discussion.map { [""] + $0.paragraphs(wrappedTo: width) } ?? [])
             + lines(of: [("Arguments", arguments)] + tables)
             + exampleLines(command.examples)
             + (isShort ? [""] + seeHelp("\(command.name) --all", "all \(count) options") : [])
@@ -74,14 +73,14 @@ struct HelpText: Sendable {
         guard !examples.isEmpty else { return [] }
         return ["", "Examples:"]
             + examples.flatMap { example in
-                TextWrapping(width: width - 2).lines(of: example.purpose + ":").map { spaces(2) + $0 }
+                "\(example.purpose):".wrapped(to: width - 2).map { spaces(2) + $0 }
                     + [spaces(4) + example.line]
             }
     }
 
     private func usageLines(_ usage: String) -> [String] {
         let prefix = "Usage: "
-        let wrapped = TextWrapping(width: width - prefix.count).lines(of: usage)
+        let wrapped = usage.wrapped(to: width - prefix.count)
         return wrapped.enumerated().map { ($0.offset == 0 ? prefix : spaces(prefix.count)) + $0.element }
     }
 
@@ -103,12 +102,11 @@ struct HelpText: Sendable {
         // A label too long for its column gets a separate line, so that it does not narrow every row.
         let widths = tables.flatMap(\.rows).map(\.label.count).filter { $0 <= width * 3 / 8 }
         let column = indent + (widths.max() ?? indent) + gap
-        let wrapping = TextWrapping(width: width - column)
         return tables.filter { !$0.rows.isEmpty }.flatMap { table in
             ["", "\(table.heading):"]
                 + table.rows.flatMap { row in
                     let label = spaces(indent) + row.label
-                    let help = wrapping.lines(of: row.help)
+                    let help = row.help.wrapped(to: width - column)
                     guard let first = help.first else { return [label] }
                     let rest = help.dropFirst().map { spaces(column) + $0 }
                     return label.count + gap > column

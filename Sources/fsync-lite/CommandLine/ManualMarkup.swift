@@ -19,14 +19,10 @@ enum ManualMarkup {
     static func text(_ text: String) -> [String] {
         text.split(separator: ". ").flatMap { sentence in
             let isLast = sentence.endIndex == text.endIndex
-            return TextWrapping(width: 72).lines(of: sentence + (isLast ? "" : "."))
+            return (String(sentence) + (isLast ? "" : ".")).wrapped(to: 72)
         }.map { line in
             (line.first.map { ".'".contains($0) } ?? false ? "\\&" : "") + escaped(line)
         }
-    }
-
-    static func withoutFullStop(_ text: String) -> String {
-        text.hasSuffix(".") ? String(text.dropLast()) : text
     }
 
     static func bold(_ text: String) -> String { "\\fB\(escaped(text))\\fR" }

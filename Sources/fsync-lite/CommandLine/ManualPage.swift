@@ -8,11 +8,12 @@ struct ManualPage: Sendable {
     var text: String {
         let program = ManualMarkup.escaped(program.name)
         let name = hasAllCommands ? "\(program)\\-commands" : program
-        let summary = hasAllCommands ? "all commands and options" : self.program.summary
+        let sentence = hasAllCommands ? "all commands and options" : self.program.summary
+        let summary = sentence.hasSuffix(".") ? String(sentence.dropLast()) : sentence
         let lines =
             [
                 ".TH \(name.uppercased()) 1 \(self.program.released) \"\(program) \(self.program.version)\" \"User Commands\"",
-                ".SH NAME", "\(name) \\- \(ManualMarkup.escaped(ManualMarkup.withoutFullStop(summary)))",
+                ".SH NAME", "\(name) \\- \(ManualMarkup.escaped(summary))",
                 ".SH SYNOPSIS", "\\fB\(program)\\fR \\fICOMMAND\\fR [\\fIOPTIONS\\fR] [\\fIARGUMENTS\\fR]",
                 ".br",
                 "\\fB\(program)\\fR \\fB\\-\\-help\\fR | \\fB\\-\\-version\\fR",

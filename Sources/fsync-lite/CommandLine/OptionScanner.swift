@@ -62,7 +62,10 @@ struct OptionScanner {
         let value: [UInt8]
         if let attached {
             value = attached
-        } else if let next = pending.first, !looksLikeOption(next) {
+        } else if let next = pending.first, !next.starts(with: "--".utf8),
+            self.option(spelled: next[...]) == nil
+        {
+            // An option in the place of the value means that the value was forgotten.
             value = next
             pending.removeFirst()
         } else {
@@ -78,12 +81,6 @@ struct OptionScanner {
 
     private func option(spelled spelling: ArraySlice<UInt8>) -> OptionDescription? {
         command.allOptions.first { $0.spellings.contains(where: spelling.spells) }
-    }
-
-    /// Whether an argument in the place of a value is probably an option, because a value was forgotten.
-    private func looksLikeOption(_ argument: [UInt8]) -> Bool {
-        argument.starts(with: "--".utf8)
-            || option(spelled: argument[...]) != nil
     }
 
     private func unknown(_ typed: ArraySlice<UInt8>) -> UsageError {

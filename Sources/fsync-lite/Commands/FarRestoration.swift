@@ -25,7 +25,9 @@ struct FarRestoration {
         }
         if let target { return try pull(from: target, &console) }
         guard let destination = try destination() else { return nil }
-        return try push(to: destination, &console)
+        var restoration = restoration
+        restoration.paths = try SnapshotRestoreCommand.paths(words, in: restoration)
+        return try RemoteInvocation(invocation, restoring: restoration, at: destination).run(&console)
     }
 
     private var monitor: RunMonitor { RunMonitor(isQuiet: true) }
@@ -69,13 +71,5 @@ struct FarRestoration {
         defer { snapshot.release() }
         return try SnapshotRestoreCommand.run(
             SyncRun(invocation, restoration, from: snapshot), invocation, &console)
-    }
-
-    // MARK: To another machine
-
-    private func push(to destination: Endpoint, _ console: inout Console) throws -> ExitCode {
-        var restoration = restoration
-        restoration.paths = try SnapshotRestoreCommand.paths(words, in: restoration)
-        return try RemoteInvocation(invocation, restoring: restoration, at: destination).run(&console)
     }
 }

@@ -5,7 +5,7 @@ import FsyncLite
 /// The command that continues after a refusal: the typed command line, with other options and for one job
 /// only. For a preview, it is a preview.
 struct NextCommand {
-    private let typed: Invocation
+    let typed: Invocation
     private let job: Job?
     private let saved: SavedPlan?
     /// The path of the target on its own machine.

@@ -84,7 +84,7 @@ enum PlanCommand: ReadingCommand {
         _ plan: SavedPlan, _ given: GivenOptions, _ console: inout Console
     ) throws {
         guard !given.has(.json) else { return try plan.write(to: &console) }
-        try console.line("saved      \(plan.saved.localText), \(ElapsedTime(since: plan.saved)) ago")
+        try console.line("saved      \(plan.saved.localText), \(plan.saved.elapsed()) ago")
         try console.line("source     \(LocalFile(bytes: plan.source))")
         try console.line("target     \(LocalFile(bytes: plan.target))")
         try console.line("manifest   \(plan.manifest.map { SnapshotName.short($0) } ?? "none")")

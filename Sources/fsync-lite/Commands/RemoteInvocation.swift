@@ -96,7 +96,11 @@ struct RemoteInvocation {
     ) throws {
         (self.command, self.arguments, self.typed, self.endpoint) = (command, arguments, typed, endpoint)
         (self.source, self.defaults, self.job, self.saved) = (source, defaults, job, saved)
-        given = try typed.options.withoutFiles()
+        given = typed.options
+        // All patterns as one list, also those from files. A pipe can be read only once.
+        let rules = try SyncOptions.filters(given).rules
+        for option in SyncOptions.patterns { given.remove(option) }
+        for rule in rules { given.append(SyncOptions.exclude, rule.text) }
         if let directories = source?.directories,
             try directories.contains(where: { try SyncRun.endpoint($0.path, SyncRun.source) != nil })
         {
@@ -208,9 +212,7 @@ struct RemoteInvocation {
         console.wantsDocument = options.has(.json)
         if let source {
             if job == nil, saved == nil, case .directory(let path) = source {
-                var patterns = SyncOptions()
-                patterns.filters = try SyncOptions.filters(options)
-                try patterns.complain(ofPatternsFrom: path)
+                try SyncOptions.filters(options).complain(ofPatternsFrom: path)
             }
             // Report an error of the source before connecting.
             try source.check()
@@ -221,7 +223,7 @@ struct RemoteInvocation {
                 ? FarTerminal.longestDocument : wantsReport ? FarTerminal.longestReport : 0,
             isRaw: given.has(ManifestListCommand.null) && !StandardStream.output.isTerminal)
         let result = Result { try run(terminal, wantsReport: wantsReport) }
-        if terminal.hasWritten { console.begin() }
+        if terminal.hasWritten { console.isBegun = true }
         let code: Int32
         do {
             code = try result.get()
@@ -288,16 +290,5 @@ struct RemoteInvocation {
 extension Command {
     static func servedSource(_ invocation: Invocation) throws -> MirrorSource? {
         invocation.values(SyncRun.source).first.map { .directory($0) }
-    }
-}
-
-extension GivenOptions {
-    /// All patterns as one list, also those from files. A pipe can be read only once.
-    fileprivate func withoutFiles() throws -> GivenOptions {
-        let rules = try SyncOptions.filters(self).rules
-        var options = self
-        for option in SyncOptions.patterns { options.remove(option) }
-        for rule in rules { options.append(SyncOptions.exclude, rule.text) }
-        return options
     }
 }

@@ -42,6 +42,17 @@ extension Timestamp {
 
     /// How long ago it was. A time in the future means that a clock is wrong.
     func ageText(now: Timestamp = .now) -> String {
-        isAhead(of: now) ? "in the future: is the clock right?" : "\(ElapsedTime(since: self, now: now)) ago"
+        isAhead(of: now) ? "in the future: is the clock right?" : "\(elapsed(now: now)) ago"
+    }
+
+    private static let ageUnits: [(name: String, seconds: Int64)] = [
+        ("w", 604_800), ("d", 86_400), ("h", 3_600), ("min", 60), ("s", 1),
+    ]
+
+    /// Its age in the largest unit of which it has at least two: `26 h`, `3 d`.
+    func elapsed(now: Timestamp = .now) -> String {
+        let seconds = max(0, now.fileTime.seconds(since: fileTime))
+        let unit = Timestamp.ageUnits.first { seconds >= 2 * $0.seconds } ?? ("s", 1)
+        return "\(seconds / unit.seconds) \(unit.name)"
     }
 }

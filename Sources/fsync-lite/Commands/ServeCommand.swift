@@ -18,9 +18,6 @@ enum ServeCommand: Command {
     private static let mostFiles = 1024
     private static let mostProcesses = 32
 
-    /// Whether sshd runs this because of a `command=` of the key.
-    private static var isOfKey: Bool { HostProcess.environment("SSH_ORIGINAL_COMMAND") != nil }
-
     static let description = CommandDescription(
         name: "serve",
         summary: "Let fsync-lite on another machine use a directory of this one.",
@@ -64,7 +61,9 @@ enum ServeCommand: Command {
             served: invocation.options.value(restrict).map { try ServedDirectory($0) })
         let order = try Service.greet(
             input: .standardInput(), output: .standardOutput(), beneath: limits.served,
-            .beneath(limits.served, mayLock: !isOfKey) { word, target in
+            // With a `command=` of the key, sshd sets this variable.
+            .beneath(limits.served, mayLock: HostProcess.environment("SSH_ORIGINAL_COMMAND") == nil) {
+                word, target in
                 do {
                     return try RelativePath(argument: word, in: target)
                 } catch let error as UsageError {
@@ -82,7 +81,15 @@ enum ServeCommand: Command {
             Console.complain(reason)
             return .unreachable
         case .command(let client):
-            carryOut(client, limits)
+            // A run that has begun is finished even if the client is gone.
+            HostProcess.ignoreHangUps()
+            StandardStream.relay = ClientStreams(client: client)
+            let json = OptionDescription.json.name
+            let code = Execution.run(
+                client.command.options.contains { $0.name == json } ? .document : .nothing,
+                { try Invocation(client, within: limits) },
+                checking: { try limits.check($0, client.command) })
+            client.end(code.rawValue)
             return .done
         }
     }
@@ -109,17 +116,5 @@ enum ServeCommand: Command {
             _ = pause.wait(atMost: .seconds(1))
             HostProcess.interrupt(TerminationSignal.terminate)
         }
-    }
-
-    /// Runs a client's command, and sends the exit code.
-    private static func carryOut(_ client: Client, _ limits: ServiceLimits) {
-        // A run that has begun is finished even if the client is gone.
-        HostProcess.ignoreHangUps()
-        StandardStream.relay = ClientStreams(client: client)
-        let json = OptionDescription.json.name
-        let code = Execution.run(
-            client.command.options.contains { $0.name == json } ? .document : .nothing,
-            { try Invocation(client, within: limits) }, checking: { try limits.check($0, client.command) })
-        client.end(code.rawValue)
     }
 }

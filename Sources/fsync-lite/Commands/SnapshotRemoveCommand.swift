@@ -23,7 +23,7 @@ enum SnapshotRemoveCommand: TargetCommand {
         if given.has(.json) {
             try SnapshotText.writeDocument(target.path, all, rules, removed: removed, to: &console)
         } else if !given.has(.quiet) {
-            try SnapshotText.table(all.filter { removed.ids.contains($0.id) }).write(to: &console)
+            try console.table(SnapshotText.table(all.filter { removed.ids.contains($0.id) }))
             try console.line(SnapshotText.outcome(removed, of: all.count, isDryRun: given.has(.dryRun)))
         }
         return .done

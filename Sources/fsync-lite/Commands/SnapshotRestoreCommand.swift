@@ -62,7 +62,15 @@ enum SnapshotRestoreCommand: TargetCommand {
         restoration.overwrites = given.has(overwrite)
         try restoration.readExchange(given)
         let words = invocation.values(path)
-        try check(restoration, hasPaths: !words.isEmpty, isCopy: !given.has(inPlace))
+        let isCopy = !given.has(inPlace)
+        guard !restoration.overwrites || isCopy && !words.isEmpty else {
+            throw UsageError(
+                "--overwrite is for copies of paths", hint: "name the paths, or leave it out")
+        }
+        guard restoration.exchanges == nil || !isCopy else {
+            throw UsageError(
+                "--exchange and --no-exchange are only for --in-place", hint: "leave them out for a copy")
+        }
         if let code = try FarRestoration(restoration, words, invocation).run(&console) { return code }
         let there = Target(path: target, name: invocation.targetOfClient)
         restoration.paths = try paths(words, in: restoration)
@@ -85,19 +93,6 @@ enum SnapshotRestoreCommand: TargetCommand {
         return try words.flatMap { word in
             try target.paths(
                 named: RelativePath(argument: word, in: target.path), in: restoration.snapshot)
-        }
-    }
-
-    private static func check(
-        _ restoration: Restoration, hasPaths: Bool, isCopy: Bool
-    ) throws(UsageError) {
-        guard !restoration.overwrites || isCopy && hasPaths else {
-            throw UsageError(
-                "--overwrite is for copies of paths", hint: "name the paths, or leave it out")
-        }
-        guard restoration.exchanges == nil || !isCopy else {
-            throw UsageError(
-                "--exchange and --no-exchange are only for --in-place", hint: "leave them out for a copy")
         }
     }
 

@@ -134,7 +134,8 @@ enum StatusCommand: ReadingCommand {
         }
         let settings = isAll ? try SettingsSources(invocation) : nil
         let known = isAll ? KnownTarget.all() : []
-        let jobs = try settings.map { try allJobs($0, orOnly: known) } ?? []
+        // If there are known targets, having no jobs is not an error.
+        let jobs = try settings.map { try known.isEmpty ? $0.someJobs() : $0.jobs() } ?? []
         if let settings, known.isEmpty, jobs.allSatisfy({ $0.disabled != nil }) {
             Console.complain(settings.nothingEnabled)
         }
@@ -181,16 +182,6 @@ enum StatusCommand: ReadingCommand {
         }
     }
 
-    /// All jobs. If there are known targets, having no jobs is not an error.
-    private static func allJobs(_ settings: SettingsSources, orOnly known: [KnownTarget]) throws -> [Job] {
-        do {
-            return try settings.someJobs()
-        } catch let error as UsageError {
-            guard !known.isEmpty else { throw error }
-            return []
-        }
-    }
-
     /// Prints the fault of a target, and returns its exit code.
     private static func code(of asked: StatusQuery, _ limit: TimeSpan?) -> ExitCode {
         let status: Target.Status
@@ -211,9 +202,13 @@ enum StatusCommand: ReadingCommand {
         }
         guard !last.began.isYoung(by: limit) else { return .done }
         let isAhead = last.began.isAhead()
-        let age = isAhead ? "in the future" : "\(ElapsedTime(since: last.began)) ago"
+        let age = isAhead ? "in the future" : "\(last.began.elapsed()) ago"
+        let result =
+            last.isComplete
+            ? "complete" : "incomplete: \(Amount.entries(last.problems)) could not be mirrored"
         asked.complain(
-            "the last run began \(age), at \(words(last))" + (isAhead ? ". Is the clock right?" : ""))
+            "the last run began \(age), at \(last.began.localText) (\(result))"
+                + (isAhead ? ". Is the clock right?" : ""))
         return .different
     }
 
@@ -234,13 +229,6 @@ enum StatusCommand: ReadingCommand {
             lines.append("last check      \(time.localText)   \(check.text)")
         }
         return lines
-    }
-
-    /// When the run began, and whether it mirrored everything.
-    private static func words(_ run: LastRun) -> String {
-        "\(run.began.localText) "
-            + (run.isComplete
-                ? "(complete)" : "(incomplete: \(Amount.entries(run.problems)) could not be mirrored)")
     }
 
     /// When the run began, and the progress of its phase.

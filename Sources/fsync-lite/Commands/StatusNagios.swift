@@ -73,8 +73,9 @@ struct StatusNagios {
         func seconds(_ span: TimeSpan?) -> String {
             span.map { "\(now.fileTime.seconds(since: $0.start.fileTime))" } ?? ""
         }
+        let age = max(0, now.fileTime.seconds(since: good.fileTime))
         return
-            "\(String(label))_age=\(ElapsedTime(since: good, now: now).seconds)s;\(seconds(warning));\(seconds(critical))"
+            "\(String(label))_age=\(age)s;\(seconds(warning));\(seconds(critical))"
     }
 
     /// Prints the line.

@@ -16,13 +16,13 @@ struct StatusPeriod {
         let titles = [
             isOfJobs ? "job" : "target", "good runs", "bad runs", "changes", "copied", "last good run",
         ]
-        try TextTable(rows: [titles] + asked.map { cells(of: $0) }).write(to: &console)
+        try console.table([titles] + asked.map { cells(of: $0) })
         let rows = asked.flatMap { asked in
             bad(asked).map { [asked.name, String($0.began.localText.prefix(16)), $0.resultAndReason] }
         }
         guard !rows.isEmpty else { return }
         try console.line("")
-        try TextTable(rows: [[titles[0], "bad run", "why"]] + rows).write(to: &console)
+        try console.table([[titles[0], "bad run", "why"]] + rows)
     }
 
     private func cells(of asked: StatusQuery) -> [String] {

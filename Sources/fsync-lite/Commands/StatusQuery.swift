@@ -27,7 +27,13 @@ struct StatusQuery {
             guard job?.disabled == nil else {
                 throw SyncError(.failed, path: path, "the job is disabled, and its machine is not asked")
             }
-            return try StatusQuery.ask(endpoint, invocation)
+            var options = GivenOptions()
+            options.append(.json)
+            let document = Mutex<[UInt8]>([])
+            let code = try RemoteInvocation.fetch(
+                StatusCommand.self, endpoint.bytes, options, beside: invocation, showsErrors: false
+            ) { bytes in document.withLock { $0 += bytes } }
+            return try Target.Status(document: document.withLock(\.self), of: endpoint, code: code.rawValue)
         }
     }
 
@@ -39,16 +45,6 @@ struct StatusQuery {
         (self.name, self.job, self.runs, given) = (name, job, runs, invocation.options)
         (target, shownTarget) = (Target(path: path), invocation.targetOfClient ?? path)
         status = Result(catching: ask).mapError { $0 as? SyncError ?? SyncError(.failed, "\($0)") }
-    }
-
-    private static func ask(_ endpoint: Endpoint, _ invocation: Invocation) throws -> Target.Status {
-        var options = GivenOptions()
-        options.append(.json)
-        let document = Mutex<[UInt8]>([])
-        let code = try RemoteInvocation.fetch(
-            StatusCommand.self, endpoint.bytes, options, beside: invocation, showsErrors: false
-        ) { bytes in document.withLock { $0 += bytes } }
-        return try Target.Status(document: document.withLock(\.self), of: endpoint, code: code.rawValue)
     }
 
     /// The last good run that this machine remembers; nil if the target knows a later one.

@@ -11,11 +11,11 @@ enum StatusTable {
             let isOfJobs = asked.allSatisfy { $0.job != nil }
             let titles = [isOfJobs ? "job" : "target", "last good run", "last attempt", "size", "next"]
             let rows = asked.map { [$0.name] + cells($0) + [$0.next(limit) ?? "-"] }
-            try TextTable(rows: [titles] + rows).write(to: &console)
+            try console.table([titles] + rows)
         }
         guard !known.isEmpty else { return }
         let rows = known.map { ["\(LocalFile(bytes: $0.path))", $0.lastApply.localText, $0.presence.words] }
-        try TextTable(rows: [["known target", "last apply", "now"]] + rows).write(to: &console)
+        try console.table([["known target", "last apply", "now"]] + rows)
     }
 
     private static func cells(_ asked: StatusQuery) -> [String] {

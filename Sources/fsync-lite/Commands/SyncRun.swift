@@ -24,17 +24,12 @@ struct SyncRun {
     private let restoration: Restoration?
     /// The snapshot to restore, if its target is on another machine.
     private var snapshot: FarSnapshot?
-    private let typed: Invocation
+    private let invocation: Invocation
     /// The command that continues after a refusal.
     let next: NextCommand
-    let client: Client?
     /// The target as a command line names it.
     let shownTarget: [UInt8]
     private let job: Job?
-    /// `--quiet` on the command line. In settings it does not silence a plan.
-    private let isQuietAsked: Bool
-    /// The client's key refuses every option that loosens a guard.
-    private let isAppendOnly: Bool
 
     /// - Parameters:
     ///   - restoration: nil for a run that needs only a target. Its source is in the report.
@@ -44,10 +39,8 @@ struct SyncRun {
         source = restoration.map { .directory($0.target) } ?? .named([:])
         target = try restoration.map { $0.destination ?? $0.target } ?? invocation.argument(.target)
         (given, options) = (invocation.options, SyncOptions())
-        (saved, job, client) = (nil, nil, invocation.client)
+        (saved, job, self.invocation) = (nil, nil, invocation)
         let typed = try invocation.asTyped()
-        (isQuietAsked, self.typed) = (invocation.options.has(.quiet), typed)
-        isAppendOnly = invocation.keepsHistory
         let copy = restoration?.destination.map {
             SnapshotRestoreCommand.copyOfClient(invocation) ?? typed.options.value(SnapshotRestoreCommand.to)
                 ?? $0
@@ -62,17 +55,15 @@ struct SyncRun {
 
     /// - Parameter invocation: the command line, which applies to every job.
     init(_ invocation: Invocation, _ settings: SettingsSources, _ job: Job?) throws {
-        (restoration, self.job, client) = (nil, job, invocation.client)
-        typed = try invocation.asTyped()
-        isQuietAsked = invocation.options.has(.quiet)
-        isAppendOnly = invocation.keepsHistory
+        (restoration, self.job, self.invocation) = (nil, job, invocation)
+        let client = invocation.client
         var given = invocation.options
         var settable = OptionDescription.mirroring + OptionDescription.output
         if let file = given.value(SyncRun.savedPlan), let saved = invocation.saved {
             given = try saved.options(from: file, beside: invocation)
             if client != nil {
                 source = .directory(saved.source)
-                target = try SyncRun.target(of: invocation)
+                target = try invocation.argument(SyncRun.target)
             } else {
                 source = try SyncRun.source(saved.source, given)
                 target = try SyncRun.target(saved.target)
@@ -86,7 +77,9 @@ struct SyncRun {
                     try job.map { try SyncRun.source($0.source, given) }
                     ?? SyncRun.source(invocation.argument(SyncRun.source), given)
             }
-            target = try job?.target ?? SyncRun.target(of: invocation)
+            let typed = try job?.target ?? invocation.argument(SyncRun.target)
+            // A client's target is a path on this machine, whatever characters it has.
+            target = try job == nil && client == nil ? SyncRun.target(typed) : typed
             saved = nil
             settable += OptionDescription.planning
         }
@@ -95,11 +88,13 @@ struct SyncRun {
         let layers = try settings.layers(target: target, job: job)
         let retention = try RetentionOptions(given, layers)
         self.given = given.over(layers, settable)
-        guard !isQuietAsked || !invocation.options.has(.verbose) else {
+        guard !invocation.options.has(.quiet) || !invocation.options.has(.verbose) else {
             throw UsageError("--quiet and --verbose exclude each other", hint: "leave one out")
         }
         var options = try SyncOptions(self.given)
-        if client == nil, case .directory(let path) = source { try options.complain(ofPatternsFrom: path) }
+        if client == nil, case .directory(let path) = source {
+            try options.filters.complain(ofPatternsFrom: path)
+        }
         if let rate = options.bandwidth, rate < 1000, !self.given.has(.quiet) {
             Console.complain("note: the bandwidth is \(rate) B a second; 50M is 50 MiB")
         }
@@ -131,12 +126,6 @@ struct SyncRun {
         return .remote(endpoint, try RemoteAccess(given))
     }
 
-    private static func target(of invocation: Invocation) throws -> [UInt8] {
-        let path = try invocation.argument(target)
-        // A client's target is a path on this machine, whatever characters it has.
-        return try invocation.client == nil ? target(path) : path
-    }
-
     private static func target(_ path: [UInt8]) throws -> [UInt8] {
         guard let endpoint = try endpoint(path, target) else { return path }
         throw UsageError(
@@ -162,7 +151,8 @@ struct SyncRun {
     }
 
     /// Whether the actions of a plan are printed. A `quiet` in settings silences `apply`, but not `plan`.
-    var listsPlan: Bool { !isQuietAsked }
+    var listsPlan: Bool { !invocation.options.has(.quiet) }
+    var client: Client? { invocation.client }
     var isQuiet: Bool { given.has(.quiet) }
     var isJSON: Bool { given.has(.json) }
     /// The trees as a command line names them.
@@ -237,8 +227,9 @@ struct SyncRun {
     }
 
     func advice(after refusals: [Refusal]) -> [String] {
+        // The client's key refuses every option that loosens a guard.
         let isForbidden =
-            isAppendOnly
+            invocation.keepsHistory
             && refusals.flatMap(\.wayOut.adding).contains { option in
                 ServiceLimits.loosening.contains { $0.name == option.name }
             }
@@ -255,7 +246,7 @@ struct SyncRun {
     func log(_ outcome: String, _ problems: [String] = []) throws {
         guard let path = given.value(.logFile) else { return }
         let file = LocalFile(bytes: path)
-        let head = "\(Timestamp.now.localISO8601) \(labelled(typed.command.name))"
+        let head = "\(Timestamp.now.localISO8601) \(labelled(next.typed.command.name))"
         let lines = ["\(head) \(outcome)"] + problems.map { "\(head) problem: \($0)" }
         for line in lines {
             let log = RunLog(file, line: line)

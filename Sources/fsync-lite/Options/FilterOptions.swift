@@ -57,22 +57,6 @@ extension SyncOptions {
         for field in filterFields { try field.read(given, &options) }
         return options.filters
     }
-
-    /// Warns about patterns that begin with the path of the source, because patterns are relative to it.
-    func complain(ofPatternsFrom source: [UInt8]) throws {
-        let slash = UInt8(ascii: "/")
-        let names = try LocalFile(bytes: source).absolute().split(separator: slash).filter {
-            !$0.elementsEqual(".".utf8)
-        }
-        guard !names.isEmpty else { return }
-        let root = names.flatMap { [slash] + $0 } + [slash]
-        for rule in filters.rules where rule.path.starts(with: root) {
-            let rest = escapedText(rule.path.dropFirst(root.count - 1))
-            Console.complain(
-                "note: the pattern \(rule) begins with the path of the source; write \(rest)"
-            )
-        }
-    }
 }
 
 extension Filters {
@@ -87,6 +71,22 @@ extension Filters {
                 exclude(from: try file.input(limit: FilterRules.sizeLimit), path: value)
             default: break
             }
+        }
+    }
+
+    /// Warns about patterns that begin with the path of the source, because patterns are relative to it.
+    func complain(ofPatternsFrom source: [UInt8]) throws {
+        let slash = UInt8(ascii: "/")
+        let names = try LocalFile(bytes: source).absolute().split(separator: slash).filter {
+            !$0.elementsEqual(".".utf8)
+        }
+        guard !names.isEmpty else { return }
+        let root = names.flatMap { [slash] + $0 } + [slash]
+        for rule in rules where rule.path.starts(with: root) {
+            let rest = escapedText(rule.path.dropFirst(root.count - 1))
+            Console.complain(
+                "note: the pattern \(rule) begins with the path of the source; write \(rest)"
+            )
         }
     }
 }

@@ -6,10 +6,9 @@ extension OptionDescription {
         "--new-target",
         "begin a new target, although the disk of the old one with this path is missing"
     ).rare
-}
 
-/// Options only for the command line. In settings, they would let a job fill the disk below a mount point.
-extension OptionDescription {
+    // Options only for the command line. In settings, they would let a job fill the disk below a mount point.
+
     static let createTarget = flag(
         "--create-target", "make the job's target: for the first run, when you know that its disk is mounted")
     static let changeTarget = flag(

@@ -44,10 +44,7 @@ struct OptionField<Owner>: Sendable {
     static func time(
         _ name: String, _ help: String, set: @escaping @Sendable (inout Owner, TimeSpan) -> Void
     ) -> OptionField {
-        let option = OptionDescription.value(name, "TIME", help)
-        return OptionField(option: option) { given, owner in
-            if let value = try given.time(option) { set(&owner, value) }
-        }
+        value(name, "TIME", help, "give \(TimeSpan.forms)", { TimeSpan($0) }, set: set)
     }
 
     /// A file size in bytes.

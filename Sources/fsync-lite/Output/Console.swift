@@ -6,7 +6,7 @@ import Synchronization
 struct Console: ByteSink {
     private var buffer: [UInt8] = []
     /// Some output was written and cannot be discarded.
-    private(set) var isBegun = false
+    var isBegun = false
     /// Standard output must have one JSON document, even after an error.
     var wantsDocument = false
 
@@ -19,13 +19,20 @@ struct Console: ByteSink {
         try write(Array(text.utf8) + [UInt8(ascii: "\n")])
     }
 
+    /// Prints rows of cells, in columns. The first row has the titles. All rows have the same number of cells.
+    mutating func table(_ rows: [[String]]) throws {
+        let widths = rows[0].indices.map { column in rows.map { $0[column].count }.max() ?? 0 }
+        for row in rows {
+            let cells = zip(row, widths).map { $0.padded(to: $1) }
+            // The last column needs no padding.
+            try line((cells.dropLast() + row.suffix(1)).joined(separator: "  "))
+        }
+    }
+
     /// Discards the output that could not be written.
     mutating func discard() {
         buffer = []
     }
-
-    /// Notes that output was written in another way.
-    mutating func begin() { isBegun = true }
 
     mutating func flush() throws {
         guard !buffer.isEmpty else { return }

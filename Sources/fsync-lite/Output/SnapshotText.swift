@@ -24,9 +24,7 @@ enum SnapshotText {
         ]
     }
 
-    static func table(_ snapshots: [Snapshot]) -> TextTable {
-        TextTable(rows: [titles] + snapshots.map(cells))
-    }
+    static func table(_ snapshots: [Snapshot]) -> [[String]] { [titles] + snapshots.map(cells) }
 
     /// A snapshot as one line.
     static func line(_ snapshot: Snapshot) -> String {
@@ -43,7 +41,7 @@ enum SnapshotText {
 
     /// Prints each snapshot, the total, and a line such as `rules: keep_last 3, keep_within 7d (built in)`.
     static func write(_ snapshots: [Snapshot], _ rules: RetentionRules, to console: inout Console) throws {
-        if !snapshots.isEmpty { try table(snapshots).write(to: &console) }
+        if !snapshots.isEmpty { try console.table(table(snapshots)) }
         try console.line("history: \(Amount.bytes(bytesStored(snapshots)))")
         let more = rules.origin == .builtIn ? "; if a run needs the space, the oldest are removed" : ""
         try console.line("rules: \(escapedText("\(rules.policy)".utf8)) (\(rules.origin.rawValue)\(more))")
@@ -77,9 +75,7 @@ enum SnapshotText {
         }
         try document.end(to: &console)
     }
-}
 
-extension SnapshotText {
     /// Such as `3f2a9c01, 8b1c22d0`.
     static func names(_ snapshots: [Snapshot]) -> String {
         let ids = snapshots.map(\.shortID)

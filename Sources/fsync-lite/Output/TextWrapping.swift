@@ -1,12 +1,9 @@
-/// Breaks text into lines of at most `width` characters.
-struct TextWrapping {
-    let width: Int
-
-    /// Breaks only between words. A word longer than the width gets its own line.
-    func lines(of text: String) -> [String] {
+extension String {
+    /// Lines of at most `width` characters. It breaks only between words. A word longer than that gets its own line.
+    func wrapped(to width: Int) -> [String] {
         var lines: [String] = []
         var line = ""
-        for word in text.split(whereSeparator: { $0 == " " || $0 == "\n" }) {
+        for word in split(whereSeparator: { $0 == " " || $0 == "\n" }) {
             if !line.isEmpty, line.count + 1 + word.count > width {
                 lines.append(line)
                 line = ""
@@ -17,14 +14,12 @@ struct TextWrapping {
     }
 
     /// Wraps each line of the text separately. Empty lines and lines that begin with a space are not changed.
-    func paragraphs(of text: String) -> [String] {
-        text.split(separator: "\n", omittingEmptySubsequences: false).flatMap { line in
-            line.isEmpty || line.hasPrefix(" ") ? [String(line)] : lines(of: String(line))
+    func paragraphs(wrappedTo width: Int) -> [String] {
+        split(separator: "\n", omittingEmptySubsequences: false).flatMap { line in
+            line.isEmpty || line.hasPrefix(" ") ? [String(line)] : String(line).wrapped(to: width)
         }
     }
-}
 
-extension String {
     func padded(to width: Int) -> String { self + spaces(width - count) }
 
     func rightAligned(to width: Int) -> String { spaces(width - count) + self }

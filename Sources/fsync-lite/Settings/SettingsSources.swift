@@ -112,28 +112,23 @@ struct SettingsSources {
     /// - Throws: `UsageError` if the settings have no jobs at all.
     func someJobs() throws -> [Job] {
         let jobs = try jobs()
-        guard !jobs.isEmpty else { throw noJobs }
-        return jobs
+        guard jobs.isEmpty else { return jobs }
+        guard let own else {
+            // It fails only if there is no home directory.
+            let place =
+                (try? SettingsSources.directory).map { "in \($0)" } ?? "without HOME and XDG_CONFIG_HOME"
+            throw UsageError(
+                "there are no settings \(place), and so no jobs",
+                hint: "to begin: fsync-lite settings init. Are they in another file? Give --settings FILE; "
+                    + "cron, sudo and systemd may set another HOME")
+        }
+        throw UsageError(
+            "\(own.file) has no jobs", hint: "add one; fsync-lite help settings init explains it")
     }
 
     /// The note if every job is disabled.
     var nothingEnabled: String {
         "note: every job in \(own.map { "\($0.file)" } ?? "the settings") is disabled. Remove \"\(Job.disabled)\" from a job"
-    }
-
-    /// The error if there are no jobs.
-    private var noJobs: UsageError {
-        guard let own else {
-            // It fails only if there is no home directory.
-            let place =
-                (try? SettingsSources.directory).map { "in \($0)" } ?? "without HOME and XDG_CONFIG_HOME"
-            return UsageError(
-                "there are no settings \(place), and so no jobs",
-                hint: "to begin: fsync-lite settings init. Are they in another file? Give --settings FILE; "
-                    + "cron, sudo and systemd may set another HOME")
-        }
-        return UsageError(
-            "\(own.file) has no jobs", hint: "add one; fsync-lite help settings init explains it")
     }
 
     func jobs(named names: [[UInt8]]) throws -> [Job] {
