@@ -5,7 +5,7 @@ import FileSystem
 ///
 /// The new tree is a copy of the old one, made of links. The ordinary operations of a commit run on the copy, so old
 /// objects are in the stage's slots as usual. The transaction then has one operation on the target.
-struct LinkedExchange: CommitStrategy {
+struct LinkedExchange {
     private let staged: StagedCommit
     private let location: (parent: Directory, name: FileName)
     /// The new tree, locked.
@@ -61,8 +61,6 @@ struct LinkedExchange: CommitStrategy {
             throw SyncError(.failed, path: error.path, error.message)
         }
     }
-
-    var hasReread: Bool { true }
 
     /// Writes the staged manifest again with the inodes of the new tree. An uncovered entry may differ from its
     /// recorded object. It is identified as the copy of that object.

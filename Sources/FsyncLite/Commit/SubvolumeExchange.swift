@@ -5,7 +5,7 @@ import FileSystem
 ///
 /// A snapshot has the target's objects and state with the same inodes. So the ordinary commit runs in it, with its own
 /// journal. The swap needs no journal: before it the target is the old tree, and after it the new one.
-struct SubvolumeExchange: CommitStrategy {
+struct SubvolumeExchange {
     private let staged: StagedCommit
     private let location: (parent: Directory, name: FileName)
 
@@ -55,9 +55,7 @@ struct SubvolumeExchange: CommitStrategy {
 
     private func change(_ tree: Directory, _ state: StateDirectory) throws {
         do {
-            try InPlace.commit(
-                staged, on: tree, state,
-                state.makeStage().directory(staged.stage.name))
+            try staged.commit(on: tree, state, state.makeStage().directory(staged.stage.name))
         } catch let error as SyncError where error.code == .pending {
             // The error is from the snapshot. The commit of the target has not begun.
             throw SyncError(.failed, path: error.path, error.message)
