@@ -15,10 +15,6 @@ public struct LastRun: Hashable, Sendable {
     public var isComplete: Bool { problems == 0 }
     /// Its exit code.
     public var result: Int { isComplete ? 0 : 3 }
-
-    package init(began: Timestamp, ended: Timestamp, problems: Int) {
-        (self.began, self.ended, self.problems) = (began, ended, problems)
-    }
 }
 
 extension LastRun: Codable {
