@@ -50,9 +50,7 @@ struct DirectorySource: PlanSource {
         scanned = try ManifestHeader.Scan.now()
         tree = source
         var options = options
-        if let capabilities = root.capabilities {
-            options.attributes = options.attributes.stored(by: capabilities)
-        }
+        options.attributes = options.attributes.stored(by: root.capabilities)
         (self.root, self.options, self.monitor) = (root, options, monitor)
         targetFileSystem = try root.directory?.fileSystemUUID()
         self.trustsManifest = trustsManifest

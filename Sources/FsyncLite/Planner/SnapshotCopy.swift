@@ -26,9 +26,7 @@ struct SnapshotCopy: PlanSource {
         options.attributes = snapshot.attributes.intersection(options.settableAttributes)
         // No consent is needed: `--to` names the directory.
         options.allowsWeakCommit = true
-        if let capabilities = root.capabilities {
-            options.attributes = options.attributes.stored(by: capabilities)
-        }
+        options.attributes = options.attributes.stored(by: root.capabilities)
         self.options = options
     }
 

@@ -61,9 +61,7 @@ struct SnapshotSource: PlanSource {
         options.exchanges = exchanges
         // No consent is needed: a target with a history was written with it.
         options.allowsWeakCommit = true
-        if let capabilities = root.capabilities {
-            options.attributes = options.attributes.stored(by: capabilities)
-        }
+        options.attributes = options.attributes.stored(by: root.capabilities)
         self.options = options
     }
 
