@@ -18,7 +18,6 @@ struct DirectorySource: PlanSource {
     private(set) var isTargetRecorded = false
     private(set) var rotten: [RelativePath] = []
     private(set) var retention: RetentionRules?
-    var neededSteps: Int { 0 }
     var mounted: [SourceMount]? { findings.mounted }
     /// The mounts to record in the manifest.
     private var mounts: [SourceMount] = []

@@ -33,10 +33,6 @@ struct SnapshotCopy: PlanSource {
     var contents: any ContentSource { snapshot.contents }
     var identities: [ManifestHeader.Source] { snapshot.header.sources }
     var recorded: (header: ManifestHeader, summary: ManifestSummary)? { nil }
-    var rotten: [RelativePath] { [] }
-    var mounted: [SourceMount]? { nil }
-    var retention: RetentionRules? { nil }
-    var neededSteps: Int { 0 }
 
     func planWithoutScan() throws -> Plan? {
         if try root.holds(copy: copy, isAlone: !restoration.isBesideOthers) {
@@ -147,10 +143,6 @@ struct SnapshotCopy: PlanSource {
         difference.omit(lost.map(\.path))
         problems += lost + faults.replaced.filter { difference.copies($0.path) }
     }
-
-    func rereadSource(of difference: inout Difference) throws {}
-
-    func mayCopy(_ match: Match) -> Bool { false }
 
     func rootMatch(_ policy: ComparisonPolicy) throws -> Match? {
         let source = restoration.paths.isEmpty ? try contents.rootFile(policy.attributes.extended) : nil

@@ -72,10 +72,6 @@ struct SnapshotSource: PlanSource {
     var contents: any ContentSource { earlierTree }
     var identities: [ManifestHeader.Source] { header.sources }
     var recorded: (header: ManifestHeader, summary: ManifestSummary)? { (header, ManifestSummary()) }
-    var rotten: [RelativePath] { [] }
-    var mounted: [SourceMount]? { nil }
-    /// A restoration needs the history.
-    var retention: RetentionRules? { nil }
     /// A return to the snapshot needs all steps since then.
     let neededSteps: Int
 
@@ -170,10 +166,6 @@ struct SnapshotSource: PlanSource {
         if restoration.keepsDrift { leftInPlace.formUnion(difference.forgotten) }
     }
 
-    func rereadSource(of difference: inout Difference) throws {}
-
-    func mayCopy(_ match: Match) -> Bool { false }
-
     func rootMatch(_ policy: ComparisonPolicy) throws -> Match? {
         guard restoration.paths.isEmpty else { return nil }
         var match = try Match.ofRoots(earlierTree.rootFile(policy.attributes.extended), root, policy, header)
@@ -195,8 +187,6 @@ struct SnapshotSource: PlanSource {
         plan.take(problems)
         plan.notes = (root.capabilities?.notes(leftOut: [:]) ?? []) + notes
     }
-
-    func conclude(_ plan: inout Plan) {}
 
     /// The locations of entries that are copied or get attributes, without the tree.
     private func contents(for difference: Difference) -> EarlierTree {
