@@ -187,11 +187,8 @@ extension RelativePath: Comparable {
     ) -> Int {
         guard index < min(left.count, right.count) else { return left.count - right.count }
         // No path contains NUL. The separator is mapped to it, so that it sorts first.
-        return RelativePath.order(left[index], right[index])
-    }
-
-    private static func order(_ first: UInt8, _ second: UInt8) -> Int {
-        Int(first == separator ? 0 : first) - Int(second == separator ? 0 : second)
+        let (first, second) = (left[index], right[index])
+        return Int(first == separator ? 0 : first) - Int(second == separator ? 0 : second)
     }
 }
 
