@@ -203,11 +203,9 @@ private struct MatchesOfTarget {
 
     /// Whether it will get other attributes, which the first tree must not get.
     func changesAttributes(at path: RelativePath) -> Bool {
-        match(at: path).map { changes.head(at: $0).changesAttributes } ?? false
-    }
-
-    private func match(at path: RelativePath) -> Int? {
-        if let renamed = renamed[path] { return changes.index(of: .match, at: renamed.other) }
-        return changes.index(of: .match, at: path).flatMap { changes.head(at: $0).isRenamed ? nil : $0 }
+        let new = renamed[path]?.other
+        guard let index = changes.index(of: .match, at: new ?? path) else { return false }
+        let head = changes.head(at: index)
+        return head.changesAttributes && (new != nil || !head.isRenamed)
     }
 }
