@@ -145,6 +145,7 @@ public struct RelativePath: Hashable, Sendable {
 
     /// Whether it is one of these paths, or below one.
     func isWithin(_ paths: [RelativePath]) -> Bool { paths.contains { self == $0 || isBelow($0) } }
+    func isWithin(_ paths: Set<RelativePath>) -> Bool { paths.contains(self) || isBelow(anyOf: paths) }
 }
 
 let separator = UInt8(ascii: "/")

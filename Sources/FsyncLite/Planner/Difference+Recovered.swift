@@ -69,9 +69,7 @@ extension Difference {
         var left = missing.map(tree.location(of:))
         changes.removeElements(at: { index, changes in
             let path = changes.path(at: index)
-            guard changes.head(at: index).kind != .deleted,
-                missing.contains(path) || path.isBelow(anyOf: missing)
-            else { return false }
+            guard changes.head(at: index).kind != .deleted, path.isWithin(missing) else { return false }
             left.append(path)
             return true
         })
@@ -83,9 +81,6 @@ extension Difference {
         guard !displaced.isEmpty else { return }
         let arriving = changes.paths { $0.kind == .created || $0.isRenamed }
         let remaining = Set(displaced.filter { !arriving.contains($0.value) }.keys)
-        changes.remove(.deleted) { index, changes in
-            let path = changes.path(at: index)
-            return remaining.contains(path) || path.isBelow(anyOf: remaining)
-        }
+        changes.remove(.deleted) { $1.path(at: $0).isWithin(remaining) }
     }
 }

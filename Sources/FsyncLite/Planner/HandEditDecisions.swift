@@ -60,10 +60,9 @@ extension Difference {
         }
         guard !homeless.isEmpty else { return [] }
         let left = Set(homeless)
-        func isLeft(_ path: RelativePath) -> Bool { left.contains(path) || path.isBelow(anyOf: left) }
         edit { difference in
             difference.changes.removeElements(at: { index, changes in
-                changes.head(at: index).kind != .deleted && isLeft(changes.path(at: index))
+                changes.head(at: index).kind != .deleted && changes.path(at: index).isWithin(left)
             })
         }
         return homeless.map {
@@ -306,8 +305,7 @@ private struct HandEditDecisions {
         // Entries that remain at these paths may be excluded by the restored filters.
         let excluded = Array(
             difference.deleted.lazy.filter { file in
-                (lost.contains(file.path) || file.path.isBelow(anyOf: lost))
-                    && filters?.excludes(file.path, file.status.type) ?? false
+                file.path.isWithin(lost) && filters?.excludes(file.path, file.status.type) ?? false
             })
         difference.omit(Array(lost))
         difference.uncover(excluded.filter { difference.changes.index(of: .deleted, at: $0.path) == nil })
