@@ -268,9 +268,7 @@ struct DirectorySource: PlanSource {
         var staying: Set<RelativePath> = []
         for (path, status) in excluded {
             let goal = moves.carriedPath(of: path)
-            let isOccupied =
-                difference.changes.index(of: .created, at: goal) != nil
-                || difference.changes.index(of: .match, at: goal) != nil
+            let isOccupied = difference.changes.index(at: goal) { $0.kind != .deleted } != nil
             guard goal != path, try isOccupied || !decide(goal, status.type, status.size).isExcluded else {
                 continue
             }
