@@ -216,7 +216,10 @@ private struct HandEditDecisions {
                 match.causes.contains(.drift) || (match.base == nil && !match.isRenamed)
             else { continue }
             if keepsDrift {
-                let isListed = !match.source.isDirectory || match.hasOtherAccess
+                // Another owner, group or mode than was recorded.
+                let hasOtherAccess =
+                    match.base.map { !match.target.status.equals($0.status, in: .access) } ?? false
+                let isListed = !match.source.isDirectory || hasOtherAccess
                 guard isListed || !tree.isChanged(match.source.path) else { continue }
                 if isListed, !handMade.contains(match.target.path) { listed.insert(match.source.path) }
             } else {
@@ -373,12 +376,5 @@ extension Difference {
         staying.formUnion(files.map(\.path))
         changes.append(contentsOf: files.lazy.map { .match(Match(source: $0, target: $0)) })
         changes.sort()
-    }
-}
-
-extension Match {
-    /// The target's entry has another owner, group or mode than was recorded.
-    fileprivate var hasOtherAccess: Bool {
-        base.map { !target.status.equals($0.status, in: .access) } ?? false
     }
 }
