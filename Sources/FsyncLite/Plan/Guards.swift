@@ -103,21 +103,13 @@ struct GuardFacts {
         if options.exchanges, let first = targets.first {
             found.append(.targetInExchange(first))
         }
-        for (first, second) in collisions {
-            found.append(.nameCollision(first, second))
-        }
+        found += collisions.map { .nameCollision($0, $1) }
         for path in difference.collisions {
             let target = targets.first { $0 == path || $0.isBelow(path) }
             found.append(target.map(Refusal.targetInTheWay) ?? .excludedInTheWay(path))
         }
-        if options.keepsDeleted {
-            for path in difference.deletedTrees {
-                found.append(.undeletedInTheWay(path))
-            }
-        }
-        for path in rotten {
-            found.append(.rottenSource(path))
-        }
+        if options.keepsDeleted { found += difference.deletedTrees.map(Refusal.undeletedInTheWay) }
+        found += rotten.map(Refusal.rottenSource)
         return found + lockRefusals() + removalRefusals + capacityRefusals()
     }
 
