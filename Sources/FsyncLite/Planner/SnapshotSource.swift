@@ -76,9 +76,8 @@ struct SnapshotSource: PlanSource {
     let neededSteps: Int
 
     func planWithoutScan() throws -> Plan? {
-        let refusals =
-            try (options.exchanges ? root.exchangeRefusals() : [])
-            + [root.stateRefusal(exchanges: options.exchanges)].compactMap(\.self)
+        let exchange = try options.exchanges ? root.exchangeRefusal() : nil
+        let refusals = try [exchange, root.stateRefusal(exchanges: options.exchanges)].compactMap(\.self)
         return refusals.isEmpty ? nil : Plan(refusing: refusals)
     }
 
