@@ -31,7 +31,11 @@ struct LinkedExchange {
             recorded: difference.policy.trustsTarget ? staged.state.manifest(withUncovered: true) : nil,
             resting: LinkedExchange.resting(in: stage), monitor: staged.monitor)
         try copy.fill()
-        try change()
+        try staged.besideTarget {
+            let journal = try Commit.prepare(
+                staged.graph, id: staged.id, root: tree, state: staged.state, isCopy: true)
+            try Commit(journal, root: tree, state: staged.state).runOnCopy()
+        }
         try renumber()
     }
 
@@ -49,17 +53,6 @@ struct LinkedExchange {
         let name = TransactionEntry.manifest
         return try ManifestReader(
             stage.open(name, [.read, .noFollow]), path: stage.path(of: name), withUncovered: true)
-    }
-
-    private func change() throws {
-        do {
-            let journal = try Commit.prepare(
-                staged.graph, id: staged.id, root: tree, state: staged.state, isCopy: true)
-            try Commit(journal, root: tree, state: staged.state).runOnCopy()
-        } catch let error as SyncError where error.code == .pending {
-            // The error is from the copy. The commit of the target has not begun.
-            throw SyncError(.failed, path: error.path, error.message)
-        }
     }
 
     /// Writes the staged manifest again with the inodes of the new tree. An uncovered entry may differ from its

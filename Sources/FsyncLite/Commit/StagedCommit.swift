@@ -1,3 +1,4 @@
+import FileStorage
 import FileSystem
 
 /// Commits a complete stage to the target: in place, or by an exchange of one of two kinds.
@@ -42,6 +43,16 @@ struct StagedCommit {
         if let location { return try SubvolumeExchange(self, at: location).commit(in: &root) }
         try commit(on: target, state, stage.directory)
         return state
+    }
+
+    /// Runs the operations on another tree than the target. If they stay unfinished there, the commit of the target has
+    /// not begun.
+    func besideTarget(_ body: () throws -> Void) throws {
+        do {
+            try body()
+        } catch let error as SyncError where error.code == .pending {
+            throw SyncError(.failed, path: error.path, error.message)
+        }
     }
 
     /// Carries out the operations on a tree itself. Meanwhile, a reader sees parts of the old tree and of the new one.

@@ -33,7 +33,9 @@ struct SubvolumeExchange {
         guard let state = try StateDirectory(of: tree) else {
             throw SyncError(.failed, path: target.path, "its state vanished")
         }
-        try change(tree, state)
+        try staged.besideTarget {
+            try staged.commit(on: tree, state, state.makeStage().directory(staged.stage.name))
+        }
         try swap(name, in: trees.directory, began)
         root.becomes(tree)
         return state
@@ -50,15 +52,6 @@ struct SubvolumeExchange {
                     "it belongs to user \(status.owner), and only root could remove the old tree; run as root"
                 ),
                 path: root.path + [UInt8(ascii: "/")] + scan.path.bytes)
-        }
-    }
-
-    private func change(_ tree: Directory, _ state: StateDirectory) throws {
-        do {
-            try staged.commit(on: tree, state, state.makeStage().directory(staged.stage.name))
-        } catch let error as SyncError where error.code == .pending {
-            // The error is from the snapshot. The commit of the target has not begun.
-            throw SyncError(.failed, path: error.path, error.message)
         }
     }
 
