@@ -65,10 +65,6 @@ struct SnapshotSource: PlanSource {
         self.options = options
     }
 
-    private func manifest(withUncovered: Bool = false) throws -> ManifestReader {
-        try state.manifest(of: restoration.target, withUncovered: withUncovered)
-    }
-
     var contents: any ContentSource { earlierTree }
     var identities: [ManifestHeader.Source] { header.sources }
     var recorded: (header: ManifestHeader, summary: ManifestSummary)? { (header, ManifestSummary()) }
@@ -123,7 +119,8 @@ struct SnapshotSource: PlanSource {
         let scan = try BackgroundScan { [options] in
             try TreeCursor(present, options, filter: nil, monitor: monitor)
         }
-        try merge.run(source: entries, target: scan, manifest: manifest(withUncovered: true))
+        let manifest = try state.manifest(of: restoration.target, withUncovered: true)
+        try merge.run(source: entries, target: scan, manifest: manifest)
         if !copiesDisplaced { try merge.offer(displaced: tree, in: earlierTree.root) }
         return scan.findings
     }
