@@ -32,7 +32,11 @@ extension Difference {
             }.map(\.path))
         leaveOut(missing, tree)
         lost.formUnion(missing)
-        keepUnreplaced(displaced)
+        guard !displaced.isEmpty else { return lost }
+        // Objects of another type stay, unless the earlier tree has an entry at the path to which they move.
+        let arriving = changes.paths { $0.kind == .created || $0.isRenamed }
+        let remaining = Set(displaced.filter { !arriving.contains($0.value) }.keys)
+        changes.remove(.deleted) { $1.path(at: $0).isWithin(remaining) }
         return lost
     }
 
@@ -74,13 +78,5 @@ extension Difference {
             return true
         })
         forgotten += left
-    }
-
-    /// Leaves objects of another type unchanged, unless the earlier tree has an entry at the path to which they move.
-    private mutating func keepUnreplaced(_ displaced: [RelativePath: RelativePath]) {
-        guard !displaced.isEmpty else { return }
-        let arriving = changes.paths { $0.kind == .created || $0.isRenamed }
-        let remaining = Set(displaced.filter { !arriving.contains($0.value) }.keys)
-        changes.remove(.deleted) { $1.path(at: $0).isWithin(remaining) }
     }
 }
