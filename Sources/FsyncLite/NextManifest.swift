@@ -102,7 +102,7 @@ struct NextManifest {
             numbers)
         header.nextObject = numbers.next
         // Directories that only contain objects of the commit may change until then, and the commit moves their times.
-        update.passOver(planned.passedOver + directories)
+        update.passedOver = directories.union(planned.passedOver)
         _ = try update.write(
             header, over: try state.manifest(withUncovered: true), to: &file, digests: missing)
         try file.commit(durably: durably)

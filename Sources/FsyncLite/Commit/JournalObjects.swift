@@ -285,9 +285,7 @@ final class JournalObjects {
         )
     }
 
-    func isFound(_ object: Int) -> Bool {
-        if case .unknown = positions[object] { false } else { true }
-    }
+    func isFound(_ object: Int) -> Bool { positions[object] != .unknown }
 
     /// The present status of an object, and its path for messages.
     func look(_ object: Int) throws -> (status: FileStatus, path: [UInt8]) {

@@ -5,7 +5,7 @@ import FileSystem
 ///
 /// The new tree is a copy of the old one, made of links. The ordinary operations of a commit run on the copy, so old
 /// objects are in the stage's slots as usual. The transaction then has one operation on the target.
-struct LinkedExchange: CommitStrategy {
+struct LinkedExchange {
     private let staged: StagedCommit
     private let location: (parent: Directory, name: FileName)
     /// The new tree, locked.
@@ -31,7 +31,11 @@ struct LinkedExchange: CommitStrategy {
             recorded: difference.policy.trustsTarget ? staged.state.manifest(withUncovered: true) : nil,
             resting: LinkedExchange.resting(in: stage), monitor: staged.monitor)
         try copy.fill()
-        try change()
+        try staged.besideTarget {
+            let journal = try Commit.prepare(
+                staged.graph, id: staged.id, root: tree, state: staged.state, isCopy: true)
+            try Commit(journal, root: tree, state: staged.state).runOnCopy()
+        }
         try renumber()
     }
 
@@ -50,19 +54,6 @@ struct LinkedExchange: CommitStrategy {
         return try ManifestReader(
             stage.open(name, [.read, .noFollow]), path: stage.path(of: name), withUncovered: true)
     }
-
-    private func change() throws {
-        do {
-            let journal = try Commit.prepare(
-                staged.graph, id: staged.id, root: tree, state: staged.state, isCopy: true)
-            try Commit(journal, root: tree, state: staged.state).runOnCopy()
-        } catch let error as SyncError where error.code == .pending {
-            // The error is from the copy. The commit of the target has not begun.
-            throw SyncError(.failed, path: error.path, error.message)
-        }
-    }
-
-    var hasReread: Bool { true }
 
     /// Writes the staged manifest again with the inodes of the new tree. An uncovered entry may differ from its
     /// recorded object. It is identified as the copy of that object.

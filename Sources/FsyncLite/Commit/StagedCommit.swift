@@ -1,6 +1,7 @@
+import FileStorage
 import FileSystem
 
-/// Commits a complete stage to the target by one of three strategies.
+/// Commits a complete stage to the target: in place, or by an exchange of one of two kinds.
 struct StagedCommit {
     let id: String
     let stage: Stage
@@ -29,14 +30,41 @@ struct StagedCommit {
     /// - Throws: `SyncError` with code `pending` if a commit was begun and not ended. After any other error, the old
     ///   tree is in place.
     func run(in root: inout TargetRoot) throws -> StateDirectory {
-        let strategy = try strategy(for: root)
-        try makeDurable(rereads: options.verifiesCopies && !strategy.hasReread)
+        // It syncs the stage before it links the old tree, and reads the staged files back by itself.
+        var linked: LinkedExchange?
+        if let location, !root.isSubvolume { linked = try LinkedExchange(self, at: location) }
+        try makeDurable(rereads: options.verifiesCopies && linked == nil)
         var progress = SyncProgress(.committing)
         progress.beginsCommit = true
         monitor.report(progress)
         try monitor.checkCancellation()
         stage.close()
-        return try strategy.commit(in: &root)
+        if let linked { return try linked.commit(in: &root) }
+        if let location { return try SubvolumeExchange(self, at: location).commit(in: &root) }
+        try commit(on: target, state, stage.directory)
+        return state
+    }
+
+    /// Runs the operations on another tree than the target. If they stay unfinished there, the commit of the target has
+    /// not begun.
+    func besideTarget(_ body: () throws -> Void) throws {
+        do {
+            try body()
+        } catch let error as SyncError where error.code == .pending {
+            throw SyncError(.failed, path: error.path, error.message)
+        }
+    }
+
+    /// Carries out the operations on a tree itself. Meanwhile, a reader sees parts of the old tree and of the new one.
+    ///
+    /// - Parameters:
+    ///   - tree: the target, or a snapshot with its objects.
+    ///   - state: the state of that tree.
+    ///   - stage: a stage in that state.
+    func commit(on tree: Directory, _ state: StateDirectory, _ stage: Directory) throws {
+        let journal = try Commit.prepare(graph, id: id, root: tree, state: state)
+        try ReservedSpace.make(for: journal, in: stage)
+        try Recovery(root: tree, state: state).commit(journal)
     }
 
     /// The first barrier.
@@ -48,23 +76,4 @@ struct StagedCommit {
         try target.syncFileSystem()
         if rereads { try stage.reread() }
     }
-
-    private func strategy(for root: TargetRoot) throws -> any CommitStrategy {
-        guard let location else { return InPlace(self) }
-        if root.isSubvolume { return SubvolumeExchange(self, at: location) }
-        return try LinkedExchange(self, at: location)
-    }
-}
-
-/// The way in which a stage becomes the target. Objects that a strategy needs in addition are made by its initializer,
-/// and synced with the stage.
-protocol CommitStrategy {
-    /// Whether the stage was already synced and read again.
-    var hasReread: Bool { get }
-    /// Writes the journal and carries it out. Everything that it names must be durable.
-    func commit(in root: inout TargetRoot) throws -> StateDirectory
-}
-
-extension CommitStrategy {
-    var hasReread: Bool { false }
 }

@@ -5,7 +5,7 @@ import FileSystem
 ///
 /// A snapshot has the target's objects and state with the same inodes. So the ordinary commit runs in it, with its own
 /// journal. The swap needs no journal: before it the target is the old tree, and after it the new one.
-struct SubvolumeExchange: CommitStrategy {
+struct SubvolumeExchange {
     private let staged: StagedCommit
     private let location: (parent: Directory, name: FileName)
 
@@ -33,7 +33,9 @@ struct SubvolumeExchange: CommitStrategy {
         guard let state = try StateDirectory(of: tree) else {
             throw SyncError(.failed, path: target.path, "its state vanished")
         }
-        try change(tree, state)
+        try staged.besideTarget {
+            try staged.commit(on: tree, state, state.makeStage().directory(staged.stage.name))
+        }
         try swap(name, in: trees.directory, began)
         root.becomes(tree)
         return state
@@ -50,17 +52,6 @@ struct SubvolumeExchange: CommitStrategy {
                     "it belongs to user \(status.owner), and only root could remove the old tree; run as root"
                 ),
                 path: root.path + [UInt8(ascii: "/")] + scan.path.bytes)
-        }
-    }
-
-    private func change(_ tree: Directory, _ state: StateDirectory) throws {
-        do {
-            try InPlace.commit(
-                staged, on: tree, state,
-                state.makeStage().directory(staged.stage.name))
-        } catch let error as SyncError where error.code == .pending {
-            // The error is from the snapshot. The commit of the target has not begun.
-            throw SyncError(.failed, path: error.path, error.message)
         }
     }
 

@@ -20,10 +20,7 @@ extension Difference {
         let remaining = missing.filter { changes.index(of: .deleted, at: $0) != nil }
             .filter { moves.newPath(of: $0.parent) == $0.parent }
         if !remaining.isEmpty {
-            changes.remove(.deleted) { index, changes in
-                let path = changes.path(at: index)
-                return remaining.contains(path) || path.isBelow(anyOf: remaining)
-            }
+            changes.remove(.deleted) { $1.path(at: $0).isWithin(remaining) }
         }
         changes.updateMatches(where: { omitted.contains($1.path(at: $0)) }) { $0.keepTarget() }
     }
@@ -48,9 +45,8 @@ extension Difference {
 
     private mutating func replaceMoves(of paths: Set<RelativePath>) {
         let sources = Set(matches.lazy.filter { paths.contains($0.target.path) }.map(\.source.path))
-        let isCopied = { (path: RelativePath) in sources.contains(path) || path.isBelow(anyOf: sources) }
-        let copied = matches.filter { isCopied($0.source.path) }
-        changes.remove(.match) { isCopied($1.path(at: $0)) }
+        let copied = matches.filter { $0.source.path.isWithin(sources) }
+        changes.remove(.match) { $1.path(at: $0).isWithin(sources) }
         for match in copied {
             var (source, target) = (match.source, match.target)
             source.omitted = []

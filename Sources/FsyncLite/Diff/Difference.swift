@@ -148,7 +148,7 @@ package struct Difference: Sendable {
             )
         }
         let oldPaths = Set(unseen.map { moves.oldPath(of: $0.path) })
-        _ = keepUnreplaced { oldPaths.contains($0.path) || $0.path.isBelow(anyOf: oldPaths) }
+        _ = keepUnreplaced { $0.path.isWithin(oldPaths) }
     }
 
     private func wasUncovered(_ file: File, _ base: BaseEntry?) -> Bool {

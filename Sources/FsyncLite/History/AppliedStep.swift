@@ -132,10 +132,6 @@ struct AppliedStep: Sendable {
                 lines[found.path] = ListLine(absent: found.path)
             }
         }
-        // Entries that were in no list are treated as new ones.
-        func addUnlisted(_ path: RelativePath) {
-            if lines[path] == nil, !path.isInState { lines[path] = ListLine(absent: path) }
-        }
         let changes = difference.changes
         for index in changes.indices {
             let head = changes.head(at: index)
@@ -149,8 +145,9 @@ struct AppliedStep: Sendable {
                 // The content changed, although no other value shows it.
                 lines[path] = ListLine(
                     ListEntry(base.file(at: match.target), isUncovered: base.isUncovered))
-            } else {
-                addUnlisted(path)
+            } else if lines[path] == nil, !path.isInState {
+                // An entry that was in no list is treated as a new one.
+                lines[path] = ListLine(absent: path)
             }
         }
         return lines.values.sorted { $0.path < $1.path }

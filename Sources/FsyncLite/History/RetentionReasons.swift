@@ -17,7 +17,7 @@ extension RetentionPolicy {
         for snapshots: [Snapshot], newestBefore before: Int = 0, began: Timestamp? = nil
     ) -> [[String]] {
         var reasons = snapshots.indices.map { $0 == 0 ? ["present"] : [] }
-        addLast(to: &reasons, snapshots)
+        for index in snapshots.indices.dropFirst().prefix(keepLast ?? 0) { reasons[index].append("last") }
         let newest = RetentionPolicy.time(of: before, in: snapshots)
         addCalendar(to: &reasons, snapshots, newest)
         for index in snapshots.indices where isWithin(keepWithin, index, snapshots, newest) {
@@ -37,10 +37,6 @@ extension RetentionPolicy {
         }
         guard let began, let newest, began < newest else { return reasons }
         return reasons.map { $0.isEmpty ? ["clock"] : $0 }
-    }
-
-    private func addLast(to reasons: inout [[String]], _ snapshots: [Snapshot]) {
-        for index in snapshots.indices.dropFirst().prefix(keepLast ?? 0) { reasons[index].append("last") }
     }
 
     private func addCalendar(

@@ -33,8 +33,7 @@ struct SpaceMaker {
             guard !names.isEmpty else {
                 throw SyncError(
                     .failed, path: root.path,
-                    "\(need.inodesText(info) ?? need.bytesText(info)), "
-                        + "and no more snapshots can be removed", errno: Errno.noSpace.rawValue)
+                    "\(need.text(info)), and no more snapshots can be removed", errno: Errno.noSpace.rawValue)
             }
         }
     }
@@ -58,10 +57,9 @@ struct SpaceMaker {
         // If the history cannot be looked at, the message does not mention it.
         let prunable =
             root.state.flatMap { try? PrunableHistory($0, keeping: neededSteps) } ?? PrunableHistory()
-        let lack = need.inodesText(info) ?? need.bytesText(info)
         return SyncError(
             error.code, path: error.path,
-            "\(error.message); \(lack) in the target, or less if there is a quota"
+            "\(error.message); \(need.text(info)) in the target, or less if there is a quota"
                 + (prunable.bytes > 0
                     ? "; \(prunable.command) frees \(Amount.bytes(prunable.bytes)) of the history" : ""),
             errno: error.errno)

@@ -228,9 +228,7 @@ public struct Tree: Sendable {
         }
         while try !withDigests && scan.advance() {
             if scan.sight == .unseen { continue }
-            writer.append(
-                path: scan.path, status: scan.status, destination: scan.destination,
-                extended: scan.extended, targetInode: nil, digest: nil)
+            writer.append(scan, isMirror: false)
             try writer.drain(to: &sink)
         }
         writer.end()

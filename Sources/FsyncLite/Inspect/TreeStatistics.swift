@@ -28,24 +28,22 @@ package struct TreeStatistics: Sendable {
     }
 
     mutating func count(all entries: some EntryStream) throws {
-        while try entries.advance() { count(entries) }
-    }
-
-    private mutating func count(_ entry: some EntryStream) {
-        let status = entry.status
-        summary.count(status)
-        // Another name of a file has no bytes of its own.
-        if status.type == .file, status.links > 1, !files.insert(status.identity).inserted {
-            summary.bytes = summary.bytes - status.size
+        while try entries.advance() {
+            let status = entries.status
+            summary.count(status)
+            // Another name of a file has no bytes of its own.
+            if status.type == .file, status.links > 1, !files.insert(status.identity).inserted {
+                summary.bytes = summary.bytes - status.size
+            }
+            counts[Int(status.type.rawValue)] += 1
+            let depth = entries.path.depth(after: 0) - 1
+            while levels.count <= depth { levels.append(0) }
+            levels[depth] += 1
+            guard status.type == .file else { continue }
+            largest.offer(entries, status)
+            newest.offer(entries, status)
+            oldest.offer(entries, status)
         }
-        counts[Int(status.type.rawValue)] += 1
-        let depth = entry.path.depth(after: 0) - 1
-        while levels.count <= depth { levels.append(0) }
-        levels[depth] += 1
-        guard status.type == .file else { return }
-        largest.offer(entry, status)
-        newest.offer(entry, status)
-        oldest.offer(entry, status)
     }
 
     /// The first few files in some order, in constant memory. Among equal files the first one is used.

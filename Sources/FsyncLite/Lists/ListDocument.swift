@@ -163,19 +163,15 @@ extension StoredObject {
         ]
         + Field.group([
             Field(
-                "in", .integer, get: { $0.inside?.0 },
-                set: { $0.place = .inside($0.slot == nil ? $1 : 0, $0.inside?.1 ?? blankName) }
-            ).requiring("an object is in a slot or in another one") { $0.inside.map { $0.0 > 0 } ?? false },
+                "in", .integer, get: { $0.inside?.object },
+                set: { $0.place = .inside($0.slot == nil ? $1 : 0, $0.inside?.name ?? blankName) }
+            ).requiring("an object is in a slot or in another one") { ($0.inside?.object ?? 0) > 0 },
             Field(
-                "name", base64: "name_base64", .name, isRequired: true, get: { $0.inside?.1 },
-                set: { $0.place = .inside($0.inside?.0 ?? 0, $1) }),
+                "name", base64: "name_base64", .name, isRequired: true, get: { $0.inside?.name },
+                set: { $0.place = .inside($0.inside?.object ?? 0, $1) }),
         ])
 
     private var slot: RelativePath? {
         if case .slot(let slot) = place { slot } else { nil }
-    }
-
-    private var inside: (UInt64, FileName)? {
-        if case .inside(let object, let name) = place { (object, name) } else { nil }
     }
 }

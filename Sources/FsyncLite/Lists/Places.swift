@@ -20,13 +20,14 @@ package struct StoredObject: Hashable, Sendable {
 }
 
 /// A name in a directory of the history.
-private struct Inside: Hashable {
+struct Inside: Hashable {
     let object: UInt64
     let name: FileName
 }
 
 extension StoredObject {
-    fileprivate var inside: Inside? {
+    /// nil in a slot.
+    var inside: Inside? {
         guard case .inside(let directory, let name) = place else { return nil }
         return Inside(object: directory, name: name)
     }

@@ -53,7 +53,10 @@ public struct MirroredAttributes: OptionSet, Hashable, Sendable {
     }
 
     /// Those of these attributes that a target's file system can store.
-    func stored(by capabilities: FileSystemCapabilities) -> MirroredAttributes {
+    ///
+    /// - Parameter capabilities: nil for a file system that is complete.
+    func stored(by capabilities: FileSystemCapabilities?) -> MirroredAttributes {
+        guard let capabilities else { return self }
         let parts: [(MirroredAttributes, FileSystemCapabilities.Features)] = [
             (.owner, .owners), (.mode, .permissions), (.xattrs, .xattrs), (.acls, .acls),
             (.hardLinks, .hardLinks), (.symlinks, .symlinkAttributes), (.privilegedXattrs, .privilegedXattrs),

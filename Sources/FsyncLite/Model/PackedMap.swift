@@ -83,11 +83,9 @@ package struct PackedMap<Coding: PackedCoding>: Sendable {
 
     private mutating func grow() {
         slots = []
-        slots = [UInt32](repeating: 0, count: max(16, (list.count + 1).nextPowerOf2 * 2))
+        // Twice the next power of two.
+        let count = 2 << (Int.bitWidth - list.count.leadingZeroBitCount)
+        slots = [UInt32](repeating: 0, count: max(16, count))
         for index in indices { add(index, list.path(at: index)) }
     }
-}
-
-extension Int {
-    fileprivate var nextPowerOf2: Int { 1 << (Int.bitWidth - (self - 1).leadingZeroBitCount) }
 }

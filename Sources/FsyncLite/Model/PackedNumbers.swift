@@ -8,7 +8,10 @@ struct PackedNumbers: Sendable {
 
     mutating func append(_ number: Int64) {
         if chunks.last.map({ $0.count > PackedNumbers.capacity - PackedNumbers.longest }) ?? true {
-            beginChunk()
+            // A small list must not need a large chunk.
+            var chunk: [UInt8] = []
+            if !chunks.isEmpty { chunk.reserveCapacity(PackedNumbers.capacity) }
+            chunks.append(chunk)
         }
         let last = chunks.count - 1
         // The sign is the lowest bit.
@@ -18,13 +21,6 @@ struct PackedNumbers: Sendable {
             rest >>= 7
         }
         chunks[last].append(UInt8(rest))
-    }
-
-    private mutating func beginChunk() {
-        // A small list must not need a large chunk.
-        var chunk: [UInt8] = []
-        if !chunks.isEmpty { chunk.reserveCapacity(PackedNumbers.capacity) }
-        chunks.append(chunk)
     }
 
     struct Cursor {

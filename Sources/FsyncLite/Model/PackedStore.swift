@@ -310,18 +310,13 @@ package struct PackedStore: Sendable {
             let (shared, count) = (cursor.integer(), cursor.integer())
             let rest = cursor.bytes(count)
             return withUnsafeTemporaryAllocation(byteCount: shared + count, alignment: 1) { joined in
-                withAnchor(position - back) { PackedStore.join($0.prefix(shared), rest, in: joined) }
+                withAnchor(position - back) { anchor in
+                    joined.copyMemory(from: UnsafeRawBufferPointer(rebasing: anchor.prefix(shared)))
+                }
+                UnsafeMutableRawBufferPointer(rebasing: joined[shared...]).copyMemory(from: rest)
                 return body(UnsafeRawBufferPointer(joined))
             }
         }
-    }
-
-    private static func join(
-        _ first: Slice<UnsafeRawBufferPointer>, _ second: UnsafeRawBufferPointer,
-        in bytes: UnsafeMutableRawBufferPointer
-    ) {
-        bytes.copyMemory(from: UnsafeRawBufferPointer(rebasing: first))
-        UnsafeMutableRawBufferPointer(rebasing: bytes[first.count...]).copyMemory(from: second)
     }
 
     private func withAnchor<Value>(_ position: Int, _ body: (UnsafeRawBufferPointer) -> Value) -> Value {

@@ -16,8 +16,6 @@ public struct Refusal: Hashable, Sendable, CustomStringConvertible {
     public struct Space: Hashable, Sendable {
         public let needed: ByteCount
         public let free: ByteCount
-
-        package init(needed: ByteCount, free: ByteCount) { (self.needed, self.free) = (needed, free) }
     }
 
     package init(_ kind: Guard, _ reason: String, _ wayOut: WayOut) {

@@ -145,6 +145,7 @@ public struct RelativePath: Hashable, Sendable {
 
     /// Whether it is one of these paths, or below one.
     func isWithin(_ paths: [RelativePath]) -> Bool { paths.contains { self == $0 || isBelow($0) } }
+    func isWithin(_ paths: Set<RelativePath>) -> Bool { paths.contains(self) || isBelow(anyOf: paths) }
 }
 
 let separator = UInt8(ascii: "/")
@@ -187,11 +188,8 @@ extension RelativePath: Comparable {
     ) -> Int {
         guard index < min(left.count, right.count) else { return left.count - right.count }
         // No path contains NUL. The separator is mapped to it, so that it sorts first.
-        return RelativePath.order(left[index], right[index])
-    }
-
-    private static func order(_ first: UInt8, _ second: UInt8) -> Int {
-        Int(first == separator ? 0 : first) - Int(second == separator ? 0 : second)
+        let (first, second) = (left[index], right[index])
+        return Int(first == separator ? 0 : first) - Int(second == separator ? 0 : second)
     }
 }
 

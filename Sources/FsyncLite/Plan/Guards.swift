@@ -103,21 +103,13 @@ struct GuardFacts {
         if options.exchanges, let first = targets.first {
             found.append(.targetInExchange(first))
         }
-        for (first, second) in collisions {
-            found.append(.nameCollision(first, second))
-        }
+        found += collisions.map { .nameCollision($0, $1) }
         for path in difference.collisions {
             let target = targets.first { $0 == path || $0.isBelow(path) }
             found.append(target.map(Refusal.targetInTheWay) ?? .excludedInTheWay(path))
         }
-        if options.keepsDeleted {
-            for path in difference.deletedTrees {
-                found.append(.undeletedInTheWay(path))
-            }
-        }
-        for path in rotten {
-            found.append(.rottenSource(path))
-        }
+        if options.keepsDeleted { found += difference.deletedTrees.map(Refusal.undeletedInTheWay) }
+        found += rotten.map(Refusal.rottenSource)
         return found + lockRefusals() + removalRefusals + capacityRefusals()
     }
 
@@ -297,7 +289,8 @@ struct GuardFacts {
             add(file, isCloned(file) ? nil : try allocated(file))
         }
         for file in copiedFiles { add(file, info.mayShareBlocks ? nil : file.status.allocated) }
-        let directories = copiedDirectories
+        // An exchange makes every directory anew.
+        let directories = options.exchanges ? recorded?.summary.directories ?? 0 : 0
         bytes +=
             info.space(for: .directory, size: 0, allocated: 0, keepsHoles: true)
             * (directories + count / OperationGraph.slotsPerDirectory)
@@ -327,12 +320,6 @@ struct GuardFacts {
                 && ($0.changesAttributes || $0.targetIsInState)
         })
         return copied.map { changes[match: $0].target }.filter { inodes.insert($0.status.inode).inserted }
-    }
-
-    /// An exchange makes every directory anew.
-    private var copiedDirectories: Int {
-        guard options.exchanges, let summary = recorded?.summary else { return 0 }
-        return summary.directories
     }
 
     /// The missing space; zero if the plan has no actions.

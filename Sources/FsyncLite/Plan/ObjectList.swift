@@ -236,8 +236,14 @@ extension OperationGraph {
             others.append(object)
         }
 
+        /// Appends an object, after the directory of its slot.
+        ///
         /// - Returns: the object's number.
         mutating func append(_ origin: Origin, _ index: Int, slot: Int? = nil) -> Int {
+            while let slot, slotDirectories.count <= slot / OperationGraph.slotsPerDirectory {
+                let name = FileName(number: slotDirectories.count)
+                slotDirectories.append(append(fixed: name, in: OperationGraph.transaction))
+            }
             items.append(Item(origin, index, slot: slot.map { UInt32($0) } ?? Item.none))
             return items.count - 1
         }
@@ -249,13 +255,6 @@ extension OperationGraph {
             items[object].parent = UInt32(parent)
             return object
         }
-
-        mutating func appendSlotDirectory() {
-            let name = FileName(number: slotDirectories.count)
-            slotDirectories.append(append(fixed: name, in: OperationGraph.transaction))
-        }
-
-        var slotDirectoryCount: Int { slotDirectories.count }
 
         mutating func setParent(of object: Int, old parent: Int) { items[object].parent = UInt32(parent) }
 

@@ -198,7 +198,6 @@ package struct OperationGraph: Sendable {
             guard !moves.isCreated(parent) else { continue }
             let number =
                 numbers[path] ?? nextSlotNumber(projects.isEmpty ? nil : projects[parent ?? .root])
-            addSlotDirectories(number)
             let object = objects.append(.staged, staged.change(at: index), slot: number)
             staged.set(object, slot: number, at: index)
             if staged.isDirectory(at: index) { explicitByNew[path] = object }
@@ -220,7 +219,6 @@ package struct OperationGraph: Sendable {
 
     private mutating func add(_ origin: ObjectList.Origin, _ index: Int) -> Int {
         let number = nextSlotNumber()
-        addSlotDirectories(number)
         return objects.append(origin, index, slot: number)
     }
 
@@ -230,12 +228,6 @@ package struct OperationGraph: Sendable {
         slotDirectories.append(project)
         slots[project] = first + 1..<first + OperationGraph.slotsPerDirectory
         return first
-    }
-
-    private mutating func addSlotDirectories(_ number: Int) {
-        while objects.slotDirectoryCount <= number / OperationGraph.slotsPerDirectory {
-            objects.appendSlotDirectory()
-        }
     }
 
     func locationOf(_ path: RelativePath, parent: Int) -> Location? {

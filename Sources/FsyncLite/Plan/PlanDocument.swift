@@ -21,9 +21,8 @@ package struct PlanDocument {
         var document = begin("fsync-lite-plan", source.directories)
         try document.array("actions", of: plan.actions, to: &sink) { $0.action($1) }
         try end(
-            &document, plan.summary, plan.notes, plan.problems, plan.refusals,
-            history: [("gives_way", plan.givingWay), ("expires", plan.expiring)], on: plan.fileSystem,
-            to: &sink)
+            &document, Report(.unchanged, plan),
+            history: [("gives_way", plan.givingWay), ("expires", plan.expiring)], to: &sink)
     }
 
     /// The most actions in the report of a run that was refused.
@@ -41,14 +40,12 @@ package struct PlanDocument {
         let listed = report.actions.prefix(most)
         try document.array("actions", of: listed, to: &sink) { $0.action($1) }
         try end(
-            &document, report.summary, report.notes, report.problems, report.refusals,
+            &document, report,
             history: [
                 ("gave_way", report.removedForSpace), ("expired_labels", report.removed.labels),
                 ("removed_snapshots", report.removed.ids),
             ],
-            freed: report.removed.bytes, refused: report.refusedProbes.counts,
-            leftOut: report.actions.count - listed.count,
-            error: report.error, on: report.fileSystem, to: &sink)
+            leftOut: report.actions.count - listed.count, to: &sink)
     }
 
     /// Completes a report, also one that another machine wrote, after a failed command of its job.
@@ -73,18 +70,15 @@ package struct PlanDocument {
     }
 
     private func end(
-        _ document: inout DocumentWriter, _ summary: ActionSummary, _ notes: [String], _ problems: [Problem],
-        _ refusals: [Refusal], history: [(key: StaticString, names: [String])],
-        freed: ByteCount = 0, refused probes: [SettlingProbe.Refusal: Int] = [:], leftOut: Int = 0,
-        error: SyncError? = nil,
-        on fileSystem: FileSystemCapabilities?, to sink: inout some ByteSink & ~Copyable
+        _ document: inout DocumentWriter, _ report: Report, history: [(key: StaticString, names: [String])],
+        leftOut: Int = 0, to sink: inout some ByteSink & ~Copyable
     ) throws {
-        try document.array("problems", of: problems, to: &sink) { text, problem in
+        try document.array("problems", of: report.problems, to: &sink) { text, problem in
             text.path(problem.path)
             text.field("code", problem.code.rawValue)
             text.field("message", problem.message)
         }
-        try document.array("refusals", of: refusals, to: &sink) { text, refusal in
+        try document.array("refusals", of: report.refusals, to: &sink) { text, refusal in
             text.field("case", refusal.kind.rawValue)
             text.field("reason", refusal.reason)
             if let option = refusal.option { text.field("option", option) }
@@ -94,10 +88,11 @@ package struct PlanDocument {
             }
         }
         document.beginTrailer()
-        document.text.field("notes", notes)
+        document.text.field("notes", report.notes)
         if leftOut > 0 { document.text.field("actions_left_out", leftOut) }
         for (key, names) in history where !names.isEmpty { document.text.field(key, names) }
-        if freed > 0 { document.text.field("bytes_freed", freed) }
+        if report.removed.bytes > 0 { document.text.field("bytes_freed", report.removed.bytes) }
+        let probes = report.refusedProbes.counts
         if !probes.isEmpty {
             let names: [(StaticString, SettlingProbe.Refusal)] = [
                 ("writer", .writer), ("owner", .owner), ("unsupported", .unsupported), ("moment", .moment),
@@ -106,10 +101,10 @@ package struct PlanDocument {
                 for (name, reason) in names { if let count = probes[reason] { text.field(name, count) } }
             }
         }
-        if let fileSystem { document.text.fileSystem(fileSystem) }
-        if let error { document.text.field("error", error.description) }
-        if let refusal = error?.refusal { document.text.field("case", refusal.kind.rawValue) }
-        document.text.summary(summary)
+        if let fileSystem = report.fileSystem { document.text.fileSystem(fileSystem) }
+        if let error = report.error { document.text.field("error", error.description) }
+        if let refusal = report.error?.refusal { document.text.field("case", refusal.kind.rawValue) }
+        document.text.summary(report.summary)
         try document.end(to: &sink)
     }
 }

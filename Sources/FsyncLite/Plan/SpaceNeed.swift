@@ -14,16 +14,13 @@ struct SpaceNeed {
             inodes: info.availableInodes.map { inodes - $0 } ?? 0)
     }
 
-    /// The needed and the free bytes, in words.
-    func bytesText(_ info: FileSystemInfo) -> String {
+    /// The needed and the free objects, in words; if enough are free, the bytes.
+    func text(_ info: FileSystemInfo) -> String {
+        if let free = info.availableInodes, inodes > free {
+            return "\(inodes) inodes are needed and \(free) are free"
+        }
         let (needed, free) = Amount.bytes(bytes, over: info.availableBytes)
         return "\(needed) are needed and \(free) are free"
-    }
-
-    /// The same for the number of objects; nil if enough are free.
-    func inodesText(_ info: FileSystemInfo) -> String? {
-        guard let free = info.availableInodes, inodes > free else { return nil }
-        return "\(inodes) inodes are needed and \(free) are free"
     }
 }
 

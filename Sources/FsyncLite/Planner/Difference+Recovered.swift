@@ -32,7 +32,11 @@ extension Difference {
             }.map(\.path))
         leaveOut(missing, tree)
         lost.formUnion(missing)
-        keepUnreplaced(displaced)
+        guard !displaced.isEmpty else { return lost }
+        // Objects of another type stay, unless the earlier tree has an entry at the path to which they move.
+        let arriving = changes.paths { $0.kind == .created || $0.isRenamed }
+        let remaining = Set(displaced.filter { !arriving.contains($0.value) }.keys)
+        changes.remove(.deleted) { $1.path(at: $0).isWithin(remaining) }
         return lost
     }
 
@@ -69,23 +73,10 @@ extension Difference {
         var left = missing.map(tree.location(of:))
         changes.removeElements(at: { index, changes in
             let path = changes.path(at: index)
-            guard changes.head(at: index).kind != .deleted,
-                missing.contains(path) || path.isBelow(anyOf: missing)
-            else { return false }
+            guard changes.head(at: index).kind != .deleted, path.isWithin(missing) else { return false }
             left.append(path)
             return true
         })
         forgotten += left
-    }
-
-    /// Leaves objects of another type unchanged, unless the earlier tree has an entry at the path to which they move.
-    private mutating func keepUnreplaced(_ displaced: [RelativePath: RelativePath]) {
-        guard !displaced.isEmpty else { return }
-        let arriving = changes.paths { $0.kind == .created || $0.isRenamed }
-        let remaining = Set(displaced.filter { !arriving.contains($0.value) }.keys)
-        changes.remove(.deleted) { index, changes in
-            let path = changes.path(at: index)
-            return remaining.contains(path) || path.isBelow(anyOf: remaining)
-        }
     }
 }

@@ -73,13 +73,12 @@ extension DirectorySource {
     }
 
     private var comparisonNotes: [String] {
-        var notes: [String] = []
-        if let manifest, !isComparisonAsked, movedTimes > max(manifest.summary.files / 2, 100) {
-            notes.append(
-                "\(movedTimes) files were read because their change times had changed, but no content had. A program such as cp -al or chown -R changes these times"
-            )
+        guard let manifest, !isComparisonAsked, movedTimes > max(manifest.summary.files / 2, 100) else {
+            return []
         }
-        return notes
+        return [
+            "\(movedTimes) files were read because their change times had changed, but no content had. A program such as cp -al or chown -R changes these times"
+        ]
     }
 
     private var targetNotes: [String] {

@@ -35,9 +35,7 @@ extension DirectorySource {
                 { path, status in
                     // An entry that changed since then keeps its recorded status, and the next run finds the change.
                     // All other values are equal.
-                    guard
-                        let index = difference.changes.index(of: .match, at: path)
-                            ?? difference.changes.index(of: .created, at: path)
+                    guard let index = difference.changes.index(at: path, where: { $0.kind != .deleted })
                     else { return }
                     let file = difference.changes[file: index]
                     guard file.identity == status.identity, file.status.changed == status.changed else {

@@ -18,7 +18,6 @@ struct DirectorySource: PlanSource {
     private(set) var isTargetRecorded = false
     private(set) var rotten: [RelativePath] = []
     private(set) var retention: RetentionRules?
-    var neededSteps: Int { 0 }
     var mounted: [SourceMount]? { findings.mounted }
     /// The mounts to record in the manifest.
     private var mounts: [SourceMount] = []
@@ -50,9 +49,7 @@ struct DirectorySource: PlanSource {
         scanned = try ManifestHeader.Scan.now()
         tree = source
         var options = options
-        if let capabilities = root.capabilities {
-            options.attributes = options.attributes.stored(by: capabilities)
-        }
+        options.attributes = options.attributes.stored(by: root.capabilities)
         (self.root, self.options, self.monitor) = (root, options, monitor)
         targetFileSystem = try root.directory?.fileSystemUUID()
         self.trustsManifest = trustsManifest
@@ -271,9 +268,7 @@ struct DirectorySource: PlanSource {
         var staying: Set<RelativePath> = []
         for (path, status) in excluded {
             let goal = moves.carriedPath(of: path)
-            let isOccupied =
-                difference.changes.index(of: .created, at: goal) != nil
-                || difference.changes.index(of: .match, at: goal) != nil
+            let isOccupied = difference.changes.index(at: goal) { $0.kind != .deleted } != nil
             guard goal != path, try isOccupied || !decide(goal, status.type, status.size).isExcluded else {
                 continue
             }

@@ -60,10 +60,9 @@ extension Difference {
         }
         guard !homeless.isEmpty else { return [] }
         let left = Set(homeless)
-        func isLeft(_ path: RelativePath) -> Bool { left.contains(path) || path.isBelow(anyOf: left) }
         edit { difference in
             difference.changes.removeElements(at: { index, changes in
-                changes.head(at: index).kind != .deleted && isLeft(changes.path(at: index))
+                changes.head(at: index).kind != .deleted && changes.path(at: index).isWithin(left)
             })
         }
         return homeless.map {
@@ -217,7 +216,10 @@ private struct HandEditDecisions {
                 match.causes.contains(.drift) || (match.base == nil && !match.isRenamed)
             else { continue }
             if keepsDrift {
-                let isListed = !match.source.isDirectory || match.hasOtherAccess
+                // Another owner, group or mode than was recorded.
+                let hasOtherAccess =
+                    match.base.map { !match.target.status.equals($0.status, in: .access) } ?? false
+                let isListed = !match.source.isDirectory || hasOtherAccess
                 guard isListed || !tree.isChanged(match.source.path) else { continue }
                 if isListed, !handMade.contains(match.target.path) { listed.insert(match.source.path) }
             } else {
@@ -306,8 +308,7 @@ private struct HandEditDecisions {
         // Entries that remain at these paths may be excluded by the restored filters.
         let excluded = Array(
             difference.deleted.lazy.filter { file in
-                (lost.contains(file.path) || file.path.isBelow(anyOf: lost))
-                    && filters?.excludes(file.path, file.status.type) ?? false
+                file.path.isWithin(lost) && filters?.excludes(file.path, file.status.type) ?? false
             })
         difference.omit(Array(lost))
         difference.uncover(excluded.filter { difference.changes.index(of: .deleted, at: $0.path) == nil })
@@ -375,12 +376,5 @@ extension Difference {
         staying.formUnion(files.map(\.path))
         changes.append(contentsOf: files.lazy.map { .match(Match(source: $0, target: $0)) })
         changes.sort()
-    }
-}
-
-extension Match {
-    /// The target's entry has another owner, group or mode than was recorded.
-    fileprivate var hasOtherAccess: Bool {
-        base.map { !target.status.equals($0.status, in: .access) } ?? false
     }
 }

@@ -50,7 +50,6 @@ struct PathCopy {
             (difference.matches.filter { !$0.isUnchanged }.map(\.target)
             + difference.deleted).filter { !$0.isDirectory }.sorted()
         guard !replaced.isEmpty else { return comparison.problems }
-        let more = replaced.count > PathCopy.named ? replaced.count - PathCopy.named : 0
         guard !overwrites else {
             noteOverwritten(difference)
             return comparison.problems
@@ -58,8 +57,8 @@ struct PathCopy {
         refusals += replaced.prefix(PathCopy.named).map {
             .wouldOverwrite($0.path, of: $0.modified)
         }
-        if more > 0 {
-            refusals.append(.moreWouldBeOverwritten(more))
+        if replaced.count > PathCopy.named {
+            refusals.append(.moreWouldBeOverwritten(replaced.count - PathCopy.named))
         }
         return comparison.problems
     }
@@ -78,7 +77,6 @@ struct PathCopy {
 /// The entries of a directory at the paths of another tree.
 final class PresentEntries: EntryStream {
     private let wanted: any EntryStream
-    private let root: Directory
     private let resolver: PathResolver
     private let device: DeviceNumber
     /// Directories into which no object can be moved.
@@ -89,7 +87,7 @@ final class PresentEntries: EntryStream {
     private(set) var destination: [UInt8] = []
 
     init(at wanted: any EntryStream, in root: Directory) throws {
-        (self.wanted, self.root) = (wanted, root)
+        self.wanted = wanted
         resolver = PathResolver(root)
         status = try root.status()
         device = status.device

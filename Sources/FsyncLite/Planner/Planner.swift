@@ -194,6 +194,18 @@ protocol PlanSource {
     func planned(_ plan: Plan) -> PlannedSync
 }
 
+/// The answers of an earlier tree.
+extension PlanSource {
+    var mounted: [SourceMount]? { nil }
+    var rotten: [RelativePath] { [] }
+    /// A restoration needs the history.
+    var retention: RetentionRules? { nil }
+    var neededSteps: Int { 0 }
+    func rereadSource(of difference: inout Difference) throws {}
+    func mayCopy(_ match: Match) -> Bool { false }
+    func conclude(_ plan: inout Plan) {}
+}
+
 extension Match {
     /// The match of the roots, which are no entries: only the omissions of the target's root are recorded.
     ///

@@ -10,7 +10,7 @@ enum Preconditions {
         var found = try overlaps(root.goal())
         if let refusal = try root.danglingRefusal() { return found + [refusal] }
         if let refusal = try root.enclosingStateRefusal() { found.append(refusal) }
-        if options.exchanges { found += try root.exchangeRefusals() }
+        if options.exchanges, let refusal = try root.exchangeRefusal() { found.append(refusal) }
         if let refusal = try root.stateRefusal(exchanges: options.exchanges) { found.append(refusal) }
         let known = options.acceptsNewTarget ? nil : options.knownTargets
         if let refusal = try known?.refusal(of: root, isOfJob: options.expectsTarget) {

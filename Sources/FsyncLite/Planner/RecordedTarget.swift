@@ -120,13 +120,19 @@ private struct RecordCheck {
             var match = difference.changes[match: index]
             guard try confirm(&match.target) else { return false }
             difference.changes[match: index] = match
-            take(match)
+            let directory = match.target.path.parent ?? .root
+            names[directory, default: 0] += 1
+            if match.isRenamed, match.target.isDirectory { leaving.append(match.target.path) }
+            if !match.isUnchanged { parents.insert(directory) }
         }
         for index in difference.changes.indices where isPresent(index, .deleted) {
             var file = difference.changes[file: index]
             guard try confirm(&file) else { return false }
             difference.changes[file: index] = file
-            take(deleted: file)
+            let directory = file.path.parent ?? .root
+            parents.insert(directory)
+            names[directory, default: 0] += 1
+            if file.isDirectory { leaving.append(file.path) }
         }
         return true
     }
@@ -140,21 +146,6 @@ private struct RecordCheck {
         guard !file.isFile || policy.hasKnownTime(status, changed) else { return false }
         file = file.with(status)
         return true
-    }
-
-    mutating func take(_ match: Match) {
-        let directory = match.target.path.parent ?? .root
-        names[directory, default: 0] += 1
-        if match.isRenamed, match.target.isDirectory { leaving.append(match.target.path) }
-        guard !match.isUnchanged else { return }
-        parents.insert(directory)
-    }
-
-    mutating func take(deleted file: File) {
-        let directory = file.path.parent ?? .root
-        parents.insert(directory)
-        names[directory, default: 0] += 1
-        if file.isDirectory { leaving.append(file.path) }
     }
 
     /// All recorded entries of these directories were found, so an equal count of names means the same names.

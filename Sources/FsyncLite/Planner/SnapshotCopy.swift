@@ -26,19 +26,13 @@ struct SnapshotCopy: PlanSource {
         options.attributes = snapshot.attributes.intersection(options.settableAttributes)
         // No consent is needed: `--to` names the directory.
         options.allowsWeakCommit = true
-        if let capabilities = root.capabilities {
-            options.attributes = options.attributes.stored(by: capabilities)
-        }
+        options.attributes = options.attributes.stored(by: root.capabilities)
         self.options = options
     }
 
     var contents: any ContentSource { snapshot.contents }
     var identities: [ManifestHeader.Source] { snapshot.header.sources }
     var recorded: (header: ManifestHeader, summary: ManifestSummary)? { nil }
-    var rotten: [RelativePath] { [] }
-    var mounted: [SourceMount]? { nil }
-    var retention: RetentionRules? { nil }
-    var neededSteps: Int { 0 }
 
     func planWithoutScan() throws -> Plan? {
         if try root.holds(copy: copy, isAlone: !restoration.isBesideOthers) {
@@ -149,10 +143,6 @@ struct SnapshotCopy: PlanSource {
         difference.omit(lost.map(\.path))
         problems += lost + faults.replaced.filter { difference.copies($0.path) }
     }
-
-    func rereadSource(of difference: inout Difference) throws {}
-
-    func mayCopy(_ match: Match) -> Bool { false }
 
     func rootMatch(_ policy: ComparisonPolicy) throws -> Match? {
         let source = restoration.paths.isEmpty ? try contents.rootFile(policy.attributes.extended) : nil

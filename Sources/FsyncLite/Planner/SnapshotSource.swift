@@ -61,30 +61,19 @@ struct SnapshotSource: PlanSource {
         options.exchanges = exchanges
         // No consent is needed: a target with a history was written with it.
         options.allowsWeakCommit = true
-        if let capabilities = root.capabilities {
-            options.attributes = options.attributes.stored(by: capabilities)
-        }
+        options.attributes = options.attributes.stored(by: root.capabilities)
         self.options = options
-    }
-
-    private func manifest(withUncovered: Bool = false) throws -> ManifestReader {
-        try state.manifest(of: restoration.target, withUncovered: withUncovered)
     }
 
     var contents: any ContentSource { earlierTree }
     var identities: [ManifestHeader.Source] { header.sources }
     var recorded: (header: ManifestHeader, summary: ManifestSummary)? { (header, ManifestSummary()) }
-    var rotten: [RelativePath] { [] }
-    var mounted: [SourceMount]? { nil }
-    /// A restoration needs the history.
-    var retention: RetentionRules? { nil }
     /// A return to the snapshot needs all steps since then.
     let neededSteps: Int
 
     func planWithoutScan() throws -> Plan? {
-        let refusals =
-            try (options.exchanges ? root.exchangeRefusals() : [])
-            + [root.stateRefusal(exchanges: options.exchanges)].compactMap(\.self)
+        let exchange = try options.exchanges ? root.exchangeRefusal() : nil
+        let refusals = try [exchange, root.stateRefusal(exchanges: options.exchanges)].compactMap(\.self)
         return refusals.isEmpty ? nil : Plan(refusing: refusals)
     }
 
@@ -130,7 +119,8 @@ struct SnapshotSource: PlanSource {
         let scan = try BackgroundScan { [options] in
             try TreeCursor(present, options, filter: nil, monitor: monitor)
         }
-        try merge.run(source: entries, target: scan, manifest: manifest(withUncovered: true))
+        let manifest = try state.manifest(of: restoration.target, withUncovered: true)
+        try merge.run(source: entries, target: scan, manifest: manifest)
         if !copiesDisplaced { try merge.offer(displaced: tree, in: earlierTree.root) }
         return scan.findings
     }
@@ -172,10 +162,6 @@ struct SnapshotSource: PlanSource {
         if restoration.keepsDrift { leftInPlace.formUnion(difference.forgotten) }
     }
 
-    func rereadSource(of difference: inout Difference) throws {}
-
-    func mayCopy(_ match: Match) -> Bool { false }
-
     func rootMatch(_ policy: ComparisonPolicy) throws -> Match? {
         guard restoration.paths.isEmpty else { return nil }
         var match = try Match.ofRoots(earlierTree.rootFile(policy.attributes.extended), root, policy, header)
@@ -197,8 +183,6 @@ struct SnapshotSource: PlanSource {
         plan.take(problems)
         plan.notes = (root.capabilities?.notes(leftOut: [:]) ?? []) + notes
     }
-
-    func conclude(_ plan: inout Plan) {}
 
     /// The locations of entries that are copied or get attributes, without the tree.
     private func contents(for difference: Difference) -> EarlierTree {

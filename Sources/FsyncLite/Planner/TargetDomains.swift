@@ -33,21 +33,20 @@ struct TargetDomains {
     }
 
     private mutating func lookAtArrivals(_ difference: Difference, stage: Domain) throws {
-        func look(_ file: File, _ domains: inout TargetDomains) throws {
+        for file in difference.arriving {
             let parent = file.path.parent ?? .root
-            guard !domains.moves.isCreated(parent) else { return }
-            let directory = domains.moves.oldPath(of: parent)
-            let demand = try domains.domain(directory)
-            guard demand.isExclusive else { return }
-            if demand.handsDownProject { domains.projects[parent] = demand.project }
+            guard !moves.isCreated(parent) else { continue }
+            let directory = moves.oldPath(of: parent)
+            let demand = try domain(directory)
+            guard demand.isExclusive else { continue }
+            if demand.handsDownProject { projects[parent] = demand.project }
             if case .existing(let existing)? = difference.links[file.path] {
-                try domains.check(existing.path, into: directory)
+                try check(existing.path, into: directory)
             } else if demand.isEncrypted, demand.policy != stage.policy {
-                domains.obstacles.append(
+                obstacles.append(
                     Obstacle(path: file.path, directory: directory, demand: demand, found: stage))
             }
         }
-        for file in difference.arriving { try look(file, &self) }
     }
 
     private mutating func lookAtDepartures(_ difference: Difference) throws {

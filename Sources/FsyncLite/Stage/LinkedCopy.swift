@@ -8,7 +8,9 @@ final class LinkedCopy {
     private let old: PathResolver
     private let new: PathResolver
     private let scan: TreeScan
-    private let matches: MatchesOfTarget
+    private let changes: ChangeList
+    /// The renamed matches, by the present paths of their objects in the target, with their new paths.
+    private var renamed = PackedMap<PathCoding>()
     /// The known inodes of uncovered entries.
     private let resting: Set<UInt64>
     /// The inodes of the copies of these entries, even if somebody has moved the originals.
@@ -42,13 +44,17 @@ final class LinkedCopy {
         self.root = root
         policy = difference.policy
         self.recorded = recorded
-        matches = MatchesOfTarget(difference)
+        changes = difference.changes
         self.scanned = scanned
         old = PathResolver(root)
         new = PathResolver(tree)
         scan = try TreeScan(root, .target, monitor: monitor)
         let info = try FileSystemInfo(of: root)
         (linkLimit, hasDomains) = (info.linkLimit, info.hasDomains)
+        for index in changes.indices where changes.head(at: index).isRenamed {
+            let path = changes.targetPath(at: index)
+            renamed[path] = (path, changes.path(at: index))
+        }
         // Each directory gets its project when it is complete.
         if hasDomains { try tree.openToAll() }
     }
@@ -124,7 +130,7 @@ final class LinkedCopy {
             return try directory.link(firstName, to: parent, name)
         }
         let hasManyNames = linkLimit.map { status.links > $0 / 2 } ?? false
-        guard !matches.changesAttributes(at: scan.path), !hasManyNames || linked[status.inode] != nil
+        guard !changesAttributes(at: scan.path), !hasManyNames || linked[status.inode] != nil
         else { return try copy(name, from: holder, to: parent) }
         do throws(SystemError) {
             try holder.link(name, to: parent, name)
@@ -138,6 +144,14 @@ final class LinkedCopy {
             }
         }
         if isGroup, linked[status.inode] == nil { linked[status.inode] = status.changed }
+    }
+
+    /// Whether an object of the target will get other attributes, which the first tree must not get.
+    private func changesAttributes(at path: RelativePath) -> Bool {
+        let new = renamed[path]?.other
+        guard let index = changes.index(of: .match, at: new ?? path) else { return false }
+        let head = changes.head(at: index)
+        return head.changesAttributes && (new != nil || !head.isRenamed)
     }
 
     private func copy(_ name: FileName, from holder: Directory, to parent: Directory) throws {
@@ -184,30 +198,5 @@ final class LinkedCopy {
         SyncError(
             .exchangeImpossible("\(reason); nothing was exchanged"),
             path: root.path + [UInt8(ascii: "/")] + path.bytes)
-    }
-}
-
-/// The matches of a difference, by the present path of their object in the target.
-private struct MatchesOfTarget {
-    private let changes: ChangeList
-    /// The renamed ones, with their new paths.
-    private var renamed = PackedMap<PathCoding>()
-
-    init(_ difference: Difference) {
-        changes = difference.changes
-        for index in changes.indices where changes.head(at: index).isRenamed {
-            let path = changes.targetPath(at: index)
-            renamed[path] = (path, changes.path(at: index))
-        }
-    }
-
-    /// Whether it will get other attributes, which the first tree must not get.
-    func changesAttributes(at path: RelativePath) -> Bool {
-        match(at: path).map { changes.head(at: $0).changesAttributes } ?? false
-    }
-
-    private func match(at path: RelativePath) -> Int? {
-        if let renamed = renamed[path] { return changes.index(of: .match, at: renamed.other) }
-        return changes.index(of: .match, at: path).flatMap { changes.head(at: $0).isRenamed ? nil : $0 }
     }
 }

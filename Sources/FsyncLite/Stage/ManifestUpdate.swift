@@ -23,16 +23,16 @@ package struct ManifestUpdate: Sendable {
     /// Paths that could not be read. They and their contents were not examined.
     private var unexamined: Set<RelativePath> = []
 
-    /// Single paths that the run left unchanged.
-    private var passedOver: Set<RelativePath> = []
+    /// Single paths that the run left unchanged. The next run compares their entries, but not those below.
+    var passedOver: Set<RelativePath> = []
 
     /// Entries that become uncovered.
-    private var uncovered: Set<RelativePath> = []
+    var uncovered: Set<RelativePath> = []
 
     /// The present paths of directories in which the commit adds or removes names. This moves their change times.
-    private var touchedDirectories: Set<RelativePath> = []
+    var touchedDirectories: Set<RelativePath> = []
     /// The inodes of objects with other names whose change times the commit moves.
-    private var touchedObjects: Set<UInt64> = []
+    var touchedObjects: Set<UInt64> = []
 
     package init() { self.init(Difference(), MoveMap(Difference()), .init(), ObjectNumbers()) }
 
@@ -42,12 +42,6 @@ package struct ManifestUpdate: Sendable {
     ) {
         (self.difference, self.moves, self.staged) = (difference, moves, staged)
         self.numbers = numbers
-    }
-
-    /// Declares objects whose change times the commit moves.
-    mutating func touch(directories: Set<RelativePath>, objects: Set<UInt64>) {
-        touchedDirectories = directories
-        touchedObjects = objects
     }
 
     /// The present change time of the object at a path, if the commit does not move it.
@@ -67,23 +61,9 @@ package struct ManifestUpdate: Sendable {
         unexamined.insert(path)
     }
 
-    /// The same for single entries, without their contents.
-    mutating func passOver(_ paths: [RelativePath]) {
-        passedOver.formUnion(paths)
-    }
-
     private func isUnexamined(_ path: RelativePath) -> Bool {
         !passedOver.isEmpty && passedOver.contains(path)
             || !unexamined.isEmpty && (unexamined.contains(path) || path.isBelow(anyOf: unexamined))
-    }
-
-    private func recorded(_ status: FileStatus, at path: RelativePath) -> FileStatus {
-        isUnexamined(path) ? status.unexamined : status
-    }
-
-    /// Marks the entries at these paths as uncovered.
-    mutating func uncover(_ paths: Set<RelativePath>) {
-        uncovered = paths
     }
 
     package mutating func remove(_ path: RelativePath) { removed.append(path) }
@@ -159,8 +139,9 @@ package struct ManifestUpdate: Sendable {
         var edits = edits()
         let uncovered = uncovered
         func write(_ entry: Entry) {
+            let (path, status) = (entry.file.path, entry.file.status)
             writer.append(
-                path: entry.file.path, status: recorded(entry.file.status, at: entry.file.path),
+                path: path, status: isUnexamined(path) ? status.unexamined : status,
                 destination: entry.file.destination, extended: entry.file.extended,
                 omitted: entry.file.omitted, targetInode: entry.targetInode,
                 targetChanged: entry.targetChanged, marks: entry.marks, digest: entry.file.digest,

@@ -110,7 +110,8 @@ extension ManifestUpdate {
         let moves = MoveMap(difference)
         self.init(difference, moves, staged, numbers)
         if let graph {
-            touch(directories: graph.touchedDirectories, objects: ManifestUpdate.touched(difference, moves))
+            touchedDirectories = graph.touchedDirectories
+            touchedObjects = ManifestUpdate.touched(difference, moves)
         }
         for problem in plan.problems where ![.attribute, .tooLong].contains(problem.code) {
             distrust(problem.path)
@@ -146,7 +147,7 @@ extension ManifestUpdate {
         // A new name of a file of the target is recorded like that file.
         if !difference.links.isEmpty { addNewNames(difference, numbers) }
         // The restored state is from a time before any run covered it.
-        uncover(policy.uncovering.union(difference.staying))
+        uncovered = policy.uncovering.union(difference.staying)
     }
 
     private mutating func addNewNames(_ difference: Difference, _ numbers: ObjectNumbers) {

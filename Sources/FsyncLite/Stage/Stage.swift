@@ -79,13 +79,6 @@ final class Stage {
         }
     }
 
-    /// Lets the commit move old objects of any project into the slots.
-    private func openSlots() throws {
-        for (number, project) in graph.slotDirectories.enumerated() where project != nil {
-            try directory.directory(FileName(number: number)).openToAll()
-        }
-    }
-
     /// Tests the renames that a commit uses.
     private func probe() throws {
         let (first, second) = (FileName("probe-1"), FileName("probe-2"))
@@ -140,7 +133,10 @@ final class Stage {
                     index, file, at: staged.location(at: index), makesAccessible: makesAccessible))
         }
         self.staged = work.staged
-        try openSlots()
+        // Lets the commit move old objects of any project into the slots.
+        for (number, project) in graph.slotDirectories.enumerated() where project != nil {
+            try directory.directory(FileName(number: number)).openToAll()
+        }
     }
 
     /// Makes the names in the stage durable if the sync of the file system does nothing. The files are synced already.

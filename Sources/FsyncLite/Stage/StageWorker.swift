@@ -103,25 +103,19 @@ final class StageWorker {
         _ status: FileStatus, for index: Int, _ file: File, at location: RelativePath
     ) throws -> Stage.Outcome {
         try stage.root.naming(file.path) {
-            try adopt(status, for: index, file, at: location, resolve(location))
+            let (parent, name) = try resolve(location)
+            var file = file
+            log.note(index, file, at: location, file.status, stagedInode: status.inode)
+            let present = try parent.extendedAttributes(of: name, extendedKinds)
+            let wanted = try readAttributes(of: &file)
+            file = file.with(wantedStatus(file.status, on: status))
+            file.digest =
+                options.digests != .none
+                ? try digest(
+                    of: ObjectHandle(opening: name, in: parent, [.read, .noFollow]), options.mostHoles)
+                : nil
+            return staged(file, as: status, wanted, wanted.filter { present[$0.name] != $0.value })
         }
-    }
-
-    private func adopt(
-        _ status: FileStatus, for index: Int, _ file: File, at location: RelativePath,
-        _ place: (Directory, FileName)
-    ) throws -> Stage.Outcome {
-        let (parent, name) = place
-        log.note(index, file, at: location, file.status, stagedInode: status.inode)
-        let present = try parent.extendedAttributes(of: name, extendedKinds)
-        var file = file
-        let wanted = try readAttributes(of: &file)
-        file = file.with(wantedStatus(file.status, on: status))
-        file.digest =
-            options.digests != .none
-            ? try digest(of: ObjectHandle(opening: name, in: parent, [.read, .noFollow]), options.mostHoles)
-            : nil
-        return staged(file, as: status, wanted, wanted.filter { present[$0.name] != $0.value })
     }
 
     /// Makes another name for a staged file. Returns false if it cannot have one. Then it is copied again.

@@ -23,14 +23,11 @@ extension Journal {
     private static let header: [Field<Journal>] = [
         Field("transaction", .text, \.id), Field("began", .fileTime, \.began),
         Field("inode", .integer, \.root.inode), Field("created", .time, \.root.created),
-        Field("weak", .flag, get: { $0.isWeak ? true : nil }, set: { $0.isWeak = $1 }),
+        Field("weak", .flag, get: { $0.isWeak ? true : nil }, set: { journal, _ in journal.features = [:] }),
     ]
 
     /// Whether objects are identified by `features`, and locations by the phase of the commit.
-    var isWeak: Bool {
-        get { features != nil }
-        set { features = newValue ? features ?? [:] : nil }
-    }
+    var isWeak: Bool { features != nil }
 
     /// Writes the journal durably under its name.
     func write(to state: StateDirectory) throws {

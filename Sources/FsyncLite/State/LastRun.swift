@@ -15,10 +15,6 @@ public struct LastRun: Hashable, Sendable {
     public var isComplete: Bool { problems == 0 }
     /// Its exit code.
     public var result: Int { isComplete ? 0 : 3 }
-
-    package init(began: Timestamp, ended: Timestamp, problems: Int) {
-        (self.began, self.ended, self.problems) = (began, ended, problems)
-    }
 }
 
 extension LastRun: Codable {
@@ -56,17 +52,13 @@ extension StateDirectory {
     /// - Throws: `SyncError` with code `invalidDocument` for a damaged document.
     package func lastRun() throws -> LastRun? {
         guard let file = try status(of: .lastRun), file.type != .file || file.size > 0 else {
-            return try emptyLastRun()
+            // The format of earlier versions: an empty file. Its modification time is the start of the scan, and its
+            // change time is the end of the run.
+            return try [StateEntry.lastRun, .trustingRun].compactMap { try status(of: $0) }
+                .max { $0.modified < $1.modified }
+                .map { LastRun(began: Timestamp($0.modified), ended: Timestamp($0.changed), problems: 0) }
         }
         return try document(.lastRun)
-    }
-
-    /// The format of earlier versions: an empty file. Its modification time is the start of the scan, and its change
-    /// time is the end of the run.
-    private func emptyLastRun() throws -> LastRun? {
-        try [StateEntry.lastRun, .trustingRun].compactMap { try status(of: $0) }
-            .max { $0.modified < $1.modified }
-            .map { LastRun(began: Timestamp($0.modified), ended: Timestamp($0.changed), problems: 0) }
     }
 
     /// Records the end of a run. After a power cut the document may be empty. Then the file's times are used.

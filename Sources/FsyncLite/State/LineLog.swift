@@ -103,12 +103,11 @@ final class LineLog<Element: Sendable>: Sendable {
 }
 
 extension FileDescriptor {
-    /// Reads lines, without their line feeds, until `body` returns false. An incomplete last line is ignored.
-    ///
-    /// - Parameter longest: in bytes. Reading ends at a longer line.
-    func readLines(longest: Int = 1 << 20, _ body: (ArraySlice<UInt8>) -> Bool) throws(Errno) {
+    /// Reads lines, without their line feeds, until `body` returns false. An incomplete last line is ignored. Reading
+    /// ends at a line of more than a mebibyte.
+    func readLines(_ body: (ArraySlice<UInt8>) -> Bool) throws(Errno) {
         var text: [UInt8] = []
-        while text.count <= longest {
+        while text.count <= 1 << 20 {
             let part = try [UInt8](upTo: 64 * 1024) { (buffer) throws(Errno) -> Int in try read(into: buffer)
             }
             guard !part.isEmpty else { return }

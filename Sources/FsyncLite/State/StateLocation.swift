@@ -84,44 +84,33 @@ extension TargetRoot {
         try findState()
     }
 
-    /// The reasons why the target cannot be exchanged as a whole.
-    func exchangeRefusals() throws -> [Refusal] {
+    /// The reason why the target cannot be exchanged as a whole; nil if it can.
+    func exchangeRefusal() throws -> Refusal? {
         if let name = capabilities?.name {
-            return [
-                .exchangeImpossible(
-                    "\(name) cannot swap the target and the new tree in one step; leave out --exchange")
-            ]
+            return .exchangeImpossible(
+                "\(name) cannot swap the target and the new tree in one step; leave out --exchange")
         }
-        guard try !isReadOnly() else { return [.readOnlyFileSystem] }
+        guard try !isReadOnly() else { return .readOnlyFileSystem }
         let noName = Refusal.exchangeImpossible(
             "the target has no name, or its name is too long for a second tree beside it")
         guard let directory, let original else {
             let name = path.split(separator: UInt8(ascii: "/")).last.flatMap { FileName($0) }
-            return name.flatMap { StateDirectory.treesName(beside: $0) } == nil ? [noName] : []
+            return name.flatMap { StateDirectory.treesName(beside: $0) } == nil ? noName : nil
         }
         guard !original.isMountRoot else {
-            return [
-                .exchangeImpossible(
-                    "the target is a mount point, which cannot be swapped; use a directory in it")
-            ]
+            return .exchangeImpossible(
+                "the target is a mount point, which cannot be swapped; use a directory in it")
         }
         guard let (parent, name) = try directory.location(), StateDirectory.treesName(beside: name) != nil
-        else { return [noName] }
+        else { return noName }
         guard try isSubvolume || parent.status().device == original.device else {
-            return [
-                .exchangeImpossible("the target is on another file system than the directory above it")
-            ]
+            return .exchangeImpossible("the target is on another file system than the directory above it")
         }
         guard !isSubvolume || Account.isRoot || original.owner == Account.effectiveUser else {
-            return [
-                .exchangeImpossible("only its owner may make snapshots of a subvolume; run as its owner")
-            ]
+            return .exchangeImpossible("only its owner may make snapshots of a subvolume; run as its owner")
         }
         return parent.isWritable
-            ? []
-            : [
-                .exchangeImpossible(
-                    "you may not write to the directory above the target; run as its owner")
-            ]
+            ? nil
+            : .exchangeImpossible("you may not write to the directory above the target; run as its owner")
     }
 }
