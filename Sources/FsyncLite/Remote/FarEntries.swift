@@ -27,8 +27,6 @@ extension FarEntries {
 struct EntryLocator: Sendable {
     private(set) var directories: [RelativePath: UInt32] = [.root: 0]
 
-    init(_ directories: [RelativePath: UInt32] = [.root: 0]) { self.directories = directories }
-
     /// Adds the next entry that is sent.
     mutating func add(_ path: RelativePath, isDirectory: Bool) {
         if isDirectory { directories[path] = UInt32(directories.count) }

@@ -53,7 +53,7 @@ final class RemoteTree: SourceTree, FarEntries {
 
     var roots: [FileStatus] { opened.roots.map(\.status) }
 
-    var locator: EntryLocator { EntryLocator(directories.withLock(\.self)) }
+    var locator: EntryLocator { EntryLocator(directories: directories.withLock(\.self)) }
 
     // MARK: Scan
 

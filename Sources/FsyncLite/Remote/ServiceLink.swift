@@ -210,7 +210,10 @@ final class ServiceLink: Sendable {
             try outgoing.withLock { outgoing throws(Errno) in try body(&outgoing) }
         } catch {
             // The reading thread finds the reason.
-            if output != nil, let end = waitForEnd() { throw end }
+            for _ in 0..<(output == nil ? 0 : 30) {
+                if let end = state.withLock(\.end) { throw end }
+                _ = granted.wait(atMost: .milliseconds(100))
+            }
             throw Ended(reason: nil)
         }
     }
@@ -225,14 +228,6 @@ final class ServiceLink: Sendable {
         // If this fails, the reading thread finds the reason.
         if isDue { try? sendWithoutGrant(FrameWriter(.ping)) }
         return true
-    }
-
-    private func waitForEnd() -> Ended? {
-        for _ in 0..<30 {
-            if let end = state.withLock(\.end) { return end }
-            _ = granted.wait(atMost: .milliseconds(100))
-        }
-        return nil
     }
 
     private func end(_ reason: String?) {

@@ -133,7 +133,7 @@ enum StatusCommand: ReadingCommand {
                 : settings.noJob(message)
         }
         let settings = isAll ? try SettingsSources(invocation) : nil
-        let known = isAll ? KnownTarget.all() : []
+        let known = isAll ? KnownTargets.found() : []
         // If there are known targets, having no jobs is not an error.
         let jobs = try settings.map { try known.isEmpty ? $0.someJobs() : $0.jobs() } ?? []
         if let settings, known.isEmpty, jobs.allSatisfy({ $0.disabled != nil }) {

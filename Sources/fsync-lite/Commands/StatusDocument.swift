@@ -28,7 +28,7 @@ enum StatusDocument {
 
     /// Several targets, one per line.
     static func write(
-        _ asked: [StatusQuery], _ limit: TimeSpan?, _ period: StatusPeriod?, _ known: [KnownTarget],
+        _ asked: [StatusQuery], _ limit: TimeSpan?, _ period: StatusPeriod?, _ known: [KnownTargets.Found],
         to console: inout Console
     ) throws {
         var document = DocumentWriter(format: "fsync-lite-status-list")

@@ -5,7 +5,7 @@ import FsyncLite
 enum StatusTable {
     /// Prints the targets, and a second table of those that this user has written to.
     static func write(
-        _ asked: [StatusQuery], _ limit: TimeSpan?, _ known: [KnownTarget], to console: inout Console
+        _ asked: [StatusQuery], _ limit: TimeSpan?, _ known: [KnownTargets.Found], to console: inout Console
     ) throws {
         if !asked.isEmpty || known.isEmpty {
             let isOfJobs = asked.allSatisfy { $0.job != nil }

@@ -49,7 +49,15 @@ enum VerifyCommand: ReadingCommand {
         var verification = Verification(
             of: named.path, by: try Tree(path: named.path), monitor: monitor)
         verification.readsContent = true
-        let isAuto = try readPart(given, after: last, into: &verification)
+        /// The part was chosen automatically.
+        var isAuto = false
+        let found = try given.value(part, "give \(part.name) such as 3/31, auto or auto/31") { text in
+            isAuto = text == "auto" || text.hasPrefix("auto/")
+            guard isAuto else { return Verification.Part(text) }
+            let count = text == "auto" ? usualParts : Int(text.dropFirst("auto/".count)) ?? 0
+            return count < 1 ? nil : Verification.Part("\(last?.next(of: count) ?? 1)/\(count)")
+        }
+        if let found { verification.part = found }
         if repairs { verification.source = try SyncRun.source(named.job?.source ?? source, given) }
         if let source = verification.source, !source.isRemote { try source.check() }
         var output = VerificationOutput(named.path, given)
@@ -73,21 +81,5 @@ enum VerifyCommand: ReadingCommand {
             Console.complain("note: the result could not be stored for status and --part auto: \(error)")
         }
         return code == .done && output.remaining > 0 ? .different : code
-    }
-
-    /// - Returns: whether the part was chosen automatically.
-    private static func readPart(
-        _ given: GivenOptions, after last: LastCheck?, into verification: inout Verification
-    ) throws -> Bool {
-        let hint = "give \(part.name) such as 3/31, auto or auto/31"
-        var isAuto = false
-        let found = try given.value(part, hint) { text in
-            isAuto = text == "auto" || text.hasPrefix("auto/")
-            guard isAuto else { return Verification.Part(text) }
-            let count = text == "auto" ? usualParts : Int(text.dropFirst("auto/".count)) ?? 0
-            return count < 1 ? nil : Verification.Part("\(last?.next(of: count) ?? 1)/\(count)")
-        }
-        if let found { verification.part = found }
-        return isAuto
     }
 }

@@ -36,22 +36,17 @@ extension KnownTargets {
             if !isQuiet { Console.complain("note: this target is not recorded as known: \(error)") }
         }
     }
-}
 
-/// A path of a known target, and whether it exists now.
-struct KnownTarget {
-    let path: [UInt8]
-    let lastApply: Timestamp
-    let presence: KnownTargets.Presence
+    /// A path of a known target, and whether it exists now.
+    typealias Found = (path: [UInt8], lastApply: Timestamp, presence: Presence)
 
     /// The known targets, the newest last. The list is for people, so an unreadable record is only a note.
-    static func all() -> [KnownTarget] {
-        guard let known = KnownTargets.own else { return [] }
+    static func found() -> [Found] {
+        guard let own else { return [] }
         do {
-            return try known.entries().compactMap { entry in
+            return try own.entries().compactMap { entry -> Found? in
                 guard let path = entry.paths.last else { return nil }
-                return KnownTarget(
-                    path: path, lastApply: entry.lastApply, presence: known.presence(of: entry))
+                return (path, entry.lastApply, own.presence(of: entry))
             }
         } catch {
             Console.complain("note: the record of known targets cannot be read: \(error)")
