@@ -67,7 +67,7 @@ final class JournalObjects {
         // Some file systems round times once more at a remount.
         let step = max(root.fileSystem?.capabilities.timeStep ?? 1, 2_000_000_000)
         return ([features.modified] + (times[object] ?? [])).contains {
-            status.modified.isNear($0, within: step)
+            status.modified.nanoseconds(since: $0).magnitude < step
         }
     }
 

@@ -14,7 +14,7 @@ extension DocumentReader {
     /// Skips the given key if it is next.
     package mutating func key(_ name: StaticString) throws -> Bool {
         let start = position
-        guard isAtString else { return false }
+        guard peek == UInt8(ascii: "\"") else { return false }
         if isEqual(try rawKey(), name) { return true }
         position = start
         return false
@@ -197,6 +197,4 @@ extension DocumentReader {
     package mutating func flag() throws {
         for character in "true".unicodeScalars { try expect(character) }
     }
-
-    package var isAtString: Bool { peek == UInt8(ascii: "\"") }
 }

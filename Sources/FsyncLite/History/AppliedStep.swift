@@ -188,9 +188,9 @@ struct AppliedStep: Sendable {
     private func line(_ moved: Moved) -> StoredObject? {
         switch moved {
         case .toSlot(let object):
-            let object = Int(object)
+            let item = objects.items[Int(object)]
             return StoredObject(
-                numbers.found(objects.items[object].index), .slot(objects.slotPath(object)))
+                numbers.found(item.index), .slot(OperationGraph.path(ofSlot: Int(item.slot))))
         case .inside(let directory, let change):
             let (directory, change) = (Int(directory), Int(change))
             return difference.changes.targetPath(at: change).fileName.map {

@@ -247,7 +247,10 @@ package struct ListTree: Sendable {
             (self.wanted, self.covered) = (wanted, covered)
         }
 
-        func wants(_ object: UInt64) -> Bool { wanted.containsInOrder(object) }
+        func wants(_ object: UInt64) -> Bool {
+            let index = wanted.partitionPoint(where: { $0 < object })
+            return index < wanted.count && wanted[index] == object
+        }
 
         /// How many names of an object the filters of the list cover.
         func coveredNames(of object: UInt64) -> Int {

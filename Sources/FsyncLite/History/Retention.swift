@@ -134,17 +134,14 @@ struct Retention {
         steps = steps.indices.filter { isNeeded[$0] }.map { steps[$0] }
         try sweep(steps, history)
         try discardUnlisted(steps)
-        for step in steps where step.header.isMeasured != true { try measure(step, history) }
+        for step in steps where step.header.isMeasured != true {
+            var header = step.header
+            let bytes = try history.measure(Set(step.directories))
+            (header.bytesHeld, header.isMeasured, header.isUnswept) = (bytes, true, nil)
+            try header.write(to: history.directory(step))
+        }
         let after = try history.measure(directories)
         return before > after ? before - after : 0
-    }
-
-    /// Stores the bytes in a record.
-    private func measure(_ step: History.Step, _ history: History) throws {
-        var header = step.header
-        let bytes = try history.measure(Set(step.directories))
-        (header.bytesHeld, header.isMeasured, header.isUnswept) = (bytes, true, nil)
-        try header.write(to: history.directory(step))
     }
 
     /// Removes the oldest records, oldest first, so that the chain only gets shorter.

@@ -134,7 +134,9 @@ public struct Tree: Sendable {
     /// The changes that would turn this tree into the other. Moves are found if both trees are of the same directory.
     public func changes(to other: Tree) throws -> Plan {
         let (stream, otherStream) = (try stream(withExtended: true), try other.stream(withExtended: true))
-        if try isOfOneTarget(with: other) {
+        if let state, let second = other.state,
+            try state.directory.status().identity == second.directory.status().identity
+        {
             return try TargetLists.changes(
                 from: stream, to: otherStream, roots: (try root(of: stream), try other.root(of: otherStream)))
         }
@@ -170,11 +172,6 @@ public struct Tree: Sendable {
         case .snapshot(let earlier): earlier.state
         case .manifest, .fetched, .directory: nil
         }
-    }
-
-    private func isOfOneTarget(with other: Tree) throws -> Bool {
-        guard let state, let second = other.state else { return false }
-        return try state.directory.status().identity == second.directory.status().identity
     }
 
     /// The directory whose files can be read; nil for a manifest file and a snapshot.

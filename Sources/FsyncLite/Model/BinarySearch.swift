@@ -11,11 +11,3 @@ extension RandomAccessCollection where Index == Int {
         return low
     }
 }
-
-extension RandomAccessCollection where Index == Int, Element: Comparable {
-    /// The same as `contains`, for a sorted collection.
-    func containsInOrder(_ element: Element) -> Bool {
-        let index = partitionPoint(where: { $0 < element })
-        return index < endIndex && self[index] == element
-    }
-}

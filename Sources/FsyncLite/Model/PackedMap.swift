@@ -38,7 +38,10 @@ package struct PackedMap<Coding: PackedCoding>: Sendable {
             case (nil, nil): break
             case (let index?, nil): removed.insert(index)
             case (let index?, let value?): list[index] = value
-            case (nil, let value?): insert(value, at: path)
+            case (nil, let value?):
+                if (list.count + 1) * 3 > slots.count * 2 { grow() }
+                list.append(value)
+                add(list.count - 1, path)
             }
         }
     }
@@ -62,12 +65,6 @@ package struct PackedMap<Coding: PackedCoding>: Sendable {
             slot = (slot + 1) & (slots.count - 1)
         }
         return nil
-    }
-
-    private mutating func insert(_ value: Element, at path: RelativePath) {
-        if (list.count + 1) * 3 > slots.count * 2 { grow() }
-        list.append(value)
-        add(list.count - 1, path)
     }
 
     /// A new element gets the slot of a removed one with the same path.

@@ -28,9 +28,4 @@ extension FileTime {
     func isStored(as stored: FileTime, step: Int64) -> Bool {
         (0..<step).contains(nanoseconds(since: stored))
     }
-
-    /// Whether less than a step, in nanoseconds, lies between this and another time.
-    func isNear(_ other: FileTime, within step: Int64) -> Bool {
-        nanoseconds(since: other).magnitude < step
-    }
 }

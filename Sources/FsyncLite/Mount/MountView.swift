@@ -98,7 +98,8 @@ final class MountView: Sendable {
             let isGone = mayBeGone && !snapshots.contains { $0.id == name }
             return isGone ? nil : try SnapshotName.index(of: name, in: snapshots)
         }
-        let texts = snapshots.map { MountView.date($0) }
+        // Such as `2026-11-23T07:57:55`.
+        let texts = snapshots.map { $0.created?.localText.replacing(" ", with: "T") ?? $0.id }
         // Of several in one second, the oldest has the plain name, which a program may be using already.
         let oldest = Dictionary(texts.indices.lazy.map { (texts[$0], $0) }, uniquingKeysWith: max)
         let shown = snapshots.indices.filter { chosen == nil || chosen == .some($0) }.map { index in
@@ -129,11 +130,6 @@ final class MountView: Sendable {
         guard try Version(state) == version, try !state.hasJournal() else {
             throw SyncError.changedMeanwhile(target.path)
         }
-    }
-
-    /// Such as `2026-11-23T07:57:55`.
-    private static func date(_ snapshot: Snapshot) -> String {
-        snapshot.created?.localText.replacing(" ", with: "T") ?? snapshot.id
     }
 
     /// A label that shows only in `ids`.

@@ -134,11 +134,6 @@ extension OperationGraph {
             return Location(parent: slotDirectories[directory], name: FileName(number: name))
         }
 
-        /// The slot of an object of the difference, below the stage.
-        func slotPath(_ object: Int) -> RelativePath {
-            OperationGraph.path(ofSlot: Int(items[object].slot))
-        }
-
         private func location(_ path: RelativePath, in parent: UInt32) -> Location? {
             parent == Item.none ? nil : path.fileName.map { Location(parent: Int(parent), name: $0) }
         }

@@ -223,7 +223,10 @@ private struct HandEditDecisions {
                 guard isListed || !tree.isChanged(match.source.path) else { continue }
                 if isListed, !handMade.contains(match.target.path) { listed.insert(match.source.path) }
             } else {
-                guard isLost(match) else { continue }
+                // The earlier content of a file was overwritten in the target.
+                guard match.source.isFile, tree.location(of: match.source.path) == match.target.path,
+                    !(match.base?.known.isIntact(in: match.target.status) ?? false)
+                else { continue }
                 problems.append(.lost(match.source.path, at: match.target.path))
             }
             difference.changes[match: index].keepTarget()
@@ -256,12 +259,6 @@ private struct HandEditDecisions {
                     message: "it is another name of a file that was changed in the target since"))
         }
         return problems
-    }
-
-    /// The earlier content of a file was overwritten in the target.
-    private func isLost(_ match: Match) -> Bool {
-        match.source.isFile && tree.location(of: match.source.path) == match.target.path
-            && !(match.base?.known.isIntact(in: match.target.status) ?? false)
     }
 
     /// Leaves out entries whose object was removed from its path, unless other entries return into them.

@@ -18,9 +18,8 @@ enum Preconditions {
         } else if options.expectsTarget, let refusal = try unexpected(root, options) {
             found.append(refusal)
         }
-        if try !root.hasParent(), !options.createParents {
-            found.append(.noParent)
-        }
+        let hasParent = try root.directory != nil || LocalFile(bytes: root.path).parent.isDirectory
+        if !hasParent, !options.createParents { found.append(.noParent) }
         return found
     }
 

@@ -41,16 +41,13 @@ extension Plan {
         var reduced = Plan(difference, root: root)
         (reduced.notes, reduced.exchanges, reduced.fileSystem) = (notes, exchanges, fileSystem)
         reduced.take(problems + omissions.problems)
-        reduced.note(vanished: vanished)
+        if !vanished.isEmpty {
+            let names = Amount.list(vanished.sorted().prefix(3).map(\.description), of: vanished.count)
+            reduced.notes.append(
+                "\(Amount.entries(vanished.count)) vanished from the source before being copied (\(names)); "
+                    + "the next run looks again")
+        }
         return reduced
-    }
-
-    private mutating func note(vanished: [RelativePath]) {
-        guard !vanished.isEmpty else { return }
-        let names = Amount.list(vanished.sorted().prefix(3).map(\.description), of: vanished.count)
-        notes.append(
-            "\(Amount.entries(vanished.count)) vanished from the source before being copied (\(names)); "
-                + "the next run looks again")
     }
 
     /// Notes the files whose first part was copied.

@@ -30,17 +30,15 @@ final class ActivityMonitor: Monitor {
     func report(_ progress: SyncProgress) {
         buffer?.change { $0.update(progress) }
         // Saves now, so that there is no save between the writes of the commit.
-        if progress.phase == .committing { showLast() }
-        base.report(progress)
-    }
-
-    private func showLast() {
-        buffer?.discard()
-        do {
-            if try state.has(.activity) { try buffer?.save() }
-        } catch {
-            base.warn("what this run is doing cannot be shown by status: \(error)")
+        if progress.phase == .committing {
+            buffer?.discard()
+            do {
+                if try state.has(.activity) { try buffer?.save() }
+            } catch {
+                base.warn("what this run is doing cannot be shown by status: \(error)")
+            }
         }
+        base.report(progress)
     }
 
     var isCancelled: Bool { base.isCancelled }

@@ -83,20 +83,16 @@ final class LineLog<Element: Sendable>: Sendable {
                 while !closing.wait(pause) {
                     guard let self else { return }
                     let start = ContinuousClock.now
-                    self.flushByItself()
+                    do {
+                        try self.flush()
+                    } catch {
+                        self.onFailure(error)
+                    }
                     pause = max(interval, start.duration(to: .now) * 10)
                 }
             }
         } catch {
             end()
-            onFailure(error)
-        }
-    }
-
-    private func flushByItself() {
-        do {
-            try flush()
-        } catch {
             onFailure(error)
         }
     }

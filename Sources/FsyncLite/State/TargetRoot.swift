@@ -147,11 +147,6 @@ struct TargetRoot {
         try result.get()
     }
 
-    /// Whether the directory that will contain the target exists.
-    func hasParent() throws -> Bool {
-        try directory != nil || LocalFile(bytes: path).parent.isDirectory
-    }
-
     /// A symlink that leads nowhere is not a target, and none is made behind it.
     func danglingRefusal() throws -> Refusal? {
         let file = LocalFile(bytes: path)
