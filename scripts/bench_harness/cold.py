@@ -60,15 +60,13 @@ def cold(bench: Bench) -> None:
                 entries = f"{tree.entries:,} entries, {kind} disk ({waits})"
                 table = contest(f"cold no-op, {entries}", mirrors, (source, target), kind)
                 expect_nothing_done(bench, table, OURS, TRUSTING)
-                bound = 0.33 if kind == "flash" else 0.5
-                bench.goal(f"cold no-op, {kind} disk: time / rsync", table.ratio(OURS, RSYNC), bound)
+                bench.share(table, RSYNC, 0.33 if kind == "flash" else 0.5)
                 if kind == "flash":
                     table = contest(f"cold no-op, {entries}, right after", young, (source, target), kind)
                     expect_nothing_done(bench, table, OURS, TRUSTING)
-                    bench.goal(f"{table.title}: time / rsync", table.ratio(OURS, RSYNC), 0.33)
+                    bench.share(table, RSYNC, 0.33)
                 table = contest(f"cold first copy, {entries}, to memory", copies, (source,), kind)
-                bound = 0.25 if kind == "flash" else 0.5
-                bench.goal(f"cold first copy, {kind} disk: time / rsync", table.ratio(OURS, "rsync -a"), bound)
+                bench.share(table, "rsync -a", 0.25 if kind == "flash" else 0.5)
             remove(copy)
             # What `mounted` expects to find at its end.
             for disk in (source, target):

@@ -22,7 +22,7 @@ def memory(bench: Bench) -> None:
 
 def measure_all(bench: Bench, folder: str, files: int) -> None:
     source, target = os.path.join(folder, "source"), os.path.join(folder, "target")
-    table = Table(f"memory, {files:,} entries changed", files, {}, "first copy")
+    table = Table(f"memory, {files:,} entries changed", files, {})
     print(table.title, flush=True)
     least = measure.run([bench.tool, "--version"]).peak
 

@@ -2,7 +2,7 @@
 
 import os
 import shlex
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 from typing import NamedTuple
 
 from bench_harness import comparison, measure
@@ -122,13 +122,7 @@ UNCLONED = Peer(
 )
 
 
-def mirrors(
-    bench: Bench,
-    tree: Tree,
-    folder: str,
-    changed: Callable[[], Collection[bytes]] = lambda: (),
-    tracks_renames: bool = False,
-) -> list[Contender]:
+def mirrors(bench: Bench, tree: Tree, folder: str, tracks_renames: bool = False) -> list[Contender]:
     """Each has made its mirror already."""
     peers, found = dict(MIRRORS), []
     if tree.entries > MANY:
@@ -148,7 +142,7 @@ def mirrors(
         measure.run(command, environment=environment)
         if command[0] == bench.tool:
             settle(bench, command)
-        checks = mirror_check(tree, target, peer.aspects, changed)
+        checks = mirror_check(tree, target, peer.aspects)
         found.append(Contender(peer.name, always(*command), **checks, environment=environment))
     return found
 

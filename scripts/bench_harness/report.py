@@ -72,17 +72,12 @@ def goal_rows(bench: Bench) -> list[list[str]]:
     ]
 
 
-def sections(bench: Bench) -> Iterator[tuple[str, str, list[list[str]]]]:
-    """Title, remark and rows of each table."""
-    remark = (
-        "smaller trees than those that the goals are for: this shows only that everything works"
-        if bench.options.quick
-        else "ratios of medians"
-    )
+def sections(bench: Bench) -> Iterator[tuple[str, list[list[str]]]]:
+    """Title and rows of each table."""
     if bench.goals:
-        yield "Goals", remark, goal_rows(bench)
+        yield "Goals" + ", which are for larger trees" * bench.options.quick, goal_rows(bench)
     for table in bench.tables:
-        yield table.title, f"ratio: time over that of {table.first}", rows(table)
+        yield table.title, rows(table)
 
 
 def text(bench: Bench, circumstances: list[tuple[str, str]]) -> str:
@@ -90,12 +85,12 @@ def text(bench: Bench, circumstances: list[tuple[str, str]]) -> str:
         f"note:          {note}" for note in bench.notes
     ]
     lines += [f"wrong:         {fault}" for fault in bench.faults]
-    for title, remark, table in sections(bench):
+    for title, table in sections(bench):
         widths = [
             max(len(row[column]) for row in table if column != 1 or not row[1].startswith("does not"))
             for column in range(len(table[0]))
         ]
-        lines += ["", f"{title} ({remark})"]
+        lines += ["", title]
         for row in table:
             cells = [
                 cell.ljust(width) if column == 0 else cell.rjust(width)
@@ -108,8 +103,8 @@ def text(bench: Bench, circumstances: list[tuple[str, str]]) -> str:
 def markdown(bench: Bench, circumstances: list[tuple[str, str]]) -> str:
     lines = [f"- {key}: {value}" for key, value in circumstances] + [f"- note: {note}" for note in bench.notes]
     lines += [f"- wrong: {fault}" for fault in bench.faults]
-    for title, remark, table in sections(bench):
-        lines += ["", f"### {title}", "", remark[0].upper() + remark[1:] + ".", ""]
+    for title, table in sections(bench):
+        lines += ["", f"### {title}", ""]
         for index, row in enumerate(table):
             lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |")
             if index == 0:
