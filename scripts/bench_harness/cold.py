@@ -16,13 +16,14 @@ from harness.scratch import remove
 
 def cold(bench: Bench) -> None:
     """nothing is cached: a no-op and a first copy of the Linux source, on two kinds of slow disk"""
-    if not slow_disk.is_possible():
+    server = slow_disk.server(bench.scratch)
+    if not server:
         bench.note(f"cold: not tried; {slow_disk.NEEDS}")
         return
     tree = bench.real()
     megabytes = (2 * tree.bytes + (20 << 10) * tree.entries >> 20) + 512
     with bench.place() as folder:
-        source, target = (SlowDisk(folder, name, megabytes) for name in ("source", "target"))
+        source, target = (SlowDisk(folder, name, megabytes, server) for name in ("source", "target"))
         with source.mounted(), target.mounted():
             root = os.path.join(source.mount_point, "tree")
             measure.run(["cp", "-a", tree.root, root])
