@@ -1,4 +1,4 @@
-"""The output: tables as text and Markdown, and a plot."""
+"""The output: tables in Markdown, and a plot."""
 
 import itertools
 import math
@@ -80,35 +80,20 @@ def sections(bench: Bench) -> Iterator[tuple[str, list[list[str]]]]:
         yield table.title, rows(table)
 
 
-def text(bench: Bench, circumstances: list[tuple[str, str]]) -> str:
-    lines = [f"{key + ':':<14} {value}" for key, value in circumstances] + [
-        f"note:          {note}" for note in bench.notes
-    ]
-    lines += [f"wrong:         {fault}" for fault in bench.faults]
-    for title, table in sections(bench):
-        widths = [
-            max(len(row[column]) for row in table if column != 1 or not row[1].startswith("does not"))
-            for column in range(len(table[0]))
-        ]
-        lines += ["", title]
-        for row in table:
-            cells = [
-                cell.ljust(width) if column == 0 else cell.rjust(width)
-                for column, (cell, width) in enumerate(zip(row, widths, strict=True))
-            ]
-            lines.append(("  " + "  ".join(cells)).rstrip())
-    return "\n".join(lines)
-
-
 def markdown(bench: Bench, circumstances: list[tuple[str, str]]) -> str:
+    """Markdown that can be read as it is: the columns are aligned."""
     lines = [f"- {key}: {value}" for key, value in circumstances] + [f"- note: {note}" for note in bench.notes]
     lines += [f"- wrong: {fault}" for fault in bench.faults]
     for title, table in sections(bench):
+        table = [[cell.replace("|", "\\|") for cell in row] for row in table]
+        widths = [max(map(len, column)) for column in zip(*table, strict=True)]
         lines += ["", f"### {title}", ""]
-        for index, row in enumerate(table):
-            lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |")
-            if index == 0:
-                lines.append("|---|" + "---:|" * (len(row) - 1))
+        for row in table:
+            first, *rest = zip(row, widths, strict=True)
+            cells = [first[0].ljust(first[1]), *(cell.rjust(width) for cell, width in rest)]
+            lines.append("| " + " | ".join(cells) + " |")
+        rule = ["-" * (widths[0] + 2), *("-" * (width + 1) + ":" for width in widths[1:])]
+        lines.insert(len(lines) - len(table) + 1, "|" + "|".join(rule) + "|")
     return "\n".join(lines) + "\n"
 
 
