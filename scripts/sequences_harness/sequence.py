@@ -669,22 +669,15 @@ class Sequence:
             return sorted(path for path in part if not any(above in part for above in parents(path)))
 
         def image(tree, top):
-            return tuple(
-                sorted(
-                    (path[len(top) :], value(entry)) for path, entry in tree.items() if path == top or below(path, top)
-                )
-            )
+            inside = (path for path in tree if path == top or below(path, top))
+            return top.rsplit(b"/")[-1], {path[len(top) :]: value(tree[path]) for path in inside}
 
-        there = {}
-        for top in tops(rest):
-            there.setdefault((top.rsplit(b"/")[-1], image(after, top)), []).append(top)
-        missing = []
-        for top in tops(before_rest):
-            if image(before, top) == image(after, top):
-                continue
-            places = there.get((top.rsplit(b"/")[-1], image(before, top)))
-            if not places:
-                missing.append(f"{show(top)}: uncovered, and not as it was")
+        there = [image(after, top) for top in tops(rest)]
+        missing = [
+            f"{show(top)}: uncovered, and not as it was"
+            for top in tops(before_rest)
+            if image(before, top) not in [image(after, top), *there]
+        ]
         expect_nothing("uncovered", "what is left out has changed", missing)
         known = {value(entry) for entry in known.values()}
         new = [
