@@ -7,7 +7,7 @@ import time
 from collections.abc import Iterator
 
 from harness.command import compiled
-from harness.disk import Disk, system, unmount
+from harness.disk import Disk, loop_device, system, unmount
 
 KINDS = {"flash": "0.1 ms a read", "rotating": "4 ms a seek"}
 NEEDS = "it needs root, loop devices, /dev/fuse, a C compiler and libfuse3-dev"
@@ -44,10 +44,7 @@ class SlowDisk(Disk):
                 if os.path.exists(shown) or server.poll() is not None:
                     break
                 time.sleep(0.01)
-            asked = subprocess.run(
-                ["losetup", "-f", "--show", "--direct-io=on", shown], capture_output=True, text=True, check=True
-            )
-            device = asked.stdout.strip()
+            device = loop_device(shown, "--direct-io=on")
             system("mount", "-o", "noatime", device, self.mount_point)
             yield self.mount_point
         finally:

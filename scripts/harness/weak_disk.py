@@ -6,8 +6,7 @@ import shutil
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from harness import command
-from harness.disk import system, unmount
+from harness.disk import loop_device, system, unmount
 from harness.scratch import remove
 from harness.secure_shell import secure_shell
 from harness.trees import EVERYTHING, Tree, held
@@ -77,7 +76,10 @@ def mounted(kind: Kind, folder: str, megabytes: int = 256) -> Iterator[str]:
             os.makedirs(path)
             undo.callback(remove, path)
         if "DEVICE" in told:
-            names["DEVICE"] = device = loop_device(os.path.join(names["BACK"], "image"), megabytes)
+            image = os.path.join(names["BACK"], "image")
+            with open(image, "wb") as file:
+                file.truncate(megabytes << 20)
+            names["DEVICE"] = device = loop_device(image)
             undo.callback(system, "losetup", "-d", device, check=False)
         if "CLIENT" in told:
             names["CLIENT"] = undo.enter_context(secure_shell(names["BACK"]))
@@ -87,9 +89,3 @@ def mounted(kind: Kind, folder: str, megabytes: int = 256) -> Iterator[str]:
             system(*line.split())
         undo.callback(unmount, names["PLACE"])
         yield names["PLACE"]
-
-
-def loop_device(image: str, megabytes: int) -> str:
-    with open(image, "wb") as file:
-        file.truncate(megabytes << 20)
-    return command.run(["losetup", "-f", "--show", image], check=True).output.decode().strip()
