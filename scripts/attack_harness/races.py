@@ -75,7 +75,7 @@ STATE_PAIRS = [
 ]
 BOTH = within("source", "hot", "hot/deep/er") + within("target", "hot/deep", "cold")
 ROOT, MADE, PARENT = ("to/target", "target"), ("to/target", "empty"), ("to", "to")
-READ = ("read",)
+READ = ("st_atime_ns",)
 
 RACES = [
     Race("source directory", within("source", "hot")),

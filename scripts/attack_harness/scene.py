@@ -51,17 +51,7 @@ def fill(root: str, make: Callable[[str], bytes]) -> None:
 class Canaries:
     """The tree outside, and its state before."""
 
-    LOOKED_AT = {
-        "inode": "st_ino",
-        "mode": "st_mode",
-        "owner": "st_uid",
-        "group": "st_gid",
-        "size": "st_size",
-        "links": "st_nlink",
-        "modified": "st_mtime_ns",
-        "changed": "st_ctime_ns",
-        "read": "st_atime_ns",
-    }
+    LOOKED_AT = "st_ino st_mode st_uid st_gid st_size st_nlink st_mtime_ns st_ctime_ns st_atime_ns".split()
 
     def __init__(self, path: str) -> None:
         self.path = path
@@ -75,7 +65,7 @@ class Canaries:
     def look(self) -> dict[bytes, dict]:
         seen = {}
         for path, relative, status in entries(self.path):
-            seen[relative] = {key: getattr(status, name) for key, name in self.LOOKED_AT.items()}
+            seen[relative] = {name: getattr(status, name) for name in self.LOOKED_AT}
             if stat.S_ISREG(status.st_mode):
                 seen[relative]["content"] = content(path)
         return seen
@@ -127,7 +117,7 @@ class Scene:
         os.mkdir(os.path.join(self.outside, "empty"))
         state = os.path.join(self.outside, "state")
         os.mkdir(state, 0o700)
-        for name in (*("manifest.json", "mark", "last-run", "settings.json", "journal", "journal.back"),):
+        for name in ("manifest.json", "mark", "last-run", "settings.json", "journal", "journal.back"):
             inside = os.path.join(self.state, name)
             # A state that would be used if it were looked at.
             data = content(inside) if os.path.exists(inside) else b"{}\n"

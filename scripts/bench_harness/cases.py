@@ -6,7 +6,7 @@ import subprocess
 
 from bench_harness import comparison, forest, measure, peers
 from bench_harness.cold import cold
-from bench_harness.contest import VERSIONS, Bench, Contender, Result, Table, always, mirror_check
+from bench_harness.contest import VERSIONS, Bench, Contender, always
 from bench_harness.memory import memory
 from bench_harness.mounts import mounts
 from bench_harness.peers import CALLS, OURS, RSYNC, TRUSTING
@@ -38,41 +38,28 @@ def nothing_to_do(bench: Bench) -> None:
         name: {files: table.find(name) for files, table in tables.items() if table.find(name)} for name in (OURS, RSYNC)
     }
     most, tenth = tables[sizes(bench)[-1]], tables[sizes(bench)[2]]
-    text = f"no-op, {bench.options.files:,} files"
-    bench.goal(f"{text}: time / rsync", most.ratio(OURS, RSYNC), 0.29)
-    bench.goal(f"{text}, --trust-manifest: time / rsync", most.ratio(TRUSTING, RSYNC), 0.15)
-    bench.goal(f"{text}, right after: time / rsync", after.ratio(OURS, RSYNC), 0.45)
-    bench.goal(f"{text}, right after, --trust-manifest: time / rsync", after.ratio(TRUSTING, RSYNC), 0.30)
+    for table, bound, trusting in ((most, 0.29, 0.15), (after, 0.45, 0.30)):
+        bench.share(table, RSYNC, bound)
+        bench.share(table, RSYNC, trusting, TRUSTING)
     ours, less = most.find(OURS), tenth.find(OURS)
-    bench.goal(f"{text}: peak memory", ours and ours.peak / (1 << 20), 32, "MB")
-    bench.goal(
-        f"{text}: peak memory / that of a tenth of the files",
-        ours and less and ours.peak / less.peak,
-        1.2,
-    )
-    bench.goal(
-        f"{text}: time per file / that of a tenth of the files",
-        ours and less and ours.seconds / less.seconds / 10,
-        1.2,
-    )
+    bench.goal(f"{most.title}: peak memory", ours and ours.peak / (1 << 20), 32, "MB")
+    text = "that of a tenth of the files"
+    bench.goal(f"{most.title}: peak memory / {text}", ours and less and ours.peak / less.peak, 1.2)
+    bench.goal(f"{most.title}: time per file / {text}", ours and less and ours.seconds / less.seconds / 10, 1.2)
 
 
 def few_changes(bench: Bench) -> None:
     """10 files have changed among all"""
-    tree, changed = bench.generated(bench.options.files), []
-
-    def change(round: int) -> None:
-        changed[:] = tree.edit(10, seed=round)
-
+    tree = bench.generated(bench.options.files)
     with bench.place() as folder:
-        contenders = peers.mirrors(bench, tree, folder, lambda: changed)
+        contenders = peers.mirrors(bench, tree, folder)
         # The same again right after, with nothing left to do.
-        ours = contenders[0].command(0)
-        contenders.insert(1, Contender(AGAIN, lambda round: ours))
-        table = bench.contest(f"10 changes, {bench.options.files:,} files", contenders, tree.entries, before=change)
+        contenders.insert(1, Contender(AGAIN, contenders[0].command))
+        title = f"10 changes, {bench.options.files:,} files"
+        table = bench.contest(title, contenders, tree.entries, before=lambda round: tree.edit(10, seed=round))
     peers.expect_nothing_done(bench, table, AGAIN)
-    bench.goal(f"{table.title}: time / no-op right after", table.ratio(OURS, AGAIN), 1.6)
-    bench.goal(f"{table.title}: time / rsync", table.ratio(OURS, RSYNC), 1 / 3)
+    bench.share(table, AGAIN, 1.6)
+    bench.share(table, RSYNC, 1 / 3)
 
 
 def first_copy(bench: Bench) -> None:
@@ -86,42 +73,35 @@ def first_copy(bench: Bench) -> None:
                 bench, CALLS, "copy", tree.root, target, reset=lambda round, target=target: remove(target)
             )
             table = bench.contest(title, contenders, tree.entries, place=folder)
-        bench.goal(f"{title}: time / rsync", table.ratio(OURS, "rsync -a"), 1 / 3)
-        bench.goal(f"{title}: time / cp -a", table.ratio(OURS, "cp -a"), 0.75)
+        bench.share(table, "rsync -a", 1 / 3)
+        bench.share(table, "cp -a", 0.75)
         if kind != "tmpfs":
-            bench.goal(f"{title}: time / rsync --fsync", table.ratio(OURS, "rsync -a --fsync"), 1 / 5)
+            bench.share(table, "rsync -a --fsync", 1 / 5)
 
 
 def some_touched(bench: Bench) -> None:
     """1 % of the files of the Linux source are touched, every second one of them edited"""
-    tree, changed = bench.real(), []
-
-    def change(round: int) -> None:
-        changed[:] = tree.touch(max(2, len(tree.files) // 100), seed=round)
-
+    tree = bench.real()
     with bench.place() as folder:
-        contenders = peers.mirrors(bench, tree, folder, lambda: changed)
-        table = bench.contest(f"1 % of {len(tree.files):,} files touched", contenders, tree.entries, before=change)
-    bench.goal(f"{table.title}: time / rsync", table.ratio(OURS, RSYNC), 1 / 3)
+        table = bench.contest(
+            f"1 % of {len(tree.files):,} files touched",
+            peers.mirrors(bench, tree, folder),
+            tree.entries,
+            before=lambda round: tree.edit(max(2, len(tree.files) // 100), seed=round, every=2),
+        )
+    bench.share(table, RSYNC, 1 / 3)
 
 
 def renamed(bench: Bench) -> None:
     """the largest directory of the Linux source is renamed"""
     tree = bench.real()
-    name, count = tree.largest_directory()
-    names = [os.path.join(tree.root, name), os.path.join(tree.root, name + "-renamed")]
-
-    def change(_: int) -> None:
-        os.rename(*names)
-        names.reverse()
-
+    names, count = tree.largest_directory()
     with bench.place() as folder:
-        contenders = peers.mirrors(bench, tree, folder, tracks_renames=True)
+        contenders = peers.mirrors(bench, tree, folder)
         contenders += peers.calls(bench, CALLS, "walk", tree.root, os.path.join(folder, "ours"))
-        table = bench.contest(f"directory of {count:,} files renamed", contenders, tree.entries, before=change)
-    if not os.path.exists(os.path.join(tree.root, name)):
-        change(0)
-    bench.goal(f"{table.title}: time / rsync", table.ratio(OURS, RSYNC), 1 / 10)
+        title = f"directory of {count:,} files renamed"
+        table = bench.contest(title, contenders, tree.entries, before=lambda _: tree.rename(names))
+    bench.share(table, RSYNC, 1 / 10)
 
 
 def large_files(bench: Bench) -> None:
@@ -131,8 +111,7 @@ def large_files(bench: Bench) -> None:
         with bench.place(kind, 4 * size * 5 // 2) as folder:
             tree = forest.large(os.path.join(folder, "large"), 4, size)
             clones = kind in ("xfs", "btrfs")
-            every = peers.copies(bench, tree, folder, kind, [peers.UNCLONED] * clones)
-            contenders = [contender for contender in every if "rclone" not in contender.name]
+            contenders = peers.copies(bench, tree, folder, kind, [peers.UNCLONED] * clones)
             title = f"4 files of {tree.bytes >> 22:,} MB, {kind}"
             table = bench.contest(title, contenders, tree.entries, place=folder)
         for result in table.results.values():
@@ -142,33 +121,18 @@ def large_files(bench: Bench) -> None:
             ours = table.find(OURS)
             bench.goal(f"{title}, cloned", ours and ours.seconds, 0.5, "s")
         else:
-            other = "cp -a" if kind == "tmpfs" else "cp -a; sync -f"
-            bench.goal(f"{title}: time / {other}", table.ratio(OURS, other), 1)
+            bench.share(table, "cp -a" if kind == "tmpfs" else "cp -a; sync -f", 1)
 
 
 def start(bench: Bench) -> None:
     """--version"""
-    commands = {
-        "fsync-lite --version": [bench.tool, "--version"],
-        "rsync --version": ["rsync", "--version"],
-    }
-    for name in ("rclone", "restic", "borg", "unison"):
+    contenders = [Contender("fsync-lite --version", always(bench.tool, "--version"))]
+    for name in ("rsync", "restic", "borg", "unison"):
         if bench.has(name):
-            commands[f"{name} {VERSIONS[name]}"] = [name, VERSIONS[name]]
-    print(f"start: {', '.join(commands)}", flush=True)
-    table = Table("start", 0, {name: Result(name) for name in commands}, next(iter(commands)))
-    times = {name: [] for name in commands}
-    for _ in range(10 * bench.options.rounds):
-        for name, command in commands.items():
-            times[name].append(measure.start(command))
-    for name, command in commands.items():
-        once = measure.run(command)
-        table.results[name].samples = [once._replace(seconds=seconds) for seconds in times[name]]
-        if bench.counter:
-            table.results[name].calls = measure.count_calls(bench.counter, command)[0]
-    bench.add(table)
-    ours = table.find("fsync-lite --version")
-    bench.goal("start, --version", ours.seconds * 1e3, 3, "ms")
+            contenders.append(Contender(f"{name} {VERSIONS[name]}", always(name, VERSIONS[name])))
+    table = bench.contest("start", contenders, 0, rounds=10 * bench.options.rounds)
+    ours = table.find(table.first)
+    bench.goal("start, --version", ours and ours.seconds * 1e3, 3, "ms")
 
 
 def snapshot(bench: Bench) -> None:
@@ -183,7 +147,7 @@ def snapshot(bench: Bench) -> None:
             before=lambda round: tree.edit(10, seed=round),
         )
     for name, bound in [("rsync --link-dest", 1 / 20), ("restic backup", 1), ("borg create", 1)]:
-        bench.goal(f"{table.title}: time / {name}", table.ratio(OURS, name), bound)
+        bench.share(table, name, bound)
 
 
 def space(bench: Bench) -> None:
@@ -265,7 +229,7 @@ def manifest(bench: Bench) -> None:
             result.more["MB/s"] = f"{size / result.seconds / 1e6:,.0f}"
     shown = table.find("manifest show")
     bench.goal(f"{table.title}: read", shown and shown.seconds, 0.5, "s")
-    bench.goal(f"{table.title}: manifest create / {CALLS}", table.ratio("manifest create", CALLS), 1.15)
+    bench.share(table, CALLS, 1.15, "manifest create")
     bench.remove(tree)
 
 
@@ -278,7 +242,6 @@ def digests(bench: Bench) -> None:
         commands = {
             "sha256sum": ["sha256sum"],
             "b3sum": ["b3sum", f"--num-threads={len(os.sched_getaffinity(0))}"],
-            "xxhsum": ["xxhsum", "-H64"],
         }
 
         def recorded(_):
@@ -300,45 +263,6 @@ def digests(bench: Bench) -> None:
     for result in table.results.values():
         if result.counts:
             result.more["GB/s"] = f"{tree.bytes / result.seconds / 1e9:.2f}"
-
-
-def exchange(bench: Bench) -> None:
-    """apply --exchange with 10 changes in the Linux source, beside copies of hard links"""
-    tree = bench.real()
-    with bench.place() as folder:
-        ours, copy, new = (os.path.join(folder, name) for name in ("ours", "copy", "new"))
-        exchanging = [bench.tool, "apply", "--exchange", tree.root, ours]
-        measure.run(exchanging)
-        peers.settle(bench, exchanging)
-        measure.run(["cp", "-a", tree.root, copy])
-
-        def compared(with_tree):
-            return lambda round: comparison.difference(with_tree, new, sample=max(1, len(tree.files) // 500))
-
-        bench.contest(
-            f"exchange, 10 changes among {len(tree.files):,} files",
-            [
-                Contender(
-                    "fsync-lite apply --exchange",
-                    always(*exchanging),
-                    **mirror_check(tree, ours),
-                ),
-                Contender(
-                    "rsync --link-dest",
-                    always("rsync", "-a", "--delete", "--link-dest", copy, tree.root + "/", new + "/"),
-                    compared(tree.root),
-                    reset=lambda round: remove(new),
-                ),
-                Contender(
-                    "cp -al",
-                    always("cp", "-al", copy, new),
-                    compared(copy),
-                    reset=lambda round: remove(new),
-                ),
-            ],
-            tree.entries,
-            before=lambda round: tree.edit(10, seed=round),
-        )
 
 
 def records(bench: Bench) -> None:
@@ -382,7 +306,6 @@ CASES = {
     "touched": some_touched,
     "rename": renamed,
     "snapshot": snapshot,
-    "exchange": exchange,
     "space": space,
     "large": large_files,
     "digest": digests,

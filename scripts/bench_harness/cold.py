@@ -16,13 +16,14 @@ from harness.scratch import remove
 
 def cold(bench: Bench) -> None:
     """nothing is cached: a no-op and a first copy of the Linux source, on two kinds of slow disk"""
-    if not slow_disk.is_possible():
+    server = slow_disk.server(bench.scratch)
+    if not server:
         bench.note(f"cold: not tried; {slow_disk.NEEDS}")
         return
     tree = bench.real()
     megabytes = (2 * tree.bytes + (20 << 10) * tree.entries >> 20) + 512
     with bench.place() as folder:
-        source, target = (SlowDisk(folder, name, megabytes) for name in ("source", "target"))
+        source, target = (SlowDisk(folder, name, megabytes, server) for name in ("source", "target"))
         with source.mounted(), target.mounted():
             root = os.path.join(source.mount_point, "tree")
             measure.run(["cp", "-a", tree.root, root])
@@ -60,15 +61,13 @@ def cold(bench: Bench) -> None:
                 entries = f"{tree.entries:,} entries, {kind} disk ({waits})"
                 table = contest(f"cold no-op, {entries}", mirrors, (source, target), kind)
                 expect_nothing_done(bench, table, OURS, TRUSTING)
-                bound = 0.33 if kind == "flash" else 0.5
-                bench.goal(f"cold no-op, {kind} disk: time / rsync", table.ratio(OURS, RSYNC), bound)
+                bench.share(table, RSYNC, 0.33 if kind == "flash" else 0.5)
                 if kind == "flash":
                     table = contest(f"cold no-op, {entries}, right after", young, (source, target), kind)
                     expect_nothing_done(bench, table, OURS, TRUSTING)
-                    bench.goal(f"{table.title}: time / rsync", table.ratio(OURS, RSYNC), 0.33)
+                    bench.share(table, RSYNC, 0.33)
                 table = contest(f"cold first copy, {entries}, to memory", copies, (source,), kind)
-                bound = 0.25 if kind == "flash" else 0.5
-                bench.goal(f"cold first copy, {kind} disk: time / rsync", table.ratio(OURS, "rsync -a"), bound)
+                bench.share(table, "rsync -a", 0.25 if kind == "flash" else 0.5)
             remove(copy)
             # What `mounted` expects to find at its end.
             for disk in (source, target):

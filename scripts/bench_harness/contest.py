@@ -26,13 +26,11 @@ SMALL_TREE = 100_000
 VERSIONS = {
     "rsync": "--version",
     "cp": "--version",
-    "rclone": "version",
     "unison": "-version",
     "restic": "version",
     "borg": "--version",
     "sha256sum": "--version",
     "b3sum": "--version",
-    "xxhsum": "--version",
 }
 
 
@@ -79,7 +77,10 @@ class Table:
     title: str
     units: int
     results: dict
-    first: str
+
+    @property
+    def first(self) -> str:
+        return next(iter(self.results))
 
     def find(self, name: str) -> Result | None:
         result = self.results.get(name)
@@ -108,7 +109,7 @@ class Goal:
 class Bench:
     def __init__(self, tool: str, scratch: str, options: argparse.Namespace) -> None:
         self.tool, self.scratch, self.options = tool, scratch, options
-        self.counter = measure.call_counter()
+        self.counts_calls = measure.can_count_calls()
         mounts = subprocess.check_output(["findmnt", "-n", "-o", "FSTYPE", "-T", scratch], text=True)
         self.kind = mounts.split()[-1]
         self.tables, self.goals, self.notes, self.faults, self.plot = [], [], [], [], {}
@@ -134,15 +135,12 @@ class Bench:
         return self._tree(f"generated-{files}", lambda root: forest.generated(root, files))
 
     def real(self) -> forest.Tree:
-        """The tree of --tree, the Linux source, or a generated one if that is missing. Cases change it."""
-        given, small = self.options.tree, self.options.quick
-        if given and os.path.isdir(given):
-            return self._tree("real", lambda root: subprocess.run(["cp", "-a", given, root], check=True))
-        if given or not small and os.path.exists(LINUX):
-            return self._tree("real", lambda root: unpack(given or LINUX, root))
+        """The Linux source, or a generated tree if that is missing. Cases change it."""
+        small = self.options.quick
+        if not small and os.path.exists(LINUX):
+            return self._tree("real", lambda root: unpack(LINUX, root))
         if not small:
-            where = f"{LINUX} is not there (Debian's linux-source-6.1)"
-            self.note(f"{where}: a generated tree in its place")
+            self.note(f"{LINUX} is not there (Debian's linux-source-6.1): a generated tree in its place")
         return self._tree("real", lambda root: forest.generated(root, 3_000 if small else 80_000, seed=2))
 
     def large_size(self) -> int:
@@ -203,12 +201,7 @@ class Bench:
         caches, and there the system calls are counted. Not so with something `around` each run, in which it gets
         nothing from the cache."""
         print(f"{title}: {', '.join(contender.name for contender in contenders)}", flush=True)
-        table = Table(
-            title,
-            units,
-            {contender.name: Result(contender.name) for contender in contenders},
-            contenders[0].name,
-        )
+        table = Table(title, units, {contender.name: Result(contender.name) for contender in contenders})
         for round in range(0 if around else -1, rounds or self.options.rounds):
             before(round)
             for contender in contenders:
@@ -237,8 +230,8 @@ class Bench:
         if is_cold:
             measure.drop_caches()
         command = [os.fspath(word) for word in contender.command(round)]
-        if round < 0 and self.counter:
-            result.calls, _ = measure.count_calls(self.counter, command, environment=contender.environment)
+        if round < 0 and self.counts_calls:
+            result.calls = measure.count_calls(command, contender.environment)
         else:
             sample = measure.run(command, environment=contender.environment)
             if round >= 0:
@@ -255,6 +248,11 @@ class Bench:
 
     def goal(self, text: str, value: float | None, bound: float, unit: str = "") -> None:
         self.goals.append(Goal(text, value, bound, unit))
+
+    def share(self, table: Table, other: str, bound: float, name: str = "") -> None:
+        """A goal for the time of a contender, usually the first, divided by that of another."""
+        name = name or table.first
+        self.goal(f"{table.title}: {name}: time / {other}", table.ratio(name, other), bound)
 
     # The circumstances ------------------------------------------------------------------------
 
@@ -281,10 +279,8 @@ class Bench:
             ("caches", "warm: one round before those that count"),
             ("rounds", f"{self.options.rounds}, in turn; medians"),
             ("user", "root" if os.geteuid() == 0 else "not root"),
-            (
-                "system calls",
-                f"counted by {self.counter} in the round before" if self.counter else "not counted",
-            ),
+            ("system calls", "counted by perf in the round before" if self.counts_calls else "not counted"),
+            ("ratio", "time over that of the first row"),
             ("versions", "; ".join(versions)),
         ]
 
@@ -294,11 +290,11 @@ def always(*words: str) -> Callable[[int], list]:
     return lambda round: list(words)
 
 
-def mirror_check(source, target, aspects=comparison.EVERYTHING, changed=lambda: ()):
+def mirror_check(source, target, aspects=comparison.EVERYTHING):
     """The two checks of a mirror: after a round, and after the last one."""
 
     def check(_):
-        for path in changed():
+        for path in source.changed:
             mirrored = os.path.join(os.fsencode(target), os.path.relpath(path, os.fsencode(source.root)))
             if not comparison.same_content(path, mirrored):
                 return f"{os.fsdecode(mirrored)} has other content than the source"

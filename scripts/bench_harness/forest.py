@@ -3,6 +3,7 @@
 import os
 import random
 import stat
+from collections import Counter
 
 from harness.trees import entries
 
@@ -82,37 +83,34 @@ class Tree:
             if stat.S_ISREG(status.st_mode):
                 self.files.append(path)
         self.files.sort()
+        # The files of the last change.
+        self.changed: list[bytes] = []
 
-    def edit(self, count: int, seed: int) -> list[bytes]:
-        """The same files for the same seed, each a line longer."""
-        chosen = random.Random(seed).sample(self.files, min(count, len(self.files)))
-        for path in chosen:
+    def edit(self, count: int, seed: int, every: int = 1) -> None:
+        """New times for the same files for the same seed. Each of them, or every second one, is a line longer."""
+        self.changed = random.Random(seed).sample(self.files, min(count, len(self.files)))
+        for path in self.changed[every - 1 :: every]:
             with open(path, "ab") as file:
                 file.write(b"one more line\n")
-        return chosen
-
-    def touch(self, count: int, seed: int) -> list[bytes]:
-        """New times for all of these, new content for every second one."""
-        chosen = random.Random(seed).sample(self.files, min(count, len(self.files)))
-        for number, path in enumerate(chosen):
-            if number % 2:
-                with open(path, "ab") as file:
-                    file.write(b"one more line\n")
+        for path in self.changed:
             os.utime(path)
-        return chosen
+
+    def rename(self, names: list[str]) -> None:
+        """Renames a directory at the top from the first name to the second, and back the next time."""
+        old, new = (os.fsencode(os.path.join(self.root, name, "")) for name in names)
+        os.rename(old, new)
+        names.reverse()
+        self.files, self.changed = [path.replace(old, new, 1) for path in self.files], []
 
     def renew(self) -> None:
         """Makes everything as new, except the mirrored times."""
         for path, _, status in entries(self.root):
             os.utime(path, ns=(status.st_atime_ns, status.st_mtime_ns), follow_symlinks=False)
 
-    def largest_directory(self) -> tuple[str, int]:
-        """The one at the top with the most files below, and how many."""
-        counts: dict[bytes, int] = {}
+    def largest_directory(self) -> tuple[list[str], int]:
+        """The one at the top with the most files below: its name, another one for it, and how many."""
         start = len(os.fsencode(self.root)) + 1
-        for path in self.files:
-            name, slash, _ = path[start:].partition(b"/")
-            if slash:
-                counts[name] = counts.get(name, 0) + 1
-        name = max(counts, key=lambda name: counts[name])
-        return os.fsdecode(name), counts[name]
+        tops = (path[start:].partition(b"/") for path in self.files)
+        counts = Counter(os.fsdecode(name) for name, slash, _ in tops if slash)
+        name, count = counts.most_common(1)[0]
+        return [name, name + "-renamed"], count

@@ -72,64 +72,22 @@ def adopt_orphans() -> None:
         raise OSError(ctypes.get_errno(), "PR_SET_CHILD_SUBREAPER")
 
 
-def start(command: list[str]) -> float:
-    """The seconds of a start, without a shell in between."""
-    began = time.perf_counter()
-    process = os.posix_spawnp(
-        command[0],
-        command,
-        os.environ,
-        file_actions=[
-            (os.POSIX_SPAWN_OPEN, 1, os.devnull, os.O_WRONLY, 0),
-            (os.POSIX_SPAWN_OPEN, 2, os.devnull, os.O_WRONLY, 0),
-        ],
-    )
-    _, status = os.waitpid(process, 0)
-    seconds = time.perf_counter() - began
-    if status:
-        raise Wrong(f"{command} ended with {os.waitstatus_to_exitcode(status)}")
-    return seconds
-
-
 def drop_caches() -> None:
     os.sync()
     with open("/proc/sys/vm/drop_caches", "w") as file:
         file.write("3\n")
 
 
-def call_counter() -> str | None:
-    """The counter of system calls here: perf, which hardly slows a run, or strace, or none."""
-    for name, counter in (("perf", _perf), ("strace", _strace)):
-        try:
-            if shutil.which(name) and _count(counter, ["true"], None, None)[0]:
-                return name
-        except (Wrong, ValueError):
-            continue
-    return None
+def can_count_calls() -> bool:
+    try:
+        return bool(shutil.which("perf")) and count_calls(["true"], None) > 0
+    except (Wrong, ValueError):
+        return False
 
 
-def count_calls(
-    counter: str,
-    command: list[str],
-    directory: str | None = None,
-    environment: dict[str, str] | None = None,
-) -> tuple[int, Sample]:
-    """One run, and the number of system calls in all of its processes."""
-    return _count({"perf": _perf, "strace": _strace}[counter], command, directory, environment)
-
-
-def _count(counter, command, directory, environment):
+def count_calls(command: list[str], environment: dict[str, str] | None) -> int:
+    """One run, and the number of system calls in all of its processes, by perf, which hardly slows it."""
     with tempfile.NamedTemporaryFile("r") as report:
-        prefix, number = counter(report.name)
-        sample = run([*prefix, *command], directory, environment)
-        return number(report.read()), sample
-
-
-def _perf(report):
-    prefix = ["perf", "stat", "-x,", "-o", report, "-e", "raw_syscalls:sys_enter", "--"]
-    return prefix, lambda text: int(next(line for line in text.splitlines() if "sys_enter" in line).split(",")[0])
-
-
-def _strace(report):
-    prefix = ["strace", "-f", "-c", "-U", "calls,name", "-o", report, "--"]
-    return prefix, lambda text: int(next(line for line in text.splitlines() if line.endswith("total")).split()[0])
+        counting = ["perf", "stat", "-x,", "-o", report.name, "-e", "raw_syscalls:sys_enter", "--"]
+        run([*counting, *command], environment=environment)
+        return int(next(line for line in report if "sys_enter" in line).split(",")[0])

@@ -22,7 +22,7 @@ def memory(bench: Bench) -> None:
 
 def measure_all(bench: Bench, folder: str, files: int) -> None:
     source, target = os.path.join(folder, "source"), os.path.join(folder, "target")
-    table = Table(f"memory, {files:,} entries changed", files, {}, "first copy")
+    table = Table(f"memory, {files:,} entries changed", files, {})
     print(table.title, flush=True)
     least = measure.run([bench.tool, "--version"]).peak
 
@@ -38,36 +38,22 @@ def measure_all(bench: Bench, folder: str, files: int) -> None:
         if command[0] == bench.tool:
             bench.goal(f"memory, {files:,} entries: {name}", each, GOAL, "B")
 
-    def plan(name: str) -> None:
+    changes = {
+        "first copy": lambda: make(source, files),
+        "touched": lambda: [os.utime(path, (1e9, 1e9)) for path in Tree(source).files],
+        "renamed": lambda: [os.rename(path, path + b".new") for path in Tree(source).files],
+        "deleted": lambda: [remove(source), os.makedirs(source)],
+    }
+    for name, change in changes.items():
+        change()
         run(f"plan, {name}", bench.tool, "plan", "--quiet", *OVERRIDES, source, target)
-
-    def apply(name: str) -> None:
         run(name, bench.tool, "apply", "--quiet", *OVERRIDES, source, target)
-
-    def undo(name: str) -> None:
-        run(f"undo, {name}", bench.tool, "undo", "--quiet", target)
-        measure.run([bench.tool, "undo", "--quiet", target])
-
-    make(source, files)
-    plan("first copy")
-    apply("first copy")
-    run("rsync -a", "rsync", "-a", source + "/", os.path.join(folder, "rsync") + "/")
-    remove(os.path.join(folder, "rsync"))
-    for path in Tree(source).files:
-        os.utime(path, (1e9, 1e9))
-    plan("touched")
-    apply("touched")
-    undo("touched")
-    for path in Tree(source).files:
-        os.rename(path, path + b".new")
-    plan("renamed")
-    apply("renamed")
-    undo("renamed")
-    remove(source)
-    os.makedirs(source)
-    plan("deleted")
-    apply("deleted")
-    undo("deleted")
+        if name == "first copy":
+            run("rsync -a", "rsync", "-a", source + "/", os.path.join(folder, "rsync") + "/")
+            remove(os.path.join(folder, "rsync"))
+        else:
+            run(f"undo, {name}", bench.tool, "undo", "--quiet", target)
+            measure.run([bench.tool, "undo", "--quiet", target])
     bench.add(table)
 
 

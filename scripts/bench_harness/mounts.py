@@ -5,7 +5,7 @@ import subprocess
 import time
 from collections.abc import Callable
 
-from bench_harness import measure
+from bench_harness import forest, measure
 from bench_harness.contest import Bench, Contender, Result, Table, always
 from bench_harness.peers import MANY
 from bench_harness.report import seconds
@@ -132,7 +132,7 @@ def compare(bench: Bench, tree, shown: list[Mount]) -> None:
             contenders(tree.root, shown, lambda root, command=command: [*command, root]),
             tree.entries,
         )
-        bench.goal(table.title, table.ratio(OURS, TREE), goal, "of the tree")
+        bench.share(table, TREE, goal, OURS)
         for mount in shown:
             if mount.process:
                 table.results[mount.name].more["server's memory"] = f"{mount.peak() / 1e6:.0f} MB"
@@ -154,7 +154,7 @@ def dates(bench: Bench, tree, folder: str, mount: Mount) -> None:
         tree.edit(10, seed=round)
         measure.run([bench.tool, "apply", "--quiet", tree.root, os.path.join(folder, "target")])
     mount.begin()
-    table = Table(f"find over {DATES} dates of {tree.entries:,} entries", DATES * tree.entries, {}, OURS)
+    table = Table(f"find over {DATES} dates of {tree.entries:,} entries", DATES * tree.entries, {})
     result = table.results[OURS] = Result(OURS, [measure.run(["find", mount.place])])
     result.more["server's memory"] = f"{mount.peak() / 1e6:.0f} MB"
     bench.goal(f"{table.title}: memory", mount.peak(), GOAL_BYTES, "B")
@@ -164,21 +164,16 @@ def dates(bench: Bench, tree, folder: str, mount: Mount) -> None:
 
 def reading(bench: Bench, folder: str) -> None:
     source, target = os.path.join(folder, "source"), os.path.join(folder, "target")
-    os.makedirs(source)
-    size = bench.large_size()
-    with open(os.path.join(source, "large"), "wb") as file:
-        block = os.urandom(1 << 20)
-        for _ in range(size >> 20):
-            file.write(block)
+    size = forest.large(source, 1, bench.large_size()).bytes
     measure.run([bench.tool, "apply", source, target])
     shown = without_repository(bench, folder, target)
     try:
         table = bench.contest(
             f"reading {size >> 20} MB, a fresh mount",
-            contenders(source, shown, lambda root: ["dd", f"if={root}/large", "of=/dev/null", "bs=1M", "status=none"]),
+            contenders(source, shown, lambda root: ["dd", f"if={root}/large-0", "of=/dev/null", "bs=1M"]),
             size,
         )
-        bench.goal(table.title, table.ratio(OURS, TREE), 1 / 0.9, "of the tree")
+        bench.share(table, TREE, 1 / 0.9, OURS)
         for result in table.results.values():
             if result.counts:
                 result.more["speed"] = f"{size / result.seconds / 1e6:,.0f} MB/s in {seconds(result.seconds)}"

@@ -6,7 +6,7 @@ import os
 import random
 import shlex
 import statistics
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from bench_harness import comparison, forest, measure, peers
@@ -38,12 +38,12 @@ def remote(bench: Bench) -> None:
         bench.note(f"remote: left out; it {NEEDS}")
         return
     # The calls of the other machine would be missing.
-    counter, bench.counter = bench.counter, None
+    counts, bench.counts_calls = bench.counts_calls, False
     try:
         with ways(bench, line) as found:
             Remote(bench, line, found).run()
     finally:
-        bench.counter = counter
+        bench.counts_calls = counts
 
 
 @contextlib.contextmanager
@@ -86,29 +86,16 @@ class Remote:
     # --- The cases ----------------------------------------------------------------------------
 
     def changes(self, tree: forest.Tree, folder: str) -> None:
-        changed: list[bytes] = []
-        name, count = tree.largest_directory()
-        names = [os.path.join(tree.root, name), os.path.join(tree.root, name + "-renamed")]
+        names, count = tree.largest_directory()
         some = max(2, len(tree.files) // 100)
-
-        def edit(round: int) -> None:
-            changed[:] = tree.edit(1, seed=round)
-
-        def touch(round: int) -> None:
-            changed[:] = tree.touch(some, seed=round)
-
-        def rename(_: int) -> None:
-            changed.clear()
-            os.rename(*names)
-            names.reverse()
-
-        mirrors = self.mirrors(tree, folder, lambda: changed)
+        mirrors = self.mirrors(tree, folder)
         self.no_op(tree, mirrors, folder)
-        self.contests(f"1 change, {tree.entries:,} entries", tree, mirrors, edit)
-        self.contests(f"1 % of {len(tree.files):,} files touched", tree, mirrors, touch)
-        self.contests(f"directory of {count:,} files renamed", tree, mirrors, rename)
-        if not os.path.exists(os.path.join(tree.root, name)):
-            rename(0)
+        for title, change in (
+            (f"1 change, {tree.entries:,} entries", lambda round: tree.edit(1, seed=round)),
+            (f"1 % of {len(tree.files):,} files touched", lambda round: tree.edit(some, seed=round, every=2)),
+            (f"directory of {count:,} files renamed", lambda _: tree.rename(names)),
+        ):
+            self.contests(title, tree, mirrors, change)
 
     def no_op(self, tree: forest.Tree, mirrors: Callable[[Way], list[Contender]], folder: str) -> None:
         """Settled, and right after an apply."""
@@ -140,12 +127,13 @@ class Remote:
 
         for table in self.contests(f"{count:,} small files are new", tree, copies):
             for name in (PUSH, PULL):
-                self.bench.goal(f"{table.title}: {name}: time / {TAR}", table.ratio(name, TAR), 1 / 0.9)
+                self.bench.share(table, TAR, 1 / 0.9, name)
 
     def image(self, folder: str) -> None:
         size = self.image_size()
         count = size // BLOCK // 100
         tree = forest.large(os.path.join(folder, "source"), 1, size)
+        tree.changed = tree.files
 
         def change(round: int) -> None:
             noise = random.Random(str(round))
@@ -155,7 +143,7 @@ class Remote:
                     file.write(noise.randbytes(BLOCK))
 
         # Each old image would stay in the history.
-        mirrors = self.mirrors(tree, folder, lambda: tree.files, "--keep-last", "0", ages=False)
+        mirrors = self.mirrors(tree, folder, "--keep-last", "0", ages=False)
         title = f"1 % of the blocks of a file of {size >> 20:,} MiB changed"
         for table in self.contests(title, tree, mirrors, change):
             for name in (PUSH, PULL):
@@ -193,12 +181,7 @@ class Remote:
         return Contender(TAR, always("sh", "-c", pipe, tree.root, target)), target
 
     def mirrors(
-        self,
-        tree: forest.Tree,
-        folder: str,
-        changed: Callable[[], Collection[bytes]] = lambda: (),
-        *options: str,
-        ages: bool = True,
+        self, tree: forest.Tree, folder: str, *options: str, ages: bool = True
     ) -> Callable[[Way], list[Contender]]:
         """Existing mirrors, in which no entry is young."""
         for contender, _ in self.tools(Way("here", self.line.words()), tree, folder, *options):
@@ -206,7 +189,7 @@ class Remote:
             if ages:
                 peers.settle(self.bench, contender.command(0))
         return lambda way: [
-            dataclasses.replace(contender, **mirror_check(tree, target, changed=changed))
+            dataclasses.replace(contender, **mirror_check(tree, target))
             for contender, target in self.tools(way, tree, folder, *options)
         ]
 

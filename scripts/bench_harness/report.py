@@ -1,4 +1,4 @@
-"""The output: tables as text and Markdown, and a plot."""
+"""The output: tables in Markdown, and a plot."""
 
 import itertools
 import math
@@ -72,48 +72,28 @@ def goal_rows(bench: Bench) -> list[list[str]]:
     ]
 
 
-def sections(bench: Bench) -> Iterator[tuple[str, str, list[list[str]]]]:
-    """Title, remark and rows of each table."""
-    remark = (
-        "smaller trees than those that the goals are for: this shows only that everything works"
-        if bench.options.quick
-        else "ratios of medians"
-    )
+def sections(bench: Bench) -> Iterator[tuple[str, list[list[str]]]]:
+    """Title and rows of each table."""
     if bench.goals:
-        yield "Goals", remark, goal_rows(bench)
+        yield "Goals" + ", which are for larger trees" * bench.options.quick, goal_rows(bench)
     for table in bench.tables:
-        yield table.title, f"ratio: time over that of {table.first}", rows(table)
-
-
-def text(bench: Bench, circumstances: list[tuple[str, str]]) -> str:
-    lines = [f"{key + ':':<14} {value}" for key, value in circumstances] + [
-        f"note:          {note}" for note in bench.notes
-    ]
-    lines += [f"wrong:         {fault}" for fault in bench.faults]
-    for title, remark, table in sections(bench):
-        widths = [
-            max(len(row[column]) for row in table if column != 1 or not row[1].startswith("does not"))
-            for column in range(len(table[0]))
-        ]
-        lines += ["", f"{title} ({remark})"]
-        for row in table:
-            cells = [
-                cell.ljust(width) if column == 0 else cell.rjust(width)
-                for column, (cell, width) in enumerate(zip(row, widths, strict=True))
-            ]
-            lines.append(("  " + "  ".join(cells)).rstrip())
-    return "\n".join(lines)
+        yield table.title, rows(table)
 
 
 def markdown(bench: Bench, circumstances: list[tuple[str, str]]) -> str:
+    """Markdown that can be read as it is: the columns are aligned."""
     lines = [f"- {key}: {value}" for key, value in circumstances] + [f"- note: {note}" for note in bench.notes]
     lines += [f"- wrong: {fault}" for fault in bench.faults]
-    for title, remark, table in sections(bench):
-        lines += ["", f"### {title}", "", remark[0].upper() + remark[1:] + ".", ""]
-        for index, row in enumerate(table):
-            lines.append("| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |")
-            if index == 0:
-                lines.append("|---|" + "---:|" * (len(row) - 1))
+    for title, table in sections(bench):
+        table = [[cell.replace("|", "\\|") for cell in row] for row in table]
+        widths = [max(map(len, column)) for column in zip(*table, strict=True)]
+        lines += ["", f"### {title}", ""]
+        for row in table:
+            first, *rest = zip(row, widths, strict=True)
+            cells = [first[0].ljust(first[1]), *(cell.rjust(width) for cell, width in rest)]
+            lines.append("| " + " | ".join(cells) + " |")
+        rule = ["-" * (widths[0] + 2), *("-" * (width + 1) + ":" for width in widths[1:])]
+        lines.insert(len(lines) - len(table) + 1, "|" + "|".join(rule) + "|")
     return "\n".join(lines) + "\n"
 
 

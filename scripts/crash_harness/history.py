@@ -38,6 +38,8 @@ class HistoryTrial(Trial):
     # The next apply would make another tree.
     hows = ("forward", "back")
     most_records = 20
+    # The command, with TARGET.
+    words: str
     # The trees by how many snapshots ago they were: the one that it makes, and the kept ones.
     goes_to: int
     stays: tuple[int, ...]
@@ -64,6 +66,10 @@ class HistoryTrial(Trial):
         self.run(["apply", *options, self.source, self.target], check=True)
         self.trees.insert(0, self.there())
         self.old, self.mirrored = self.trees[0], trees.walk(self.source)
+
+    @property
+    def command(self) -> list[str]:
+        return [self.target if word == "TARGET" else word for word in self.words.split()]
 
     @property
     def new(self) -> trees.Tree:
@@ -101,29 +107,17 @@ class HistoryTrial(Trial):
 
 
 class Undo(HistoryTrial):
-    goes_to, stays = 1, (0, 1, 2)
-
-    @property
-    def command(self) -> list[str]:
-        return ["undo", self.target]
+    words, goes_to, stays = "undo TARGET", 1, (0, 1, 2)
 
 
 class Restore(HistoryTrial):
-    goes_to, stays = 2, (0, 1, 2)
-
-    @property
-    def command(self) -> list[str]:
-        return ["snapshot", "restore", self.target, "latest~2", "--in-place"]
+    words, goes_to, stays = "snapshot restore TARGET latest~2 --in-place", 2, (0, 1, 2)
 
 
 class Prune(HistoryTrial):
     """The snapshot before the present one is kept or removed. The oldest is removed."""
 
-    goes_to, stays = 0, (0, 2)
-
-    @property
-    def command(self) -> list[str]:
-        return ["snapshot", "prune", "--keep-label", "oldest", self.target]
+    words, goes_to, stays = "snapshot prune --keep-label oldest TARGET", 0, (0, 2)
 
     def reset(self, target: str | None = None) -> None:
         super().reset(target)
@@ -137,11 +131,7 @@ class Prune(HistoryTrial):
 class Join(HistoryTrial):
     """Of five snapshots the third and the oldest are removed. The records beside the third are joined."""
 
-    goes_to, stays = 0, (0, 1, 3)
-
-    @property
-    def command(self) -> list[str]:
-        return ["snapshot", "prune", "--keep-last", "1", "--keep-label", "middle", self.target]
+    words, goes_to, stays = "snapshot prune --keep-last 1 --keep-label middle TARGET", 0, (0, 1, 3)
 
     def reset(self, target: str | None = None) -> None:
         super().reset(target)

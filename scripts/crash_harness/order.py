@@ -104,21 +104,23 @@ class Trace:
         self.state = os.path.join(self.target, ".fsync-lite")
         self.stage = os.path.join(self.state, "stage")
         self.journals = [os.path.join(self.state, name) for name in ("journal", "journal.back")]
-        renames = [i for i, call in enumerate(calls) if call.goal == self.journals[0] and not call.failed]
+        renames = self.places(lambda call: call.goal == self.journals[0] and not call.failed)
         # Before the first call if there is none: a recovery has its journal from the start.
         self.commit = renames[0] if renames else -1
         self.has_commit = bool(renames) or recovers
-        turns = [i for i, call in enumerate(calls) if call.goal == self.journals[1] and not call.failed]
+        turns = self.places(lambda call: call.goal == self.journals[1] and not call.failed)
         self.turn = turns[0] if turns else None
-        ends = [
-            i
-            for i, call in enumerate(calls)
-            if call.name == "unlinkat" and call.path in self.journals and not call.failed
-        ]
+        ends = self.places(lambda call: call.name == "unlinkat" and call.path in self.journals and not call.failed)
         self.end = ends[0] if ends else None
+        # Those before the commit.
+        self.barriers = self.places(lambda call: call.name == "syncfs", 0, max(self.commit, 0))
 
-    def between(self, first: int, last: int) -> Iterator[tuple[int, Call]]:
+    def between(self, first: int, last: int | None) -> Iterator[tuple[int, Call]]:
         return iter(enumerate(self.calls[first:last], first))
+
+    def places(self, test: Callable[[Call], bool], first: int = 0, last: int | None = None) -> list[int]:
+        """The numbers of such calls."""
+        return [number for number, call in self.between(first, last) if test(call)]
 
     def synced(self, paths: set[str], first: int, last: int) -> bool:
         """Whether a call between the two makes these paths durable."""
@@ -166,7 +168,7 @@ def staged_is_synced(trace: Trace) -> Iterator[str]:
 def journal_is_synced(trace: Trace) -> Iterator[str]:
     if trace.commit >= 0:
         journal = trace.calls[trace.commit].path
-        written = [i for i, call in trace.between(0, trace.commit) if call.place == journal and call.name == "write"]
+        written = trace.places(lambda call: call.place == journal and call.name == "write", 0, trace.commit)
         if not written or not trace.synced({journal}, written[-1], trace.commit):
             yield "the journal's content is not synced before it has its name"
 
@@ -192,38 +194,25 @@ def operations_are_synced(trace: Trace) -> Iterator[str]:
 def end_is_synced(trace: Trace) -> Iterator[str]:
     """The journal's objects remain until its removal is durable, and so does the process."""
     if trace.end is not None:
-        following = next(
-            (
-                i
-                for i, call in trace.between(trace.end + 1, len(trace.calls))
-                if call.changes and inside(call.path, trace.target)
-            ),
-            len(trace.calls),
-        )
-        if not trace.synced({trace.state}, trace.end, following):
+        later = trace.places(lambda call: call.changes and inside(call.path, trace.target), trace.end + 1)
+        if not trace.synced({trace.state}, trace.end, [*later, len(trace.calls)][0]):
             yield "the removal of the journal is not synced"
 
 
 def sync_error_is_final(trace: Trace) -> Iterator[str]:
-    failed = next(
-        (i for i, call in enumerate(trace.calls) if call.name in ("fsync", "syncfs") and call.failed),
-        None,
-    )
-    if failed is None:
-        return
-    for index, call in trace.between(failed, len(trace.calls)):
-        if call.name == "unlinkat" and call.path in trace.journals:
-            yield "the journal went after a sync had failed"
-        if call.goal == trace.journals[0] and failed < index:
-            yield "a commit began after a sync had failed"
+    for failed in trace.places(lambda call: call.name in ("fsync", "syncfs") and call.failed)[:1]:
+        for _, call in trace.between(failed, None):
+            if call.name == "unlinkat" and call.path in trace.journals:
+                yield "the journal went after a sync had failed"
+            if call.goal == trace.journals[0]:
+                yield "a commit began after a sync had failed"
 
 
 def objects_are_checked(trace: Trace) -> Iterator[str]:
     """Immediately before the commit, each object that will leave its place is looked at once more."""
-    barriers = [i for i, call in trace.between(0, max(trace.commit, 0)) if call.name == "syncfs"]
-    if not barriers:
+    if not trace.barriers:
         return
-    seen = {call.path for _, call in trace.between(barriers[-1], trace.commit) if call.name == "statx"}
+    seen = {call.path for _, call in trace.between(trace.barriers[-1], trace.commit) if call.name == "statx"}
     moved: set[str] = set()
     for _, call in trace.operations():
         if call.name != "renameat2":
@@ -242,18 +231,12 @@ def names_are_not_overwritten(trace: Trace) -> Iterator[str]:
 
 
 def attributes_come_last(trace: Trace) -> Iterator[str]:
-    last = trace.turn if trace.turn is not None else len(trace.calls)
-    set_first = next(
-        (i for i, call in trace.operations() if call.name == "utimensat" and trace.in_tree(call.path) and i < last),
-        None,
-    )
+    is_set = False
     for index, call in trace.operations():
-        if (
-            set_first is not None
-            and set_first < index < last
-            and call.name == "renameat2"
-            and (trace.in_tree(call.path) or trace.in_tree(call.goal))
-        ):
+        if trace.turn is not None and index >= trace.turn:
+            return
+        is_set |= call.name == "utimensat" and trace.in_tree(call.path)
+        if is_set and call.name == "renameat2" and (trace.in_tree(call.path) or trace.in_tree(call.goal)):
             yield f"names change after attributes were set: {call}"
 
 
@@ -327,63 +310,44 @@ def violations(trace: Trace) -> list[tuple[Rule, str]]:
 
 def broken_traces(trace: Trace) -> Iterator[tuple[Rule, Trace]]:
     """For each rule, the trace of a tool that breaks it: the same calls except one."""
-    calls, commit, end = trace.calls, trace.commit, trace.end
-    barriers = [i for i, call in trace.between(0, max(commit, 0)) if call.name == "syncfs"]
+    calls, commit, end, barriers = trace.calls, trace.commit, trace.end, trace.barriers
     if not barriers or end is None:
         return
-
-    def pick(first: int, last: int, test: Callable[[Call], bool]) -> list[int]:
-        return [i for i, call in trace.between(first, last) if test(call)]
 
     def made(calls: list[Call]) -> Trace:
         return Trace(calls, trace.source, trace.target)
 
-    def without(indices: list[int]) -> Trace:
-        return made([call for i, call in enumerate(calls) if i not in set(indices)])
+    def without(test: Callable[[Call], bool], first: int = 0, last: int | None = None) -> Trace:
+        left_out = set(trace.places(test, first, last))
+        return made([call for i, call in enumerate(calls) if i not in left_out])
 
     def with_call(index: int, name: str, arguments: str, result: str = "0") -> Trace:
         call = Call(calls[index - 1].thread, name, arguments, result)
         return made([*calls[:index], call, *calls[index:]])
 
-    journal = calls[commit].path
-    yield staged_is_synced, without(barriers)
-    yield (
-        journal_is_synced,
-        without(pick(0, commit, lambda c: c.name == "fsync" and c.place == journal)),
-    )
-    yield journal_name_is_synced, without(pick(commit, end, lambda c: c.name == "fsync"))
-    yield operations_are_synced, without(pick(commit, end, lambda c: c.name == "syncfs"))
-    yield end_is_synced, without(pick(end, len(calls), lambda c: c.name in ("fsync", "syncfs")))
-    barrier = barriers[-1]
-    yield (
-        sync_error_is_final,
-        with_call(barrier, "syncfs", calls[barrier].arguments, "-1 EIO (Input/output error)"),
-    )
+    journal, barrier = calls[commit].path, barriers[-1]
+    yield staged_is_synced, without(lambda call: call.name == "syncfs", 0, commit)
+    yield journal_is_synced, without(lambda call: call.name == "fsync" and call.place == journal, 0, commit)
+    yield journal_name_is_synced, without(lambda call: call.name == "fsync", commit, end)
+    yield operations_are_synced, without(lambda call: call.name == "syncfs", commit, end)
+    yield end_is_synced, without(lambda call: call.name in ("fsync", "syncfs"), end)
+    yield sync_error_is_final, with_call(barrier, "syncfs", calls[barrier].arguments, "-1 EIO (Input/output error)")
     moves = [(i, call) for i, call in trace.operations() if call.name == "renameat2"]
     moved = [call.path for _, call in moves if trace.in_tree(call.path)]
     if moved:
-        yield (
-            objects_are_checked,
-            without(pick(barrier, commit, lambda c: c.name == "statx" and c.path == moved[0])),
-        )
+        yield objects_are_checked, without(lambda call: call.name == "statx" and call.path == moved[0], barrier, commit)
     index, move = moves[0]
     bare = Call(move.thread, "renameat2", re.sub(r"RENAME_\w+", "0", move.arguments), "0")
     yield names_are_not_overwritten, made([*calls[:index], bare, *calls[index + 1 :]])
     if trace.in_tree(move.path) or trace.in_tree(move.goal):
-        yield (
-            attributes_come_last,
-            with_call(index, "utimensat", f'3<{trace.target}>, "", [], AT_EMPTY_PATH'),
-        )
-    writes = pick(1, commit, lambda c: c.name in FILLING and inside(c.place, trace.stage))
-    reads = [
-        calls[i - 1].place
-        for i in writes
-        if calls[i - 1].name in ("pread64", "read") and inside(calls[i - 1].place, trace.source)
-    ]
+        yield attributes_come_last, with_call(index, "utimensat", f'3<{trace.target}>, "", [], AT_EMPTY_PATH')
+    writes = trace.places(lambda call: call.name in FILLING and inside(call.place, trace.stage), 1, commit)
+    before = (calls[i - 1] for i in writes)
+    reads = [call.place for call in before if call.name in ("pread64", "read") and inside(call.place, trace.source)]
     if reads:
         yield (
             sources_are_looked_at_again,
-            without(pick(writes[0], commit, lambda c: c.name == "statx" and c.path == reads[0])),
+            without(lambda call: call.name == "statx" and call.path == reads[0], writes[0], commit),
         )
     yield others_are_left_alone, with_call(len(calls), "mkdirat", f'3<{trace.source}>, "new", 0700')
 

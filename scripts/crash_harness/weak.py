@@ -1,11 +1,9 @@
 """Kills and a second writer on file systems with weak commits."""
 
-import json
 import os
 
 from crash_harness.injection import killed
 from crash_harness.races import other_runs
-from crash_harness.results import Results
 from crash_harness.trial import CHANGING, Trial
 from crash_harness.verdict import settle
 from harness import trees
@@ -49,7 +47,7 @@ def weak(trial: Trial) -> None:
         with mounted(kind, trial.scratch) as place:
             weak_kills(WeakTrial(trial, kind, place))
             if trial.name == "first copy":
-                second_writers(WeakTrial(trial, kind, place))
+                other_runs(WeakTrial(trial, kind, place), "weak")
 
 
 def weak_kills(trial: WeakTrial) -> None:
@@ -74,39 +72,7 @@ def break_torn_lock(trial: WeakTrial) -> None:
     lock = os.path.join(trial.state, "lock")
     if trial.kind.is_shared and os.path.exists(lock) and os.path.getsize(lock) == 0:
         refused = trial.run(trial.apply)
-        case = f"weak {trial.kind.name} torn lock"
-        expect(trial.results, case, refused.code == 75, f"got {refused.code} {refused.message}")
+        if refused.code != 75:
+            case = f"weak {trial.kind.name} torn lock"
+            trial.results.fail("untruthful", case, f"got {refused.code} {refused.message}")
         trial.run(["recover", "--break-lock", trial.target])
-
-
-def second_writers(trial: WeakTrial) -> None:
-    """One on this machine, and one on another."""
-    other_runs(trial, "weak")
-    case = f"weak {trial.kind.name} second writer"
-    write_foreign_lock(trial)
-    refused = trial.run(trial.apply)
-    told = b"recover --break-lock" in refused.errors
-    expect(trial.results, case, refused.code == 75 and told, f"another machine: {refused.code} {refused.message}")
-    broken = trial.run(["recover", "--break-lock", trial.target])
-    after = trial.run(trial.apply)
-    expect(trial.results, case, broken.code == 0 and after.code == 0, f"broken: {broken.message} {after.message}")
-    trial.results.count("weak", True)
-
-
-def write_foreign_lock(trial: WeakTrial) -> None:
-    document = {
-        "version": 1,
-        "host": "another",
-        "boot": "b",
-        "process_namespace": "pid:[1]",
-        "process": 1,
-        "started": 1,
-    }
-    path = os.path.join(trial.state, "lock")
-    with open(path, "w", opener=lambda path, flags: os.open(path, flags, 0o600)) as file:
-        json.dump(document, file)
-
-
-def expect(results: Results, case: str, holds: bool, message: str) -> None:
-    if not holds:
-        results.fail("untruthful", case, message)

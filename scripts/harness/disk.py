@@ -44,6 +44,10 @@ def subvolume_ids(path: str) -> tuple[str, str]:
     return own, origin
 
 
+def loop_device(image: str, *options: str) -> str:
+    return command.run(["losetup", "-f", "--show", *options, image], check=True).output.decode().strip()
+
+
 def unmount(place: str) -> None:
     """A killed process closes its descriptors a moment after its end."""
     for _ in range(500):

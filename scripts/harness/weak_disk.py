@@ -6,18 +6,19 @@ import shutil
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from harness import command
-from harness.disk import system, unmount
+from harness.disk import loop_device, system, unmount
 from harness.scratch import remove
 from harness.secure_shell import secure_shell
 from harness.trees import EVERYTHING, Tree, held
 
 
 class Kind(NamedTuple):
-    """The abilities of one of them, and the commands that make one."""
+    """The abilities of one of them, and the commands that make one. PLACE is its mount point, BACK a directory and
+    DEVICE a loop device behind it, CLIENT the configuration of an ssh client."""
 
     name: str
     tools: tuple[str, ...]
+    commands: tuple[str, ...]
     # Nanoseconds between two times.
     step: int = 1
     types: frozenset[str] = frozenset({"file", "directory", "symlink", "fifo", "character_device", "block_device"})
@@ -35,15 +36,22 @@ SECOND = 10**9
 PLAIN = frozenset({"file", "directory"})
 TIMES = frozenset({"directory times", "symlink times"})
 SSHFS = frozenset({"directory times", "modes", "owners"})
+EXFAT_COMMANDS = "mkfs.exfat DEVICE", "mount.exfat-fuse DEVICE PLACE"
+NTFS_COMMANDS = "mkntfs -Q -F DEVICE", "mount.ntfs-3g DEVICE PLACE"
+SSHFS_COMMANDS = "mkdir BACK/root", "sshfs -F CLIENT far:BACK/root PLACE"
+OVERLAY_COMMANDS = (
+    "mkdir BACK/lower BACK/upper BACK/work",
+    "mount -t overlay -o lowerdir=BACK/lower,upperdir=BACK/upper,workdir=BACK/work overlay PLACE",
+)
 
 KINDS = {
     kind.name: kind
     for kind in [
-        Kind("exfat", ("mount.exfat-fuse", "mkfs.exfat"), SECOND, PLAIN, TIMES),
-        Kind("ntfs-3g", ("mount.ntfs-3g", "mkntfs"), 100, aspects=EVERYTHING - {"modes", "owners"}),
-        Kind("sshfs", ("sshfs", "sshd"), SECOND, PLAIN | {"symlink"}, SSHFS, True),
-        Kind("bindfs", ("bindfs",), aspects=EVERYTHING - {"hard links"}, is_shared=True),
-        Kind("overlay", ()),
+        Kind("exfat", ("mount.exfat-fuse", "mkfs.exfat"), EXFAT_COMMANDS, SECOND, PLAIN, TIMES),
+        Kind("ntfs-3g", ("mount.ntfs-3g", "mkntfs"), NTFS_COMMANDS, 100, aspects=EVERYTHING - {"modes", "owners"}),
+        Kind("sshfs", ("sshfs", "sshd"), SSHFS_COMMANDS, SECOND, PLAIN | {"symlink"}, SSHFS, True),
+        Kind("bindfs", ("bindfs",), ("bindfs BACK PLACE",), aspects=EVERYTHING - {"hard links"}, is_shared=True),
+        Kind("overlay", (), OVERLAY_COMMANDS),
     ]
 }
 
@@ -61,54 +69,23 @@ def missing(kind: Kind) -> str | None:
 @contextlib.contextmanager
 def mounted(kind: Kind, folder: str, megabytes: int = 256) -> Iterator[str]:
     """Gives the mount point of a new one, which is removed at the end."""
-    place = os.path.join(folder, f"{kind.name}.mnt")
-    back = os.path.join(folder, f"{kind.name}.back")
-    for path in (place, back):
-        os.makedirs(path)
+    names = {"PLACE": os.path.join(folder, f"{kind.name}.mnt"), "BACK": os.path.join(folder, f"{kind.name}.back")}
+    told = "\n".join(kind.commands)
     with contextlib.ExitStack() as undo:
-        undo.callback(remove, back)
-        undo.callback(remove, place)
-        MOUNT[kind.name](place, back, megabytes, undo)
-        undo.callback(unmount, place)
-        yield place
-
-
-def _image(place: str, back: str, megabytes: int, undo: contextlib.ExitStack, make: list[str], mount: str) -> None:
-    image = os.path.join(back, "image")
-    with open(image, "wb") as file:
-        file.truncate(megabytes << 20)
-    system(*make, image)
-    device = command.run(["losetup", "-f", "--show", image], check=True).output.decode().strip()
-    undo.callback(system, "losetup", "-d", device, check=False)
-    system(mount, device, place)
-
-
-def _exfat(place: str, back: str, megabytes: int, undo: contextlib.ExitStack) -> None:
-    _image(place, back, megabytes, undo, ["mkfs.exfat"], "mount.exfat-fuse")
-
-
-def _ntfs(place: str, back: str, megabytes: int, undo: contextlib.ExitStack) -> None:
-    _image(place, back, megabytes, undo, ["mkntfs", "-Q", "-F"], "mount.ntfs-3g")
-
-
-def _sshfs(place: str, back: str, megabytes: int, undo: contextlib.ExitStack) -> None:
-    """A server of our own on the loopback."""
-    root = os.path.join(back, "root")
-    os.makedirs(root)
-    client = undo.enter_context(secure_shell(back))
-    system("sshfs", "-F", client, f"far:{root}", place)
-
-
-def _bindfs(place: str, back: str, megabytes: int, undo: contextlib.ExitStack) -> None:
-    system("bindfs", back, place)
-
-
-def _overlay(place: str, back: str, megabytes: int, undo: contextlib.ExitStack) -> None:
-    layers = [os.path.join(back, name) for name in ("lower", "upper", "work")]
-    for layer in layers:
-        os.makedirs(layer)
-    options = "lowerdir={},upperdir={},workdir={}".format(*layers)
-    system("mount", "-t", "overlay", "-o", options, "overlay", place)
-
-
-MOUNT = {"exfat": _exfat, "ntfs-3g": _ntfs, "sshfs": _sshfs, "bindfs": _bindfs, "overlay": _overlay}
+        for path in names.values():
+            os.makedirs(path)
+            undo.callback(remove, path)
+        if "DEVICE" in told:
+            image = os.path.join(names["BACK"], "image")
+            with open(image, "wb") as file:
+                file.truncate(megabytes << 20)
+            names["DEVICE"] = device = loop_device(image)
+            undo.callback(system, "losetup", "-d", device, check=False)
+        if "CLIENT" in told:
+            names["CLIENT"] = undo.enter_context(secure_shell(names["BACK"]))
+        for name, value in names.items():
+            told = told.replace(name, value)
+        for line in told.split("\n"):
+            system(*line.split())
+        undo.callback(unmount, names["PLACE"])
+        yield names["PLACE"]

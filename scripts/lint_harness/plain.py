@@ -1,13 +1,11 @@
 #!/usr/bin/env -S python3 -B
 """Counts long sentences and unclear words: in pages, changelog, messages and comments.
 
-Fails if a count is above the one in plain.json. --record lowers the counts there. --list shows the
-sentences of a group, --pages the words and the mean sentence of each page.
+Fails if a count is above the allowed one. --list shows the sentences of a group.
 """
 
 import argparse
 import collections
-import json
 import os
 import re
 import subprocess
@@ -15,7 +13,8 @@ import sys
 from collections.abc import Iterator
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-RECORD = os.path.join(os.path.dirname(os.path.abspath(__file__)), "plain.json")
+# How many there may be of a group and a kind. A count may only become lower.
+ALLOWED = {("comments", "long"): 6, ("comments", "words"): 5}
 LONGEST = 25  # Words of a sentence.
 
 STATE = "is|are|was|were|has|have|had|can|cannot|may|does|do|did|lacks?|needs?|knows?|keeps?|allows?|takes?|differs?"
@@ -144,9 +143,7 @@ def groups() -> dict[str, list[tuple[str, str]]]:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--record", action="store_true", help="write the counts that are lower than the recorded ones")
     parser.add_argument("--list", metavar="GROUP", help="pages, changelog, messages or comments")
-    parser.add_argument("--pages", action="store_true", help="the words and the mean sentence of each page")
     options = parser.parse_args()
     found = groups()
     if options.list:
@@ -154,52 +151,14 @@ def main() -> None:
             for kind in troubles(sentence, options.list, name):
                 print(f"{name}: {kind} ({words(sentence)}): {sentence}")
         return
-    if options.pages:
-        means([pair for group in ("pages", "changelog") for pair in found[group]])
-        return
-    counts = {
-        group: {kind: 0 for kind in ("long", *KINDS)}
-        | collections.Counter(kind for name, text in texts for kind in troubles(text, group, name))
-        for group, texts in found.items()
-    }
-    sys.exit(check(counts, options.record))
-
-
-def means(texts: list[tuple[str, str]]) -> None:
-    lengths = collections.defaultdict(list)
-    for name, sentence in texts:
-        lengths[name].append(words(sentence))
-    for name, counts in sorted(lengths.items()):
-        with open(os.path.join(ROOT, name), encoding="utf-8") as file:
-            total = len(file.read().split())
-        # A heading and a cell of two words would make any mean small.
-        counts = [count for count in counts if count > 4]
-        print(
-            f"{total:7} words, {sum(counts) / max(1, len(counts)):5.1f} in a sentence, "
-            f"longest {max(counts, default=0):3}  {name}"
-        )
-
-
-def check(counts: dict[str, dict[str, int]], record: bool) -> int:
-    recorded = {}
-    if os.path.exists(RECORD):
-        with open(RECORD, encoding="utf-8") as file:
-            recorded = json.load(file)
-    worse = 0
-    for group, kinds in counts.items():
-        for kind, count in kinds.items():
-            limit = recorded.setdefault(group, {}).setdefault(kind, count)
-            if count > limit:
-                worse = 1
-                print(f"scripts/lint: {group}: {count} of the kind '{kind}', {limit} are recorded", file=sys.stderr)
-                print(f"scripts/lint: next: scripts/lint_harness/plain.py --list {group}", file=sys.stderr)
-            elif record:
-                recorded[group][kind] = count
-    if record:
-        with open(RECORD, "w", encoding="utf-8") as file:
-            json.dump(recorded, file, indent=2)
-            file.write("\n")
-    return worse
+    counts = collections.Counter(
+        (group, kind) for group, texts in found.items() for name, text in texts for kind in troubles(text, group, name)
+    )
+    above = {key: count for key, count in counts.items() if count > ALLOWED.get(key, 0)}
+    for (group, kind), count in above.items():
+        print(f"scripts/lint: {group}: {count} of the kind '{kind}', {ALLOWED.get((group, kind), 0)} are allowed")
+        print(f"scripts/lint: next: scripts/lint_harness/plain.py --list {group}")
+    sys.exit(1 if above else 0)
 
 
 if __name__ == "__main__":

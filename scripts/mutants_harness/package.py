@@ -2,9 +2,9 @@
 
 import os
 import re
-import shutil
 import subprocess
 import sys
+import tempfile
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -85,6 +85,10 @@ def read_list() -> list[Mutant]:
     return mutants
 
 
+def paths(mutants: list[Mutant]) -> list[str]:
+    return sorted({mutant.path for mutant in mutants})
+
+
 def mutated(path: str, mutants: list[Mutant]) -> str:
     """The file with all its mutants. If some share a part, each one wraps the one before it."""
     with open(os.path.join(ROOT, path), encoding="utf-8") as file:
@@ -102,43 +106,18 @@ def mutated(path: str, mutants: list[Mutant]) -> str:
     return text if "import FileSystem" in text else "import FileSystem\n" + text
 
 
-def write(path: str, data: bytes) -> None:
-    """Writes a file of the copy if it differs, so that only changed files are built again."""
-    goal = os.path.join(COPY, path)
-    os.makedirs(os.path.dirname(goal), exist_ok=True)
-    try:
-        with open(goal, "rb") as file:
-            if file.read() == data:
-                return
-    except FileNotFoundError:
-        pass
-    with open(goal, "wb") as file:
-        file.write(data)
-    if os.path.exists(os.path.join(ROOT, path)):
-        shutil.copymode(os.path.join(ROOT, path), goal)
-
-
 def copy_package(mutants: list[Mutant]) -> None:
-    words = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
-    listed = run(words, cwd=ROOT, check=True).output.decode().split("\0")
-    paths = {path for path in listed if os.path.isfile(os.path.join(ROOT, path))}
-    by_path: dict[str, list[Mutant]] = {}
-    for mutant in mutants:
-        by_path.setdefault(mutant.path, []).append(mutant)
-    for path in sorted(paths):
-        if path in by_path:
-            write(path, mutated(path, by_path[path]).encode())
-        else:
-            with open(os.path.join(ROOT, path), "rb") as file:
-                write(path, file.read())
-    write(SWITCH_FILE, SWITCH_CODE.encode())
-    for folder, _, names in os.walk(COPY):
-        if ".build" in folder.split(os.sep)[len(COPY.split(os.sep)) :]:
-            continue
-        for name in names:
-            path = os.path.relpath(os.path.join(folder, name), COPY)
-            if path not in paths and path != SWITCH_FILE and path.split(os.sep)[0] in ("Sources", "Tests"):
-                os.remove(os.path.join(COPY, path))
+    """Only changed files are written, so that only these are built again."""
+    with tempfile.TemporaryDirectory() as new:
+        listing = "git ls-files -z --cached --others --exclude-standard --deduplicate"
+        # One that was removed may still be in the index.
+        run(["sh", "-c", f'{listing} | xargs -0 cp --parents -pt "$0"', new], cwd=ROOT)
+        texts = {path: mutated(path, [mutant for mutant in mutants if mutant.path == path]) for path in paths(mutants)}
+        for path, text in (texts | {SWITCH_FILE: SWITCH_CODE}).items():
+            with open(os.path.join(new, path), "w", encoding="utf-8") as file:
+                file.write(text)
+        os.makedirs(COPY, exist_ok=True)
+        run(["rsync", "-rlpc", "--delete", "--exclude=/.build", new + "/", COPY + "/"], check=True)
 
 
 def build(mutants: list[Mutant], *options: str) -> None:

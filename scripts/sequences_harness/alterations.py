@@ -175,8 +175,8 @@ class Alterations:
         if self.rng.random() < 0.5:
             self.touch(path)
 
-    def make_directory(self):
-        path = self.free()
+    def make_directory(self, path=None):
+        path = path or self.free()
         os.mkdir(self.path(path))
         self.tell(f"mkdir {self.told(path)}")
 
@@ -188,13 +188,15 @@ class Alterations:
         for folder in (path, inner):
             self.write(os.path.join(folder, self.rng.choice(NAMES) + "1"))
 
-    def make_symlink(self):
-        path, to = self.free(), self.rng.choice(NAMES) + "-" + self.serial
+    def make_symlink(self, path=None, to="to"):
+        if path is None:
+            path, to = self.free(), self.rng.choice(NAMES)
+        to += "-" + self.serial
         os.symlink(to, self.path(path))
         self.tell(f"ln -s {to} {self.told(path)}")
 
-    def make_fifo(self):
-        path = self.free()
+    def make_fifo(self, path=None):
+        path = path or self.free()
         os.mkfifo(self.path(path), 0o644)
         self.tell(f"mkfifo {self.told(path)}")
 
@@ -222,8 +224,7 @@ class Alterations:
         path = self.pick(self.files)
         new = os.path.join(os.path.dirname(path), "new~")
         self.write(new)
-        os.rename(self.path(new), self.path(path))
-        self.tell(f"mv {self.told(new)} {self.told(path)}")
+        self.rename(new, path)
 
     def hidden(self):
         """Writes other content of the same size, and restores the time."""
@@ -261,6 +262,10 @@ class Alterations:
             mapping.close()
         self.mappings = []
 
+    def rename(self, old, new):
+        os.rename(self.path(old), self.path(new))
+        self.tell(f"mv -T {self.told(old)} {self.told(new)}")
+
     def move(self, among=None):
         path = self.pick(self.others if among is None else among)
         new = self.name_in(self.pick(self.directories))
@@ -269,10 +274,9 @@ class Alterations:
         if os.path.lexists(self.path(new)) and self.rng.random() < 0.5:
             raise FileExistsError(17, "the name is taken")
         try:
-            os.rename(self.path(path), self.path(new))
+            self.rename(path, new)
         except OSError as error:
             raise FileExistsError(17, "cannot take the place") from error
-        self.tell(f"mv -T {self.told(path)} {self.told(new)}")
 
     def move_directory(self):
         self.move(self.directories[1:])
@@ -281,29 +285,21 @@ class Alterations:
         first, second = self.anything(), self.anything()
         if (first + "/").startswith(second + "/") or (second + "/").startswith(first + "/"):
             raise FileExistsError(17, "one is in the other")
-        swapping = os.path.join(self.root, "swapping~")
-        os.rename(self.path(first), swapping)
-        os.rename(self.path(second), self.path(first))
-        os.rename(swapping, self.path(second))
-        self.tell(
-            f"mv {self.told(first)} {self.name}/swapping~; "
-            f"mv {self.told(second)} {self.told(first)}; "
-            f"mv {self.name}/swapping~ {self.told(second)}"
-        )
+        self.rename(first, "swapping~")
+        self.rename(second, first)
+        self.rename("swapping~", second)
 
     def inside_out(self):
         """Moves a directory into one of its own directories, which takes its place."""
         inner = self.pick([path for path in self.directories if "/" in path])
         outer = os.path.dirname(inner)
         above = os.path.join(os.path.dirname(outer), "above~")
-        os.rename(self.path(inner), self.path(above))
+        self.rename(inner, above)
         goal = os.path.join(above, os.path.basename(outer))
         while os.path.lexists(self.path(goal)):
             goal += "~"
-        os.rename(self.path(outer), self.path(goal))
-        self.tell(f"mv {self.told(inner)} {self.told(above)}; mv -T {self.told(outer)} {self.told(goal)}")
-        os.rename(self.path(above), self.path(outer))
-        self.tell(f"mv -T {self.told(above)} {self.told(outer)}")
+        self.rename(outer, goal)
+        self.rename(above, outer)
 
     def delete(self, path=None):
         path = path or self.anything()
@@ -336,15 +332,12 @@ class Alterations:
         self.delete(path)
         kind = self.rng.choice(["file", "directory", "symlink", "fifo"])
         if kind == "directory":
-            os.mkdir(self.path(path))
-            self.tell(f"mkdir {self.told(path)}")
+            self.make_directory(path)
             self.write(os.path.join(path, "inside"))
         elif kind == "symlink" and "symlinks" in self.kinds:
-            os.symlink("to-" + self.serial, self.path(path))
-            self.tell(f"ln -s to-{self.serial} {self.told(path)}")
+            self.make_symlink(path)
         elif kind == "fifo" and "fifos" in self.kinds:
-            os.mkfifo(self.path(path))
-            self.tell(f"mkfifo {self.told(path)}")
+            self.make_fifo(path)
         else:
             self.write(path)
 

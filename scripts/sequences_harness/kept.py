@@ -78,8 +78,7 @@ class Kept:
         loose = {b"."} & self.uncertain
         for path in self.uncertain - {b"."}:
             loose |= {path} | {other for tree in [found, *self.versions] for other in tree if below(other, path)}
-        for above in {above for path in loose for above in parents(path)}:
-            loose.add(above)
+        loose |= {above for path in loose for above in parents(path)}
         paths = set(found).union(*self.versions)
         for path in sorted(paths):
             if path in unseen or path in loose or (path == b"." and (not root or not self.versions[0])):
@@ -87,22 +86,16 @@ class Kept:
             versions = [tree.get(path) for tree in self.versions]
             entry = found.get(path)
             drifted = "" if len({value(version) for version in versions}) == 1 else " (drift)"
+            is_listed = path in listed or any(above in listed for above in parents(path))
+            has_listed = any(below(other, path) for other in listed)
             if entry is None:
-                if None in versions or path in self.extra:
-                    continue
-                if (
-                    path in listed
-                    or any(above in listed for above in parents(path))
-                    or any(below(other, path) for other in listed)
-                ):
-                    continue
-                words.append(f"{show(path)}: missing{drifted}, wanted {' or '.join(map(brief, versions))}")
+                if not (None in versions or path in self.extra or is_listed or has_listed):
+                    words.append(f"{show(path)}: missing{drifted}, wanted {' or '.join(map(brief, versions))}")
                 continue
             wanted = [version for version in versions if version]
-            if not wanted:
-                if path in listed or any(above in listed for above in parents(path)):
-                    continue
+            if not wanted and not is_listed:
                 words.append(f"{show(path)}: there, wanted nothing")
+            if not wanted:
                 continue
             for name in ATTRIBUTES:
                 if any(getattr(entry, name) == getattr(version, name) for version in wanted):
@@ -112,9 +105,7 @@ class Kept:
                     for version in wanted
                 ):
                     continue
-                if path in listed or (
-                    entry.is_directory and name == "modified" and any(below(other, path) for other in listed)
-                ):
+                if path in listed or (entry.is_directory and name == "modified" and has_listed):
                     continue
                 words.append(
                     f"{show(path)}: {name}{drifted}: {getattr(entry, name)!r}, wanted "

@@ -206,7 +206,7 @@ class Sequence:
             count = rng.choice([1, 1, 2, 3, 5]) + self.options.files // 100
             self.source_side.some(rng, count, f"s{self.step}")
         if self.can("rollback") and rng.random() < 0.15:
-            self.roll_back_or_save(rng)
+            (self.save if not self.rollbacks or rng.random() < 0.5 else self.roll_back)(rng)
         if self.can("drift") and rng.random() < 0.12 and self.ids:
             self.alter_target(rng)
         choices = {"apply": 14, **COMMANDS} if len(self.ids) > 1 else {"apply": 1}
@@ -215,15 +215,11 @@ class Sequence:
         unsure = {"kill"} if self.source_side.has_stored else set()
         choices = {name: weight for name, weight in choices.items() if self.can(name) and name not in unsure}
         command = rng.choices(list(choices), list(choices.values()))[0]
-        {
-            "apply": self.apply,
-            "undo": self.undo,
-            "in-place": self.in_place,
-            "prune": self.prune,
-            "label": self.label,
-            "kill": self.kill,
-        }[command](rng)
+        self.command(command)(rng)
         self.look(rng)
+
+    def command(self, name):
+        return getattr(self, name.replace("-", "_"))
 
     def end(self, rng):
         self.fsync_lite("recover", self.target)
@@ -246,12 +242,6 @@ class Sequence:
         self.drift |= touched
         if touched:
             self.last, self.drifted = None, True
-
-    def roll_back_or_save(self, rng):
-        if not self.rollbacks or rng.random() < 0.5:
-            self.save(rng)
-        else:
-            self.roll_back(rng)
 
     def save(self, rng):
         name = f"saved{len(self.rollbacks)}"
@@ -341,19 +331,16 @@ class Sequence:
 
     def refused(self, before, words, filters, errors):
         self.expect_unchanged(before, "a refused apply")
-        others = [word for word in words if word != "--exchange"]
         if not set(ALL_GUARDS_OFF) <= set(words):
             self.run_apply([word for word in words if word not in ALL_GUARDS_OFF] + ALL_GUARDS_OFF, filters)
-        elif "left out" in errors or "exclude" in errors:
-            self.run_apply(
-                [*others, "--delete-excluded"] if "--no-delete" not in others else ALL_GUARDS_OFF + self.keep(words),
-                filters if "--no-delete" not in others else Filters(),
-            )
-        else:
+        elif "left out" not in errors and "exclude" not in errors:
             expect_code("apply with all guards off", 4, errors)
-
-    def keep(self, words):
-        return ["--keep-last", str(self.number_kept)] if "--keep-last" in words else []
+        elif "--no-delete" in words:
+            keeping = ["--keep-last", str(self.number_kept)] if "--keep-last" in words else []
+            self.run_apply(ALL_GUARDS_OFF + keeping, Filters())
+        else:
+            others = [word for word in words if word != "--exchange"]
+            self.run_apply([*others, "--delete-excluded"], filters)
 
     def applied(self, before, manifest, words, filters):
         after = walk(self.target)
@@ -372,7 +359,7 @@ class Sequence:
             drifted=drifted,
             looked=not trusting,
             versions=[wanted] if unseen else [],
-            extra=self.extra(after, wanted),
+            extra=after.keys() - wanted.keys(),
         )
         if "--keep-last" in words:
             self.promised = self.number_kept
@@ -395,9 +382,6 @@ class Sequence:
                 "vanished",
                 f"of {len(self.before_ids)} snapshots {len(self.ids)} are left, {wanted} were to stay",
             )
-
-    def extra(self, after, wanted):
-        return {path for path in after if path not in wanted}
 
     def unseen(self, before=None):
         """Paths that a run may not know if it does not look; with `before`, also their new places."""
@@ -516,7 +500,7 @@ class Sequence:
         # Entries that `--no-delete` left are not treated as names of a file.
         extra = strangers | kept.extra | self.kept[self.ids[0]].extra | self.manifest_if_there().uncovered
         if self.drift:
-            extra |= self.extra(after, kept.versions[0])
+            extra |= after.keys() - kept.versions[0].keys()
         self.note_step(
             before,
             manifest,
@@ -608,7 +592,7 @@ class Sequence:
             self.run_apply(words, filters, kill=kill)
         else:
             self.after_kill = rng.choice([["recover"], ["recover", "--back"]])
-            {"undo": self.undo, "in-place": self.in_place, "prune": self.prune}[command](rng, kill=kill)
+            self.command(command)(rng, kill=kill)
 
     def after_a_kill(self, before, words, filters, kept=None, lost=()):
         """The tree is old or new, and all documents can be read."""
@@ -685,22 +669,15 @@ class Sequence:
             return sorted(path for path in part if not any(above in part for above in parents(path)))
 
         def image(tree, top):
-            return tuple(
-                sorted(
-                    (path[len(top) :], value(entry)) for path, entry in tree.items() if path == top or below(path, top)
-                )
-            )
+            inside = (path for path in tree if path == top or below(path, top))
+            return top.rsplit(b"/")[-1], {path[len(top) :]: value(tree[path]) for path in inside}
 
-        there = {}
-        for top in tops(rest):
-            there.setdefault((top.rsplit(b"/")[-1], image(after, top)), []).append(top)
-        missing = []
-        for top in tops(before_rest):
-            if image(before, top) == image(after, top):
-                continue
-            places = there.get((top.rsplit(b"/")[-1], image(before, top)))
-            if not places:
-                missing.append(f"{show(top)}: uncovered, and not as it was")
+        there = [image(after, top) for top in tops(rest)]
+        missing = [
+            f"{show(top)}: uncovered, and not as it was"
+            for top in tops(before_rest)
+            if image(before, top) not in [image(after, top), *there]
+        ]
         expect_nothing("uncovered", "what is left out has changed", missing)
         known = {value(entry) for entry in known.values()}
         new = [
