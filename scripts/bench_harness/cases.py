@@ -97,7 +97,7 @@ def renamed(bench: Bench) -> None:
     tree = bench.real()
     names, count = tree.largest_directory()
     with bench.place() as folder:
-        contenders = peers.mirrors(bench, tree, folder)
+        contenders = peers.mirrors(bench, tree, folder, tracks_renames=True)
         contenders += peers.calls(bench, CALLS, "walk", tree.root, os.path.join(folder, "ours"))
         title = f"directory of {count:,} files renamed"
         table = bench.contest(title, contenders, tree.entries, before=lambda _: tree.rename(names))
@@ -111,7 +111,8 @@ def large_files(bench: Bench) -> None:
         with bench.place(kind, 4 * size * 5 // 2) as folder:
             tree = forest.large(os.path.join(folder, "large"), 4, size)
             clones = kind in ("xfs", "btrfs")
-            contenders = peers.copies(bench, tree, folder, kind, [peers.UNCLONED] * clones)
+            every = peers.copies(bench, tree, folder, kind, [peers.UNCLONED] * clones)
+            contenders = [contender for contender in every if "rclone" not in contender.name]
             title = f"4 files of {tree.bytes >> 22:,} MB, {kind}"
             table = bench.contest(title, contenders, tree.entries, place=folder)
         for result in table.results.values():
@@ -127,7 +128,7 @@ def large_files(bench: Bench) -> None:
 def start(bench: Bench) -> None:
     """--version"""
     contenders = [Contender("fsync-lite --version", always(bench.tool, "--version"))]
-    for name in ("rsync", "restic", "borg", "unison"):
+    for name in ("rsync", "rclone", "restic", "borg", "unison"):
         if bench.has(name):
             contenders.append(Contender(f"{name} {VERSIONS[name]}", always(name, VERSIONS[name])))
     table = bench.contest("start", contenders, 0, rounds=10 * bench.options.rounds)
@@ -242,6 +243,7 @@ def digests(bench: Bench) -> None:
         commands = {
             "sha256sum": ["sha256sum"],
             "b3sum": ["b3sum", f"--num-threads={len(os.sched_getaffinity(0))}"],
+            "xxhsum": ["xxhsum", "-H64"],
         }
 
         def recorded(_):

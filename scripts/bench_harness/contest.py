@@ -26,11 +26,13 @@ SMALL_TREE = 100_000
 VERSIONS = {
     "rsync": "--version",
     "cp": "--version",
+    "rclone": "version",
     "unison": "-version",
     "restic": "version",
     "borg": "--version",
     "sha256sum": "--version",
     "b3sum": "--version",
+    "xxhsum": "--version",
 }
 
 

@@ -20,9 +20,9 @@ CALLS_SOURCE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "calls.c
 # What no program that does the same work goes below.
 CALLS = "the same calls alone"
 
-# What unison does not promise.
-LOOSE = comparison.EVERYTHING - {"directory times", "symlink times", "modes", "owners", "nanoseconds"}
-# unison takes minutes for a first copy of more.
+# What is not asked of a tool that does not promise it.
+LOOSE = comparison.EVERYTHING - {"directory times", "symlink times", "modes", "owners"}
+# rclone and unison take minutes for a first copy of more.
 MANY = 150_000
 
 
@@ -94,6 +94,8 @@ class Peer(NamedTuple):
         return program == "fsync-lite" or bench.has(program)
 
 
+RCLONE = "rclone --config /dev/null {} --links --create-empty-src-dirs --quiet{} SOURCE TARGET"
+RENAMES = " --track-renames"
 UNISON = "unison SOURCE TARGET -batch -silent -times -force SOURCE -confirmbigdel=false"
 
 # Each with a target of its own, by the name of its directory.
@@ -101,7 +103,8 @@ MIRRORS = {
     "ours": Peer(OURS, "fsync-lite apply SOURCE TARGET"),
     "trusting": Peer(TRUSTING, "fsync-lite apply --trust-manifest SOURCE TARGET"),
     "rsync": Peer(RSYNC, "rsync -a --delete SOURCE/ TARGET/"),
-    "unison": Peer("unison", UNISON, LOOSE, "unison-archives"),
+    "rclone": Peer("rclone sync", RCLONE.format("sync", ""), LOOSE),
+    "unison": Peer("unison", UNISON, LOOSE - {"nanoseconds"}, "unison-archives"),
 }
 COPIES = [
     Peer(OURS, "fsync-lite apply SOURCE TARGET"),
@@ -113,17 +116,21 @@ DURABLE = [
     Peer("rsync -a --fsync", "rsync -a --fsync SOURCE/ TARGET/"),
     Peer("cp -a; sync -f", 'sh -c \'cp -a "$0" "$1" && sync -f "$1"\' SOURCE TARGET'),
 ]
+VOLATILE = [Peer("rclone copy", RCLONE.format("copy", ""), LOOSE)]
 UNCLONED = Peer(
     "cp -a --reflink=never; sync -f", 'sh -c \'cp -a --reflink=never "$0" "$1" && sync -f "$1"\' SOURCE TARGET'
 )
 
 
-def mirrors(bench: Bench, tree: Tree, folder: str) -> list[Contender]:
+def mirrors(bench: Bench, tree: Tree, folder: str, tracks_renames: bool = False) -> list[Contender]:
     """Each has made its mirror already."""
     peers, found = dict(MIRRORS), []
     if tree.entries > MANY:
-        bench.note(f"unison takes part up to {MANY:,} entries")
-        del peers["unison"]
+        bench.note(f"rclone and unison take part up to {MANY:,} entries")
+        del peers["rclone"], peers["unison"]
+    elif tracks_renames:
+        told = RCLONE.format("sync", f"{RENAMES} --track-renames-strategy modtime")
+        peers["rclone"] = Peer("rclone sync" + RENAMES, told, LOOSE)
     for name, peer in peers.items():
         if not peer.is_there(bench):
             continue
@@ -153,7 +160,7 @@ def copies(bench: Bench, tree: Tree, folder: str, kind: str, more: Sequence[Peer
         command = always(*peer.words(bench, source, target))
         return Contender(peer.name, command, content, reset=lambda round: remove(target))
 
-    peers = [*COPIES, *([] if kind == "tmpfs" else DURABLE), *more]
+    peers = [*COPIES, *(VOLATILE if kind == "tmpfs" else DURABLE), *more]
     return [copy(peer) for peer in peers if peer.is_there(bench)]
 
 
