@@ -1,6 +1,5 @@
 import FileStorage
 import Foundation
-import Glibc
 
 /// Parts of tests that need another process: another user, a limit, a second writer, an environment.
 ///

@@ -143,14 +143,6 @@ struct AutosavingBufferTests {
         #expect(storage.writes == 1)
     }
 
-    @Test func saveIsAtOnce() throws {
-        defer { clock.end() }
-        let buffer = makeBuffer()
-        buffer.change { $0.append(1) }
-        try buffer.save()
-        #expect(try stored() == [1])
-    }
-
     @Test func awaitedSaveDoesTheSame() async throws {
         defer { clock.end() }
         let buffer = makeBuffer()

@@ -55,6 +55,9 @@ struct DocumentFileTests {
     @Test func encodingFailureIsAnErrorAndWritesNothing() throws {
         #expect(throws: SyncError.self) { try PlainNote(fileText: "é").append(in: root) }
         #expect(throws: SyncError.self) { try PlainNote(fileText: "é").write(in: root) }
+        #expect { try (root + "x").replace(withText: "é", encoding: .ascii) } throws: {
+            "\($0)".contains("x: the encoding")
+        }
         #expect(try root.children.isEmpty)
         try PlainNote(fileText: "a").append(in: root + "new")
         try PlainNote(fileText: "b").append(to: "note", in: root + "new")

@@ -120,19 +120,6 @@ struct LocalFileTests {
         #expect(throws: SyncError.self) { try LocalFile(bytes: root.bytes + [0]).children }
     }
 
-    @Test func readingStopsAtLimit() throws {
-        let file = try make("f", "12345")
-        #expect(try file.data(limit: 5).count == 5)
-        #expect(throws: SyncError.self) { try file.data(limit: 4) }
-    }
-
-    @Test func readingFIFODoesNotWait() throws {
-        try temporary.open().makeFIFO(FileName("fifo"))
-        #expect(throws: SyncError.self) { try (root + "fifo").data() }
-        #expect(throws: SyncError.self) { try (root + "fifo").append("x") }
-        #expect(throws: SyncError.self) { try (root + "fifo").copy(to: root + "copy", force: true) }
-    }
-
     @Test func readingMissingFileIsNotFoundAndNoMissingInput() throws {
         #expect { try (root + "missing").data() } throws: { error in
             guard let error = error as? SyncError else { return false }
@@ -144,13 +131,6 @@ struct LocalFileTests {
         let file = root + "f"
         try file.replace(with: Data([0x61, 0xFF]))
         #expect { try file.text() } throws: { ($0 as? SyncError)?.code == .invalidDocument }
-    }
-
-    @Test func appendCreatesFileAndDirectories() throws {
-        let file = root + "a/b/log"
-        try file.append("1\n")
-        try file.append("2\n")
-        #expect(try file.text() == "1\n2\n")
     }
 
     @Test func concurrentAppendersDoNotInterleave() async throws {

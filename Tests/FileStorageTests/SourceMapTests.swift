@@ -4,6 +4,9 @@ import TestSupport
 import Testing
 
 struct SourceMapTests {
+    private static let badText =
+        "line 2, column 2: a string with a control character, an unknown escape or invalid UTF-8"
+
     /// Each text, and the error with its position.
     @Test(arguments: [
         ("", "line 2, column 1: the JSON ends early"),
@@ -20,22 +23,10 @@ struct SourceMapTests {
         ("{\n\"\u{e9}\": yes}", "line 2, column 6: this is no JSON value"),
         ("{\n\"a: 1}", "line 2, column 2: a string without end"),
         ("[\n\"a\\", "line 2, column 2: a string without end"),
-        (
-            "[\n\"a\\\n\"]",
-            "line 2, column 2: a string with a control character, an unknown escape or invalid UTF-8"
-        ),
-        (
-            "[\n\"\t\"]",
-            "line 2, column 2: a string with a control character, an unknown escape or invalid UTF-8"
-        ),
-        (
-            "[\n\"\\q\"]",
-            "line 2, column 2: a string with a control character, an unknown escape or invalid UTF-8"
-        ),
-        (
-            "[\n\"\\ud800\"]",
-            "line 2, column 2: a string with a control character, an unknown escape or invalid UTF-8"
-        ),
+        ("[\n\"a\\\n\"]", badText),
+        ("[\n\"\t\"]", badText),
+        ("[\n\"\\q\"]", badText),
+        ("[\n\"\\ud800\"]", badText),
         ("{\"a\": 1,\n\"\\u0061\": 2}", "line 2, column 1: a: The key is there twice, first on line 1."),
         (
             "{\"a\": [{\n\"b\": 1, \"b\": 2}]}",
@@ -48,8 +39,7 @@ struct SourceMapTests {
 
     @Test func bytesThatAreNoTextNameTheLine() {
         #expect { try SourceMap(json: Array("[\n\"".utf8) + [0xFF] + Array("\"]".utf8)) } throws: {
-            "\($0)"
-                == "line 2, column 2: a string with a control character, an unknown escape or invalid UTF-8"
+            "\($0)" == Self.badText
         }
     }
 

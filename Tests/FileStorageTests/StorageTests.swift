@@ -12,10 +12,10 @@ struct StorageTests {
     let temporary = try! TemporaryDirectory()
     var root: LocalFile { temporary.file }
 
-    enum Kind: CaseIterable, Sendable { case disk, memory }
+    enum Kind: CaseIterable, Sendable { case disk, fastDisk, memory }
 
     private func storage(_ kind: Kind) throws -> any Storage {
-        kind == .disk ? try DiskStorage(in: root) : MemoryStorage()
+        kind == .memory ? MemoryStorage() : try DiskStorage(in: root, isDurable: kind == .disk)
     }
 
     @Test(arguments: Kind.allCases)
@@ -81,10 +81,7 @@ struct StorageTests {
 
     @Test(arguments: Kind.allCases)
     func codableFrontRoundTrips(_ kind: Kind) async throws {
-        try await checkCodable(storage(kind))
-    }
-
-    private func checkCodable(_ base: any Storage) async throws {
+        let base = try storage(kind)
         let storage = CodableStorage(base, keys: .snakeCase)
         #expect(try await storage.valueIfPresent(Preferences.self, for: "settings.json") == nil)
         try await storage.store(Preferences(keepLast: 7), for: "settings.json")

@@ -117,18 +117,12 @@ struct RoundTripTests {
         #expect(throws: StorageError.self) { try CodableStorage(MemoryStorage()).store(chain, for: "k") }
     }
 
-    @Test func snakeCaseIsOnRequestAndRefusesWhatWouldNotComeBack() throws {
-        struct Window: Codable, Equatable { var isFullScreen = true }
+    @Test func snakeCaseRefusesWhatWouldNotComeBack() throws {
         let storage = MemoryStorage()
         let documents = CodableStorage(storage, keys: .snakeCase)
-        try documents.store(Window(), for: "w")
-        #expect(
-            String(decoding: try storage.data(for: "w"), as: UTF8.self)
-                == "{\n  \"is_full_screen\" : true\n}\n")
-        #expect(try documents.value(Window.self, for: "w") == Window())
         #expect(throws: StorageError.self) { try documents.store(Item(madeAt: "x"), for: "i") }
         #expect(throws: StorageError.self) { try documents.store(Underscored(), for: "u") }
-        #expect(try storage.keys() == ["w"])
+        #expect(try storage.keys().isEmpty)
     }
 
     @Test func everyValueComesBack() throws {

@@ -63,12 +63,6 @@ struct StorageUseTests {
         #expect(try root.children == [written])
     }
 
-    @Test func fastStorageStoresTheSame() throws {
-        let storage = try DiskStorage(in: root, isDurable: false)
-        try storage.store(Data("x".utf8), for: "k")
-        #expect(try DiskStorage(in: root).data(for: "k") == Data("x".utf8))
-    }
-
     @Test(arguments: [
         "", ".", "..", "...", "a/b", "100%", "%41", "a\0b", ".fsync-lite-pending-1", "é e\u{301}", "%", "/",
         ".hidden", "https://example.org/?a=b",

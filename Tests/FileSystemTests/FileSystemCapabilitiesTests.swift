@@ -1,6 +1,5 @@
 import FileSystem
 import Foundation
-import Glibc
 import TestSupport
 import Testing
 

@@ -1,6 +1,5 @@
 import FileSystem
 import Foundation
-import Glibc
 import Testing
 
 struct HostProcessTests {

@@ -1,6 +1,5 @@
 import FileSystem
 import Foundation
-import Glibc
 import TestNeeds
 import TestSupport
 import Testing

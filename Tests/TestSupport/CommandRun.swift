@@ -1,5 +1,4 @@
 import Foundation
-import Glibc
 
 /// One run of the built command: its result and its output.
 package struct CommandRun: Sendable, CustomStringConvertible {

@@ -1,5 +1,4 @@
 import Foundation
-import Glibc
 
 /// A tool of the machine that a test needs. Variables may come before it, as for `env`.
 package enum HostCommand {

@@ -1,5 +1,4 @@
 import Foundation
-import Glibc
 
 /// A file on a file system in memory, whose bytes can be changed without moving a time, as by a bad disk. The
 /// kernel moves the times at the first store to a page. While the page is dirty, it does not, and on this

@@ -1,5 +1,4 @@
 import Foundation
-import Glibc
 
 /// A process. Foundation's class notices its end only every 50 ms.
 package final class SpawnedProcess {

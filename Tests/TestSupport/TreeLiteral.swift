@@ -23,6 +23,20 @@ package indirect enum TreeLiteral: Sendable {
         .directory(children.map { ($0.key, $0.value) }, mode: mode, modified: modified)
     }
 
+    /// A directory with a file for each number, such as `file 7` with `text 7`.
+    package static func files(_ numbers: Range<Int>, _ text: String) -> TreeLiteral {
+        .files(numbers, named: "file ") { "\(text) \($0)" }
+    }
+
+    /// A directory with a file for each number.
+    package static func files(
+        _ numbers: Range<Int>, named prefix: String = "", _ content: (Int) -> String = { "\($0)" }
+    ) -> TreeLiteral {
+        .directory(
+            numbers.map { (TreeName(stringLiteral: "\(prefix)\($0)"), .file(content($0))) }, mode: 0o755,
+            modified: nil)
+    }
+
     package static func symlink(_ destination: TreeName, modified: TreeTime? = nil) -> TreeLiteral {
         .symlink(destination.bytes, modified: modified)
     }

@@ -1,5 +1,4 @@
 import Foundation
-import Glibc
 import TestSupport
 import Testing
 
@@ -7,8 +6,7 @@ import Testing
 struct ActivityTests {
     private func scene() throws -> MirrorScene {
         let content = String(repeating: "0123456789abcdef", count: 4096)
-        let files = (0..<100).map { (TreeName(Array("\($0)".utf8)), TreeLiteral.file(content)) }
-        return try MirrorScene(["d": .directory(files, mode: 0o755, modified: nil)], inMemory: true)
+        return try MirrorScene(["d": .files(0..<100) { _ in content }], inMemory: true)
     }
 
     /// An apply that takes two minutes, after it has noted its activity.

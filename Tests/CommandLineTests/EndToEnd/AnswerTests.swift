@@ -92,8 +92,7 @@ struct AnswerTests {
     /// On a terminal both streams are one.
     @Test func refusalsComeAfterALongList() throws {
         let scene = try MirrorScene(
-            .directory(
-                (0..<100).map { (TreeName(Array("f\($0)".utf8)), .file("1")) }, mode: 0o755, modified: nil),
+            .files(0..<100, named: "f") { _ in "1" },
             inMemory: true)
         try scene.build(["theirs": "1"], at: "target")
         let run = try scene.here(
@@ -119,13 +118,11 @@ struct AnswerTests {
         #expect(try scene.mirror().errors.contains("note: 2 changes made in the target"))
         // There is no file that the history could keep.
         try scene.remove("target/d/x")
-        let again = try scene.mirror()
-        #expect(again.errors.contains("since the last run is taken back\n"), "\(again.errors)")
+        try scene.mirror().expect(says: "since the last run is taken back\n")
         try scene.remove("target/b")
         try scene.build(["b": .symlink("a")], at: "target")
-        let typed = try scene.mirror("--verbose")
-        #expect(typed.errors.contains("note: 1 change made in the target"))
-        #expect(typed.output.contains("~ b  1 B  (type, drift)"), "\(typed.output)")
+        try scene.mirror("--verbose").expect(
+            says: "note: 1 change made in the target", prints: "~ b  1 B  (type, drift)")
         try scene.append("!", to: "source/a")
         #expect(try !scene.mirror().errors.contains("taken back"))
         try scene.append("!", to: "target/a")
@@ -148,8 +145,7 @@ struct AnswerTests {
     @Test(.needs(.mounts))
     func spaceIsShownInUnitsAndInBytes() throws {
         let scene = try MirrorScene(["a": .file(String(repeating: "x", count: 2 << 20))], inMemory: true)
-        try scene.build([:], at: "target")
-        try TestDisk.tmpfs(options: "size=1m").mounted(at: scene.target) {
+        try scene.mounted(.tmpfs(options: "size=1m"), at: "target") {
             let run = try scene.plan("--json").expect(4, says: "2.2 MB are needed and 1.0 MB are free")
             let refusal = try run.json().objects("refusals").first
             #expect(

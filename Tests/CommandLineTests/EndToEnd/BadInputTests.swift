@@ -1,5 +1,4 @@
 import Foundation
-import Glibc
 import TestSupport
 import Testing
 
@@ -130,41 +129,34 @@ struct DamagedManifestTests {
         let testDescription: String
         let line: Int?
         let change: @Sendable (inout [String]) -> Void
+
+        init(_ name: String, line: Int?, change: @escaping @Sendable (inout [String]) -> Void) {
+            (testDescription, self.line, self.change) = (name, line, change)
+        }
+
+        /// - Parameter index: of the line with the old text.
+        init(_ name: String, line: Int?, in index: Int, _ old: String, _ new: String) {
+            self.init(name, line: line) { $0[index] = $0[index].replacing(old, with: new) }
+        }
     }
 
     private static let damages: [Damage] = [
-        Damage(testDescription: "cut short", line: nil) { $0.removeLast(2) },
-        Damage(testDescription: "empty", line: 1) { $0 = [] },
-        Damage(testDescription: "not JSON", line: 1) { $0 = ["hello"] },
-        Damage(testDescription: "another format", line: 1) {
-            $0[0] = $0[0].replacing("fsync-lite-manifest", with: "fsync-lite-plan")
-        },
-        Damage(testDescription: "a later version", line: 1) {
-            $0[0] = $0[0].replacing("\"version\":3", with: "\"version\":4")
-        },
-        Damage(testDescription: "a changed digit", line: nil) {
-            $0[2] = $0[2].replacing("\"size\":1", with: "\"size\":2")
-        },
-        Damage(testDescription: "a path that climbs out", line: 3) {
-            $0[2] = $0[2].replacing("\"path\":\"a\"", with: "\"path\":\"..\"")
-        },
-        Damage(testDescription: "an absolute path", line: 3) {
-            $0[2] = $0[2].replacing("\"path\":\"a\"", with: "\"path\":\"/a\"")
-        },
-        Damage(testDescription: "an entry twice", line: 4) { $0.insert($0[2], at: 3) },
-        Damage(testDescription: "entries out of order", line: 4) { $0.swapAt(2, 3) },
-        Damage(testDescription: "a number that overflows", line: 3) {
-            $0[2] = $0[2].replacing("\"size\":1", with: "\"size\":99999999999999999999")
-        },
-        Damage(testDescription: "an unknown type", line: 3) {
-            $0[2] = $0[2].replacing("\"type\":\"file\"", with: "\"type\":\"door\"")
-        },
-        Damage(testDescription: "nesting without end", line: 3) {
+        Damage("cut short", line: nil) { $0.removeLast(2) },
+        Damage("empty", line: 1) { $0 = [] },
+        Damage("not JSON", line: 1) { $0 = ["hello"] },
+        Damage("another format", line: 1, in: 0, "fsync-lite-manifest", "fsync-lite-plan"),
+        Damage("a later version", line: 1, in: 0, "\"version\":3", "\"version\":4"),
+        Damage("a changed digit", line: nil, in: 2, "\"size\":1", "\"size\":2"),
+        Damage("a path that climbs out", line: 3, in: 2, "\"path\":\"a\"", "\"path\":\"..\""),
+        Damage("an absolute path", line: 3, in: 2, "\"path\":\"a\"", "\"path\":\"/a\""),
+        Damage("an entry twice", line: 4) { $0.insert($0[2], at: 3) },
+        Damage("entries out of order", line: 4) { $0.swapAt(2, 3) },
+        Damage("a number that overflows", line: 3, in: 2, "\"size\":1", "\"size\":99999999999999999999"),
+        Damage("an unknown type", line: 3, in: 2, "\"type\":\"file\"", "\"type\":\"door\""),
+        Damage("nesting without end", line: 3) {
             $0[2] = "{\"path\":" + String(repeating: "[", count: 100_000)
         },
-        Damage(testDescription: "a reserved path", line: 3) {
-            $0[2] = $0[2].replacing("\"path\":\"a\"", with: "\"path\":\".fsync-lite\"")
-        },
+        Damage("a reserved path", line: 3, in: 2, "\"path\":\"a\"", "\"path\":\".fsync-lite\""),
     ]
 
     @Test(arguments: damages)

@@ -50,11 +50,4 @@ struct CopiedTargetTests {
         try scene.move("copy/dir/new", to: "copy/dir/b")
         try scene.run("undo", "copy").expect(3)
     }
-
-    @Test func aSnapshotOfACopyIsRestoredWithoutDoubt() throws {
-        let scene = try scene()
-        try scene.run("snapshot", "restore", "copy", "latest~1", "--to", "old").expect(0)
-        #expect(try scene.text("old/a") == "0")
-        #expect(try scene.text("old/dir/c") == "c")
-    }
 }

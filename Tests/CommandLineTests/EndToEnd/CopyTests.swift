@@ -13,7 +13,7 @@ struct CopyTests {
     }
 
     private func copy(
-        _ scene: MirrorScene, _ options: String..., change: () throws -> Void
+        _ scene: MirrorScene, _ options: [String] = [], change: () throws -> Void
     ) throws {
         try PausedCommand.run(
             ["apply", "source", "target"] + options, in: scene.directory.path,
@@ -22,27 +22,19 @@ struct CopyTests {
         try scene.expectMirrored()
     }
 
-    /// Without `--strict`, its first part is mirrored: see `GrowingFileTests`.
-    @Test(.needs(.strace))
-    func fileThatGrowsWhileItIsCopiedIsWholeWhereThatIsStrict() throws {
+    /// Without `--strict`, the first part of a file that grows is mirrored: see `GrowingFileTests`.
+    @Test(.needs(.strace), arguments: ["grows", "shrinks", "is emptied and filled", "is rewritten"])
+    func fileThatChangesWhileItIsCopiedIsWhole(change: String) throws {
         let scene = try largeScene()
-        try copy(scene, "--strict") {
-            try scene.append(String(repeating: "b", count: 400_000), to: "source/large")
-        }
-    }
-
-    @Test(.needs(.strace))
-    func fileThatShrinksWhileItIsCopiedIsWhole() throws {
-        let scene = try largeScene()
-        try copy(scene) { try #require(truncate(scene.path("source/large"), 1000) == 0) }
-    }
-
-    @Test(.needs(.strace))
-    func fileThatIsEmptiedAndFilledWhileItIsCopiedIsWhole() throws {
-        let scene = try largeScene()
-        try copy(scene) {
-            try #require(truncate(scene.path("source/large"), 0) == 0)
-            try #require(truncate(scene.path("source/large"), Self.size) == 0)
+        let large = scene.path("source/large")
+        try copy(scene, change == "grows" ? ["--strict"] : []) {
+            switch change {
+            case "grows": try scene.append(String(repeating: "b", count: 400_000), to: "source/large")
+            case "shrinks": try #require(truncate(large, 1000) == 0)
+            case "is rewritten":
+                try scene.editInSecret("source/large", String(repeating: "b", count: Self.size))
+            default: try #require(truncate(large, 0) == 0 && truncate(large, Self.size) == 0)
+            }
         }
     }
 

@@ -38,9 +38,7 @@ struct DamagedStateTests {
         return scene
     }
 
-    private func records(_ scene: MirrorScene) throws -> [String] {
-        try FileManager.default.contentsOfDirectory(atPath: scene.path("target/.fsync-lite/history")).sorted()
-    }
+    private static let history = "target/.fsync-lite/history"
 
     /// Runs the command at the end of a message.
     private func goOn(_ run: CommandRun, in scene: MirrorScene) throws {
@@ -57,6 +55,7 @@ struct DamagedStateTests {
     @Test(arguments: Damage.allCases) func ofTheManifestTheHistoryStays(damage: Damage) throws {
         let scene = try scene()
         try damage.apply(to: scene.path("target/.fsync-lite/manifest.json"))
+        try scene.run("snapshot", "verify", "target").expect(65)
         let run = try scene.apply().expect(65, says: "--adopt")
         try goOn(run, in: scene)
         try scene.mirror("--adopt")
@@ -91,7 +90,7 @@ struct DamagedStateTests {
     /// The lists name a version that is gone. This is a fault before and after an undo that did not find it.
     @Test func ofAnOldVersionEachCommandSaysThatItIsLost() throws {
         let scene = try scene()
-        let record = try records(scene)[2]
+        let record = try scene.names(in: Self.history)[2]
         try scene.remove("target/.fsync-lite/history/\(record)/0")
         func expectLost(_ run: CommandRun, _ code: Int32) {
             #expect(run.code == code && run.errors.contains("a: its old content is lost"), "\(run.errors)")
@@ -123,7 +122,7 @@ struct DamagedStateTests {
 
     private func ofTheHistory(_ damage: Damage, _ number: Int, _ document: String) throws {
         let scene = try scene()
-        let record = try records(scene)[number]
+        let record = try scene.names(in: Self.history)[number]
         try damage.apply(to: scene.path("target/.fsync-lite/history/\(record)/\(document)"))
         let run = try scene.run("snapshot", "restore", "target", "initial", "--to", "none")
         #expect(run.code == 65 || run.code == 66)
@@ -151,13 +150,13 @@ struct DamagedStateTests {
 
     @Test func aDryRunOfThePruningRemovesNothing() throws {
         let scene = try scene()
-        let names = try records(scene)
+        let names = try scene.names(in: Self.history)
         try Damage.empty.apply(to: scene.path("target/.fsync-lite/history/\(names[0])/header.json"))
         #expect(try scene.run("snapshot", "prune", "target", "--damaged", "--dry-run").code == 0)
-        #expect(try records(scene) == names)
+        #expect(try scene.names(in: Self.history) == names)
         let prune = try scene.run("snapshot", "prune", "target", "--keep-last", "1").expect(65)
         try goOn(prune, in: scene)
-        #expect(try records(scene) == Array(names.dropFirst()))
+        #expect(try scene.names(in: Self.history) == Array(names.dropFirst()))
     }
 
     @Test func ofAJournalWithoutAStage() throws {

@@ -1,5 +1,4 @@
 import Foundation
-import Glibc
 import TestNeeds
 import TestSupport
 import Testing
@@ -11,28 +10,6 @@ struct DeltaTests {
         var found = stat()
         try #require(lstat(path, &found) == 0, "\(path)")
         return found
-    }
-
-    /// The bytes of a connection in both directions.
-    private struct Line {
-        let directory: TemporaryDirectory
-        let machine: FarMachine
-
-        /// - Parameter down: a shell filter for the stream from the other machine.
-        init(_ side: FarMachine.Side = .source, down: String = "cat") throws {
-            directory = try TemporaryDirectory(inMemory: true)
-            let path = directory.path
-            machine = try FarMachine(
-                #"tee "\#(path)/up" | sh -c "$far" | \#(down) | tee "\#(path)/down""#, has: side)
-        }
-
-        var bytes: Int {
-            get throws {
-                try ["up", "down"].reduce(0) {
-                    try $0 + Int(DeltaTests.size("\(directory.path)/\($1)").st_size)
-                }
-            }
-        }
     }
 
     private static let sides: [FarMachine.Side] = [.source, .target]
@@ -131,35 +108,33 @@ struct DeltaTests {
     /// The old file is cloned. Its holes and its length must be replaced by those of the new one.
     @Test(.needs(.btrfs)) func theSameWhereBlocksAreShared() throws {
         let scene = try FarMachine().scene([:])
-        try withExtendedLifetime(scene) {
-            try TestDisk.btrfs.mounted(at: scene.directory.path) {
-                try scene.build([:], at: "source")
-                try followEdits(scene, seed: 7, Self.ways + [[]])
-                try scene.run("undo", "target").expect(0)
-            }
+        try scene.mounted(.btrfs) {
+            try scene.build([:], at: "source")
+            try followEdits(scene, seed: 7, Self.ways + [[]])
+            try scene.run("undo", "target").expect(0)
         }
     }
 
     // MARK: What goes over the line
 
     @Test(arguments: sides) func onlyWhatDiffersGoesOver(side: FarMachine.Side) throws {
-        let line = try Line(side)
-        let scene = try line.machine.scene([:])
+        let line = try WireRecording(has: side)
+        let scene = try line.far.scene([:])
         var image = Editing(path: scene.path("source/image"), random: SplitMix64(seed: 5))
         try image.make(64 << 20)
         try scene.mirror()
-        #expect(try line.bytes > 64 << 20)
+        #expect(try line.size > 64 << 20)
         // 1 % of its pieces.
         let count = (64 << 20) / 4096 / 100
         try image.overwrite(pieces: count)
         try scene.mirror()
-        let (bytes, changed) = (try line.bytes, count * 4096)
+        let (bytes, changed) = (try line.size, count * 4096)
         #expect(bytes <= changed * 105 / 100 + 8000, "\(bytes) for \(changed)")
     }
 
     @Test func afterALongChangeTheRestMatchesAgain() throws {
-        let line = try Line()
-        let scene = try line.machine.scene([:])
+        let line = try WireRecording()
+        let scene = try line.far.scene([:])
         let image = Editing(path: scene.path("source/image"), random: SplitMix64(seed: 5))
         try image.make(64 << 20)
         try scene.mirror()
@@ -167,13 +142,13 @@ struct DeltaTests {
             "dd", "if=/dev/urandom", "of=\(image.path)", "bs=1M", "seek=10", "count=20", "conv=notrunc",
             "status=none")
         try scene.mirror()
-        #expect(try line.bytes < 21 << 20)
+        #expect(try line.size < 21 << 20)
     }
 
     /// The hole is in the part that is sent without hashes.
     @Test func whereNothingMatchesTheRestIsSentWhole() throws {
-        let line = try Line()
-        let scene = try line.machine.scene([:])
+        let line = try WireRecording()
+        let scene = try line.far.scene([:])
         let image = Editing(path: scene.path("source/image"), random: SplitMix64(seed: 5))
         let size = 100 << 20
         try image.make(size)
@@ -185,24 +160,24 @@ struct DeltaTests {
         try scene.mirror()
         try Self.expectHoles(scene, "image")
         // Hashes of the pieces of less than 90 MiB.
-        let hashes = try line.bytes - (size - 1_000_000)
+        let hashes = try line.size - (size - 1_000_000)
         #expect(hashes < (90 << 20) / 4096 * 10, "\(hashes)")
     }
 
     /// One byte of the data is changed once on the connection.
     @Test(.needs(.tool("perl"))) func whatDoesNotFitItsDigestIsSentWhole() throws {
-        let line = try Line(
+        let line = try WireRecording(
             down:
                 "perl -e '$| = 1; while (sysread(STDIN, $b, 65536)) { $d ||= $b =~ s/MARK-A/MARK-B/; syswrite(STDOUT, $b) }'"
         )
-        let scene = try line.machine.scene([:])
+        let scene = try line.far.scene([:])
         let image = Editing(path: scene.path("source/image"), random: SplitMix64(seed: 5))
         try image.make(1 << 20)
         try scene.mirror()
         try scene.append("MARK-A", to: "source/image")
         try scene.build(["a": "a", "other": "other"], at: "source")
         try scene.mirror()
-        #expect(try line.bytes > 1 << 20)
+        #expect(try line.size > 1 << 20)
         #expect(try scene.text("target/other") == "other")
     }
 
@@ -268,8 +243,8 @@ struct DeltaTests {
     /// - Parameter isNew: the target has no content of the file.
     @Test(.needs(.tool("stdbuf")), arguments: [true, false])
     func whatCameOfALargeFileIsNotSentAgain(isNew: Bool) throws {
-        let line = try Line()
-        let scene = try line.machine.scene(["a": "a"])
+        let line = try WireRecording()
+        let scene = try line.far.scene(["a": "a"])
         let image = Editing(path: scene.path("source/image"), random: SplitMix64(seed: 5))
         let size = 40 << 20
         if !isNew { try image.make(size) }
@@ -277,10 +252,10 @@ struct DeltaTests {
         try image.make(size)
         scene.far = try FarMachine(#"sh -c "$far" | { stdbuf -o0 head -c 30000000; kill $$; }"#)
         #expect(try scene.apply().code == 69)
-        scene.far = line.machine
+        scene.far = line.far
         try scene.mirror()
         // A window, and hashes.
-        let bytes = try line.bytes
+        let bytes = try line.size
         #expect(bytes < size - 30_000_000 + (5 << 20), "\(bytes)")
     }
 }

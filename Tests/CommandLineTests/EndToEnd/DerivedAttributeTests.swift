@@ -10,14 +10,11 @@ struct DerivedAttributeTests {
     private func onXFS(_ tree: String, _ body: (MirrorScene) throws -> Void) throws {
         let scene = try MirrorScene([:], inMemory: true)
         try scene.build([:], at: "target")
-        try withExtendedLifetime(scene) {
-            try TestDisk.xfs.mounted(at: scene.path(tree)) {
-                try scene.build(Self.tree, at: "source")
-                try scene.setAttribute(AccessList.access, AttributeChange.readable.bytes, of: "source/file")
-                try scene.setAttribute(
-                    AccessList.inherited, AttributeChange.inherited.bytes, of: "source/dir")
-                try body(scene)
-            }
+        try scene.mounted(.xfs, at: tree) {
+            try scene.build(Self.tree, at: "source")
+            try scene.setAttribute(AccessList.access, AttributeChange.readable.bytes, of: "source/file")
+            try scene.setAttribute(AccessList.inherited, AttributeChange.inherited.bytes, of: "source/dir")
+            try body(scene)
         }
     }
 

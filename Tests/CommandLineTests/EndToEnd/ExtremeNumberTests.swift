@@ -2,7 +2,6 @@ import FileStorage
 import FileSystem
 import Foundation
 import FsyncLite
-import Glibc
 import TestNeeds
 import TestSupport
 import Testing

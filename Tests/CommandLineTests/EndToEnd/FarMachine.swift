@@ -87,6 +87,12 @@ struct FarMachine {
         options = ["--ssh", ssh, "--remote-command", try BuiltCommand.path()]
     }
 
+    /// The other end with options of `serve`, begun in a directory.
+    init(serving options: String, in directory: String, has side: Side = .target) throws {
+        try self.init(
+            #"cd "\#(directory)"; exec "\#(BuiltCommand.path())" serve \#(options)"#, has: side)
+    }
+
     /// The same command line with its source or its target on another machine.
     ///
     /// - Parameter directory: both are relative to it.
@@ -107,10 +113,7 @@ extension FarMachine {
     ]
 
     static func files(_ count: Int, of size: Int) -> TreeLiteral {
-        .directory(
-            (0..<count).map {
-                (TreeName(Array("f\($0)".utf8)), .file(String(repeating: "x", count: size)))
-            }, mode: 0o755, modified: nil)
+        .files(0..<count, named: "f") { _ in String(repeating: "x", count: size) }
     }
 
     /// A scene with one side on the other machine.

@@ -95,7 +95,7 @@ struct FarPathTests {
             try CommandRun(words + machine.far.options, in: machine.scene.directory.path).expect(
                 64, says: right)
         }
-        #expect(try FileManager.default.contentsOfDirectory(atPath: machine.scene.path("far")) == ["there"])
+        #expect(try machine.scene.names(in: "far") == ["there"])
     }
 
     @Test(arguments: ["cannot be reached", "no ssh"])
@@ -157,7 +157,7 @@ struct FarPathTests {
         }
         try machine.expect(64, "snapshot", "restore", "nas:m1", "latest", "--to", "nas:~x")
         #expect(
-            try FileManager.default.contentsOfDirectory(atPath: scene.path("far")).sorted()
+            try scene.names(in: "far")
                 == ["m1", "m2", "m3", "there"])
         // A user who means such a directory can say so.
         try machine.expect(0, "apply", "source", "nas:./~root")
@@ -175,7 +175,7 @@ struct FarPathTests {
         ] {
             try scene.run(words).expect(64, says: "./~")
         }
-        #expect(try FileManager.default.contentsOfDirectory(atPath: scene.directory.path) == ["source"])
+        #expect(try scene.names(in: ".") == ["source"])
         #expect(try scene.run("apply", "source", "./~").code == 0)
     }
 

@@ -217,10 +217,7 @@ struct FarRestoreTests {
         let words = ["snapshot", "restore", "far:\(scene.target)", "latest~2", "--to", scene.path("there")]
         _ = try scene.here(
             words + #require(scene.far).options,
-            under: [
-                "strace", "-f", "-qq", "-o", "/dev/null", "-e", "trace=renameat,renameat2", "-e",
-                "inject=renameat,renameat2:signal=KILL:when=\(rename)",
-            ])
+            under: Strace.killing(at: "renameat,renameat2", number: rename))
         try restore(scene, .pull, ["latest~2"], to: "there").expect(0)
         #expect(try restoreHere(scene, ["latest~2"], to: "here").code == 0)
         #expect(!scene.exists("there/.fsync-lite"))
@@ -266,9 +263,9 @@ struct FarRestoreTests {
 
     @Test func keysSayWhatIsRead() throws {
         let scene = try scene()
-        let (command, parent) = (try BuiltCommand.path(), scene.directory.path)
+        let parent = scene.directory.path
         func serve(_ options: String) throws {
-            scene.far = try FarMachine("cd \(parent); exec \"\(command)\" serve \(options)", has: .target)
+            scene.far = try FarMachine(serving: options, in: parent)
         }
         try serve("--read-only")
         #expect(try restore(scene, .pull, ["latest~2"], to: "there").code == 0)
@@ -288,8 +285,7 @@ struct FarRestoreTests {
     {
         let scene = try scene()
         try scene.build(.directory([], mode: 0o700, modified: nil), at: "box")
-        scene.far = try FarMachine(
-            "cd /; exec \"\(BuiltCommand.path())\" serve \(key) \"\(scene.path("box"))\"", has: .target)
+        scene.far = try FarMachine(serving: "\(key) \(scene.path("box"))", in: "/")
         try restore(scene, .push, ["latest~2"], to: "box/copy").expect(0)
         #expect(try scene.text("box/copy/docs/deep/c") == "c")
         try scene.append("!", to: "box/copy/docs/a")

@@ -15,9 +15,7 @@ struct GivingWayTests {
         _ body: (MirrorScene) throws -> Value
     ) throws -> Value {
         let scene = try MirrorScene(["small": "small"], inMemory: true)
-        try FileManager.default.createDirectory(
-            atPath: scene.path("disk"), withIntermediateDirectories: false)
-        return try disk.mounted(at: scene.path("disk")) {
+        return try scene.mounted(disk, at: "disk") {
             for round in 0..<applies {
                 try change(scene, round)
                 let run = try apply(scene, options).expect(0)
@@ -39,11 +37,6 @@ struct GivingWayTests {
         try scene.run(["apply", "source", "disk/target"] + options)
     }
 
-    private func ids(_ scene: MirrorScene) throws -> [String] {
-        try scene.run("snapshot", "list", "disk/target", "--json").json().objects("snapshots")
-            .compactMap { $0.text("short_id") }
-    }
-
     private func expectMirrored(_ scene: MirrorScene) throws {
         try scene.expectSame("disk/target", as: "source")
     }
@@ -51,7 +44,7 @@ struct GivingWayTests {
     @Test(arguments: [TestDisk.tmpfs(options: "size=16m"), .ext4(megabytes: 18)])
     func theOldestGoesAndTheRunSaysSo(_ disk: TestDisk) throws {
         try onDisk(disk, applies: 5) { scene in
-            let before = try ids(scene)
+            let before = try scene.snapshots(of: "disk/target")
             #expect(before.count == 6)
             try change(scene, 9)
             let plan = try scene.run("plan", "source", "disk/target", "--json").json()
@@ -62,7 +55,7 @@ struct GivingWayTests {
                 try scene.run("plan", "source", "disk/target").errors
                     == "fsync-lite: note: to make space, this run will first remove the snapshots: \(before[5]), \(before[4])\n"
             )
-            #expect(try ids(scene) == before)
+            #expect(try scene.snapshots(of: "disk/target") == before)
             let run = try apply(scene, ["--quiet", "--log-file", scene.path("log")]).expect(0)
             #expect(
                 run.errors
@@ -72,7 +65,7 @@ struct GivingWayTests {
                 try scene.text("log").contains(
                     "; to make space, this run removed the snapshots: \(before[5])"))
             try expectMirrored(scene)
-            #expect(try Array(ids(scene).dropFirst()) == Array(before.prefix(4)))
+            #expect(try Array(scene.snapshots(of: "disk/target").dropFirst()) == Array(before.prefix(4)))
             #expect(try scene.run("snapshot", "verify", "disk/target").code == 0)
             #expect(try scene.run("undo", "disk/target").code == 0)
         }
@@ -80,10 +73,7 @@ struct GivingWayTests {
 
     @Test func rulesThatWereGivenNeverGiveWay() throws {
         try onDisk(applies: 5, ["--keep-last", "9"]) { scene in
-            let before = try ids(scene)
-            try change(scene, 9)
-            try apply(scene).expect(4, says: " are needed and ")
-            #expect(try ids(scene) == before)
+            try expectRefusedAndKept(scene, megabytes: 3)
         }
     }
 
@@ -94,16 +84,16 @@ struct GivingWayTests {
             #expect(try apply(scene).code == 0)
             try change(scene, 8)
             #expect(try apply(scene).code == 0)
-            let before = try ids(scene)
+            let before = try scene.snapshots(of: "disk/target")
             #expect(before.count == 5)
             // More than the whole space: the run is refused, and nothing is removed.
             try change(scene, 9, megabytes: 11)
             try apply(scene).expect(4)
-            #expect(try ids(scene) == before)
+            #expect(try scene.snapshots(of: "disk/target") == before)
             // The step with the label has only older content.
             try change(scene, 9, megabytes: 5)
             try apply(scene).expect(0)
-            let left = try ids(scene)
+            let left = try scene.snapshots(of: "disk/target")
             #expect(left.contains(before[2]) && left.contains(before[1]) && !left.contains(before[4]))
             try expectMirrored(scene)
         }
@@ -115,10 +105,10 @@ struct GivingWayTests {
     private func expectRefusedAndKept(
         _ scene: MirrorScene, megabytes: Int, sourceLocation: SourceLocation = #_sourceLocation
     ) throws {
-        let before = try ids(scene)
+        let before = try scene.snapshots(of: "disk/target")
         try change(scene, 9, megabytes: megabytes)
         try apply(scene).expect(4, says: " are needed and ", sourceLocation: sourceLocation)
-        #expect(try ids(scene) == before, sourceLocation: sourceLocation)
+        #expect(try scene.snapshots(of: "disk/target") == before, sourceLocation: sourceLocation)
     }
 
     private func label(_ scene: MirrorScene) throws {
@@ -150,9 +140,7 @@ struct GivingWayTests {
             #expect(run.code == 4 && run.errors.contains("; its history uses only "), "\(run.errors)")
             #expect(!run.errors.contains("next:"), "\(run.errors)")
             try change(scene, 9, megabytes: 12)
-            let helped = try apply(scene)
-            #expect(
-                helped.errors.contains("next: fsync-lite snapshot prune --keep-last 0"), "\(helped.errors)")
+            try apply(scene).expect(says: "next: fsync-lite snapshot prune --keep-last 0")
         }
     }
 
@@ -181,8 +169,7 @@ struct GivingWayTests {
                 #expect(try apply(scene).code == 0)
             }
             try change(scene, 9, megabytes: 14)
-            let refused = try apply(scene)
-            #expect(refused.errors.contains("frees 3.1 MB of the history"), "\(refused.errors)")
+            try apply(scene).expect(says: "frees 3.1 MB of the history")
         }
     }
 
@@ -193,14 +180,14 @@ struct GivingWayTests {
             ClockTick.pass()
             #expect(try apply(scene, ["--exchange"]).code == 0)
             try change(scene, 9, megabytes: 2)
-            let (before, trees) = (try ids(scene), scene.path("disk/.target.fsync-lite/trees"))
+            let before = try scene.snapshots(of: "disk/target")
             #expect(try scene.run("plan", "source", "disk/target", "--out", "plan").code == 0)
             try Data(repeating: 1, count: 3_500_000)
                 .write(to: URL(fileURLWithPath: scene.path("disk/filler")))
             let run = try scene.run("apply", "--plan", "plan")
             #expect(run.code != 0 && !run.errors.contains("this run removed"), "\(run.errors)")
-            #expect(try ids(scene) == before)
-            #expect(try FileManager.default.contentsOfDirectory(atPath: trees).count == 1)
+            #expect(try scene.snapshots(of: "disk/target") == before)
+            #expect(try scene.names(in: "disk/.target.fsync-lite/trees").count == 1)
         }
     }
 
@@ -245,9 +232,8 @@ struct GivingWayTests {
                 try scene.append("\(round)", to: "source/small")
                 #expect(try apply(scene).code == 0)
             }
-            let history = scene.path("disk/target/.fsync-lite/history")
-            let oldest = try #require(try FileManager.default.contentsOfDirectory(atPath: history).min())
-            let aside = "disk/target/.fsync-lite/history/\(oldest)/conflicts"
+            let history = "disk/target/.fsync-lite/history"
+            let aside = try "\(history)/\(scene.names(in: history)[0])/conflicts"
             try scene.build(["0": [:]], at: aside)
             try HostCommand.run("cp", scene.path("source/large"), scene.path("\(aside)/0/theirs"))
             try expectRefusedAndKept(scene, megabytes: 11)
@@ -259,12 +245,12 @@ struct GivingWayTests {
     /// Beside a record that cannot be read, nothing is removed.
     @Test func besideDamageNothingGoes() throws {
         try onDisk(applies: 5) { scene in
-            let history = scene.path("disk/target/.fsync-lite/history")
-            let names = try FileManager.default.contentsOfDirectory(atPath: history).sorted()
-            try scene.append("!", to: "disk/target/.fsync-lite/history/\(names[1])/header.json")
+            let history = "disk/target/.fsync-lite/history"
+            let names = try scene.names(in: history)
+            try scene.append("!", to: "\(history)/\(names[1])/header.json")
             try change(scene, 9)
             try apply(scene).expect(4, says: " are needed and ")
-            #expect(try FileManager.default.contentsOfDirectory(atPath: history).sorted() == names)
+            #expect(try scene.names(in: history) == names)
         }
     }
 
@@ -272,14 +258,14 @@ struct GivingWayTests {
     /// way.
     @Test func afterAFullDiskOneStepMoreGoes() throws {
         try onDisk(applies: 5) { scene in
-            let before = try ids(scene)
+            let before = try scene.snapshots(of: "disk/target")
             let hole = scene.path("source/hole")
             #expect(FileManager.default.createFile(atPath: hole, contents: nil))
             #expect(truncate(hole, off_t(3 * GivingWayTests.megabyte)) == 0)
             try apply(scene, ["--no-sparse"]).expect(
                 0, says: "to make space, this run removed the snapshots: \(before[5]), \(before[4])")
             try expectMirrored(scene)
-            #expect(try Array(ids(scene).dropFirst()) == Array(before.prefix(4)))
+            #expect(try Array(scene.snapshots(of: "disk/target").dropFirst()) == Array(before.prefix(4)))
         }
     }
 
@@ -293,7 +279,7 @@ struct GivingWayTests {
             #expect(try apply(scene, ["--max-delete", "unlimited"]).code == 0)
             try scene.append("+", to: "source/small")
             #expect(try apply(scene).code == 0)
-            let before = try ids(scene)
+            let before = try scene.snapshots(of: "disk/target")
             #expect(before.count == 4)
             var fillers = 0
             while FileManager.default.createFile(atPath: scene.path("disk/\(fillers)"), contents: nil) {
@@ -305,7 +291,7 @@ struct GivingWayTests {
                 run.errors
                     == "fsync-lite: to make space, this run removed the snapshots: initial, \(before[2])\n")
             try expectMirrored(scene)
-            #expect(try Array(ids(scene).dropFirst()) == Array(before.prefix(2)))
+            #expect(try Array(scene.snapshots(of: "disk/target").dropFirst()) == Array(before.prefix(2)))
             #expect(try scene.run("snapshot", "verify", "disk/target").code == 0)
         }
     }
@@ -313,7 +299,7 @@ struct GivingWayTests {
     /// No file system shows how much a quota leaves.
     @Test(.needs(.btrfs)) func aRunThatFailsReportsWhatWent() throws {
         try onDisk(.btrfs, applies: 5) { scene in
-            let before = try ids(scene)
+            let before = try scene.snapshots(of: "disk/target")
             let tree = try TreeSnapshot(scene.path("disk/target"))
             let disk = scene.path("disk")
             try HostCommand.run("btrfs", "quota", "enable", disk)
@@ -329,7 +315,7 @@ struct GivingWayTests {
             let gone = try run.json().texts("gave_way").map { SnapshotName.short($0) }
             #expect(gone == [before[5], before[4], before[3], before[2]])
             // The last step remains, and can be undone.
-            #expect(try ids(scene) == Array(before.prefix(2)))
+            #expect(try scene.snapshots(of: "disk/target") == Array(before.prefix(2)))
             #expect(try TreeSnapshot(scene.path("disk/target")).differences(from: tree) == [])
             #expect(try scene.run("undo", "disk/target").code == 0)
         }
@@ -337,7 +323,7 @@ struct GivingWayTests {
 
     @Test func aSavedPlanHoldsWhatGoes() throws {
         try onDisk(applies: 5) { scene in
-            let before = try ids(scene)
+            let before = try scene.snapshots(of: "disk/target")
             try change(scene, 9)
             let saved = ["plan", "source", "disk/target", "--out", "plan"]
             #expect(try scene.run(saved).code == 0)
@@ -355,12 +341,12 @@ struct GivingWayTests {
 
     @Test func goingBackNeverMakesRoom() throws {
         try onDisk(applies: 4) { scene in
-            let before = try ids(scene)
+            let before = try scene.snapshots(of: "disk/target")
             try change(scene, 9)
             try scene.run("snapshot", "restore", "disk/target", "latest~1", "--to", "disk/copy").expect(0)
             let full = try scene.run("snapshot", "restore", "disk/target", "latest~1", "--to", "disk/other")
             #expect([1, 4].contains(full.code), "\(full.errors)")
-            #expect(try ids(scene) == before)
+            #expect(try scene.snapshots(of: "disk/target") == before)
         }
     }
 
@@ -373,13 +359,13 @@ struct GivingWayTests {
                 try scene.append("\(round)", to: "source/small")
                 #expect(try apply(scene, ["--max-delete", "unlimited"]).code == 0)
             }
-            let before = try ids(scene)
+            let before = try scene.snapshots(of: "disk/target")
             let part = [UInt8](repeating: 1, count: bytes / 10)
             for number in 0..<10 {
                 try Data(part).write(to: URL(fileURLWithPath: scene.path("source/part \(number)")))
             }
             let run = try apply(scene)
-            #expect(try run.code == 0 || ids(scene) == before, "\(run.errors)")
+            #expect(try run.code == 0 || scene.snapshots(of: "disk/target") == before, "\(run.errors)")
             #expect(run.code != 1, "\(run.errors)")
         }
     }
@@ -391,25 +377,22 @@ struct GivingWayTests {
             // A file changed in the tick in which the exchange begins is protected: it may be another user's.
             ClockTick.pass()
             #expect(try apply(scene, ["--exchange"]).code == 0)
-            let trees = try FileManager.default.contentsOfDirectory(
-                atPath: scene.path("disk/.target.fsync-lite/trees"))
+            let trees = try scene.names(in: "disk/.target.fsync-lite/trees")
             #expect(trees.count == 1)
             try change(scene, 3, megabytes: 11)
-            let before = try ids(scene)
+            let before = try scene.snapshots(of: "disk/target")
             let plan = try scene.run("plan", "source", "disk/target", "--json").json()
             #expect(plan.texts("gives_way") == trees.map { "trees/\($0)" })
             try apply(scene).expect(
                 0, says: "to make space, this run removed the snapshots: trees/\(trees[0])\n")
-            #expect(try Array(ids(scene).dropFirst()) == before)
+            #expect(try Array(scene.snapshots(of: "disk/target").dropFirst()) == before)
         }
     }
 
     @Test(.needs(.btrfs))
     func whatIsSharedCountsForNothing() throws {
         let scene = try MirrorScene(["a": "a"], inMemory: true)
-        try FileManager.default.createDirectory(
-            atPath: scene.path("disk"), withIntermediateDirectories: false)
-        try TestDisk.btrfs.mounted(at: scene.path("disk")) {
+        try scene.mounted(.btrfs, at: "disk") {
             for round in 0..<3 {
                 try change(scene, round, megabytes: 8)
                 #expect(try apply(scene).code == 0)

@@ -35,15 +35,8 @@ enum LinkedKind: String, CaseIterable, Sendable {
 struct LinkChange: Sendable, CustomTestStringConvertible {
     let testDescription: String
     /// Bytes of files that must be copied.
-    let copied: Int
+    var copied = 0
     let make: @Sendable (MirrorScene, LinkedKind) throws -> Void
-
-    init(
-        testDescription: String, copied: Int = 0,
-        make: @escaping @Sendable (MirrorScene, LinkedKind) throws -> Void
-    ) {
-        (self.testDescription, self.copied, self.make) = (testDescription, copied, make)
-    }
 
     /// The changes for all types.
     static let ofAll: [LinkChange] = [

@@ -15,18 +15,13 @@ struct HiddenChangeTests {
         #expect(try scene.historyKeeps(kept))
     }
 
-    @Test func sourceEditIsCaughtAfterARunWithNothingToDo() throws {
-        let scene = try MirrorScene(["a": .file("before", modified: TreeTime(1_600_000_000, 1))]).mirrored()
-        try scene.mirror()
-        try scene.editInSecret("source/a", "after.")
-        try scene.mirror()
-    }
-
     @Test func targetEditRightAfterAnApplyIsCaughtEveryTime() throws {
         let scene = try MirrorScene(
             ["a": .file("0000", modified: TreeTime(1_600_000_000, 1))], inMemory: true
         ).mirrored()
         for round in 1...20 {
+            // Also after a run with nothing to do.
+            if round.isMultiple(of: 5) { try scene.mirror() }
             let text = String(repeating: "\(round % 10)", count: 4)
             try scene.editInSecret(round.isMultiple(of: 2) ? "source/a" : "target/a", text)
             try scene.mirror()
@@ -46,33 +41,27 @@ struct HiddenChangeTests {
         try scene.editInSecret("source/a", "SECOND")
         try scene.editInSecret("source/b", "FIRST.")
         try scene.mirror()
-    }
-
-    @Test func targetFilesThatSomebodySwappedAreRepaired() throws {
-        let time = TreeTime(1_600_000_000, 500)
-        let scene = try MirrorScene([
-            "a": .file("first.", modified: time), "b": .file("second", modified: time),
-        ]).mirrored()
         try scene.swap("target/a", "target/b")
         try scene.mirror()
-    }
-
-    @Test func filesOfEqualSizeAndTimeAreNoMovesOfEachOther() throws {
-        let time = TreeTime(1_600_000_000, 500)
-        let scene = try MirrorScene(["a": .file("first.", modified: time)]).mirrored()
+        // A new file is no move of one that went.
         try scene.remove("source/a")
-        try scene.build(["b": .file("second", modified: time)], at: "source")
+        try scene.build(["new": .file("fourth", modified: time)], at: "source")
         try scene.mirror()
     }
 
     @Test func driftIsShownRepairedAndKept() throws {
         let scene = try MirrorScene([
             "edited": "one", "removed": "two", "mode": "three", "dir": ["x": "four"],
+            "moved": ["x": "five"], "file": "six", "folder": ["x": "seven"], "link": .symlink("file"),
         ]).mirrored()
         try scene.append(" and more", to: "target/edited")
         try scene.remove("target/removed")
         try scene.setMode(0o600, of: "target/mode")
         try scene.build(["added": "somebody's"], at: "target/dir")
+        try scene.move("target/moved", to: "target/elsewhere")
+        for name in ["file", "folder", "link"] { try scene.remove("target/\(name)") }
+        try scene.build(
+            ["file": ["theirs": "kept"], "folder": .symlink("/etc"), "link": .fifo()], at: "target")
         let actions = try scene.planned().objects("actions")
         for (name, verb) in [
             ("edited", "update"), ("removed", "create"), ("mode", "attributes"), ("dir/added", "delete"),
@@ -82,36 +71,7 @@ struct HiddenChangeTests {
             #expect(action?.texts("causes").contains("drift") == true, "\(name)")
         }
         try scene.mirror()
-        #expect(try scene.historyKeeps("one and more"))
-        #expect(try scene.historyKeeps("somebody's"))
+        for text in ["one and more", "somebody's", "kept"] { #expect(try scene.historyKeeps(text)) }
         #expect(try scene.mirror().output.contains("nothing to do"))
-    }
-
-    @Test func targetEntriesThatSomebodyMovedComeBack() throws {
-        let scene = try MirrorScene(["a": "one", "d": ["x": "two", "y": "three"]]).mirrored()
-        try scene.move("target/d", to: "target/elsewhere")
-        try scene.move("target/a", to: "target/elsewhere/a")
-        try scene.mirror()
-        #expect(try scene.mirror().output.contains("nothing to do"))
-    }
-
-    @Test func targetEntryReplacedByAnotherKindIsRepaired() throws {
-        let scene = try MirrorScene(["a": "one", "d": ["x": "two"], "l": .symlink("a")]).mirrored()
-        for name in ["a", "d", "l"] { try scene.remove("target/\(name)") }
-        try scene.build(["a": ["theirs": "kept"], "d": .symlink("/etc"), "l": .fifo()], at: "target")
-        try scene.mirror()
-        #expect(try scene.historyKeeps("kept"))
-    }
-
-    @Test func onlyTheLastApplyIsKeptWhereARuleSaysSo() throws {
-        let scene = try MirrorScene(["a": "one"]).mirrored("--keep-last", "1")
-        for text in ["two", "three", "four"] {
-            try scene.append(text, to: "source/a")
-            try scene.mirror()
-        }
-        #expect(
-            try TreeSnapshot(scene.path("target/.fsync-lite/history")).paths.filter { !$0.contains("/") }
-                .count == 1)
-        #expect(try scene.historyKeeps("onetwothree"))
     }
 }

@@ -37,8 +37,7 @@ struct HostileLineTests {
             """
         let scene = try scene(FarMachine.relay(back: back))
         try scene.append("more", to: "source/a")
-        let run = try scene.apply("--log-file", "log")
-        #expect(run.errors.contains("output that was not asked for"), "\(run.code) \(run.errors)")
+        try scene.apply("--log-file", "log").expect(says: "output that was not asked for")
         #expect(try !scene.text("log").contains("xxx"))
     }
 

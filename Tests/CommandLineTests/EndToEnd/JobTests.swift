@@ -228,10 +228,8 @@ struct JobTests {
         try TestDisk.tmpfs(options: "size=8m").mounted(at: scene.target) {
             try HostCommand.run("cp", "-a", scene.path("copy/."), scene.target)
             try expectRefused(scene, "--change-target", saying: "is on another file system than last time")
-            let status = try run(scene, "status", "--all")
-            #expect(
-                status.output.contains(
-                    "mount its disk; if it was moved: fsync-lite run photos --change-target"))
+            try run(scene, "status", "--all").expect(
+                prints: "mount its disk; if it was moved: fsync-lite run photos --change-target")
             #expect(try run(scene, "run", "photos", "--change-target").code == 0)
             #expect(try run(scene, "run", "photos").code == 0)
         }
@@ -343,8 +341,7 @@ struct JobTests {
         try named("undo", "fotos").expect(64, says: "no job 'fotos' in")
         // A target of that name is preferred.
         #expect(try scene.run("apply", "source/d", "photos").code == 0)
-        let run = try named("undo", "photos").expect(0)
-        #expect(run.errors.contains("is the target in this directory, not the job"), "\(run.errors)")
+        try named("undo", "photos").expect(0, says: "is the target in this directory, not the job")
         #expect(try scene.text("target/a") == "one" && !scene.exists("photos/x"))
     }
 

@@ -5,12 +5,6 @@ import Testing
 
 @Suite("A run that is killed leaves the old tree or the new one")
 struct KillTests {
-    private func manyFiles(_ range: Range<Int>, _ text: String) -> TreeLiteral {
-        .directory(
-            range.map { (TreeName(Array("file \($0)".utf8)), .file("\(text) \($0)")) }, mode: 0o755,
-            modified: nil)
-    }
-
     /// Starts an apply and kills it after some time.
     ///
     /// - Parameter isCommitting: the time begins when the journal exists.
@@ -30,7 +24,7 @@ struct KillTests {
 
     @Test func atRandomMomentsOfAnApply() throws {
         let scene = try MirrorScene([
-            "edited": manyFiles(0..<100, "old"), "moved": manyFiles(0..<100, "moving"), "flip": ["x": "x"],
+            "edited": .files(0..<100, "old"), "moved": .files(0..<100, "moving"), "flip": ["x": "x"],
             "flop": "f",
         ]).mirrored("--keep-last", "1")
         var random = SplitMix64(seed: 2)
@@ -45,7 +39,7 @@ struct KillTests {
             }
             let (here, there) = round.isMultiple(of: 2) ? ("moved", "elsewhere") : ("elsewhere", "moved")
             try scene.move("source/\(here)", to: "source/\(there)")
-            try scene.build(manyFiles(0..<40, "round \(round)"), at: "source/new \(round)")
+            try scene.build(.files(0..<40, "round \(round)"), at: "source/new \(round)")
             if round > 0 { try scene.remove("source/new \(round - 1)") }
             try scene.swap("source/flip", "source/flop")
 
@@ -86,7 +80,7 @@ struct KillTests {
     }
 
     @Test func applyItselfFinishesWhatWasCutShort() throws {
-        let scene = try MirrorScene(["d": manyFiles(0..<150, "one")]).mirrored()
+        let scene = try MirrorScene(["d": .files(0..<150, "one")]).mirrored()
         for round in 0..<6 {
             for index in 0..<150 { try scene.append(" \(round)", to: "source/d/file \(index)") }
             try killedApply(scene, after: .microseconds(round * 1500), isCommitting: true)
@@ -96,7 +90,7 @@ struct KillTests {
     }
 
     @Test func duringTheFirstApply() throws {
-        let scene = try MirrorScene(["d": manyFiles(0..<150, "one"), "e": ["f": manyFiles(0..<50, "two")]])
+        let scene = try MirrorScene(["d": .files(0..<150, "one"), "e": ["f": .files(0..<50, "two")]])
         var random = SplitMix64(seed: 3)
         let first = try duration { _ = try scene.mirror() }
         let whole = try TreeSnapshot(scene.source)

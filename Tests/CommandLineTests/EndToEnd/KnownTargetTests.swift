@@ -1,5 +1,4 @@
 import Foundation
-import Glibc
 import TestNeeds
 import TestSupport
 import Testing
@@ -28,19 +27,14 @@ struct KnownTargetTests {
         try #require(run.code == 0, "\(run.errors)")
     }
 
-    private func makeDirectory(_ name: String) throws {
-        try FileManager.default.createDirectory(atPath: scene.path(name), withIntermediateDirectories: true)
-    }
-
     private func onDisk(
         _ name: String = "target", _ disk: TestDisk = .ext4(megabytes: 16), _ body: () throws -> Void
     ) throws {
-        try makeDirectory(name)
-        try disk.mounted(at: scene.path(name), body)
+        try scene.mounted(disk, at: name, body)
     }
 
     private func record() throws -> JSONObject {
-        try JSONObject(text: String(contentsOfFile: scene.path("known/targets.json"), encoding: .utf8))
+        try JSONObject(text: scene.text("known/targets.json"))
     }
 
     private func expectRefused(
@@ -60,20 +54,9 @@ struct KnownTargetTests {
     func aTargetThatIsNotMountedIsRefused(path: String) throws {
         try onDisk { try apply(path) }
         try expectRefused(path)
-        #expect(try FileManager.default.contentsOfDirectory(atPath: scene.target) == [])
+        #expect(try scene.names(in: "target") == [])
         // Only this target, and only for this user.
         try apply("other")
-    }
-
-    @Test(.needs(.mounts)) func itsDiskIsMountedAgain() throws {
-        try makeDirectory("target")
-        try TestDisk.makeImage(scene.path("image"), megabytes: 16)
-        try TestDisk.image(scene.path("image")).mounted(at: scene.target) { try apply() }
-        try expectRefused("target")
-        try TestDisk.image(scene.path("image")).mounted(at: scene.target) {
-            try scene.append("1", to: "source/a")
-            try apply()
-        }
     }
 
     @Test(.needs(.mounts)) func newTargetGoesOnAndReplacesTheRecord() throws {
@@ -93,10 +76,11 @@ struct KnownTargetTests {
 
     /// While the disk was missing, a run with the option made a target below it.
     @Test(.needs(.mounts)) func theDiskThatComesBackGoesOn() throws {
-        try makeDirectory("target")
+        try scene.build([:], at: "target")
         try TestDisk.makeImage(scene.path("image"), megabytes: 16)
         let disk = TestDisk.image(scene.path("image"))
         try disk.mounted(at: scene.target) { try apply() }
+        try expectRefused("target")
         try apply("target", "--new-target")
         try disk.mounted(at: scene.target) {
             try apply()
@@ -116,11 +100,9 @@ struct KnownTargetTests {
             try run(["run", "j", "--settings", "settings.json"] + options)
         }
         try onDisk { try job("--create-target").expect(0) }
-        let refused = try job().expect(4)
-        #expect(
-            refused.errors.contains(
-                "wrote, does not exist, and its path is on another file system. Mount its disk."))
-        #expect(refused.errors.contains("To begin a new target there, give --create-target"))
+        try job().expect(
+            4, says: "wrote, does not exist, and its path is on another file system. Mount its disk.",
+            "To begin a new target there, give --create-target")
         try job("--create-target").expect(0)
     }
 
@@ -134,7 +116,7 @@ struct KnownTargetTests {
     }
 
     @Test(.needs(.mounts)) func twoMountsAreOneTarget() throws {
-        try makeDirectory("second")
+        try scene.build([:], at: "second")
         try onDisk("disk") {
             try apply("disk/t")
             try TestDisk.bind(scene.path("disk")).mounted(at: scene.path("second")) {
@@ -166,11 +148,10 @@ struct KnownTargetTests {
 
     @Test(.needs(.strace)) func aRecordThatCannotBeReadIsNotBegunAnew() throws {
         try apply()
-        let attempts = try FileManager.default.contentsOfDirectory(atPath: scene.path("known/attempts"))
+        let attempts = try scene.names(in: "known/attempts")
             .filter { $0.hasSuffix(".json") && !$0.contains("private") }.map { "attempts/\($0)" }
         func records() throws -> [String] {
-            try (["targets.json"] + attempts)
-                .map { try String(contentsOfFile: scene.path("known/\($0)"), encoding: .utf8) }
+            try (["targets.json"] + attempts).map { try scene.text("known/\($0)") }
         }
         let before = try records()
         try scene.append("1", to: "source/a")
@@ -184,11 +165,11 @@ struct KnownTargetTests {
 
     /// The disk below is the same file system.
     @Test(.needs(.root)) func aBindMountThatIsGoneIsRefused() throws {
-        try makeDirectory("target")
-        try makeDirectory("disk")
+        try scene.build([:], at: "target")
+        try scene.build([:], at: "disk")
         try TestDisk.bind(scene.path("disk")).mounted(at: scene.target) { try apply("target/t") }
         try expectRefused("target/t")
-        #expect(try FileManager.default.contentsOfDirectory(atPath: scene.target) == [])
+        #expect(try scene.names(in: "target") == [])
         try TestDisk.bind(scene.path("disk")).mounted(at: scene.target) {
             try scene.append("1", to: "source/a")
             try apply("target/t")
@@ -236,10 +217,10 @@ struct KnownTargetTests {
     @Test(.needs(.strace)) func aRunThatFindsNothingToDoDoesNotTouchIt() throws {
         try apply()
         let trace = scene.path("trace")
-        let run = try run(
+        try run(
             ["apply", "source", "target"],
-            under: ["strace", "-f", "-o", trace, "-e", "trace=openat,rename,renameat,renameat2,fsync,syncfs"])
-        #expect(run.output.contains("nothing to do"))
+            under: ["strace", "-f", "-o", trace, "-e", "trace=openat,rename,renameat,renameat2,fsync,syncfs"]
+        ).expect(prints: "nothing to do")
         let calls = try String(contentsOfFile: trace, encoding: .utf8).split(separator: "\n")
             .filter { $0.contains("targets.json") }
         #expect(!calls.isEmpty && calls.allSatisfy { $0.contains("O_RDONLY") }, "\(calls)")

@@ -1,6 +1,5 @@
 import FileSystem
 import Foundation
-import Glibc
 import TestNeeds
 import TestSupport
 import Testing
@@ -12,14 +11,11 @@ struct LockHolderTests {
     /// A target with this lock, for `body`.
     private func withTarget(_ disk: TestDisk = .overlay, _ body: (MirrorScene) throws -> Void) throws {
         let scene = try MirrorScene(["a": "a"], inMemory: true)
-        try FileManager.default.createDirectory(atPath: scene.target, withIntermediateDirectories: false)
-        try withExtendedLifetime(scene) {
-            try disk.mounted(at: scene.target) {
-                #expect(try apply(scene).code == 0)
-                #expect(!scene.exists("target/m/.fsync-lite/lock"))
-                try scene.append("more", to: "source/a")
-                try body(scene)
-            }
+        try scene.mounted(disk, at: "target") {
+            #expect(try apply(scene).code == 0)
+            #expect(!scene.exists("target/m/.fsync-lite/lock"))
+            try scene.append("more", to: "source/a")
+            try body(scene)
         }
     }
 
@@ -90,6 +86,11 @@ struct LockHolderTests {
             #expect(try scene.text("target/m/a") == (claim.isOver ? "amore" : "a"))
             // A lock that a run has taken over is removed with it. Another one remains.
             #expect(scene.exists("target/m/.fsync-lite/lock") == !claim.isOver)
+            guard lock.host == "nas" else { return }
+            run.expect(says: "process \(getpid()) on nas is writing to this target")
+            #expect(try scene.run("recover", "target/m").code == 75)
+            #expect(try scene.run("recover", "--break-lock", "target/m").code == 0)
+            #expect(try apply(scene).code == 0)
         }
     }
 

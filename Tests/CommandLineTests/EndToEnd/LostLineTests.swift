@@ -26,8 +26,8 @@ struct LostLineTests {
         return scene
     }
 
-    private func there(_ scene: MirrorScene, _ words: String...) throws -> CommandRun {
-        let words = words.map { $0 == "target" ? "far:\(scene.target)" : $0 }
+    private func there(_ scene: MirrorScene, _ words: [String]) throws -> CommandRun {
+        let words = words.map { $0 == "target" || $0 == "copy" ? "far:\(scene.path($0))" : $0 }
         return try scene.here(words + #require(scene.far).options)
     }
 
@@ -39,7 +39,7 @@ struct LostLineTests {
         let scene = try scene(Self.lostAnswer)
         expectUnknown(try scene.apply("--log-file", "log"), scene.target)
         #expect(try scene.text("log").contains("apply failed: far:"))
-        #expect(try there(scene, "recover", "target").code == 0)
+        #expect(try there(scene, ["recover", "target"]).code == 0)
         #expect(try scene.apply().output.contains("nothing to do"))
         try scene.expectMirrored()
     }
@@ -54,7 +54,7 @@ struct LostLineTests {
             FarMachine.relay(there: "if frame[4] == \(Frame.go): os._exit(1)"))
         expectUnknown(try scene.apply(), scene.target)
         #expect(try scene.text("target/a") == "a")
-        #expect(try there(scene, "recover", "target").code == 0)
+        #expect(try there(scene, ["recover", "target"]).code == 0)
         try scene.mirror()
     }
 
@@ -69,7 +69,7 @@ struct LostLineTests {
             #expect(try scene.text("target/a") == "a")
         } else {
             expectUnknown(run, scene.target)
-            #expect(try there(scene, "recover", "target").code == 0)
+            #expect(try there(scene, ["recover", "target"]).code == 0)
         }
         #expect(!scene.exists("target/.fsync-lite/journal"))
         try scene.mirror()
@@ -79,17 +79,15 @@ struct LostLineTests {
     @Test func otherCommandsSayItToo() throws {
         let scene = try scene(FarMachine.connection)
         #expect(try scene.apply().code == 0)
-        func lost(_ words: String...) throws -> CommandRun {
+        func lose(_ words: [String], _ target: String = "target") throws {
             scene.far = try FarMachine(FarMachine.firstly(Self.lostAnswer), has: .target)
-            let words = words.map { $0 == "target" ? "far:\(scene.target)" : $0 }
-            return try scene.here(words + #require(scene.far).options)
+            expectUnknown(try there(scene, words), scene.path(target))
         }
-        expectUnknown(try lost("undo", "target"), scene.target)
+        try lose(["undo", "target"])
         #expect(try scene.text("target/a") == "a")
-        expectUnknown(try lost("recover", "target"), scene.target)
-        expectUnknown(try lost("snapshot", "prune", "target", "--keep-last", "1"), scene.target)
-        let copy = scene.path("copy")
-        expectUnknown(try lost("snapshot", "restore", "target", "latest", "--to", "far:\(copy)"), copy)
+        try lose(["recover", "target"])
+        try lose(["snapshot", "prune", "target", "--keep-last", "1"])
+        try lose(["snapshot", "restore", "target", "latest", "--to", "copy"], "copy")
         #expect(try scene.text("copy/a") == "a")
     }
 

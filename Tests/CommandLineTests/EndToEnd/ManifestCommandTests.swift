@@ -23,7 +23,15 @@ struct ManifestCommandTests {
         let run = try scene.run("manifest", "create", "source").expect(0)
         let manifest = try run.json()
         #expect(manifest.text("format") == "fsync-lite-manifest")
-        #expect(manifest.objects("entries").count == 6)
+        let entries = manifest.objects("entries")
+        #expect(
+            entries.compactMap { $0.text("path") ?? $0.text("path_base64") } == [
+                "a", "d", "d/x", "d/y", "Zv8=", "l",
+            ])
+        let file = entries[0]
+        #expect(file.text("type") == "file" && file.number("size") == 5 && file.text("mode") == "0640")
+        #expect(file.text("modified") == "2020-09-13T12:26:40.123456789Z")
+        #expect(entries[5].text("destination") == "a" && entries[3].text("type") == "fifo")
         #expect(manifest.object("summary")?.number("bytes") == 11)
         #expect(run.output.split(separator: "\n").filter { $0.hasPrefix("{\"path") }.count == 6)
         #expect(try TreeSnapshot(scene.source, withState: true).touched(since: before) == [])
@@ -34,14 +42,8 @@ struct ManifestCommandTests {
         let printed = try scene.run("manifest", "create", "source")
         let run = try scene.run("manifest", "create", "source", "-o", "m.json").expect(0)
         #expect(run.output.isEmpty)
-        #expect(Self.lasting(printed.output) == Self.lasting(try scene.text("m.json")))
-    }
-
-    @Test func twoManifestsOfOneTreeDifferInIdDateAndChecksumOnly() throws {
-        let scene = try MirrorScene(tree)
-        let runs = try (0..<2).map { _ in try scene.run("manifest", "create", "source").output }
-        #expect(runs[0] != runs[1])
-        #expect(Self.lasting(runs[0]) == Self.lasting(runs[1]))
+        let written = try scene.text("m.json")
+        #expect(printed.output != written && Self.lasting(printed.output) == Self.lasting(written))
     }
 
     /// Without the parts that are new in every manifest.
@@ -50,31 +52,6 @@ struct ManifestCommandTests {
         lines[0] = lines[0].replacing(#/"(id|created)":"[^"]*"/#, with: "")
         lines = lines.map { $0.replacing(#/"checksum":"[^"]*"/#, with: "") }
         return lines.joined(separator: "\n")
-    }
-
-    @Test func showsANonUTF8NameAsBase64() throws {
-        let scene = try MirrorScene(tree)
-        let entries = try scene.run("manifest", "create", "source").json().objects("entries")
-        #expect(entries.contains { $0.text("path_base64") == Data([0x66, 0xFF]).base64EncodedString() })
-        try scene.mirror()
-        let text = try scene.run("manifest", "list", "target").output
-        #expect(text.contains("f\\xFF"))
-    }
-
-    @Test func keepsEveryFactOfAnEntry() throws {
-        let scene = try MirrorScene(tree)
-        let entries = try scene.run("manifest", "create", "source").json().objects("entries")
-        let file = try #require(entries.first { $0.text("path") == "a" })
-        #expect(file.text("type") == "file")
-        #expect(file.number("size") == 5)
-        #expect(file.text("mode") == "0640")
-        #expect(file.text("modified") == "2020-09-13T12:26:40.123456789Z")
-        #expect(entries.first { $0.text("path") == "l" }?.text("destination") == "a")
-        #expect(entries.first { $0.text("path") == "d/y" }?.text("type") == "fifo")
-        #expect(
-            entries.compactMap { $0.text("path") ?? $0.text("path_base64") } == [
-                "a", "d", "d/x", "d/y", "Zv8=", "l",
-            ])
     }
 
     /// A manifest of version 1 can always be read.
@@ -133,6 +110,7 @@ struct ManifestCommandTests {
 
     @Test func showGivesTotals() throws {
         let scene = try MirrorScene(tree).mirrored()
+        #expect(try scene.run("manifest", "list", "target").output.contains("f\\xFF"))
         let totals = try scene.run("manifest", "show", "--json", "target").json()
         #expect(totals.object("summary")?.number("files") == 3)
         #expect(totals.object("summary")?.number("directories") == 1)
@@ -166,13 +144,6 @@ struct ManifestCommandTests {
             #expect(run.errors.isEmpty)
         }
         #expect(!(try scene.run("apply", "--quiet", "nowhere", "target").errors.isEmpty))
-    }
-
-    @Test func withoutQuietThereIsOneLine() throws {
-        let scene = try MirrorScene(["a": "1"])
-        let run = try scene.mirror()
-        #expect(run.output.split(separator: "\n").count == 1)
-        #expect(!run.output.contains("\u{1B}") && !run.errors.contains("\u{1B}"))
     }
 
     @Test func logFileGrowsByARun() throws {

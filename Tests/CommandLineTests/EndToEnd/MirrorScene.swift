@@ -2,6 +2,7 @@ import FileSystem
 import Foundation
 import FsyncLite
 import Glibc
+import TestNeeds
 import TestSupport
 import Testing
 
@@ -149,6 +150,27 @@ final class MirrorScene {
         #expect(differences == [], sourceLocation: sourceLocation)
     }
 
+    /// Plan and apply refuse in the same way and name the way out, and nothing changes.
+    func expectRefused(
+        _ arguments: [String] = ["source", "target"], hint: String? = nil,
+        saying texts: String..., sourceLocation: SourceLocation = #_sourceLocation
+    ) throws {
+        let before = try TreeSnapshot(directory.path, withState: true)
+        for command in ["plan", "apply"] {
+            let run = try self.run([command] + arguments).expect(
+                4, sourceLocation: sourceLocation)
+            let ways = hint.map { ["fsync-lite \(command) \(arguments[0])", $0] } ?? []
+            for text in texts + ways {
+                #expect(run.errors.contains(text), "\(run.errors)", sourceLocation: sourceLocation)
+            }
+        }
+        let report = try run(["apply", "--json"] + arguments).json()
+        #expect(
+            report.text("outcome") ?? report.text("code") == "refused", sourceLocation: sourceLocation)
+        let after = try TreeSnapshot(directory.path, withState: true)
+        #expect(after.touched(since: before) == [], sourceLocation: sourceLocation)
+    }
+
     /// The target with its state.
     func wholeTarget() throws -> TreeSnapshot { try TreeSnapshot(target, withState: true) }
 
@@ -167,7 +189,24 @@ final class MirrorScene {
         }
     }
 
+    /// The short ids of the snapshots, the newest first.
+    func snapshots(of target: String = "target") throws -> [String] {
+        try run("snapshot", "list", target, "--ids").expect(0).lines
+    }
+
+    /// The names in a directory, sorted.
+    func names(in directory: String) throws -> [String] {
+        try FileManager.default.contentsOfDirectory(atPath: path(directory)).sorted()
+    }
+
     // MARK: Changing
+
+    /// A disk at a directory of the scene, or at the scene itself, while `body` runs.
+    @discardableResult
+    func mounted<Value>(_ disk: TestDisk, at name: String = ".", _ body: () throws -> Value) throws -> Value {
+        try build([:], at: name)
+        return try withExtendedLifetime(self) { try disk.mounted(at: path(name), body) }
+    }
 
     func build(_ tree: TreeLiteral, at name: String) throws {
         try tree.build(at: path(name))
@@ -241,6 +280,17 @@ final class MirrorScene {
 
     private func failure(_ call: String, _ name: String) -> Failure {
         Failure(description: "\(call) \(name): \(String(cString: strerror(errno)))")
+    }
+}
+
+/// Command lines of strace before another command.
+enum Strace {
+    /// Kills the command at a call.
+    static func killing(at calls: String, number: Int) -> [String] {
+        [
+            "strace", "-f", "-qq", "-o", "/dev/null", "-e", "trace=\(calls)", "-e",
+            "inject=\(calls):signal=KILL:when=\(number)",
+        ]
     }
 }
 

@@ -32,7 +32,7 @@ struct MonthTests {
 
     /// Makes all recorded runs a day older.
     private func passADay() throws {
-        let names = try FileManager.default.contentsOfDirectory(atPath: scene.path("known/attempts"))
+        let names = try scene.names(in: "known/attempts")
         for name in names where name.hasSuffix(".json") && !name.hasSuffix(".private.json") {
             let text = try scene.text("known/attempts/\(name)")
             let aged = text.replacing(/"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d)([\d.]*Z)"/) { match in

@@ -3,12 +3,6 @@ import Testing
 
 @Suite("What moved in the source moves in the target")
 struct MoveTests {
-    private func files(_ range: Range<Int>) -> TreeLiteral {
-        .directory(
-            range.map { (TreeName(Array("file \($0)".utf8)), .file("content of \($0)")) }, mode: 0o755,
-            modified: nil)
-    }
-
     /// Applies. Nothing may be copied, and each of these target objects must be at its new path.
     private func expectMoved(
         _ scene: MirrorScene, _ paths: [String: String], sourceLocation: SourceLocation = #_sourceLocation
@@ -26,7 +20,9 @@ struct MoveTests {
     }
 
     @Test func renamedDirectoryIsOneMoveAndCopiesNothing() throws {
-        let scene = try MirrorScene(["photos": ["2026": files(0..<200), "cover": "c"], "z": "z"]).mirrored()
+        let scene = try MirrorScene([
+            "photos": ["2026": .files(0..<200, "content of"), "cover": "c"], "z": "z",
+        ]).mirrored()
         try scene.move("source/photos", to: "source/pictures")
         let plan = try scene.planned()
         #expect(plan.actionLinesButTimes == ["move photos -> pictures (renamed)"])
@@ -48,7 +44,8 @@ struct MoveTests {
     }
 
     @Test func swappedDirectoriesAreMoved() throws {
-        let scene = try MirrorScene(["a": files(0..<3), "b": files(10..<13)]).mirrored()
+        let scene = try MirrorScene(["a": .files(0..<3, "content of"), "b": .files(10..<13, "content of")])
+            .mirrored()
         try scene.swap("source/a", "source/b")
         try expectMoved(scene, ["a": "b", "b": "a", "a/file 1": "b/file 1", "b/file 11": "a/file 11"])
     }
@@ -70,7 +67,7 @@ struct MoveTests {
     }
 
     @Test func movesIntoANewDirectory() throws {
-        let scene = try MirrorScene(["a": "one", "d": files(0..<3)]).mirrored()
+        let scene = try MirrorScene(["a": "one", "d": .files(0..<3, "content of")]).mirrored()
         try scene.build(["sub": [:]], at: "source/new")
         try scene.move("source/a", to: "source/new/a")
         try scene.move("source/d", to: "source/new/sub/d")

@@ -1,5 +1,4 @@
 import Foundation
-import Glibc
 import TestNeeds
 import TestSupport
 import Testing
@@ -10,7 +9,7 @@ struct OddTreeTests {
     @Test(.needs(.mounts)) func aFileSystemThatListsNoTypes() throws {
         let scene = try MirrorScene([:], inMemory: true)
         let disk = scene.path("disk")
-        try FileManager.default.createDirectory(atPath: disk, withIntermediateDirectories: false)
+        try scene.build([:], at: "disk")
         try TestDisk.ext4With(feature: "^filetype").mounted(at: disk) {
             try scene.build(
                 ["d": ["f": "f", "e": [:], "l": .symlink("f")], "p": .fifo()], at: "disk/source")
@@ -180,9 +179,8 @@ struct OddTreeTests {
                 #"{"jobs": {"j": {"sources": {"x": "\#(scene.source)"}, "target": "\#(scene.path("several"))"}}}"#
             ),
             at: "settings.json")
-        let run = try scene.run("run", "j", "--settings", "settings.json", "--create-target")
+        try scene.run("run", "j", "--settings", "settings.json", "--create-target").expect(3)
         defer { _ = HostCommand.works("rm", "-rf", scene.path("several")) }
-        #expect(run.code == 3, "\(run.errors)")
         #expect(DeepTree.depth(at: scene.path("several/x"), name: Self.longName) == Self.mostLong - 1)
     }
 

@@ -1,5 +1,4 @@
 import Foundation
-import Glibc
 import TestNeeds
 import TestSupport
 import Testing
@@ -32,8 +31,7 @@ struct OutputFileTests {
     @Test func aLogInTheTargetIsNamed() throws {
         let scene = try MirrorScene(["a": "a"])
         for _ in 0..<2 {
-            let run = try scene.apply("--log-file", "target/log")
-            #expect(run.errors.contains("the log is in the target"), "\(run.errors)")
+            try scene.apply("--log-file", "target/log").expect(says: "the log is in the target")
         }
         for (name, option) in [("target/log", "--exclude=/log"), ("log", "--checksum")] {
             let run = try scene.apply("--log-file", name, option)

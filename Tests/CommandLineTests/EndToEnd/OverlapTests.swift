@@ -10,13 +10,6 @@ struct OverlapTests {
         return scene
     }
 
-    private func expect(
-        _ run: CommandRun, _ code: Int32, _ text: String, sourceLocation: SourceLocation = #_sourceLocation
-    ) {
-        #expect(
-            run.code == code && run.errors.contains(text), "\(run.errors)", sourceLocation: sourceLocation)
-    }
-
     @Test(arguments: [
         ("way/back", "source", "are the same directory"),
         ("source", "way/in", "the target lies inside the source"),
@@ -29,7 +22,7 @@ struct OverlapTests {
         let scene = try scene()
         let before = try TreeSnapshot(scene.source, withState: true)
         for command in ["plan", "apply"] {
-            expect(try scene.run(command, source, target, "--adopt"), 4, text)
+            try scene.run(command, source, target, "--adopt").expect(4, says: text)
         }
         #expect(try TreeSnapshot(scene.source, withState: true) == before)
     }
@@ -55,21 +48,18 @@ struct OverlapTests {
     /// Each of several sources is checked, in any order of names.
     @Test(arguments: ["a", "z"]) func eachOfSeveralSources(name: String) throws {
         let scene = try scene()
-        expect(
-            try runJob(scene, [name: ".", "m": "other"]), 4, "the target lies inside the source \"\(name)\"")
+        try runJob(scene, [name: ".", "m": "other"]).expect(
+            4, says: "the target lies inside the source \"\(name)\"")
         try scene.build(["in": [:]], at: "target")
-        expect(
-            try runJob(scene, [name: "target/in", "m": "other"]), 4,
-            "the source \"\(name)\" lies inside the target")
-        expect(
-            try runJob(scene, [name: "target", "m": "other"]), 4,
-            "the source \"\(name)\" and the target are the same directory")
-        expect(try runJob(scene, [name: "to other", "m": "other"]), 4, ", or is the same")
-        expect(
-            try runJob(scene, [name: "way/in", "m": "source"]), 4, "\"\(name)\" lies inside the source \"m\"")
-        expect(
-            try runJob(scene, [name: "source", "m": "source/sub"]), 4,
-            "\"m\" lies inside the source \"\(name)\"")
+        try runJob(scene, [name: "target/in", "m": "other"]).expect(
+            4, says: "the source \"\(name)\" lies inside the target")
+        try runJob(scene, [name: "target", "m": "other"]).expect(
+            4, says: "the source \"\(name)\" and the target are the same directory")
+        try runJob(scene, [name: "to other", "m": "other"]).expect(4, says: ", or is the same")
+        try runJob(scene, [name: "way/in", "m": "source"]).expect(
+            4, says: "\"\(name)\" lies inside the source \"m\"")
+        try runJob(scene, [name: "source", "m": "source/sub"]).expect(
+            4, says: "\"m\" lies inside the source \"\(name)\"")
         #expect(try TreeSnapshot(scene.target).paths == ["in"])
         try runJob(scene, [name: "source/sub", "m": "other"]).expect(0)
     }

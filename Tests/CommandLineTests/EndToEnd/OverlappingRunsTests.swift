@@ -5,15 +5,10 @@ import Testing
 
 @Suite("Runs that overlap on one target")
 struct OverlappingRunsTests {
-    private func files(_ count: Int, _ text: String) -> TreeLiteral {
-        .directory(
-            (0..<count).map { (TreeName(Array("file \($0)".utf8)), .file("\(text) \($0)")) }, mode: 0o755,
-            modified: nil)
-    }
-
     private func changingScene() throws -> MirrorScene {
         let scene = try MirrorScene(
-            ["edited": files(60, "old"), "moved": files(40, "moving"), "gone": "gone"], inMemory: true
+            ["edited": .files(0..<60, "old"), "moved": .files(0..<40, "moving"), "gone": "gone"],
+            inMemory: true
         ).mirrored()
         try change(scene, 0)
         return scene
@@ -23,7 +18,7 @@ struct OverlappingRunsTests {
         for number in 0..<60 { try scene.append(" \(round)", to: "source/edited/file \(number)") }
         let (here, there) = round.isMultiple(of: 2) ? ("moved", "elsewhere") : ("elsewhere", "moved")
         try scene.move("source/\(here)", to: "source/\(there)")
-        try scene.build(files(20, "new"), at: "source/new \(round)")
+        try scene.build(.files(0..<20, "new"), at: "source/new \(round)")
     }
 
     // MARK: Several that write
@@ -31,7 +26,7 @@ struct OverlappingRunsTests {
     @Test(arguments: [2, 4, 8])
     func oneWinsAndTheOthersAre75(count: Int) throws {
         let scene = try MirrorScene(
-            ["edited": files(60, "old"), "moved": files(40, "moving")], inMemory: true
+            ["edited": .files(0..<60, "old"), "moved": .files(0..<40, "moving")], inMemory: true
         ).mirrored()
         for round in 0..<4 {
             try change(scene, round)
@@ -51,7 +46,8 @@ struct OverlappingRunsTests {
 
     @Test(arguments: [2, 5])
     func firstAppliesThatMeetLeaveOneTarget(count: Int) throws {
-        let scene = try MirrorScene(["d": files(50, "one"), "e": ["f": files(20, "two")]], inMemory: true)
+        let scene = try MirrorScene(
+            ["d": .files(0..<50, "one"), "e": ["f": .files(0..<20, "two")]], inMemory: true)
         for _ in 0..<6 {
             let all = try (0..<count).map { _ in
                 try RunningCommand(["apply", "source", "target"], in: scene.directory.path)
@@ -94,7 +90,7 @@ struct OverlappingRunsTests {
 
     @Test(.needs(.strace))
     func targetThatAnotherRunMadeMeanwhileIsNotWrittenTwice() throws {
-        let scene = try MirrorScene(["d": files(20, "one")], inMemory: true)
+        let scene = try MirrorScene(["d": .files(0..<20, "one")], inMemory: true)
         try scene.paused(at: .after("mkdirat", of: "target")) {
             try scene.mirror()
         }.expect(75)
@@ -160,7 +156,10 @@ struct OverlappingRunsTests {
         arguments: ["plan", "manifest list", "manifest show", "status"])
     func readerOvertakenByAWholeApplyNeverMixes(reader: String) throws {
         let scene = try MirrorScene(
-            ["edited": files(5, "old"), "moved": files(5, "moving"), "deep": ["er": files(3, "x")]],
+            [
+                "edited": .files(0..<5, "old"), "moved": .files(0..<5, "moving"),
+                "deep": ["er": .files(0..<3, "x")],
+            ],
             inMemory: true)
         // If the history grows, a reader makes more calls each time.
         try scene.mirror("--keep-last", "1")
@@ -205,7 +204,7 @@ struct OverlappingRunsTests {
             "openat header.json", "openat list.json", "openat manifest.json",
         ])
     func snapshotOvertakenByAnApplyIsPending(moment: String) throws {
-        let scene = try MirrorScene(["edited": files(5, "old")], inMemory: true).mirrored()
+        let scene = try MirrorScene(["edited": .files(0..<5, "old")], inMemory: true).mirrored()
         for number in 1...2 {
             try scene.append("\(number)", to: "source/edited/file 1")
             if number == 1 { try scene.mirror() }
@@ -220,7 +219,7 @@ struct OverlappingRunsTests {
     /// A directory is read, and has another name when it is looked at again.
     @Test(.needs(.strace))
     func planDuringACommitIsPendingWhateverItMissed() throws {
-        let scene = try MirrorScene(["moved": files(3, "moving"), "z": "z"], inMemory: true).mirrored()
+        let scene = try MirrorScene(["moved": .files(0..<3, "moving"), "z": "z"], inMemory: true).mirrored()
         try scene.move("source/moved", to: "source/elsewhere")
         let plan = try scene.paused(
             ["plan", "source", "target"], at: .after("getdents64", of: "target/moved", number: 2))
@@ -233,7 +232,8 @@ struct OverlappingRunsTests {
     /// Without stops, at random moments.
     @Test func readersInALoopBesideAppliesAreConsistent() throws {
         let scene = try MirrorScene(
-            ["edited": files(60, "old"), "moved": files(40, "moving"), "gone": "gone"], inMemory: true
+            ["edited": .files(0..<60, "old"), "moved": .files(0..<40, "moving"), "gone": "gone"],
+            inMemory: true
         ).mirrored()
         for round in 0..<8 {
             let oldList = try listed(scene).output

@@ -5,21 +5,12 @@ import Testing
 struct PlanTextTests {
     /// A directory with one that has so many files.
     private func files(_ count: Int) -> TreeLiteral {
-        ["sub": flat(count, "12345")]
-    }
-
-    private func flat(_ count: Int, _ content: String) -> TreeLiteral {
-        .directory(
-            (0..<count).map { (TreeName(Array("f\($0)".utf8)), .file(content)) }, mode: 0o755, modified: nil)
-    }
-
-    private static func lines(_ output: String) -> [String] {
-        output.split(separator: "\n").map(String.init)
+        ["sub": .files(0..<count, named: "f") { _ in "12345" }]
     }
 
     @Test func aNewDirectoryWithManyEntriesIsOneLineWithTotals() throws {
         let scene = try MirrorScene(["few": ["a": "a"], "many": files(300), "z": "z"])
-        let plan = Self.lines(try scene.plan().output)
+        let plan = try scene.plan().lines
         #expect(
             plan == [
                 "+ few/  (new)", "+ few/a  1 B  (new)", "+ many/  301 files and directories, 1.5 kB  (new)",
@@ -27,11 +18,11 @@ struct PlanTextTests {
                 "--all lists what is in the directories, too",
                 "305 to create; 0 unchanged; 1.5 kB to copy",
             ])
-        let all = Self.lines(try scene.plan("--all").output)
+        let all = try scene.plan("--all").lines
         #expect(all.count == 306)
         #expect(all.contains("+ many/sub/f299  5 B  (new)"))
         #expect(try scene.planned().objects("actions").count == 305)
-        let apply = Self.lines(try scene.apply("--verbose").output)
+        let apply = try scene.apply("--verbose").lines
         #expect(apply.dropLast() == plan.dropLast())
     }
 
@@ -40,7 +31,7 @@ struct PlanTextTests {
         try scene.remove("source/gone")
         try scene.build(files(30), at: "source/new")
         try scene.move("source/big", to: "source/new/sub/big")
-        let plan = Self.lines(try scene.plan("--max-delete", "unlimited").output)
+        let plan = try scene.plan("--max-delete", "unlimited").lines
         #expect(plan.contains("- gone/  31 files and directories, 150 B  (removed)"), "\(plan)")
         #expect(plan.contains("+ new/  31 files and directories, 150 B  (new)"), "\(plan)")
         #expect(plan.contains("> big -> new/sub/big  (renamed)"), "\(plan)")
@@ -48,10 +39,10 @@ struct PlanTextTests {
     }
 
     @Test func aVeryLongListEndsWithHowToSeeTheRest() throws {
-        let scene = try MirrorScene(flat(1010, "1"))
-        let plan = Self.lines(try scene.plan().output)
+        let scene = try MirrorScene(.files(0..<1010, named: "f") { _ in "1" })
+        let plan = try scene.plan().lines
         #expect(plan.count == 1002)
         #expect(plan[1000] == "... and 10 more lines; --all lists them")
-        #expect(try Self.lines(scene.plan("--all").output).count == 1011)
+        #expect(try scene.plan("--all").lines.count == 1011)
     }
 }

@@ -1,5 +1,4 @@
 import Foundation
-import Glibc
 import TestNeeds
 import TestSupport
 import Testing
@@ -39,15 +38,18 @@ struct RecordedRunTests {
         try scene.build([:], at: "source")
     }
 
+    private func refuseARun() throws {
+        try emptySource()
+        #expect(try run("run", "sys").code == 4)
+    }
+
     private func documents(_ ending: String) throws -> [String] {
-        try FileManager.default.contentsOfDirectory(atPath: scene.path("known/attempts")).sorted()
+        try scene.names(in: "known/attempts")
             .filter { $0.hasSuffix(ending) && (ending != ".json" || !$0.hasSuffix(".private.json")) }
     }
 
     private func texts() throws -> [String] {
-        try documents(".json").map {
-            try String(contentsOfFile: scene.path("known/attempts/\($0)"), encoding: .utf8)
-        }
+        try documents(".json").map { try scene.text("known/attempts/\($0)") }
     }
 
     /// Makes all runs older by so many days.
@@ -68,8 +70,7 @@ struct RecordedRunTests {
 
     @Test func refusedRunIsToldBesideTheLastGoodOne() throws {
         try begin()
-        try emptySource()
-        #expect(try run("run", "sys").code == 4)
+        try refuseARun()
         let lines = try run("status", "sys").output.split(separator: "\n")
         #expect(
             lines[0].wholeMatch(of: /last good run   \S+ \S+   \d s ago, 2 changes, 6 B copied/) != nil,
@@ -95,7 +96,7 @@ struct RecordedRunTests {
         #expect(metrics.contains("fsync_lite_last_attempt_exit_code{job=\"sys\""), "\(metrics)")
         #expect(metrics.contains(/last_attempt_exit_code\{job="sys",[^}]*\} 4\n/), "\(metrics)")
         // The next good run is the last one.
-        try FileManager.default.removeItem(atPath: scene.path("source"))
+        try scene.remove("source")
         try scene.move("away", to: "source")
         #expect(try run("run", "sys").code == 0)
         #expect(try !run("status", "sys").output.contains("last attempt"))
@@ -121,10 +122,7 @@ struct RecordedRunTests {
     @Test(.needs(.strace)) func killedRunDidNotEnd() throws {
         let killed = try run(
             "apply", "source", "t",
-            under: [
-                "strace", "-f", "-qq", "-o", "/dev/null", "-e", "trace=renameat2", "-e",
-                "inject=renameat2:signal=KILL:when=7",
-            ])
+            under: Strace.killing(at: "renameat2", number: 7))
         #expect(killed.code != 0)
         #expect(try run("status", "t").output.contains("   did not end\n"))
         #expect(try run("apply", "source", "t").code == 0)
@@ -154,7 +152,7 @@ struct RecordedRunTests {
         try emptySource()
         #expect(try run("apply", "source", "t").code == 4)
         #expect(try run("status", "sys").output.contains("   refused: "))
-        try FileManager.default.removeItem(atPath: scene.path("settings.json"))
+        try scene.remove("settings.json")
         #expect(
             try scene.here(
                 ["status", "--nagios", "sys"],
@@ -177,7 +175,7 @@ struct RecordedRunTests {
 
     /// The target was mirrored, but the run is not complete.
     @Test func aFailedCommandAfterTheRunIsItsReason() throws {
-        let text = try String(contentsOfFile: scene.path("settings.json"), encoding: .utf8)
+        let text = try scene.text("settings.json")
         let hook = ", \"after\": [\"sh\", \"-c\", \"exit 9\"]"
         try text.replacing("\(scene.path("t"))\"", with: "\(scene.path("t"))\"\(hook)")
             .write(toFile: scene.path("settings.json"), atomically: true, encoding: .utf8)
@@ -197,20 +195,14 @@ struct RecordedRunTests {
     /// No document that everybody may read has names of files.
     @Test func messagesAreForTheOwnerAlone() throws {
         try begin()
-        try emptySource()
-        #expect(try run("run", "sys").code == 4)
+        try refuseARun()
         #expect(try documents(".json").count == 2)
         #expect(try documents(".private.json").count == 1)
-        for name in try documents(".json") {
-            let path = scene.path("known/attempts/\(name)")
-            #expect(try !String(contentsOfFile: path, encoding: .utf8).contains("/"))
-            #expect(
-                try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int == 0o644)
-        }
-        for name in try documents(".private.json") {
-            let path = scene.path("known/attempts/\(name)")
-            #expect(
-                try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int == 0o600)
+        #expect(try texts().allSatisfy { !$0.contains("/") })
+        for (ending, mode) in [(".json", 0o644), (".private.json", 0o600)] as [(String, UInt32)] {
+            for name in try documents(ending) {
+                #expect(try scene.status("known/attempts/\(name)").st_mode & 0o777 == mode)
+            }
         }
     }
 
@@ -262,10 +254,7 @@ struct RecordedRunTests {
         try emptySource()
         for _ in 0..<101 { #expect(try run("run", "sys").code == 4) }
         #expect(try run("status", "sys").output.hasPrefix("last good run   "))
-        let sizes = try documents("").map {
-            try FileManager.default.attributesOfItem(atPath: scene.path("known/attempts/\($0)"))[.size]
-                as? Int ?? 0
-        }
+        let sizes = try documents("").map { try scene.status("known/attempts/\($0)").st_size }
         #expect(sizes.max() ?? 0 < 40_000, "\(sizes)")
     }
 
@@ -303,8 +292,7 @@ struct RecordedRunTests {
                     of: /FSYNC-LITE OK: 2 jobs, .* \| home_age=\ds;93600;180000 sys_age=\ds;93600;180000\n/)
                     != nil,
             "\(good.line)")
-        try emptySource()
-        #expect(try run("run", "sys").code == 4)
+        try refuseARun()
         let refused = try nagios("--warn", "26h", "--max-age", "50h")
         #expect(
             refused.code == 1 && refused.line.hasPrefix("FSYNC-LITE WARNING: sys: last good run "),
@@ -361,8 +349,7 @@ struct RecordedRunTests {
     /// Jobs of other or older settings have no effect on the state of these jobs.
     @Test func onlyTheJobsOfTheSettingsAreJudged() throws {
         try begin()
-        try emptySource()
-        #expect(try run("run", "sys").code == 4)
+        try refuseARun()
         #expect(try nagios().code == 1)
         let settings = try scene.text("settings.json")
         let home = try #require(settings.firstMatch(of: /"home": \{[^}]*\}/)).output
@@ -383,8 +370,7 @@ struct RecordedRunTests {
         #expect(try run("status", "sys", "--json").json().text("last_good_run")?.hasPrefix(year) == true)
         // A bad run is the last attempt, too.
         try age(byDays: -365)
-        try emptySource()
-        #expect(try run("run", "sys").code == 4)
+        try refuseARun()
         #expect(try run("status", "sys").output.contains("\nlast attempt    \(year)-"))
         #expect(try nagios("sys").line.contains(" refused: the source is empty"))
     }
@@ -417,7 +403,7 @@ struct RecordedRunTests {
     @Test func settingsWithAnErrorAreUnknown() throws {
         try begin()
         for text in ["{", nil] {
-            try FileManager.default.removeItem(atPath: scene.path("settings.json"))
+            try scene.remove("settings.json")
             if let text { try scene.build(.file(text), at: "settings.json") }
             for words in [[], ["sys"]] {
                 let asked = try nagios(words)
@@ -432,8 +418,7 @@ struct RecordedRunTests {
     @Test func aNameOfAJobAndATargetIsTheTarget() throws {
         try begin()
         #expect(try run("apply", "source", "sys").code == 0)
-        try emptySource()
-        #expect(try run("run", "sys").code == 4)
+        try refuseARun()
         let asked = try run("status", "--nagios", "sys")
         #expect(asked.code == 0 && asked.output.hasPrefix("FSYNC-LITE OK: "), "\(asked.output)")
         #expect(
@@ -444,9 +429,8 @@ struct RecordedRunTests {
     /// Everybody may see ages and results, but not messages.
     @Test(.needs(.root)) func anotherUserMayAsk() throws {
         try begin()
-        try emptySource()
-        #expect(try run("run", "sys").code == 4)
-        try FileManager.default.removeItem(atPath: scene.path("settings.json"))
+        try refuseARun()
+        try scene.remove("settings.json")
         for path in [scene.directory.path, scene.path("known"), scene.path("known/attempts")] {
             chmod(path, 0o755)
         }
@@ -460,7 +444,7 @@ struct RecordedRunTests {
 
     @Test func jobThatIsPausedIsShown() throws {
         try begin()
-        let text = try String(contentsOfFile: scene.path("settings.json"), encoding: .utf8)
+        let text = try scene.text("settings.json")
         try text.replacing("\(scene.path("t"))\"", with: "\(scene.path("t"))\", \"disabled\": true")
             .write(toFile: scene.path("settings.json"), atomically: true, encoding: .utf8)
         #expect(try run("status", "--all").output.contains(/sys   .*  paused +6 B   -\n/))
@@ -470,7 +454,7 @@ struct RecordedRunTests {
     }
 
     @Test func pausedJobsAreCountedApart() throws {
-        let text = try String(contentsOfFile: scene.path("settings.json"), encoding: .utf8)
+        let text = try scene.text("settings.json")
         let paused = text.replacing("\(scene.path("t"))\"", with: "\(scene.path("t"))\", \"disabled\": true")
         try paused.write(toFile: scene.path("settings.json"), atomically: true, encoding: .utf8)
         let never = try nagios("sys")

@@ -1,5 +1,4 @@
 import Foundation
-import Glibc
 import TestNeeds
 import TestSupport
 import Testing
@@ -13,8 +12,9 @@ struct RemoteTests {
 
     // MARK: The same as here
 
-    @Test(.needs(.root)) func everythingThatAnApplyCarriesComesOver() throws {
-        let scene = try scene(FarMachine.tree)
+    @Test(.needs(.root), arguments: [FarMachine.Side.source, .target])
+    func everythingThatAnApplyCarriesComesOver(side: FarMachine.Side) throws {
+        let scene = try FarMachine(has: side).scene(FarMachine.tree)
         try scene.build(
             .directory(
                 [(TreeName([0xFF, 0x0A, 0x5C]), .file([1, 2], mode: 0o4755, modified: nil))], mode: 0o700,
@@ -24,6 +24,9 @@ struct RemoteTests {
         try scene.setAttribute("user.note", "directory", of: "source/a/deep")
         try HostCommand.run("setfacl", "-d", "-m", "u:1234:rx", scene.path("source/empty"))
         try scene.mirrorEverything()
+        try scene.move("source/a", to: "source/b")
+        let run = try scene.mirror("--exchange", "--digest", "--verify", "--json")
+        #expect(try run.json().actionLinesButTimes == ["move a -> b (renamed)"])
     }
 
     /// After each change, the plan is the same as for the directory here.
@@ -141,11 +144,7 @@ struct RemoteTests {
     @Test(arguments: [FarMachine.Side.source, .target])
     func hundredsOfFilesAndALargeOneGoThroughASmallWindow(side: FarMachine.Side) throws {
         let scene = try FarMachine(has: side).scene([
-            "many": .directory(
-                (0..<700).map {
-                    (TreeName(Array("f\($0)".utf8)), .file(String(repeating: "\($0) ", count: $0)))
-                },
-                mode: 0o755, modified: nil)
+            "many": .files(0..<700, named: "f") { String(repeating: "\($0) ", count: $0) }
         ])
         try HostCommand.run("sh", "-c", "head -c 30000000 /dev/urandom > \(scene.path("source/large"))")
         for threads in ["1", "16"] {
@@ -274,8 +273,7 @@ struct RemoteTests {
     @Test func theFarDirectoryIsNotTakenForOneOfHere() throws {
         let scene = try scene(FarMachine.tree)
         try scene.mirror()
-        let status = try scene.run("status", "target")
-        #expect(status.output.contains("far:\(scene.source)"), "\(status.output)")
+        try scene.run("status", "target").expect(prints: "far:\(scene.source)")
         try scene.remove("source/zero")
         let restored = try scene.run(
             ["snapshot", "restore", "target", "latest", "zero", "--to-source"] + #require(scene.far).options)
@@ -311,8 +309,7 @@ struct RemoteTests {
         scene.far = try FarMachine(#"sh -c "$far" | { stdbuf -o0 head -c 2000000; kill $$; }"#)
         #expect(try scene.apply().code == 69)
         scene.far = whole
-        let stages = try FileManager.default.contentsOfDirectory(
-            atPath: scene.path("target/.fsync-lite/stage"))
+        let stages = try scene.names(in: "target/.fsync-lite/stage")
         let log = try scene.text("target/.fsync-lite/stage/\(try #require(stages.first))/log")
         #expect(log.split(separator: "\n").count > 100)
         try scene.mirror()

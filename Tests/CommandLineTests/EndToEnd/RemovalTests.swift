@@ -16,10 +16,6 @@ struct RemovalTests {
         try scene.run(["apply", "source", "target"] + options).expect(0)
     }
 
-    private func ids(_ scene: MirrorScene) throws -> [String] {
-        try scene.run("snapshot", "list", "target", "--ids").lines
-    }
-
     private func list(_ scene: MirrorScene) throws -> JSONObject {
         try scene.run("snapshot", "list", "target", "--json").json()
     }
@@ -68,7 +64,7 @@ struct RemovalTests {
 
     @Test func aRunSaysWhatItsRulesRemove() throws {
         let scene = try scene(7, "--keep-last", "9")
-        let removed = try ids(scene).dropFirst(1)
+        let removed = try scene.snapshots().dropFirst(1)
         let freed = try #require(try list(scene).number("bytes_held"))
         let run = try scene.apply("--keep-last", "1", "--log-file", "log")
         // The rule keeps the tree before the present one.
@@ -77,7 +73,7 @@ struct RemovalTests {
         )
         let log = try scene.text("log")
         #expect(removed.dropFirst().allSatisfy(log.contains) && !log.contains(removed[1]), "\(log)")
-        #expect(try ids(scene).count == 2)
+        #expect(try scene.snapshots().count == 2)
         try expectSizes(scene)
     }
 
@@ -100,13 +96,13 @@ struct RemovalTests {
         #expect(try scene.wholeTarget().differences(from: before) == [])
         // Eleven of 13 were too many. Ten are not.
         #expect(try scene.apply("--keep-last", "2").code == 0)
-        #expect(try ids(scene).count == 3)
+        #expect(try scene.snapshots().count == 3)
     }
 
     @Test func whoAsksForItGetsIt() throws {
         let scene = try scene(13, "--keep-last", "20")
         try scene.apply("--keep-last", "1", "--allow-removal").expect(0, says: "removed 11 snapshots (")
-        #expect(try ids(scene).count == 2)
+        #expect(try scene.snapshots().count == 2)
         // The rule is no longer new.
         for number in 20..<23 { try change(scene, number) }
     }
@@ -169,7 +165,7 @@ struct RemovalTests {
         try scene.build(["c": .file(String(repeating: "y", count: 2000)), "e": "eee"], at: "source")
         try scene.remove("source/b")
         try change(scene, 50)
-        let (all, ids) = (try scene.run("snapshot", "show", "target"), try ids(scene))
+        let (all, ids) = (try scene.run("snapshot", "show", "target"), try scene.snapshots())
         #expect(all.lines[0].contains(#/^run of \d{4}-\d\d-\d\d \d\d:\d\d, \d+ s, after /#), "\(all.output)")
         #expect(all.lines[0].hasSuffix(" \(ids[1])"))
         #expect(all.lines.contains("~ a  2 B -> 50 B  (size, modified)"))
@@ -190,18 +186,18 @@ struct RemovalTests {
         _ = try scene.run("snapshot", "create", "target", "--label", "kept")
         try change(scene, 9)
         try change(scene, 10)
-        let before = try ids(scene)
+        let before = try scene.snapshots()
         let trees = try before.map { try scene.run("manifest", "list", "target@\($0)").output }
         let dry = try scene.run("snapshot", "remove", "target", before[3], "kept", "--dry-run")
         #expect(
             dry.code == 0 && dry.lines.last?.contains("would remove 2 snapshots") ?? false, "\(dry.output)")
-        #expect(try ids(scene) == before)
+        #expect(try scene.snapshots() == before)
         let run = try scene.run("snapshot", "remove", "target", before[3], "kept").expect(0)
         #expect(
             run.lines.last?.contains(#/^removed 2 snapshots \(.*\), 9 B are free; 6 kept$/#) ?? false,
             "\(run.output)")
         let after = before.enumerated().filter { ![2, 3].contains($0.0) }.map(\.1)
-        #expect(try ids(scene) == after)
+        #expect(try scene.snapshots() == after)
         for (index, id) in before.enumerated() where after.contains(id) {
             #expect(try scene.run("manifest", "list", "target@\(id)").output == trees[index])
         }
@@ -261,7 +257,7 @@ struct RemovalTests {
 
     @Test(arguments: [[], ["--exchange"]]) func aPurgedSecretIsGone(options: [String]) throws {
         let scene = try options.isEmpty ? secretScene() : secretScene("--exchange")
-        let ids = try ids(scene)
+        let ids = try scene.snapshots()
         try scene.run("snapshot", "purge", "target", "key", "link", "--dry-run").expect(
             0, prints: "- keys/key  ", ", also moved, other")
         #expect(try hasSecret(scene))
@@ -269,7 +265,7 @@ struct RemovalTests {
         #expect(run.lines.last?.hasPrefix("purged 3 versions, ") ?? false, "\(run.output)")
         try expectNoSecret(scene)
         try expectSizes(scene)
-        #expect(try self.ids(scene) == ids)
+        #expect(try scene.snapshots() == ids)
         #expect(try scene.run("snapshot", "verify", "target").code == 0)
         try scene.run("snapshot", "find", "target", "key").expect(0, prints: "keys/key  (purged)")
         try scene.run("snapshot", "log", "target", "key").expect(
@@ -344,8 +340,7 @@ struct RemovalTests {
         let scene = try scene(3)
         try scene.build(.file("new"), at: "source/new")
         let id = try #require(try scene.apply("--prepare").lines.last)
-        let dry = try scene.run("snapshot", "purge", "target", "a", "--dry-run")
-        #expect(dry.errors.contains("would be abandoned"), "\(dry.errors)")
+        try scene.run("snapshot", "purge", "target", "a", "--dry-run").expect(says: "would be abandoned")
         let run = try scene.run("snapshot", "purge", "target", "a")
         #expect(run.errors.contains("the prepared run \(id) is abandoned"), "\(run.errors)")
         #expect(try scene.run("commit", "target", id).code == 5)
@@ -418,10 +413,7 @@ struct RemovalTests {
         func purge(under tracer: [String] = []) throws -> CommandRun {
             try scene.here(["snapshot", "purge", scene.target, "keys", "moved"], under: tracer)
         }
-        let killed = try purge(under: [
-            "strace", "-f", "-qq", "-o", "/dev/null", "-e", "trace=renameat,renameat2", "-e",
-            "inject=renameat,renameat2:signal=KILL:when=\(rename)",
-        ])
+        let killed = try purge(under: Strace.killing(at: "renameat,renameat2", number: rename))
         try scene.run("snapshot", "verify", "target").expect(0)
         if killed.code != 0 { #expect([0, 2].contains(try purge().code)) }
         try expectNoSecret(scene)
@@ -435,10 +427,7 @@ struct RemovalTests {
         let scene = try secretScene()
         let killed = try scene.here(
             ["snapshot", "purge", scene.target, "keys", "moved"],
-            under: [
-                "strace", "-f", "-qq", "-o", "/dev/null", "-e", "trace=renameat,renameat2", "-e",
-                "inject=renameat,renameat2:signal=KILL:when=\(rename)",
-            ])
+            under: Strace.killing(at: "renameat,renameat2", number: rename))
         guard killed.code != 0 else { return }
         try scene.build(.file("a3"), at: "source/a")
         #expect(try scene.apply().code == 0)

@@ -107,8 +107,6 @@ struct RestorePathsTests {
         #expect(again.code == 0 && again.output.hasPrefix("nothing to do"), "\(again.errors)")
         #expect(!scene.exists("there/.fsync-lite"))
         #expect(try TreeSnapshot(scene.path("there")) == after)
-        // A whole tree still needs an empty directory.
-        #expect(try restore(scene, "latest~1", "--to", "there").code == 4)
     }
 
     @Test func whatIsThereIsNotOverwrittenUnasked() throws {
@@ -162,8 +160,7 @@ struct RestorePathsTests {
     func whatDoesNotFitIsRefused() throws {
         let scene = try MirrorScene(["a": .file(String(repeating: "a", count: 3_000_000))], inMemory: true)
             .mirrored()
-        try scene.build([:], at: "small")
-        try TestDisk.tmpfs(options: "size=1m").mounted(at: scene.path("small")) {
+        try scene.mounted(.tmpfs(options: "size=1m"), at: "small") {
             for options in [["--dry-run"], []] {
                 for paths in [[], ["a"]] {
                     try scene.run(

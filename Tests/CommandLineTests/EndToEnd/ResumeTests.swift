@@ -1,17 +1,12 @@
 import Foundation
-import Glibc
 import TestNeeds
 import TestSupport
 import Testing
 
 @Suite("A run that is interrupted leaves the old tree, and does not start over")
 struct ResumeTests {
-    private func files(_ count: Int) -> TreeLiteral {
-        .directory(
-            (0..<count).map {
-                (TreeName(Array("file \($0)".utf8)), .file(String(repeating: "\($0) ", count: 500)))
-            },
-            mode: 0o755, modified: nil)
+    private static let files = TreeLiteral.files(0..<1500, named: "file ") {
+        String(repeating: "\($0) ", count: 500)
     }
 
     private let threads = 2
@@ -58,9 +53,9 @@ struct ResumeTests {
 
     @Test(arguments: [(SIGINT, 130), (SIGTERM, 143)] as [(Int32, Int32)])
     func whatWasStagedIsUsedAgain(_ signal: Int32, _ code: Int32) throws {
-        let scene = try MirrorScene(["d": files(1500)], inMemory: true)
+        let scene = try MirrorScene(["d": Self.files], inMemory: true)
         try interruptedApply(scene, signal).expect(code, says: "interrupted; the target is unchanged")
-        #expect(try FileManager.default.contentsOfDirectory(atPath: scene.target) == [".fsync-lite"])
+        #expect(try scene.names(in: "target") == [".fsync-lite"])
         let staged = stagedInodes(scene)
         try scene.mirror()
         // Of the twenty files, the last one of each thread may have been incomplete.
@@ -70,7 +65,7 @@ struct ResumeTests {
 
     /// No signal is needed: the staged files are noted every few seconds.
     @Test func whatAKilledRunHasWrittenDownIsUsedAgain() throws {
-        let scene = try MirrorScene(["d": files(1500)], inMemory: true)
+        let scene = try MirrorScene(["d": Self.files], inMemory: true)
         let running = try slowApply(scene)
         let stages = "\(scene.target)/.fsync-lite/stage"
         func listed() -> Int {
@@ -152,7 +147,7 @@ struct ResumeTests {
     }
 
     @Test func secondSignalChangesNothing() throws {
-        let scene = try MirrorScene(["d": files(1500)], inMemory: true)
+        let scene = try MirrorScene(["d": Self.files], inMemory: true)
         #expect(try interruptedApply(scene, SIGINT, again: true).code == 130)
         try scene.mirror()
     }
@@ -183,7 +178,7 @@ struct ResumeTests {
     }
 
     @Test func whatChangedMeanwhileIsCopiedAnew() throws {
-        let scene = try MirrorScene(["d": files(1500)], inMemory: true)
+        let scene = try MirrorScene(["d": Self.files], inMemory: true)
         _ = try interruptedApply(scene, SIGINT)
         // The same sizes and times with other content. The first files are those that were staged.
         for number in [0, 1, 10, 100] {
@@ -201,8 +196,7 @@ struct ResumeTests {
     @Test(.needs(.mounts, .strace))
     func stageOfAKilledRunDoesNotFillTheDiskForTheNext() throws {
         let scene = try MirrorScene(["large": .file(String(repeating: "x", count: 3_000_000))])
-        try scene.build([:], at: "target")
-        try TestDisk.tmpfs(options: "size=5m").mounted(at: scene.target) {
+        try scene.mounted(.tmpfs(options: "size=5m"), at: "target") {
             for content in ["y", "z"] {
                 try scene.paused(at: .after("syncfs")).kill()
                 // It is a different file now, so its staged copy is useless.

@@ -174,6 +174,11 @@ struct RetentionTests {
     @Test func rulesAlone() throws {
         let scene = try scene(3)
         let before = try count(scene)
+        let whole = try scene.wholeTarget()
+        try scene.plan("--keep-last", "2").expect(
+            says: "stored with the target, for later runs that have none: keep_last 2")
+        #expect(try scene.wholeTarget().touched(since: whole) == [])
+        #expect(try rules(scene) == "keep_last 3, keep_within 7d (built in)")
         let run = try scene.apply("--keep-daily", "2", "--keep-last", "9", "--keep-label", "a b")
         #expect(run.output == "nothing to do; 2 unchanged\n")
         #expect(
@@ -190,16 +195,6 @@ struct RetentionTests {
         #expect(try count(scene) == before)
     }
 
-    @Test func aPlanShowsThatRulesWillBeKept() throws {
-        let scene = try scene(1)
-        let before = try scene.wholeTarget()
-        #expect(
-            try scene.plan("--keep-last", "2").errors.contains(
-                "stored with the target, for later runs that have none: keep_last 2"))
-        #expect(try scene.wholeTarget().touched(since: before) == [])
-        #expect(try rules(scene) == "keep_last 3, keep_within 7d (built in)")
-    }
-
     @Test func theTargetsSettingsGoBeforeWhatIsKept() throws {
         let scene = try scene(4, "--keep-last", "9")
         try settings("{\"keep_last\": 2}", scene)
@@ -211,6 +206,8 @@ struct RetentionTests {
         #expect(try count(scene) == 4)
         try settings("{\"defaults\": {\"keep_weekly\": 5}}", scene)
         #expect(try rules(scene) == "keep_weekly 5 (in the target's settings)")
+        try settings("{\"defaults\": {\"keep_daily\": 2, \"keep_label\": []}}", scene)
+        #expect(try rules(scene) == "keep_daily 2, no labels (in the target's settings)")
         try scene.remove("target/.fsync-lite/settings.json")
         #expect(try rules(scene) == "keep_last 8 (kept with the target)")
     }
@@ -245,12 +242,6 @@ struct RetentionTests {
         let settings = try scene.run(["settings", "show", "j", "--all"] + own).lines
         #expect(settings.contains { $0.hasPrefix("keep_monthly ") && $0.contains(" 4 ") })
         #expect(settings.contains { $0.hasPrefix("keep_last ") && $0.contains(" - ") })
-    }
-
-    @Test func anEmptyListOfLabelsKeepsNone() throws {
-        let scene = try scene(1)
-        try settings("{\"defaults\": {\"keep_daily\": 2, \"keep_label\": []}}", scene)
-        #expect(try rules(scene) == "keep_daily 2, no labels (in the target's settings)")
     }
 
     @Test func pruneWithoutRulesGoesByThoseInForce() throws {

@@ -1,5 +1,4 @@
 import Foundation
-import Glibc
 import TestNeeds
 import TestSupport
 import Testing
@@ -43,13 +42,6 @@ struct ScheduledRunTests {
         #expect(log.count == 2)
         #expect(log[0].contains("photos: run committed: 3 created"), "\(log)")
         #expect(log[1].contains("photos: run unchanged: nothing to do"), "\(log)")
-    }
-
-    @Test func withoutQuietThereIsOneLine() throws {
-        let scene = try scene()
-        let run = try start(scene).finish().expect(0)
-        #expect(run.output == "photos: 3 created; 0 unchanged; 4 B copied\n")
-        #expect(run.errors == "")
     }
 
     @Test(.needs(.strace))
@@ -158,18 +150,12 @@ struct ScheduledRunTests {
 
     // MARK: Bandwidth
 
-    @Test func limitedCopyIsTheSame() throws {
-        let scene = try MirrorScene(
-            ["a": .file(String(repeating: "content ", count: 100_000)), "empty": ""], inMemory: true
-        ).mirrored("--bandwidth", "1G")
-        for text in ["0", "fast", "-1"] { #expect(try scene.apply("--bandwidth=\(text)").code == 64) }
-    }
-
     /// A copy that would take a day.
     @Test func limitedCopyCanBeStopped() throws {
         let scene = try MirrorScene(["a": .file(String(repeating: "x", count: 100_000))], inMemory: true)
         let running = try RunningCommand(
             ["apply", "source", "target", "--bandwidth", "1"], in: scene.directory.path)
+        for text in ["0", "fast", "-1"] { #expect(try scene.apply("--bandwidth=\(text)").code == 64) }
         // The staged file grows byte by byte.
         while running.isRunning, try stagedBytes(scene) == 0 { usleep(1000) }
         #expect(try (1..<100_000).contains(stagedBytes(scene)))
@@ -213,20 +199,19 @@ struct ScheduledRunTests {
     @Test(.needs(.tool("systemd-analyze", package: "systemd")))
     func unitsAreValid() throws {
         let scene = try scene()
-        let (units, binary) = ("\(ScheduledRunTests.scripts)/systemd", try BuiltCommand.path())
-        for kind in ["service", "timer"] {
-            let text = try String(contentsOfFile: "\(units)/fsync-lite@.\(kind)", encoding: .utf8)
-                .replacing("/usr/local/bin/fsync-lite", with: binary)
-                .replacing("Documentation=man:fsync-lite(1)\n", with: "")
-            try scene.build(.file(text), at: "fsync-lite@photos.\(kind)")
-        }
-        for kind in ["service", "timer"] {
-            try HostCommand.run("systemd-analyze", "verify", scene.path("fsync-lite@photos.\(kind)"))
-        }
-        let mount = try String(contentsOfFile: "\(units)/fsync-lite-mount@.service", encoding: .utf8)
-            .replacing("/usr/local/bin/fsync-lite", with: binary)
+        let units = [
+            "fsync-lite@.service": "fsync-lite@photos.service",
+            "fsync-lite@.timer": "fsync-lite@photos.timer",
+            "fsync-lite-mount@.service": "fsync-lite-mount@srv-backup.service",
+        ]
+        for (unit, name) in units {
+            let text = try String(
+                contentsOfFile: "\(ScheduledRunTests.scripts)/systemd/\(unit)", encoding: .utf8
+            )
+            .replacing("/usr/local/bin/fsync-lite", with: try BuiltCommand.path())
             .replacing("Documentation=man:fsync-lite(1)\n", with: "")
-        try scene.build(.file(mount), at: "fsync-lite-mount@srv-backup.service")
-        try HostCommand.run("systemd-analyze", "verify", scene.path("fsync-lite-mount@srv-backup.service"))
+            try scene.build(.file(text), at: name)
+        }
+        for name in units.values { try HostCommand.run("systemd-analyze", "verify", scene.path(name)) }
     }
 }

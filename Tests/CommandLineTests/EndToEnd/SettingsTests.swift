@@ -118,15 +118,6 @@ struct SettingsTests {
         #expect(scene.exists("target/a") && !scene.exists("target/b.tmp"))
     }
 
-    @Test func jobKeepsAsManyAppliesAsItSays() throws {
-        let scene = try scene(job(#", "keep_last": 3"#))
-        for round in 0..<5 {
-            try scene.append("\(round)", to: "source/a")
-            #expect(try run(scene, "photos", "--create-target").code == 0)
-        }
-        #expect(try scene.run("status", "target", "--json").json().objects("history").count == 3)
-    }
-
     @Test func allGoesOnAndGivesTheFirstCodeThatIsNotZero() throws {
         let scene = try scene(
             #"{"jobs": {"1": {"source": "HERE/missing", "target": "HERE/t1"}, "#

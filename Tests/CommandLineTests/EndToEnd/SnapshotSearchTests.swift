@@ -20,15 +20,9 @@ struct SnapshotSearchTests {
         return scene
     }
 
-    private func ids(_ scene: MirrorScene) throws -> [String] {
-        try scene.run("snapshot", "list", "target", "--json").json().objects("snapshots").compactMap {
-            $0.text("short_id")
-        }
-    }
-
     @Test func findTellsWhichSnapshotsHoldEachVersion() throws {
         let scene = try scene()
-        let ids = try ids(scene)
+        let ids = try scene.snapshots()
         let found = try scene.run("snapshot", "find", "target", "*thesis*").expect(0)
         let ends = found.lines.map { $0.split(separator: "  ").suffix(3).joined(separator: "|") }
         #expect(
@@ -61,7 +55,7 @@ struct SnapshotSearchTests {
         #expect(try scene.apply("--exclude", "mine").code == 0)
         #expect(try scene.run("snapshot", "find", "target", "mine").code == 2)
         try scene.mirror()
-        let ids = try ids(scene)
+        let ids = try scene.snapshots()
         let found = try scene.run("snapshot", "find", "target", "mine")
         #expect(
             found.lines.map { $0.split(separator: "  ").suffix(2) } == [
@@ -79,7 +73,7 @@ struct SnapshotSearchTests {
         let scene = try MirrorScene(["k": "k"])
         func apply() throws -> String {
             try scene.mirror("--keep-last", "9")
-            return try ids(scene)[0]
+            return try scene.snapshots()[0]
         }
         func found(_ pattern: String, _ options: String...) throws -> [String] {
             try scene.run(["snapshot", "find", "target", pattern] + options).lines.compactMap {
@@ -164,7 +158,7 @@ struct SnapshotSearchTests {
 
     @Test func logTakesPatternsAndFollowsWhatMatches() throws {
         let scene = try scene()
-        let ids = try ids(scene)
+        let ids = try scene.snapshots()
         func log(_ patterns: String...) throws -> [String] {
             let run = try scene.run(["snapshot", "log", "target"] + patterns).expect(0)
             return run.lines.map { $0.split(separator: "  ").dropFirst().joined(separator: "  ") }
@@ -192,7 +186,7 @@ struct SnapshotSearchTests {
         let scene = try scene()
         let list = try scene.run("snapshot", "list", "target", "--json").json()
         let snapshots = list.objects("snapshots")
-        #expect(try scene.run("snapshot", "list", "target", "--ids").lines == ids(scene))
+        #expect(try scene.snapshots() == snapshots.compactMap { $0.text("short_id") })
         for snapshot in snapshots {
             let (id, short) = try (#require(snapshot.text("id")), #require(snapshot.text("short_id")))
             #expect(id == "initial" || short.count >= 8)
@@ -204,9 +198,9 @@ struct SnapshotSearchTests {
             }
         }
         let history = try scene.run("status", "target", "--json").json().objects("history")
-        #expect(try history.map { $0.text("short_id") } == ids(scene).dropLast())
+        #expect(try history.map { $0.text("short_id") } == scene.snapshots().dropLast())
         let common = String((snapshots[0].text("id") ?? "").prefix(9))
-        try scene.run("snapshot", "show", "target", common).expect(64, says: try "\(ids(scene)[0]) (")
+        try scene.run("snapshot", "show", "target", common).expect(64, says: try "\(scene.snapshots()[0]) (")
     }
 
     @Test func theHistorysSizeIsTold() throws {

@@ -128,21 +128,6 @@ struct SnapshotTests {
         try expectTree(scene, "copy", trees[1])
     }
 
-    /// All earlier trees follow from the present one.
-    @Test func aDamagedManifestIsFoundAndNamesTheWayOut() throws {
-        let (scene, _) = try history()
-        let manifest = scene.path("target/.fsync-lite/manifest.json")
-        let bytes = try Data(contentsOf: URL(fileURLWithPath: manifest))
-        try bytes.dropLast(100).write(to: URL(fileURLWithPath: manifest))
-        #expect(try scene.run("snapshot", "verify", "target").code == 65)
-        try scene.apply().expect(65, says: "next: mkdir -p target/.fsync-lite/damaged && mv ")
-        try scene.remove("target/.fsync-lite/manifest.json")
-        #expect(try scene.apply().errors.contains("its manifest is missing"))
-        #expect(try scene.run("undo", "target").errors.contains("its manifest is missing"))
-        try scene.move("target/.fsync-lite", to: "elsewhere")
-        try scene.mirror("--adopt")
-    }
-
     @Test func aRecordWithoutItsListIsDamaged() throws {
         let (scene, _) = try history()
         let list = try scene.run("snapshot", "list", "target", "--json").json().objects("snapshots")

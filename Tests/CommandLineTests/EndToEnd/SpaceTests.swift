@@ -10,13 +10,12 @@ struct SpaceTests {
     /// A source, and an ext4 at `disk` with 40 MB in blocks of 4 KiB.
     private func onDisk(_ options: String..., body: (MirrorScene) throws -> Void) throws {
         let scene = try MirrorScene([:], inMemory: true)
-        let (image, disk) = (scene.path("image"), scene.path("disk"))
-        try FileManager.default.createDirectory(atPath: disk, withIntermediateDirectories: false)
+        let image = scene.path("image")
         #expect(FileManager.default.createFile(atPath: image, contents: nil))
         #expect(truncate(image, 40 << 20) == 0)
         let words = ["mkfs.ext4", "-q", "-F", "-b", "4096", "-O", "^has_journal"] + options + [image]
         #expect(HostCommand.works(words))
-        try TestDisk.image(image).mounted(at: disk) { try body(scene) }
+        try scene.mounted(.image(image), at: "disk") { try body(scene) }
     }
 
     private func apply(_ scene: MirrorScene, _ options: String...) throws -> CommandRun {
@@ -155,9 +154,7 @@ struct SpaceTests {
 
     @Test(.needs(.btrfs)) func aQuotaNamesTheFileAndTheRoom() throws {
         let scene = try MirrorScene([:], inMemory: true)
-        try FileManager.default.createDirectory(
-            atPath: scene.path("disk"), withIntermediateDirectories: false)
-        try TestDisk.btrfs.mounted(at: scene.path("disk")) {
+        try scene.mounted(.btrfs, at: "disk") {
             let volume = scene.path("disk/v")
             try HostCommand.run("btrfs", "quota", "enable", scene.path("disk"))
             try HostCommand.run("btrfs", "subvolume", "create", volume)
@@ -202,8 +199,7 @@ struct SpaceTests {
 
     @Test func anActiveSwapFileIsRead() throws {
         try onDisk { scene in
-            try FileManager.default.createDirectory(
-                atPath: scene.path("disk/s"), withIntermediateDirectories: false)
+            try scene.build([:], at: "disk/s")
             let swap = scene.path("disk/s/swap.img")
             try HostCommand.run("dd", "if=/dev/zero", "of=\(swap)", "bs=1M", "count=4", "status=none")
             #expect(chmod(swap, 0o600) == 0)

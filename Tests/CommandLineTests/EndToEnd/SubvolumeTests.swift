@@ -1,5 +1,4 @@
 import Foundation
-import Glibc
 import TestNeeds
 import TestSupport
 import Testing
@@ -15,19 +14,17 @@ struct SubvolumeTests {
         as identity: CommandRun.Identity = .current, _ body: (MirrorScene) throws -> Void
     ) throws {
         let scene = try MirrorScene([:], as: identity, inMemory: true)
-        try withExtendedLifetime(scene) {
-            try TestDisk.btrfs.mounted(at: scene.directory.path) {
-                try HostCommand.run("btrfs", "subvolume", "create", scene.target)
-                if case .ordinary = identity { OrdinaryUser.own(scene.directory.path) }
-                try scene.build(
-                    [
-                        "edited": "one", "stays": "stays", "linked": "two",
-                        "gone": ["moves": "three", "goes": "4"],
-                        "moved": ["with": "five"], "link": .symlink("stays"),
-                    ], at: "source")
-                try scene.link("source/other", to: "source/linked")
-                try body(scene)
-            }
+        try scene.mounted(.btrfs) {
+            try HostCommand.run("btrfs", "subvolume", "create", scene.target)
+            if case .ordinary = identity { OrdinaryUser.own(scene.directory.path) }
+            try scene.build(
+                [
+                    "edited": "one", "stays": "stays", "linked": "two",
+                    "gone": ["moves": "three", "goes": "4"],
+                    "moved": ["with": "five"], "link": .symlink("stays"),
+                ], at: "source")
+            try scene.link("source/other", to: "source/linked")
+            try body(scene)
         }
     }
 

@@ -50,10 +50,7 @@ struct SyncOrderTests {
 
     /// Files in the log of a stage are durable, because the next run uses them without reading them.
     @Test func whatIsStagedIsSyncedBeforeTheLogTellsOfIt() throws {
-        let files = TreeLiteral.directory(
-            (0..<200).map { (TreeName(Array("\($0)".utf8)), .file("content of \($0)")) }, mode: 0o755,
-            modified: nil)
-        let scene = try MirrorScene(["d": files])
+        let scene = try MirrorScene(["d": .files(0..<200) { "content of \($0)" }])
         let log = scene.path("calls")
         try scene.here(
             ["apply", "source", "target"],

@@ -4,15 +4,6 @@ import Testing
 
 @Suite("What vanishes from the source during a run")
 struct VanishingSourceTests {
-    /// A second apply, whose source changes after the plan.
-    private func run(
-        _ scene: MirrorScene, _ arguments: [String] = ["apply", "source", "target"],
-        _ change: () throws -> Void
-    ) throws -> CommandRun {
-        try PausedCommand.run(
-            arguments, in: scene.directory.path, at: .after("mkdirat", of: "stage"), change)
-    }
-
     private func scene() throws -> MirrorScene {
         let scene = try MirrorScene(["kept": "one", "late": "two"], inMemory: true).mirrored()
         try scene.build(["new": "three", "late": "more"], at: "source")
@@ -21,7 +12,7 @@ struct VanishingSourceTests {
 
     @Test(.needs(.strace)) func filesAreCountedAndNamed() throws {
         let scene = try scene()
-        try run(scene) {
+        try scene.paused(at: .after("mkdirat", of: "stage")) {
             for name in ["new", "late"] { try scene.remove("source/\(name)") }
         }.expect(0, says: "2 files and directories vanished from the source before being copied (late, new)")
         #expect(try scene.text("target/late") == "two")
@@ -37,7 +28,7 @@ struct VanishingSourceTests {
         let apply = ["apply", "source", "target"]
         let pull = far?.reaching(apply + ["--change-source"], in: scene.directory.path)
         defer { withExtendedLifetime(far) {} }
-        try run(scene, pull ?? apply) {
+        try scene.paused(pull ?? apply, at: .after("mkdirat", of: "stage")) {
             try scene.remove("source")
             if isReplaced { try scene.build(["other": "x"], at: "source") }
         }.expect(1, says: "source was removed or replaced while it was read")

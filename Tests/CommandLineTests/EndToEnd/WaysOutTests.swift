@@ -1,6 +1,5 @@
 import Foundation
 import FsyncLite
-import Glibc
 import TestNeeds
 import TestSupport
 import Testing
@@ -153,11 +152,6 @@ private final class WayOutScene {
         return (code, try String(contentsOfFile: path, encoding: .utf8))
     }
 
-    private func numbered(_ count: Int) -> TreeLiteral {
-        .directory(
-            (0..<count).map { (TreeName(Array("\($0)".utf8)), .file("\($0)")) }, mode: 0o755, modified: nil)
-    }
-
     private func fill(_ count: Int, _ content: String) throws {
         for number in 0..<count { try scene.build(.file(content), at: "source/n\(number)") }
     }
@@ -176,18 +170,10 @@ private final class WayOutScene {
         return ["run", "it's", "--settings", "settings.json"]
     }
 
-    private func makeDirectory(_ name: String) throws {
-        try FileManager.default.createDirectory(
-            atPath: scene.path(name), withIntermediateDirectories: true)
-    }
-
     private func onDisk(
         _ disk: TestDisk = .ext4(megabytes: 16), _ name: String = "target", _ body: () throws -> Void
-    )
-        throws
-    {
-        try makeDirectory(name)
-        try disk.mounted(at: scene.path(name), body)
+    ) throws {
+        try scene.mounted(disk, at: name, body)
     }
 
     /// Makes the refusal, and gives `attempt` the refused command.
@@ -199,7 +185,7 @@ private final class WayOutScene {
             for name in ["a", "it's d"] { try scene.remove("source/\(name)") }
             try attempt(plain)
         case .manyDeletions:
-            try scene.build(numbered(20), at: "source/n")
+            try scene.build(.files(0..<20), at: "source/n")
             try apply()
             try scene.remove("source/n")
             try attempt(plain)
@@ -255,9 +241,8 @@ private final class WayOutScene {
             try attempt(plain)
         case .noParent: try attempt(["apply", "source", "x/y's/target"])
         case .danglingTarget:
-            try FileManager.default.createSymbolicLink(
-                atPath: scene.target, withDestinationPath: "not there/yet")
-            try makeDirectory("not there")
+            try scene.build(.symlink("not there/yet"), at: "target")
+            try scene.build([:], at: "not there")
             try attempt(plain)
         case .insideState:
             try apply()
@@ -271,7 +256,7 @@ private final class WayOutScene {
             try attempt(["apply", "source", "it's moved"])
         case .stateNameTaken:
             try apply()
-            try makeDirectory(".target.fsync-lite")
+            try scene.build([:], at: ".target.fsync-lite")
             try HostCommand.run("chown", "12345", scene.path(".target.fsync-lite"))
             try attempt(plain + ["--exchange"])
         case .mountInTarget:
@@ -415,7 +400,7 @@ private final class WayOutScene {
         case .stateOfOtherDirectory:
             try apply("--exchange")
             try scene.move("target", to: "elsewhere")
-            try makeDirectory("target")
+            try scene.build([:], at: "target")
             try attempt(plain)
             try scene.append("1", to: "source/a")
             try apply("--exchange")
@@ -430,7 +415,7 @@ private final class WayOutScene {
             try attempt(plain)
         case .oddStateEntry:
             try apply()
-            try makeDirectory("target/.fsync-lite/compared")
+            try scene.build([:], at: "target/.fsync-lite/compared")
             try attempt(plain)
         case .mountedState:
             try apply()

@@ -7,10 +7,23 @@ struct WireRecording {
     let far: FarMachine
     private let directory: TemporaryDirectory
 
-    init(has side: FarMachine.Side) throws {
-        directory = try TemporaryDirectory()
+    /// - Parameter filter: a shell filter for the stream from the other machine.
+    init(has side: FarMachine.Side = .source, down filter: String = "cat") throws {
+        directory = try TemporaryDirectory(inMemory: true)
         let (up, down) = ("\(directory.path)/up", "\(directory.path)/down")
-        far = try FarMachine(#"tee "\#(up)" | sh -c "$far" | tee "\#(down)""#, has: side)
+        far = try FarMachine(#"tee "\#(up)" | sh -c "$far" | \#(filter) | tee "\#(down)""#, has: side)
+    }
+
+    /// The bytes of the last connection in both directions.
+    var size: Int {
+        get throws {
+            try ["up", "down"].reduce(0) {
+                try $0
+                    + Data(
+                        contentsOf: URL(fileURLWithPath: "\(directory.path)/\($1)"), options: .alwaysMapped
+                    ).count
+            }
+        }
     }
 
     /// The last connection.

@@ -1,7 +1,6 @@
 import FileStorage
 import FileSystem
 import Foundation
-import Glibc
 import TestNeeds
 import TestSupport
 import Testing
@@ -155,26 +154,19 @@ struct PreviousStageTests {
 
     // MARK: What is done to the staged file meanwhile
 
-    @Test func fileThatSomebodyReplacedIsNotUsed() throws {
+    @Test(arguments: ["replaced", "linked", "written to"]) func fileThatChangesIsNotUsed(change: String)
+        throws
+    {
         let scene = try Scene()
+        let other = "\(scene.directory.path)/other"
         let used = try scene.isUsed {
-            let other = "\(scene.directory.path)/other"
-            try (.file("CONTENT", modified: TreeTime(1000)) as TreeLiteral).build(at: other)
-            try #require(rename(other, scene.staged) == 0)
-        }
-        #expect(!used)
-    }
-
-    @Test func fileThatHasAnotherNameIsNotUsed() throws {
-        let scene = try Scene()
-        let used = try scene.isUsed { try #require(link(scene.staged, "\(scene.directory.path)/other") == 0) }
-        #expect(!used)
-    }
-
-    @Test func fileThatWasWrittenToIsNotUsed() throws {
-        let scene = try Scene()
-        let used = try scene.isUsed {
-            try Data("content, and more".utf8).write(to: URL(fileURLWithPath: scene.staged))
+            switch change {
+            case "replaced":
+                try (.file("CONTENT", modified: TreeTime(1000)) as TreeLiteral).build(at: other)
+                try #require(rename(other, scene.staged) == 0)
+            case "linked": try #require(link(scene.staged, other) == 0)
+            default: try Data("content, and more".utf8).write(to: URL(fileURLWithPath: scene.staged))
+            }
         }
         #expect(!used)
     }

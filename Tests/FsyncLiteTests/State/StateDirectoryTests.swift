@@ -1,7 +1,6 @@
 import FileStorage
 import FileSystem
 import Foundation
-import Glibc
 import TestNeeds
 import TestSupport
 import Testing
