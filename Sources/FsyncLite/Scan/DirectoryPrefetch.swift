@@ -19,7 +19,8 @@ final class DirectoryPrefetch {
             DirectoryReader(options, filter: filter, rootDevice: device)
         }
         reader = makeReader()
-        let threads = if let threads = options.threads { threads } else { try FileSystemInfo(of: root).readers }
+        let threads =
+            if let threads = options.threads { threads } else { try FileSystemInfo(of: root).readers }
         shared = Shared(threads, options.descriptors, makeReader)
         self.root = try shared.read(root: root, reader)
     }
