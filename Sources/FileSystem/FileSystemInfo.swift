@@ -61,8 +61,8 @@ public struct FileSystemInfo: Sendable, Equatable {
     /// Another machine or process answers each request.
     private static let waiting: Set = ["nfs", "cifs", "smb2", "ceph", "9p", "fuse"]
 
-    /// The number of threads that read the directories of a tree. With four, a flash disk serves four requests at a time,
-    /// and neither a rotating disk nor a cached tree is slower than with one thread.
+    /// The number of threads that read the directories of a tree. With four, a flash disk serves four requests at a time.
+    /// A rotating disk and a cached tree are not slower than with one.
     public var readers: Int { FileSystemInfo.waiting.contains(name) ? 16 : 4 }
 
     /// Whether files may share blocks.
