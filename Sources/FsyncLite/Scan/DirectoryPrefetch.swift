@@ -19,8 +19,9 @@ final class DirectoryPrefetch {
             DirectoryReader(options, filter: filter, rootDevice: device)
         }
         reader = makeReader()
-        let threads =
-            if let threads = options.threads { threads } else { try FileSystemInfo(of: root).readers }
+        var readers = 1
+        for tree in root.roots { readers = max(readers, try FileSystemInfo(of: tree).readers) }
+        let threads = options.threads ?? readers
         shared = Shared(threads, options.descriptors, makeReader)
         self.root = try shared.read(root: root, reader)
     }
