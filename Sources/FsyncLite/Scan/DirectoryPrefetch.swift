@@ -19,14 +19,19 @@ final class DirectoryPrefetch {
             DirectoryReader(options, filter: filter, rootDevice: device)
         }
         reader = makeReader()
-        var readers = 1
-        for tree in root.roots { readers = max(readers, try FileSystemInfo(of: tree).readers) }
-        let threads = options.threads ?? readers
-        shared = Shared(threads, options.descriptors, makeReader)
+        shared = Shared(try DirectoryPrefetch.threads(options, root), options.descriptors, makeReader)
         self.root = try shared.read(root: root, reader)
     }
 
     deinit { shared.close() }
+
+    /// The most threads. A joined directory has the usual number of the part with the most.
+    private static func threads(_ options: TreeScan.Options, _ root: Directory) throws(SystemError) -> Int {
+        if let threads = options.threads { return threads }
+        var readers = 1
+        for part in root.roots { readers = max(readers, try FileSystemInfo(of: part).readers) }
+        return readers
+    }
 
     /// The part with a number. It must be the next one in the order of the scan. Ask for each part once.
     ///

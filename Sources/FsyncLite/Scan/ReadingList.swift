@@ -239,7 +239,7 @@ struct ReadingList: Sendable {
             }
         }
         // Not for a single directory: waking a thread costs as much as reading a small one.
-        if entries < ReadingList.entryLimit / 2 { wakeIdle(atMost: shared - 1) }
+        if entries < ReadingList.entryLimit / 2 { wakeHelpers(atMost: shared - 1) }
     }
 
     private mutating func add(_ part: Part, of parent: ListedDirectory, before next: Int?) -> Int {
@@ -284,10 +284,11 @@ struct ReadingList: Sendable {
         let before = entries
         entries -= count
         let half = ReadingList.entryLimit / 2
-        if before >= half, entries < half { wakeIdle(atMost: idle) }
+        if before >= half, entries < half { wakeHelpers(atMost: idle) }
     }
 
-    private mutating func wakeIdle(atMost count: Int) {
+    /// Wakes idle helpers. If all are busy then, it starts more.
+    private mutating func wakeHelpers(atMost count: Int) {
         let woken = max(min(idle, count), 0)
         wakings.idle += woken
         idle -= woken

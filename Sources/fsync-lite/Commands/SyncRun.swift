@@ -78,7 +78,7 @@ struct SyncRun {
                     ?? SyncRun.source(invocation.argument(SyncRun.source), given)
             }
             let typed = try job?.target ?? invocation.argument(SyncRun.target)
-            // A client's target is a path on this machine, whatever characters it has.
+            // A client's target is a path on this machine, even with a colon in it.
             target = try job == nil && client == nil ? SyncRun.target(typed) : typed
             saved = nil
             settable += OptionDescription.planning
