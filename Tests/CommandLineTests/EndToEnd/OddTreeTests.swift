@@ -302,7 +302,7 @@ struct OddTreeTests {
         try scene.build(["a": [:], "b": ["c": [:]], "f": ""], at: "source")
         try scene.mirrorAll()
         for name in ["a", "b", "f"] { try scene.remove("source/\(name)") }
-        #expect(try scene.apply().code == 4)
+        try scene.expectRefused(hint: "--allow-empty-source")
         try scene.mirrorAll("--allow-empty-source")
         try scene.mirrorAll()
     }
