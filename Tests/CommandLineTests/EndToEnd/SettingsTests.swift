@@ -131,13 +131,6 @@ struct SettingsTests {
         #expect(try self.run(scene, "3", "2").code == 4)
     }
 
-    @Test func unknownJobIsUsage() throws {
-        let scene = try scene(job(""))
-        try run(scene, "photo").expect(64, says: "'photos'")
-        #expect(try self.run(scene).code == 64)
-        #expect(!scene.exists("target"))
-    }
-
     // MARK: Hooks
 
     @Test func hooksRunInOrderWithTheReport() throws {
@@ -164,13 +157,6 @@ struct SettingsTests {
         #expect(!scene.exists("target") && !scene.exists("after"))
         #expect(try JSONObject(text: scene.text("report")).text("outcome") == "failed")
         #expect(try scene.text("log").contains("before: sh: exit code 7"))
-    }
-
-    @Test func failedAfterIs3() throws {
-        let scene = try scene(job(#", "after": "false", "on_failure": ["touch", "HERE/failed"]"#))
-        try run(scene, "photos", "--create-target").expect(3, says: "photos: after: false: exit code 1")
-        #expect(scene.exists("failed"))
-        try scene.expectMirrored()
     }
 
     @Test func commandThatIsNotThereNamesThePath() throws {
@@ -332,9 +318,10 @@ struct SettingsTests {
         }
         for words in [
             ["run", "photos"], ["run", "--all"], ["plan", "--job", "photos"], ["settings", "show", "photos"],
+            ["status", "--all"],
         ] {
-            try scene.here(words, under: ["env", "-i", "HOME=/dev/null"]).expect(
-                64, says: "there are no settings in")
+            try scene.here(words, environment: ["HOME": scene.path("home"), "XDG_CONFIG_HOME": ""]).expect(
+                64, says: "there are no settings in \(scene.path("home"))/.config/fsync-lite")
         }
         try scene.apply("--settings", "settings.json").expect(66, says: "settings.json")
     }
