@@ -272,45 +272,40 @@ struct RecordedRunTests {
 
     // MARK: Nagios
 
-    private func nagios(_ words: String...) throws -> (code: Int32, line: String) { try nagios(words) }
+    private func nagios(_ words: String...) throws -> CommandRun { try nagios(words) }
 
-    private func nagios(_ words: [String]) throws -> (code: Int32, line: String) {
+    /// Its output is one line, and begins with the name of the service.
+    private func nagios(_ words: [String]) throws -> CommandRun {
         let run = try scene.here(
             ["status", "--nagios", "--settings", scene.path("settings.json")] + words,
             environment: ["FSYNC_LITE_STATE": scene.path("known")])
-        #expect(run.output.count { $0 == "\n" } == 1 && run.errors.isEmpty, "\(run.output)\(run.errors)")
-        return (run.code, run.output)
+        #expect(run.output.count { $0 == "\n" } == 1 && run.errors.isEmpty, "\(run)")
+        #expect(run.output.hasPrefix("FSYNC-LITE "), "\(run)")
+        return run
     }
 
     @Test func oneLineTellsTheWorst() throws {
-        #expect(try nagios().line.hasPrefix("FSYNC-LITE UNKNOWN: "))
+        try nagios().expect(prints: "FSYNC-LITE UNKNOWN: ")
         try begin()
-        let good = try nagios("--warn", "26h", "--max-age", "50h")
+        let limits = ["--warn", "26h", "--max-age", "50h"]
+        let good = try nagios(limits).expect(0)
         #expect(
-            good.code == 0
-                && good.line.wholeMatch(
-                    of: /FSYNC-LITE OK: 2 jobs, .* \| home_age=\ds;93600;180000 sys_age=\ds;93600;180000\n/)
-                    != nil,
-            "\(good.line)")
+            good.output.wholeMatch(
+                of: /FSYNC-LITE OK: 2 jobs, .* \| home_age=\ds;93600;180000 sys_age=\ds;93600;180000\n/)
+                != nil,
+            "\(good)")
         try refuseARun()
-        let refused = try nagios("--warn", "26h", "--max-age", "50h")
-        #expect(
-            refused.code == 1 && refused.line.hasPrefix("FSYNC-LITE WARNING: sys: last good run "),
-            "\(refused.line)")
-        #expect(refused.line.contains(/; today \d\d:\d\d refused: the source is empty/), "\(refused.line)")
-        #expect(try nagios("home").code == 0)
+        let refused = try nagios(limits).expect(1, prints: "FSYNC-LITE WARNING: sys: last good run ")
+        #expect(refused.output.contains(/; today \d\d:\d\d refused: the source is empty/), "\(refused)")
+        try nagios("home").expect(0)
         try age(byDays: 2)
-        let late = try nagios("--warn", "26h", "--max-age", "50h")
-        #expect(late.code == 1 && late.line.contains("home: last good run 2 d ago"), "\(late.line)")
+        try nagios(limits).expect(1, prints: "home: last good run 2 d ago")
         try age(byDays: 1)
-        let old = try nagios("--warn", "26h", "--max-age", "50h", "home", "sys")
-        #expect(old.code == 2 && old.line.hasPrefix("FSYNC-LITE CRITICAL: "), "\(old.line)")
-        #expect(old.line.contains(/home_age=2592\d\ds;93600;180000/), "\(old.line)")
+        let old = try nagios(limits + ["home", "sys"]).expect(2, prints: "FSYNC-LITE CRITICAL: ")
+        #expect(old.output.contains(/home_age=2592\d\ds;93600;180000/), "\(old)")
         // A wrong clock must not make a run good forever.
         try age(byDays: -30)
-        let future = try nagios("--max-age", "50h")
-        #expect(
-            future.code == 3 && future.line.contains("in the future: is the clock right?"), "\(future.line)")
+        try nagios("--max-age", "50h").expect(3, prints: "in the future: is the clock right?")
     }
 
     /// Faults in spite of a good run: a failed command after it, an interrupted commit, and rot.
@@ -323,17 +318,14 @@ struct RecordedRunTests {
                     "\"home\": {", with: "\"home\": {\"after\": [\"sh\", \"-c\", \"exit 9\"], ")),
             at: "settings.json")
         #expect(try run("run", "home").code == 3)
-        let incomplete = try nagios()
-        #expect(incomplete.code == 1 && incomplete.line.contains("; today "), "\(incomplete.line)")
+        try nagios().expect(1, prints: "; today ")
         #expect(try run("status", "--all").output.contains(", incomplete"))
         try scene.build(.file(settings), at: "settings.json")
         #expect(try run("run", "home").code == 0)
         #expect(try nagios().code == 0)
         let state = "h/.fsync-lite"
         try scene.build(.file(""), at: "\(state)/journal")
-        let pending = try nagios("home")
-        #expect(
-            pending.code == 2 && pending.line.contains("a commit was interrupted"), "\(pending.line)")
+        try nagios("home").expect(2, prints: "a commit was interrupted")
         try scene.remove("\(state)/journal")
         try scene.build(
             .file(
@@ -341,8 +333,7 @@ struct RecordedRunTests {
                     + "\"files_without_digest\": 0, \"rotten\": 1, \"other_differences\": 0, \"damaged_snapshots\": 0}"
             ),
             at: "\(state)/last-check")
-        let rotten = try nagios()
-        #expect(rotten.code == 2 && rotten.line.contains("home: ") && rotten.line.contains("1 rotten"))
+        try nagios().expect(2, prints: "home: ", "1 rotten")
         #expect(try run("status", "--all").output.contains("see: fsync-lite status home"))
     }
 
@@ -354,8 +345,7 @@ struct RecordedRunTests {
         let settings = try scene.text("settings.json")
         let home = try #require(settings.firstMatch(of: /"home": \{[^}]*\}/)).output
         try scene.build(.file("{\"jobs\": {\(home)}}"), at: "settings.json")
-        let asked = try nagios()
-        #expect(asked.code == 0 && !asked.line.contains("sys"), "\(asked.line)")
+        #expect(try !nagios().expect(0).output.contains("sys"))
     }
 
     /// The clock was a year ahead, and is right again.
@@ -372,7 +362,7 @@ struct RecordedRunTests {
         try age(byDays: -365)
         try refuseARun()
         #expect(try run("status", "sys").output.contains("\nlast attempt    \(year)-"))
-        #expect(try nagios("sys").line.contains(" refused: the source is empty"))
+        try nagios("sys").expect(prints: " refused: the source is empty")
     }
 
     /// The run of another machine is newer than a record whose clock was ahead.
@@ -390,9 +380,7 @@ struct RecordedRunTests {
             ["nobody"], ["--warn", "soon"], ["--json"], ["--prometheus"], ["--since", "7d"], ["--bogus"],
             ["--all", "sys"], ["--warn"],
         ] {
-            let asked = try nagios(words)
-            #expect(
-                asked.code == 3 && asked.line.hasPrefix("FSYNC-LITE UNKNOWN: "), "\(words): \(asked.line)")
+            try nagios(words).expect(3, prints: "FSYNC-LITE UNKNOWN: ")
         }
         for words in [["--since", "7d", "--prometheus"], ["--json", "--prometheus", "sys"]] {
             #expect(try run(["status"] + words).code == 64, "\(words)")
@@ -406,10 +394,7 @@ struct RecordedRunTests {
             try scene.remove("settings.json")
             if let text { try scene.build(.file(text), at: "settings.json") }
             for words in [[], ["sys"]] {
-                let asked = try nagios(words)
-                #expect(
-                    asked.code == 3 && asked.line.hasPrefix("FSYNC-LITE UNKNOWN: ")
-                        && asked.line.contains("settings.json"), "\(asked.line)")
+                try nagios(words).expect(3, prints: "FSYNC-LITE UNKNOWN: ", "settings.json")
             }
         }
     }
@@ -457,16 +442,13 @@ struct RecordedRunTests {
         let text = try scene.text("settings.json")
         let paused = text.replacing("\(scene.path("t"))\"", with: "\(scene.path("t"))\", \"disabled\": true")
         try paused.write(toFile: scene.path("settings.json"), atomically: true, encoding: .utf8)
-        let never = try nagios("sys")
-        #expect(never.code == 0 && never.line == "FSYNC-LITE OK: 1 job is paused\n", "\(never.line)")
+        #expect(try nagios("sys").expect(0).output == "FSYNC-LITE OK: 1 job is paused\n")
         #expect(try run("run", "home", "--create-target").code == 0)
         for (limits, text) in [
             ([], "no last run failed"), (["--warn", "1d"], "no last good run is too old"),
         ] {
-            let both = try nagios(limits + ["sys", "home"])
-            #expect(
-                both.code == 0 && both.line.hasPrefix("FSYNC-LITE OK: 1 job, \(text); 1 job is paused |"),
-                "\(both.line)")
+            try nagios(limits + ["sys", "home"]).expect(
+                0, prints: "FSYNC-LITE OK: 1 job, \(text); 1 job is paused |")
         }
         #expect(try nagios("--warn", "2d", "--max-age", "1d", "home").code == 3)
     }
