@@ -215,9 +215,7 @@ struct CheckTests {
         // A job may set it, too. With true, c and d are read as well; with none, not e; with all, all.
         for (word, name, count) in [("true", "d", 4), ("\"none\"", "e", 4), ("\"all\"", "f", 6)] {
             try scene.build("4", at: "source/\(name)")
-            let job =
-                #"{"jobs": {"j": {"source": "\#(scene.source)", "target": "\#(scene.target)", "digest": \#(word)}}}"#
-            try scene.build(.file(job), at: "settings.json")
+            try scene.writeJob("j", #", "digest": \#(word)"#)
             try scene.run("run", "j", "--settings", "settings.json").expect(0)
             #expect(try digests(scene) == count, "\(word)")
         }

@@ -175,10 +175,7 @@ struct GrowingFileTests {
     @Test(arguments: ["strict", "stric"])
     func jobsMayBeStrict(key: String) throws {
         let scene = try MirrorScene(["log": "one"], inMemory: true)
-        try scene.build(
-            .file(
-                #"{"jobs": {"j": {"source": "\#(scene.source)", "target": "\#(scene.target)", "\#(key)": true}}}"#
-            ), at: "settings.json")
+        try scene.writeJob("j", #", "\#(key)": true"#)
         let run = try run(scene, ["run", "j", "--create-target", "--settings", "settings.json"])
         #expect(run.code == (key == "strict" ? 1 : 65), "\(run.errors)")
         #expect(!scene.exists("target/log"))

@@ -247,9 +247,7 @@ struct GuardTests {
                     "next: fsync-lite \(command) source target\(preview) --exclude '*.tmp' --create-parents --adopt\n"
             )
         }
-        try scene.build(
-            .file(#"{"jobs": {"j": {"source": "\#(scene.source)", "target": "\#(scene.target)"}}}"#),
-            at: "settings.json")
+        try scene.writeJob()
         let words = ["run", "j", "--settings", "settings.json"]
         for (typed, printed) in [
             ([], "--create-target"), (["--adopt"], "--adopt --create-target"),

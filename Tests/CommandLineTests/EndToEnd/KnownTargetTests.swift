@@ -93,9 +93,7 @@ struct KnownTargetTests {
     }
 
     @Test(.needs(.mounts)) func aJobNamesTheDiskToo() throws {
-        try scene.build(
-            .file(#"{"jobs": {"j": {"source": "\#(scene.source)", "target": "\#(scene.target)"}}}"#),
-            at: "settings.json")
+        try scene.writeJob()
         func job(_ options: String...) throws -> CommandRun {
             try run(["run", "j", "--settings", "settings.json"] + options)
         }

@@ -62,9 +62,7 @@ struct LeftOutTargetTests {
         let scene = try MirrorScene(["home": ["f": "f", "work": ["w": "w"]]])
         func run(_ options: String...) throws -> CommandRun {
             let sources = #"{"home": "\#(scene.source)/home", "work": "\#(scene.source)/home/work"}"#
-            try scene.build(
-                .file(#"{"jobs": {"all": {"sources": \#(sources), "target": "\#(scene.target)"}}}"#),
-                at: "settings.json")
+            try scene.writeJob("all", source: "\"sources\": \(sources)")
             return try scene.here(["run", "all", "--settings", "settings.json", "--create-target"] + options)
         }
         try run().expect(4, says: "--exclude /home/work")

@@ -107,9 +107,7 @@ struct MountTests {
     @Test(.needs(.mounts)) func ofOneSourceAmongSeveral() throws {
         let scene = try MirrorScene(["home": ["disk": [:], "f": "f"], "etc": ["x": "x"]], inMemory: true)
         let sources = #"{"home": "\#(scene.source)/home", "etc": "\#(scene.source)/etc"}"#
-        try scene.build(
-            .file(#"{"jobs": {"all": {"sources": \#(sources), "target": "\#(scene.target)"}}}"#),
-            at: "settings.json")
+        try scene.writeJob("all", source: "\"sources\": \(sources)")
         func run(_ options: String...) throws -> CommandRun {
             try scene.here(["run", "all", "--settings", "settings.json"] + options)
         }

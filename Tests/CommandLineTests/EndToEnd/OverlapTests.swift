@@ -46,9 +46,7 @@ struct OverlapTests {
 
     private func runJob(_ scene: MirrorScene, _ sources: KeyValuePairs<String, String>) throws -> CommandRun {
         let list = sources.map { "\"\($0.key)\": \"\(scene.path($0.value))\"" }.joined(separator: ", ")
-        try scene.build(
-            .file(#"{"jobs": {"all": {"sources": {\#(list)}, "target": "\#(scene.target)"}}}"#),
-            at: "settings.json")
+        try scene.writeJob("all", source: "\"sources\": {\(list)}")
         return try scene.run(
             "run", "all", "--settings", "settings.json", "--create-target", "--adopt", "--change-source")
     }

@@ -15,10 +15,7 @@ struct ScheduledRunTests {
         let scene = try MirrorScene([:], inMemory: true).mirrored()
         try scene.build(["a": "one", "d": ["x": "x"]], at: "source")
         try HostCommand.run("touch", "-r", scene.target, scene.source)
-        try scene.build(
-            .file(
-                #"{"jobs": {"photos": {"source": "\#(scene.source)", "target": "\#(scene.target)", "log_file": "\#(scene.path("log"))"}}}"#
-            ), at: "settings.json")
+        try scene.writeJob("photos", #", "log_file": "\#(scene.path("log"))""#)
         return scene
     }
 

@@ -161,12 +161,8 @@ private final class WayOutScene {
         try #require(run.code == 0, "\(run.errors)")
     }
 
-    private func settings(_ more: String = "") throws -> [String] {
-        try Data(
-            """
-            {"jobs": {"it's": {"source": "\(scene.source)", "target": "\(scene.target)"\(more)}}}
-            """.utf8
-        ).write(to: URL(fileURLWithPath: scene.path("settings.json")))
+    private func settings() throws -> [String] {
+        try scene.writeJob("it's")
         return ["run", "it's", "--settings", "settings.json"]
     }
 
@@ -209,10 +205,7 @@ private final class WayOutScene {
             try scene.build(["b": "b"], at: "second")
             let first = "{\"one\": \"\(scene.source)\""
             func named(_ more: String) throws -> [String] {
-                try Data(
-                    "{\"jobs\": {\"it's\": {\"sources\": \(first)\(more)}, \"target\": \"\(scene.target)\"}}}"
-                        .utf8
-                ).write(to: URL(fileURLWithPath: scene.path("settings.json")))
+                try scene.writeJob("it's", source: "\"sources\": \(first)\(more)}")
                 return ["run", "it's", "--settings", "settings.json"]
             }
             let run = try run(named(", \"two\": \"\(scene.path("second"))\"") + ["--create-target"])
@@ -438,10 +431,7 @@ private final class WayOutScene {
                 ])
             }
         case .noSingleSource:
-            try Data(
-                "{\"jobs\": {\"j\": {\"sources\": {\"one\": \"\(scene.source)\"}, \"target\": \"\(scene.target)\"}}}"
-                    .utf8
-            ).write(to: URL(fileURLWithPath: scene.path("settings.json")))
+            try scene.writeJob(source: #""sources": {"one": "\#(scene.source)"}"#)
             try #require(run(["run", "j", "--settings", "settings.json", "--create-target"]).code == 0)
             try attempt(["snapshot", "restore", "target", "latest", "--to-source"])
         case .fewerSnapshots:
