@@ -141,21 +141,10 @@ struct GeneratedTextTests {
         """
 
     @Test(arguments: lines)
-    func bashCompletes(line: String, words: Set<String>) throws {
-        #expect(
-            try completions(
-                line,
-                script: Self.bash, shell: .bash
-            ).isSuperset(of: words))
-    }
-
-    @Test(.needs(.tool("fish")), arguments: lines)
-    func fishCompletes(line: String, words: Set<String>) throws {
-        #expect(
-            try completions(
-                line,
-                script: Self.fish, shell: .fish
-            ).isSuperset(of: words))
+    func shellsComplete(line: String, words: Set<String>) throws {
+        for shell in [Shell.bash, .fish] where Need.tool(shell.rawValue).isThere() {
+            #expect(try completions(line, shell: shell).isSuperset(of: words), "\(shell)")
+        }
     }
 
     /// Snapshots of the target on the line, and jobs of the settings.
@@ -177,14 +166,14 @@ struct GeneratedTextTests {
         ]
         for (line, expected) in words {
             let found = try completions(
-                line, script: shell == .bash ? Self.bash : Self.fish, shell: shell,
+                line, shell: shell,
                 environment: ["XDG_CONFIG_HOME=\(scene.path("settings"))", "PATH=\(tool):/usr/bin:/bin"])
             #expect(found.isSuperset(of: expected), "\(line): \(found)")
         }
     }
 
     private func completions(
-        _ line: String, script: String, shell: Shell, environment: [String] = []
+        _ line: String, shell: Shell, environment: [String] = []
     ) throws -> Set<String> {
         let directory = try TemporaryDirectory()
         let tree: TreeLiteral = ["source": [:], "source.json": "{}", "other": [:]]
@@ -193,7 +182,7 @@ struct GeneratedTextTests {
         try written(shell.completions(of: program)) { path in
             let options =
                 shell == .bash
-                ? ["bash", "--norc", "-c", script, "-"] : ["fish", "--no-config", "-c", script]
+                ? ["bash", "--norc", "-c", Self.bash, "-"] : ["fish", "--no-config", "-c", Self.fish]
             let output = try HostCommand.output(
                 ["env"] + environment + options + [path, "\(directory.path)/tree", "fsync-lite \(line)"])
             words = Set(output.split(separator: "\n").map(String.init))

@@ -242,16 +242,6 @@ struct CheckTests {
         #expect(try statusLine(scene) == "")
     }
 
-    @Test func whatIsNoTargetIsRefused() throws {
-        let scene = try scene()
-        for (name, code, text) in [
-            ("none", 64, "and no directory of this name here"),
-            ("source", 66, "this is not a target of fsync-lite"),
-        ] as [(String, Int32, String)] {
-            try verify(scene, name).expect(code, says: text)
-        }
-    }
-
     // MARK: Another machine
 
     @Test func aTargetOfAnotherMachineIsReadThere() throws {

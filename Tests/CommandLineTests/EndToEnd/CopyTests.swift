@@ -58,31 +58,6 @@ struct CopyTests {
         try scene.mirrorAll()
     }
 
-    /// Neither its size nor its times move until the kernel writes the page back.
-    @Test func storeThroughAMappingIsSeenByChecksum() throws {
-        let scene = try MirrorScene(
-            ["mapped": .file(String(repeating: "a", count: 8192)), "b": "b"], inMemory: true)
-        let descriptor = open(scene.path("source/mapped"), O_RDWR | O_CLOEXEC)
-        defer { close(descriptor) }
-        let mapping = mmap(nil, 8192, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0)
-        let bytes = try #require(mapping != MAP_FAILED ? mapping : nil)
-        defer { munmap(bytes, 8192) }
-        // Only the first store to a page moves the times.
-        bytes.storeBytes(of: UInt8(ascii: "b"), toByteOffset: 100, as: UInt8.self)
-        try scene.mirror()
-        try scene.mirror()
-        let before = try scene.status("source/mapped")
-        bytes.storeBytes(of: UInt8(ascii: "c"), toByteOffset: 200, as: UInt8.self)
-        let after = try scene.status("source/mapped")
-        try #require(
-            before.st_ctim.tv_nsec == after.st_ctim.tv_nsec && before.st_mtim.tv_nsec == after.st_mtim.tv_nsec
-        )
-        #expect(try scene.plan("--json", "--checksum").json().actionLines == ["update mapped (content)"])
-        try scene.mirror("--checksum")
-        #expect(try scene.text("target/mapped").utf8.count { $0 == UInt8(ascii: "c") } == 1)
-        #expect(try scene.apply("--checksum").output.contains("nothing to do"))
-    }
-
     @Test func checksumFindsWhatNothingElseTells() throws {
         let scene = try MirrorScene(["a": .file("before", modified: TreeTime(1_600_000_000, 1)), "b": "b"])
             .mirrored("--checksum")

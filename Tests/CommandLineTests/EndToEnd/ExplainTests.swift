@@ -207,6 +207,7 @@ struct ExplainTests {
             ("source", 66, "this is not a target of fsync-lite"),
         ] as [(String, Int32, String)] {
             try explain(scene, name, "d/z").expect(code, says: text)
+            try scene.run("verify", name, "--settings", "settings.json").expect(code, says: text)
         }
         try scene.remove("source")
         try explain(scene, "target", "d/z").expect(66, says: "the source does not exist")

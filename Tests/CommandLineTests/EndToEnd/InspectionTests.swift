@@ -39,6 +39,8 @@ struct InspectionTests {
         }
         let json = try scene.run("manifest", "show", "--json", manifest, "--top", "2").json()
         #expect(json.text("format") == "fsync-lite-manifest-totals")
+        #expect(json.object("summary")?.number("files") == 4)
+        #expect(json.object("summary")?.number("directories") == 2)
         #expect(json.objects("largest").map { $0.text("path") } == ["big", "docs/b.jpg"])
         #expect(json.objects("oldest").map { $0.text("path") } == ["docs/deep/c.txt", "docs/a.txt"])
         #expect(json.objects("types").map { $0.number("entries") } == [4, 2, 1, 1])
