@@ -164,14 +164,18 @@ struct LinkChange: Sendable, CustomTestStringConvertible {
                 try scene.link("source/dir/three", to: "source/one")
             },
         ]
+
+    /// Each change of each type.
+    static let ofEach: [(LinkedKind, LinkChange)] =
+        ofFiles.map { (LinkedKind.file, $0) } + LinkedKind.others.flatMap { kind in ofOthers.map { (kind, $0) } }
 }
 
 @Suite("Names of one file stay names of one file")
 struct HardLinkTests {
 
-    private func groupScene() throws -> MirrorScene {
+    private func groupScene(_ kind: LinkedKind = .file) throws -> MirrorScene {
         let scene = try MirrorScene([:], inMemory: true)
-        try LinkedKind.file.build(scene)
+        try kind.build(scene)
         try scene.mirrorAll()
         return scene
     }
@@ -195,10 +199,10 @@ struct HardLinkTests {
     }
 
     /// Killed after its last operation, it is undone or finished.
-    @Test(.needs(.strace), arguments: LinkChange.ofFiles)
-    func changeOfAGroupIsTakenBackOrFinishedByARecovery(change: LinkChange) throws {
-        let scene = try groupScene()
-        try change.make(scene, .file)
+    @Test(.needs(.strace), arguments: LinkChange.ofEach)
+    func changeOfAGroupIsTakenBackOrFinishedByARecovery(kind: LinkedKind, change: LinkChange) throws {
+        let scene = try groupScene(kind)
+        try change.make(scene, kind)
         let before = try scene.wholeState()
         try scene.expectTakenBackAndFinished(from: before)
     }

@@ -68,16 +68,6 @@ struct OtherLinkTests {
         try scene.mirrorAll()
     }
 
-    @Test(
-        .needs(.strace), arguments: LinkedKind.others, LinkChange.ofOthers)
-    func changesAreTakenBackOrFinishedByARecovery(kind: LinkedKind, change: LinkChange) throws {
-        let scene = try scene(kind)
-        try scene.mirrorAll()
-        let before = try scene.wholeState()
-        try change.make(scene, kind)
-        try scene.expectTakenBackAndFinished(from: before)
-    }
-
     @Test(arguments: LinkedKind.others)
     func namesThatSomebodyLinkedInTheTargetArePutRight(kind: LinkedKind) throws {
         let scene = try scene(kind)
