@@ -70,24 +70,6 @@ struct BadInputTests {
         try scene.run("apply", "source", "./host:dir").expect(0)
         #expect(scene.exists("host:dir/a"))
     }
-
-    @Test func secondApplyIs75WhileOneHoldsTheTarget() throws {
-        let scene = try MirrorScene(["a": "1"]).mirrored()
-        try scene.append("2", to: "source/a")
-        let before = try scene.wholeTarget()
-        let descriptor = open(scene.target, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-        try #require(descriptor >= 0 && flock(descriptor, LOCK_EX | LOCK_NB) == 0)
-        for arguments in [["apply", "source", "target"], ["recover", "target"]] {
-            try scene.run(arguments).expect(75, says: "target")
-        }
-        #expect(try scene.plan().code == 0)
-        #expect(try scene.run("status", "target").code == 0)
-        #expect(try scene.wholeTarget().touched(since: before) == [])
-        // Closing is not enough: a command that another test starts now may have the descriptor, too.
-        #expect(flock(descriptor, LOCK_UN) == 0)
-        close(descriptor)
-        try scene.mirror()
-    }
 }
 
 /// The kinds of damage: `HostileManifestTests`.

@@ -176,7 +176,7 @@ struct CheckTests {
                 try verify(scene, "target", "--part", zeros).output
                     == verify(scene, "target", "--part", plain).output)
         }
-        for part in ["auto/0", "auto/", "auto/x", "auto/-1", "0/4", "5/4", "autos", "1"] {
+        for part in ["auto/0", "auto/", "auto/x", "auto/-1", "0/4", "5/4", "autos", "1", "+1/4", "1/4/"] {
             #expect(try verify(scene, "target", "--part", part).code == 64, "\(part)")
         }
     }
