@@ -157,12 +157,4 @@ struct MoveTests {
         try scene.mirror()
         try scene.expectMirrored()
     }
-
-    @Test func symlinkGetsAnotherDestination() throws {
-        let scene = try MirrorScene(["l": .symlink("one", modified: TreeTime(5, 5))]).mirrored()
-        try scene.remove("source/l")
-        try scene.build(["l": .symlink("two", modified: TreeTime(5, 5))], at: "source")
-        #expect(try scene.planned().actionLinesButTimes == ["update l (destination)"])
-        try scene.mirror()
-    }
 }
