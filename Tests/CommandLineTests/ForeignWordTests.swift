@@ -32,6 +32,10 @@ import Testing
             "apply -z a nas:p",
             "leave it out: files are not compressed. To compress the connection to another machine: --ssh 'ssh -C'"
         ),
+        (
+            "plan --explain a",
+            "to see why a file is in the mirror, or is not: fsync-lite explain JOB|TARGET PATH"
+        ),
         ("backup a b", "use: fsync-lite apply a b. To preview it: fsync-lite plan a b"),
         ("backup s", "use: fsync-lite apply SOURCE TARGET. To preview it: fsync-lite plan SOURCE TARGET"),
         (

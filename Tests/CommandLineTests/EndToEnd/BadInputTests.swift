@@ -14,16 +14,6 @@ struct BadInputTests {
         #expect(try scene.wholeTarget().touched(since: before) == [])
     }
 
-    @Test func missingParentIsRefusedWithTheWayOutThatWorks() throws {
-        let scene = try MirrorScene(["a": "1"])
-        let run = try scene.run("apply", "source", "some/new place/target").expect(4)
-        #expect(!scene.exists("some"))
-        let hint = "fsync-lite apply source 'some/new place/target' --create-parents"
-        #expect(run.errors.contains(hint) || run.errors.contains(hint.replacing("'", with: "\"")))
-        try scene.run("apply", "source", "some/new place/target", "--create-parents").expect(0)
-        try scene.expectSame("some/new place/target", as: "source")
-    }
-
     @Test func whatIsNoDirectoryIs66() throws {
         let scene = try MirrorScene(["file": "1"])
         try scene.build(["x": "x", "pipe": .fifo()], at: "other")
@@ -53,22 +43,12 @@ struct BadInputTests {
         (["apply", "source"], "missing TARGET"), (["apply", "source", "target", "third"], "'third'"),
         (["apply", "", "target"], "SOURCE is empty"), (["apply", "source", ""], "TARGET is empty"),
         (["apply", "source", "target", "--max-delete", "many"], "--max-delete"),
+        (["apply", "host:", "target"], "./"), (["plan", "source", "host:"], "./"),
     ] as [([String], String)])
     func commandLineWithoutSenseIs64(arguments: [String], text: String) throws {
         let scene = try MirrorScene(["a": "1"])
         try scene.run(arguments).expect(64, says: text)
         #expect(!scene.exists("target"))
-    }
-
-    @Test(arguments: [["host:", "target"], ["source", "host:"]])
-    func noPathThereIs64(arguments: [String]) throws {
-        let scene = try MirrorScene(["a": "1"])
-        for command in ["plan", "apply"] {
-            try scene.run([command] + arguments).expect(64, says: "./")
-        }
-        #expect(!scene.exists("target"))
-        try scene.run("apply", "source", "./host:dir").expect(0)
-        #expect(scene.exists("host:dir/a"))
     }
 }
 

@@ -237,9 +237,4 @@ struct ExplainTests {
         try explain(pulled, "j", "d/z").expect(
             64, says: "ssh far fsync-lite explain j d/z", "fsync-lite plan --job j")
     }
-
-    @Test func theOptionOfBeforeSaysWhatToUse() throws {
-        try MirrorScene(["a": "a"], inMemory: true).plan("--explain", "a").expect(
-            64, says: "fsync-lite explain JOB|TARGET PATH")
-    }
 }

@@ -51,17 +51,6 @@ struct FirstApplyTests {
         #expect(!scene.exists("target/s"))
         #expect(try scene.apply().output.contains("nothing to do"))
     }
-
-    @Test(.needs(.root))
-    func mirrorsOwnersAsRoot() throws {
-        let scene = try MirrorScene(["a": .file("1", mode: 0o4755), "d": ["b": "2"], "l": .symlink("a")])
-        for name in ["a", "d", "l"] { try #require(lchown(scene.path("source/\(name)"), 1234, 4321) == 0) }
-        try #require(chmod(scene.path("source/a"), 0o4755) == 0)
-        try scene.mirror()
-        try #require(lchown(scene.path("source/l"), 1, 1) == 0)
-        #expect(try scene.planned().actionLines == ["attributes l (owner, group)"])
-        try scene.mirror()
-    }
 }
 
 extension MirrorScene {

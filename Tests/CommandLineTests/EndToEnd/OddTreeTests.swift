@@ -418,6 +418,9 @@ struct OddTreeTests {
             try CommandRun(["apply"] + arguments, in: scene.path(directory)).expect(0)
             try scene.expectMirrored()
         }
+        // Not another machine.
+        try scene.run("apply", "source", "./host:dir").expect(0)
+        #expect(scene.exists("host:dir/a"))
     }
 
     @Test func sourceWithAStateOfItsOwnIsMirroredWithoutIt() throws {

@@ -90,22 +90,6 @@ struct ScheduledRunTests {
         #expect(try scene.run(words).code == 0)
     }
 
-    @Test(.needs(.mounts))
-    func fullDiskIsToldAndTheOldTreeStands() throws {
-        let scene = try scene()
-        try TestDisk.tmpfs(options: "size=1m").mounted(at: scene.target) {
-            let words = ["run", "photos", "--settings", scene.path("settings.json")]
-            #expect(try scene.run(words + ["--create-target"]).code == 0)
-            try scene.build(.file(String(repeating: "x", count: 2 << 20)), at: "source/large")
-            let before = try TreeSnapshot(scene.target)
-            let run = try run(scene).expect(4)
-            #expect(
-                run.errors.wholeMatch(of: /fsync-lite: photos: refused: .* are free in the target\n/) != nil,
-                "\(run.errors)")
-            #expect(try TreeSnapshot(scene.target).differences(from: before) == [])
-        }
-    }
-
     @Test func statusTellsWhenTheLastGoodRunIsTooOld() throws {
         let scene = try scene()
         #expect(try run(scene).code == 0)
