@@ -1,5 +1,3 @@
-import Glibc
-import TestNeeds
 import TestSupport
 import Testing
 

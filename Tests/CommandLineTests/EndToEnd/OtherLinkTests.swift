@@ -1,5 +1,4 @@
 import Glibc
-import TestNeeds
 import TestSupport
 import Testing
 

@@ -33,6 +33,13 @@ struct RecordedRunTests {
         for job in ["sys", "home"] { try #require(try run("run", job, "--create-target").code == 0) }
     }
 
+    /// Adds a key to the job `sys`.
+    private func addKey(_ key: String) throws {
+        let target = "\(scene.path("t"))\""
+        let text = try scene.text("settings.json").replacing(target, with: "\(target), \(key)")
+        try scene.build(.file(text), at: "settings.json")
+    }
+
     private func emptySource() throws {
         try scene.move("source", to: "away")
         try scene.build([:], at: "source")
@@ -175,10 +182,7 @@ struct RecordedRunTests {
 
     /// The target was mirrored, but the run is not complete.
     @Test func aFailedCommandAfterTheRunIsItsReason() throws {
-        let text = try scene.text("settings.json")
-        let hook = ", \"after\": [\"sh\", \"-c\", \"exit 9\"]"
-        try text.replacing("\(scene.path("t"))\"", with: "\(scene.path("t"))\"\(hook)")
-            .write(toFile: scene.path("settings.json"), atomically: true, encoding: .utf8)
+        try addKey(#""after": ["sh", "-c", "exit 9"]"#)
         for option in ["--create-target", "--quiet"] {
             #expect(try run("run", "sys", option).code == 3)
             let status = try run("status", "sys", "--json").json()
@@ -429,9 +433,7 @@ struct RecordedRunTests {
 
     @Test func jobThatIsPausedIsShown() throws {
         try begin()
-        let text = try scene.text("settings.json")
-        try text.replacing("\(scene.path("t"))\"", with: "\(scene.path("t"))\", \"disabled\": true")
-            .write(toFile: scene.path("settings.json"), atomically: true, encoding: .utf8)
+        try addKey(#""disabled": true"#)
         #expect(try run("status", "--all").output.contains(/sys   .*  paused +6 B   -\n/))
         #expect(try run("status", "--prometheus").output.contains(/job_disabled\{job="sys",[^}]*\} 1\n/))
         try age(byDays: 9)
@@ -439,9 +441,7 @@ struct RecordedRunTests {
     }
 
     @Test func pausedJobsAreCountedApart() throws {
-        let text = try scene.text("settings.json")
-        let paused = text.replacing("\(scene.path("t"))\"", with: "\(scene.path("t"))\", \"disabled\": true")
-        try paused.write(toFile: scene.path("settings.json"), atomically: true, encoding: .utf8)
+        try addKey(#""disabled": true"#)
         #expect(try nagios("sys").expect(0).output == "FSYNC-LITE OK: 1 job is paused\n")
         #expect(try run("run", "home", "--create-target").code == 0)
         for (limits, text) in [
