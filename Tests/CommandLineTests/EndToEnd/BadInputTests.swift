@@ -37,14 +37,15 @@ struct BadInputTests {
     }
 
     /// Each with a part of the message. `CommandLineParserTests` has the messages.
-    @Test(arguments: [
-        ([], "no command given"), (["aply", "source", "target"], "did you mean 'apply'?"),
-        (["apply", "--kep-going", "source", "target"], "did you mean '--keep-going'?"),
-        (["apply", "source"], "missing TARGET"), (["apply", "source", "target", "third"], "'third'"),
-        (["apply", "", "target"], "SOURCE is empty"), (["apply", "source", ""], "TARGET is empty"),
-        (["apply", "source", "target", "--max-delete", "many"], "--max-delete"),
-        (["apply", "host:", "target"], "./"), (["plan", "source", "host:"], "./"),
-    ] as [([String], String)])
+    @Test(
+        arguments: [
+            ([], "no command given"), (["aply", "source", "target"], "did you mean 'apply'?"),
+            (["apply", "--kep-going", "source", "target"], "did you mean '--keep-going'?"),
+            (["apply", "source"], "missing TARGET"), (["apply", "source", "target", "third"], "'third'"),
+            (["apply", "", "target"], "SOURCE is empty"), (["apply", "source", ""], "TARGET is empty"),
+            (["apply", "source", "target", "--max-delete", "many"], "--max-delete"),
+            (["apply", "host:", "target"], "./"), (["plan", "source", "host:"], "./"),
+        ] as [([String], String)])
     func commandLineWithoutSenseIs64(arguments: [String], text: String) throws {
         let scene = try MirrorScene(["a": "1"])
         try scene.run(arguments).expect(64, says: text)

@@ -167,7 +167,8 @@ struct LinkChange: Sendable, CustomTestStringConvertible {
 
     /// Each change of each type.
     static let ofEach: [(LinkedKind, LinkChange)] =
-        ofFiles.map { (LinkedKind.file, $0) } + LinkedKind.others.flatMap { kind in ofOthers.map { (kind, $0) } }
+        ofFiles.map { (LinkedKind.file, $0) }
+        + LinkedKind.others.flatMap { kind in ofOthers.map { (kind, $0) } }
 }
 
 @Suite("Names of one file stay names of one file")

@@ -268,7 +268,8 @@ struct SettingsTests {
             ("{\"keep_last\": 1,\n\"keep_last\": 2}", ": line 2, column 1: keep_last: "),
             ("{\n  \"jobs\": {}}", ": line 2, column 3: jobs: "),
             ("{\n\"keep_last\": \"7\"}", ": line 2, column 1: keep_last: "),
-            ("{", ": line 2, column 1: the JSON ends early"), ("[]", ": line 1, column 1: An object is needed"),
+            ("{", ": line 2, column 1: the JSON ends early"),
+            ("[]", ": line 1, column 1: An object is needed"),
             ("{\"retention\":7}", ": line 1, column 2: retention: "),
             ("\u{0}", ": line 1, column 1: this is no JSON value"),
         ] {
