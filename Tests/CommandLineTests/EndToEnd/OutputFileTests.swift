@@ -71,29 +71,20 @@ struct OutputFileTests {
         #expect(try create(scene, "d/missing/m").code == 1)
     }
 
-    @Test func reportThatCannotBePrintedIsToldOnStandardError() throws {
-        let scene = try MirrorScene(["a": "a"])
-        try scene.here(
-            ["apply", "source", "target"],
-            under: ["sh", "-c", "exec \"$@\" > /dev/full", "sh"]
-        ).expect(0, says: "No space left")
-        try scene.expectMirrored()
-    }
-
     /// The reader of a pipe has gone, as with `| head`. An inherited ignored signal would hide it.
-    @Test func reportThatNobodyReadsIsToldOnStandardError() throws {
+    private static let brokenPipe = """
+        mkfifo pipe
+        sleep 600 < pipe &
+        exec 3> pipe
+        kill $!
+        wait $! 2> /dev/null
+        exec env --default-signal=PIPE "$@" >&3
+        """
+
+    @Test(arguments: [("exec \"$@\" > /dev/full", "No space left"), (brokenPipe, "Broken pipe")])
+    func reportThatCannotBePrintedIsToldOnStandardError(script: String, text: String) throws {
         let scene = try MirrorScene(["a": "a"])
-        let script = """
-            mkfifo pipe
-            sleep 600 < pipe &
-            exec 3> pipe
-            kill $!
-            wait $! 2> /dev/null
-            exec env --default-signal=PIPE "$@" >&3
-            """
-        try scene.here(
-            ["apply", "source", "target"], under: ["sh", "-c", script, "sh"]
-        ).expect(0, says: "Broken pipe")
+        try scene.here(["apply", "source", "target"], under: ["sh", "-c", script, "sh"]).expect(0, says: text)
         try scene.expectMirrored()
     }
 }

@@ -34,11 +34,7 @@ struct UnreadAttributeTests {
                 #expect(getxattr(scene.path("target/ok"), "user.a", nil, 0) == 1)
             }
             try scene.run("apply", "source", "plain", "--no-xattrs").expect(0)
-        }
-    }
-
-    @Test func aManifestListsThemAndHasTheRest() throws {
-        try withManyNames { scene in
+            // A manifest lists them, too, and has the rest.
             try scene.run("manifest", "create", "source", "-o", "m.json").expect(
                 3, says: "f: its extended attributes cannot be read")
             #expect(try scene.run("manifest", "list", "m.json").output.contains("ok"))
