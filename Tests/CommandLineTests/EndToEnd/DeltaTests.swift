@@ -12,8 +12,6 @@ struct DeltaTests {
         return found
     }
 
-    private static let sides: [FarMachine.Side] = [.source, .target]
-
     /// A file, and an edit of it.
     private struct Editing {
         let path: String
@@ -100,7 +98,7 @@ struct DeltaTests {
         [], ["--digest", "--verify"], ["--exchange"], ["--checksum", "--threads", "1"], ["--no-sparse"],
     ]
 
-    @Test(arguments: sides, [1, 2, 3] as [UInt64])
+    @Test(arguments: FarMachine.Side.allCases, [1, 2, 3] as [UInt64])
     func whateverEditsTheCopyIsEqual(side: FarMachine.Side, seed: UInt64) throws {
         try followEdits(FarMachine(has: side).scene([:]), seed: seed, Self.ways)
     }
@@ -117,7 +115,7 @@ struct DeltaTests {
 
     // MARK: What goes over the line
 
-    @Test(arguments: sides) func onlyWhatDiffersGoesOver(side: FarMachine.Side) throws {
+    @Test(arguments: FarMachine.Side.allCases) func onlyWhatDiffersGoesOver(side: FarMachine.Side) throws {
         let line = try WireRecording(has: side)
         let scene = try line.far.scene([:])
         var image = Editing(path: scene.path("source/image"), random: SplitMix64(seed: 5))
@@ -226,7 +224,9 @@ struct DeltaTests {
     }
 
     /// The content of a large file waits until earlier answers are taken.
-    @Test(arguments: sides) func attributesOfANeighbourDoNotHoldUpALargeFile(side: FarMachine.Side) throws {
+    @Test(arguments: FarMachine.Side.allCases) func attributesOfANeighbourDoNotHoldUpALargeFile(
+        side: FarMachine.Side
+    ) throws {
         let scene = try FarMachine(has: side).scene(["a": "a", "b": .fifo()])
         let image = Editing(path: scene.path("source/c"), random: SplitMix64(seed: 5))
         try image.make(10 << 20)

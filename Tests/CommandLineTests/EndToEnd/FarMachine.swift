@@ -13,7 +13,7 @@ struct FarMachine {
     /// The side that is on the other machine, for `far`.
     private let side: Side
 
-    enum Side { case source, target }
+    enum Side: CaseIterable { case source, target }
 
     static let connection = #"exec sh -c "$far""#
 

@@ -12,48 +12,6 @@ struct PushTests {
 
     // MARK: The same as here
 
-    /// The output of a run without the times of the log and the name of the target.
-    private func said(_ run: CommandRun, _ scene: MirrorScene, _ target: String) -> [String] {
-        func plain(_ text: String) -> String {
-            let options = scene.far?.options.map { " \($0)" }.joined() ?? ""
-            return text.replacingOccurrences(of: options, with: "")
-                .replacingOccurrences(of: "'far:\(scene.path(target))'", with: "TARGET")
-                .replacingOccurrences(of: "far:\(scene.path(target))", with: "TARGET")
-                .replacingOccurrences(of: scene.path(target), with: "TARGET")
-                .replacingOccurrences(of: target, with: "TARGET")
-        }
-        return ["\(run.code)", plain(run.output), plain(run.errors)]
-    }
-
-    /// After each change, a push makes the same tree and the same output as an apply here.
-    @Test(arguments: 1...6) func treesAndOutputAreTheSameAsHere(seed: UInt64) throws {
-        let scene = try scene([:])
-        let far = scene.far
-        try scene.remove("source")
-        var tree = try DiskTree(scene.source, seed: seed)
-        try tree.grow(25)
-        let ways: [[String]] = [["-v"], ["--json"], [], ["--all", "--exchange", "-v"]]
-        for round in 0..<4 {
-            for options in [["plan"] + ways[round], ["plan", "--json"], ["apply"] + ways[round]] {
-                let limits = ["--max-delete", "unlimited", "--allow-empty-source"]
-                var said: [[String]] = []
-                for (target, machine) in [("there", far), ("here", nil)] {
-                    scene.far = machine
-                    let option =
-                        options[0] == "plan" ? options.filter { $0 != "--exchange" && $0 != "-v" } : options
-                    let run = try scene.run([option[0], "source", target] + option.dropFirst() + limits)
-                    scene.far = far
-                    said.append(self.said(run, scene, target))
-                }
-                #expect(said[0] == said[1], "seed \(seed), round \(round), \(options)")
-            }
-            let trees = try ["there", "here"].map { try TreeSnapshot(scene.path($0)) }
-            #expect(try trees[0].differences(from: TreeSnapshot(scene.source)) == [], "seed \(seed)")
-            #expect(trees[0].differences(from: trees[1]) == [], "seed \(seed)")
-            try tree.change(10)
-        }
-    }
-
     @Test func guardsRefuseWithTheCommandThatWasTyped() throws {
         let scene = try scene(FarMachine.tree)
         try scene.mirror()

@@ -48,7 +48,7 @@ struct RecordedSourceTests {
         #expect(requests.starts(with: ["open", "digests", "scan"]) && !requests.contains("list"))
     }
 
-    @Test(arguments: [FarMachine.Side.source, .target])
+    @Test(arguments: FarMachine.Side.allCases)
     func rightAfterTheFirstRunNothingIsListed(side: FarMachine.Side) throws {
         let recording = try WireRecording(has: side)
         let scene = try recording.far.scene(Self.tree)
@@ -60,7 +60,7 @@ struct RecordedSourceTests {
         #expect(connection.bytes.up < 1000 && connection.bytes.down < 1000, "\(connection.bytes)")
     }
 
-    @Test(arguments: [FarMachine.Side.source, .target])
+    @Test(arguments: FarMachine.Side.allCases)
     func nothingToDoCostsAFewHundredBytes(side: FarMachine.Side) throws {
         let (scene, recording) = try scene(Self.tree, side)
         let run = try scene.mirror()
@@ -93,7 +93,7 @@ struct RecordedSourceTests {
         #expect(try recording.last().requests == ["open", "digests"])
     }
 
-    @Test(arguments: [FarMachine.Side.source, .target])
+    @Test(arguments: FarMachine.Side.allCases)
     func oneChangedFileIsFoundOnTheWayDown(side: FarMachine.Side) throws {
         let (scene, recording) = try scene(Self.tree, side)
         try scene.append("er", to: "source/one/two/three/four/five/file")
@@ -108,7 +108,7 @@ struct RecordedSourceTests {
         #expect(bytes.up + bytes.down < 6000, "\(bytes)")
     }
 
-    @Test(arguments: [FarMachine.Side.source, .target])
+    @Test(arguments: FarMachine.Side.allCases)
     func aRenamedDirectoryIsOneMoveAndIsNotListed(side: FarMachine.Side) throws {
         let (scene, recording) = try scene(
             ["a": FarMachine.files(2000, of: 1), "b": ["c": "c"], "d": [:]], side)

@@ -12,7 +12,7 @@ struct RemoteTests {
 
     // MARK: The same as here
 
-    @Test(.needs(.root), arguments: [FarMachine.Side.source, .target])
+    @Test(.needs(.root), arguments: FarMachine.Side.allCases)
     func everythingThatAnApplyCarriesComesOver(side: FarMachine.Side) throws {
         let scene = try FarMachine(has: side).scene(FarMachine.tree)
         try scene.build(
@@ -29,28 +29,48 @@ struct RemoteTests {
         #expect(try run.json().actionLinesButTimes == ["move a -> b (renamed)"])
     }
 
-    /// After each change, the plan is the same as for the directory here.
-    @Test(arguments: 1...6) func plansAreTheSameAsOfADirectoryHere(seed: UInt64) throws {
-        let scene = try scene([:])
+    /// What a run says, without the other machine and the name of the target.
+    private func said(
+        _ run: CommandRun, _ scene: MirrorScene, _ far: FarMachine, _ target: String
+    ) -> [String] {
+        let options = far.options.map { " \($0)" }.joined()
+        func plain(_ text: String) -> String {
+            [scene.source, scene.path(target)].reduce(text.replacing(options, with: "")) {
+                $0.replacing("'far:\($1)'", with: $1).replacing("far:\($1)", with: $1)
+            }
+            .replacing(scene.path(target), with: "TARGET").replacing(target, with: "TARGET")
+        }
+        return ["\(run.code)", plain(run.output), plain(run.errors)]
+    }
+
+    /// After each change, a run makes the same tree and says the same as one between two directories here.
+    @Test(arguments: FarMachine.Side.allCases, 1...6 as ClosedRange<UInt64>)
+    func treesAndOutputAreTheSameAsHere(side: FarMachine.Side, seed: UInt64) throws {
+        let scene = try MirrorScene([:], inMemory: true)
+        let far = try FarMachine(has: side)
         try scene.remove("source")
         var tree = try DiskTree(scene.source, seed: seed)
         try tree.grow(25)
-        for _ in 0..<3 {
-            let far = scene.far
-            try scene.mirror("--max-delete", "unlimited", "--allow-empty-source", "--adopt")
-            scene.far = nil
-            try scene.run(
-                "apply", "source", "here", "--max-delete", "unlimited", "--allow-empty-source",
-                "--change-source"
-            ).expect(0)
+        let ways: [[String]] = [["-v"], ["--json"], [], ["--all", "--exchange", "-v"]]
+        for round in 0..<4 {
+            for options in [["plan"] + ways[round], ["plan", "--json"], ["apply"] + ways[round]] {
+                let limits = ["--max-delete", "unlimited", "--allow-empty-source"]
+                var said: [[String]] = []
+                for target in ["there", "here"] {
+                    scene.far = target == "there" ? far : nil
+                    let option =
+                        options[0] == "plan" ? options.filter { $0 != "--exchange" && $0 != "-v" } : options
+                    let run = try scene.run(
+                        [option[0], scene.source, scene.path(target)] + option.dropFirst() + limits)
+                    said.append(self.said(run, scene, far, target))
+                }
+                #expect(said[0] == said[1], "seed \(seed), round \(round), \(options)")
+            }
+            let trees = try ["there", "here"].map { try TreeSnapshot(scene.path($0)) }
+            #expect(try trees[0].differences(from: TreeSnapshot(scene.source)) == [], "seed \(seed)")
+            #expect(trees[0].differences(from: trees[1]) == [], "seed \(seed)")
             try tree.change(10)
-            let here = try scene.run("plan", "source", "here", "--json", "--max-delete", "unlimited").json()
-            scene.far = far
-            let there = try scene.run("plan", "source", "target", "--json", "--max-delete", "unlimited")
-                .json()
-            #expect(there.actionLines == here.actionLines, "seed \(seed)")
         }
-        try scene.mirror("--max-delete", "unlimited", "--allow-empty-source")
     }
 
     @Test(arguments: [
@@ -141,7 +161,7 @@ struct RemoteTests {
         try scene.expectMirrored()
     }
 
-    @Test(arguments: [FarMachine.Side.source, .target])
+    @Test(arguments: FarMachine.Side.allCases)
     func hundredsOfFilesAndALargeOneGoThroughASmallWindow(side: FarMachine.Side) throws {
         let scene = try FarMachine(has: side).scene([
             "many": .files(0..<700, named: "f") { String(repeating: "\($0) ", count: $0) }
