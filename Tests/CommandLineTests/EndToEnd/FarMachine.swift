@@ -125,6 +125,19 @@ extension FarMachine {
 }
 
 extension MirrorScene {
+    /// The command with the options for the other machine.
+    ///
+    /// - Parameter words: `far:NAME` is a path there, relative to the scene.
+    func there(_ words: [String]) throws -> CommandRun {
+        let options = try #require(far).options
+        let reaching = words.map {
+            $0.hasPrefix("far:") && !$0.hasPrefix("far:/") ? "far:\(path(String($0.dropFirst(4))))" : $0
+        }
+        return try here(reaching + options)
+    }
+
+    func there(_ words: String...) throws -> CommandRun { try there(words) }
+
     /// Adds all other kinds of content to the source of `FarMachine.tree`, and mirrors it.
     func mirrorEverything() throws {
         try link("source/Z2", to: "source/Z")

@@ -35,11 +35,9 @@ struct FarRestoreTests {
     private func restore(
         _ scene: MirrorScene, _ way: Way, _ words: [String], to directory: String? = nil
     ) throws -> CommandRun {
-        let (target, copy) = (scene.target, directory.map(scene.path))
-        return try scene.here(
-            ["snapshot", "restore", way == .pull ? "far:\(target)" : target] + words
-                + (copy.map { ["--to", way == .push ? "far:\($0)" : $0] } ?? [])
-                + #require(scene.far).options)
+        try scene.there(
+            ["snapshot", "restore", way == .pull ? "far:target" : scene.target] + words
+                + (directory.map { ["--to", way == .push ? "far:\($0)" : scene.path($0)] } ?? []))
     }
 
     private func restoreHere(

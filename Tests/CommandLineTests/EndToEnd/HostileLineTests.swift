@@ -16,10 +16,6 @@ struct HostileLineTests {
         return scene
     }
 
-    private func status(_ scene: MirrorScene) throws -> CommandRun {
-        try scene.here(["status", "far:\(scene.target)"] + #require(scene.far).options)
-    }
-
     /// The log, and the document.
     @Test(arguments: [3, 4])
     func outputThatNobodyAskedForEndsTheRun(stream: Int) throws {
@@ -27,7 +23,8 @@ struct HostileLineTests {
             if frame[4] == \(Frame.output):
                 return struct.pack("<I", 7) + bytes([\(Frame.output), \(stream)]) + b"xxxxxx"
             """
-        try status(scene(FarMachine.relay(back: back))).expect(69, says: "output that was not asked for")
+        try scene(FarMachine.relay(back: back)).there("status", "far:target").expect(
+            69, says: "output that was not asked for")
     }
 
     @Test func aLineOfTheLogIsBounded() throws {

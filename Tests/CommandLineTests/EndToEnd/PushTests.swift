@@ -203,54 +203,15 @@ struct PushTests {
             ["--keep-last", "1"], ["--retention", "default"], ["--max-delete", "unlimited"],
             ["--allow-empty-source"], ["--adopt"], ["--change-source"], ["--delete-targets"],
         ] {
-            let far = try #require(scene.far)
-            try scene.here(
-                ["apply", "source", "far:target"] + options + far.options
-            ).expect(4, says: "append-only")
+            try scene.there(["apply", "source", "far:target"] + options).expect(4, says: "append-only")
         }
-        func there(_ words: String...) throws -> CommandRun {
-            try scene.here(words + #require(scene.far).options)
-        }
-        let empty = try there("apply", "empty", "far:target").expect(4, says: "another key")
+        let empty = try scene.there("apply", "empty", "far:target").expect(4, says: "another key")
         #expect(!empty.errors.contains("--allow-empty-source"), "\(empty.errors)")
-        try there("snapshot", "prune", "far:target", "--keep-last", "1").expect(4, says: "append-only")
+        try scene.there("snapshot", "prune", "far:target", "--keep-last", "1").expect(4, says: "append-only")
         #expect(try count() == all + 1)
-        #expect(try there("undo", "far:target").code == 0)
+        #expect(try scene.there("undo", "far:target").code == 0)
         #expect(try scene.text("target/a") == "012345")
         #expect(try count() == all + 2)
-    }
-
-    // MARK: Other commands
-
-    @Test func everyCommandThatNamesATargetWorksThere() throws {
-        let scene = try scene(["a": "a", "b": ["c": "c"]])
-        try scene.mirror()
-        try scene.append("more", to: "source/a")
-        try scene.mirror()
-        let far = try #require(scene.far)
-        let there = "far:\(scene.target)"
-        func compare(_ words: [String], _ rest: [String] = []) throws {
-            let remote = try scene.here(words + [there] + rest + far.options)
-            let local = try scene.here(words + [scene.target] + rest)
-            #expect(remote.code == local.code, "\(words): \(remote.errors)")
-            #expect(remote.output.replacing(there, with: scene.target) == local.output, "\(words)")
-            #expect(remote.errors == local.errors, "\(words)")
-        }
-        for words in [
-            ["status"], ["status", "--json"], ["snapshot", "list"], ["snapshot", "list", "--json"],
-            ["snapshot", "list", "--ids"], ["snapshot", "verify"], ["manifest", "show"],
-            ["manifest", "list"], ["manifest", "list", "--null"], ["manifest", "export"], ["recover"],
-            ["snapshot", "prune"],
-        ] { try compare(words) }
-        try compare(["snapshot", "show"], ["latest"])
-        try compare(["snapshot", "diff"], ["latest~1", "latest"])
-        try compare(["snapshot", "log"], ["a"])
-        try compare(["snapshot", "find"], ["c"])
-        try compare(["snapshot", "create"], ["--label", "now"])
-        try scene.here(["undo", there, "-v"] + far.options).expect(0, prints: "~ a")
-        #expect(try scene.text("target/a") == "a")
-        try scene.here(["snapshot", "restore", there, "latest~1", "--in-place"] + far.options).expect(0)
-        #expect(try scene.text("target/a") == "amore")
     }
 
     // MARK: Saved plans and jobs
