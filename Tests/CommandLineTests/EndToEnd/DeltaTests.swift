@@ -95,7 +95,8 @@ struct DeltaTests {
     }
 
     private static let ways = [
-        [], ["--digest", "--verify"], ["--exchange"], ["--checksum", "--threads", "1"], ["--no-sparse"],
+        [], ["--digest", "--verify"], ["--exchange"], ["--trust-manifest"], ["--checksum", "--threads", "1"],
+        ["--no-sparse"],
     ]
 
     @Test(arguments: FarMachine.Side.allCases, [1, 2, 3] as [UInt64])

@@ -134,6 +134,7 @@ struct FarRestoreTests {
     @Test func aTargetHereIsRestoredToItsSourceThere() throws {
         let scene = try FarMachine(has: .source).scene(["a": "a", "b": "b"])
         try scene.mirror()
+        try scene.run("status", "target").expect(prints: "far:\(scene.source)")
         try scene.remove("source/a")
         try scene.mirror()
         let far = try #require(scene.far)

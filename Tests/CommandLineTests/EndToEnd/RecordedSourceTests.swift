@@ -168,6 +168,8 @@ struct RecordedSourceTests {
         #expect(try recording.last().requests.contains("digest"))
         let manifest = try scene.text("target/.fsync-lite/manifest.json")
         #expect(manifest.components(separatedBy: "sha256:").count == 3)
+        let verified = try scene.run("manifest", "verify", "--digest", "target", "target").expect(0)
+        #expect(!verified.output.contains("without"), "\(verified.output)")
         try scene.mirror("--digest")
         #expect(try recording.last().requests == ["open", "digests"])
     }

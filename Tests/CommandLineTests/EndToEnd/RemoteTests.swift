@@ -112,32 +112,6 @@ struct RemoteTests {
         #expect(!run.output.contains("b.o"), "\(run.output.suffix(200))")
     }
 
-    @Test func digestsAreThoseOfADirectoryHere() throws {
-        let scene = try scene(FarMachine.tree)
-        try scene.mirror()
-        ClockTick.pass()
-        // Both ends compute the digests of existing files.
-        try scene.mirror("--digest", "--verify")
-        try scene.build(["new": "new"], at: "source")
-        try scene.mirror("--digest", "--verify")
-        let verified = try scene.run("manifest", "verify", "--digest", "target", "target").expect(0)
-        #expect(!verified.output.contains("without"), "\(verified.output)")
-        let manifest = try scene.text("target/.fsync-lite/manifest.json")
-        #expect(
-            manifest.split(separator: "\n").filter { $0.contains("\"type\":\"file\"") }.allSatisfy {
-                $0.contains("sha256:")
-            })
-    }
-
-    @Test func withTheManifestTrustedOrByAnExchange() throws {
-        let scene = try scene(FarMachine.tree)
-        try scene.mirror("--exchange")
-        try scene.append("more", to: "source/a/one")
-        try scene.mirror("--trust-manifest")
-        try scene.remove("source/zero")
-        try scene.mirror("--exchange")
-    }
-
     @Test func aSavedPlanIsCarriedOutOrRefused() throws {
         let scene = try scene(FarMachine.tree)
         try scene.run("plan", "source", "target", "--out", "plan.json").expect(0)
@@ -278,26 +252,6 @@ struct RemoteTests {
         try scene.here(
             ["apply", "--", "-oProxyCommand=x:/y", "target"]
         ).expect(64, says: "which ssh would read as an option")
-    }
-
-    @Test func theSameDirectoryOfThisMachineIsNoTarget() throws {
-        let scene = try scene(["a": ["b": "b"]])
-        for (target, text) in [
-            ("source", "are the same directory"), ("source/a", "the target lies inside the source"),
-            ("source/a/new", "the target lies inside the source"), (".", "the source lies inside the target"),
-        ] {
-            try scene.run("apply", "source", target, "--adopt").expect(4, says: text)
-        }
-    }
-
-    @Test func theFarDirectoryIsNotTakenForOneOfHere() throws {
-        let scene = try scene(FarMachine.tree)
-        try scene.mirror()
-        try scene.run("status", "target").expect(prints: "far:\(scene.source)")
-        try scene.remove("source/zero")
-        let restored = try scene.run(
-            ["snapshot", "restore", "target", "latest", "zero", "--to-source"] + #require(scene.far).options)
-        #expect(restored.code == 0 && scene.exists("source/zero"), "\(restored.errors)")
     }
 
     // MARK: A line that drops

@@ -295,25 +295,6 @@ struct SourcesTests {
         try expectRefused(scene, nil, saying: "the source \"etc\"")
     }
 
-    @Test(arguments: Place.allCases) func nestedSourcesAndTargetsAreRefused(place: Place) throws {
-        let scene = try scene(place)
-        for (sources, text) in [
-            (
-                ["etc": "source/etc", "sub": "source/etc/sub"],
-                "the source \"sub\" lies inside the source \"etc\""
-            ),
-            (
-                ["etc": "source/etc", "same": "source/etc"],
-                "the source \"etc\" lies inside the source \"same\", or is the same"
-            ),
-            (["etc": "source/etc", "here": "."], "the target lies inside the source \"here\""),
-        ] as [(KeyValuePairs, String)] {
-            try configure(scene, sources)
-            try run(scene, "run", "all", "--create-target").expect(4, says: "all: refused: \(text)")
-        }
-        #expect(!scene.exists("target"))
-    }
-
     @Test func restoringIntoSourcesIsRefused() throws {
         let scene = try scene()
         try mirror(scene, "--create-target")
