@@ -138,8 +138,8 @@ extension MirrorScene {
 
     func there(_ words: String...) throws -> CommandRun { try there(words) }
 
-    /// Adds all other kinds of content to the source of `FarMachine.tree`, and mirrors it.
-    func mirrorEverything() throws {
+    /// Adds all other kinds of content to the source of `FarMachine.tree`.
+    func buildEverything() throws {
         try link("source/Z2", to: "source/Z")
         try setAttribute("user.note", "hello", of: "source/a/one")
         try setAttribute("trusted.note", "root", of: "source/a/two")
@@ -149,8 +149,5 @@ extension MirrorScene {
         try HostCommand.run("mknod", path("source/null"), "c", "1", "3")
         try setOwner(12, 34, of: "source/a/one")
         try setTime(TreeTime(-5, 123_456_789), of: "source/empty")
-        try mirrorAll()
-        #expect(try status("target/sparse").st_blocks < 1000)
-        #expect(try status("target/Z").st_ino == status("target/Z2").st_ino)
     }
 }

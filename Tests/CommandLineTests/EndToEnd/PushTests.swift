@@ -56,51 +56,34 @@ struct PushTests {
 
     // MARK: A line that drops
 
-    /// Checks that the target is one of two trees, and that the next run succeeds.
-    /// - Parameter size: in bytes.
-    private func expectOldOrNew(
-        _ scene: MirrorScene, _ before: TreeSnapshot, _ run: CommandRun, _ what: String
-    ) throws {
-        let now = try TreeSnapshot(scene.target)
-        let isNew = try now.differences(from: TreeSnapshot(scene.source)) == []
-        let isOld = now.differences(from: before) == []
-        #expect(isNew || isOld, "\(what): \(run.errors)")
-        #expect([0, 1, 6, 69].contains(run.code), "\(what): \(run.errors)")
-        if run.code == 0 { #expect(isNew, "\(what)") }
-        if run.errors.contains("the target is unchanged") { #expect(isOld, "\(what): \(run.errors)") }
-        scene.far = try FarMachine(has: .target)
-        try scene.mirror()
-    }
+    /// The output of one end stops after so many bytes.
+    private static let lostLines: [String] =
+        [1, 20, 60, 100, 150, 200, 300, 600, 1000, 1100, 1200, 1300, 5000].map {
+            #"sh -c "$far" | { stdbuf -o0 head -c \#($0); kill $$; }"#
+        }
+        + [1, 20, 60, 200, 250, 300, 600, 2000, 20_000, 100_000, 160_000, 170_000, 300_000].map {
+            #"stdbuf -i0 -o0 head -c \#($0) | sh -c "$far""#
+        }
 
-    /// A push over a connection that ends early.
-    private func expectOldOrNew(through connection: String, _ what: String) throws {
+    @Test(.needs(.tool("stdbuf")), arguments: lostLines)
+    func aLostLineLeavesTheOldTreeOrTheNewOneAndTheNextRunEnds(line: String) throws {
         let scene = try scene(["old": "old"])
         try scene.mirror()
         let before = try TreeSnapshot(scene.target)
         try scene.build(FarMachine.files(40, of: 4000), at: "source/many")
-        scene.far = try FarMachine(connection, has: .target)
+        scene.far = try FarMachine(line, has: .target)
         let run = try scene.apply("-v")
         // The other end may still be running.
         try HostCommand.run("flock", scene.target, "true")
-        try expectOldOrNew(scene, before, run, what)
-    }
-
-    /// The output of the other end stops after so many bytes.
-    @Test(
-        .needs(.tool("stdbuf")),
-        arguments: [1, 20, 60, 100, 150, 200, 300, 600, 1000, 1100, 1200, 1300, 5000])
-    func aLineLostOnTheWayBackLeavesTheOldTreeOrTheNewOne(bytes: Int) throws {
-        try expectOldOrNew(
-            through: #"sh -c "$far" | { stdbuf -o0 head -c \#(bytes); kill $$; }"#, "\(bytes) bytes back")
-    }
-
-    /// The output of this end stops after so many bytes.
-    @Test(
-        .needs(.tool("stdbuf")),
-        arguments: [1, 20, 60, 200, 250, 300, 600, 2000, 20_000, 100_000, 160_000, 170_000, 300_000])
-    func aLineLostOnTheWayThereLeavesTheOldTreeOrTheNewOne(bytes: Int) throws {
-        try expectOldOrNew(
-            through: #"stdbuf -i0 -o0 head -c \#(bytes) | sh -c "$far""#, "\(bytes) bytes there")
+        let now = try TreeSnapshot(scene.target)
+        let isNew = try now.differences(from: TreeSnapshot(scene.source)) == []
+        let isOld = now.differences(from: before) == []
+        #expect(isNew || isOld, "\(run.errors)")
+        #expect([0, 1, 6, 69].contains(run.code), "\(run.errors)")
+        if run.code == 0 { #expect(isNew) }
+        if run.errors.contains("the target is unchanged") { #expect(isOld, "\(run.errors)") }
+        scene.far = try FarMachine(has: .target)
+        try scene.mirror()
     }
 
     @Test(arguments: ["exit 255", "echo no >&2; exit 127", "printf 'Welcome\n'; exec sh -c \"$far\""])
