@@ -190,38 +190,32 @@ struct DeltaTests {
             "truncate -s 5M FILE",
         ])
     func aFileThatChangesMeanwhileIsSentAnew(edit: String) throws {
-        let directory = try TemporaryDirectory(inMemory: true)
-        let file = "\(directory.path)/source/image"
-        let edited = edit.replacingOccurrences(of: "FILE", with: file)
-        try edited.write(toFile: "\(directory.path)/edit", atomically: false, encoding: .utf8)
+        let scene = try FarMachine().scene([:])
+        let plain = scene.far
+        let image = Editing(path: scene.path("source/image"), random: SplitMix64(seed: 5))
+        let edited = edit.replacingOccurrences(of: "FILE", with: image.path)
+        try edited.write(toFile: scene.path("edit"), atomically: false, encoding: .utf8)
+        try image.make(8 << 20)
+        try scene.mirror()
+        try image.make(8 << 20)
+        func content(_ name: String) throws -> Data {
+            try Data(contentsOf: URL(fileURLWithPath: scene.path(name)))
+        }
+        let before = try content("source/image")
         let up =
             "perl -e '$| = 1; while (sysread(STDIN, $b, 65536)) { $n += length $b; "
-            + "if ($n > 6000 && !$d++) { system(\"sh \(directory.path)/edit\") } syswrite(STDOUT, $b) }'"
-        let machine = try FarMachine("\(up) | sh -c \"$far\"")
-        let image = Editing(path: file, random: SplitMix64(seed: 5))
-        try HostCommand.run("mkdir", "\(directory.path)/source")
-        try image.make(8 << 20)
-        func apply(_ options: [String]) throws -> CommandRun {
-            try CommandRun(
-                ["apply", "far:\(directory.path)/source", "target"] + options, in: directory.path)
-        }
-        let plain = try FarMachine()
-        #expect(try apply(plain.options).code == 0)
-        try image.make(8 << 20)
-        let before = try Data(contentsOf: URL(fileURLWithPath: file))
-        let run = try apply(machine.options).expect(0)
-        let (now, target) = (
-            try Data(contentsOf: URL(fileURLWithPath: file)),
-            try Data(contentsOf: URL(fileURLWithPath: "\(directory.path)/target/image"))
-        )
+            + "if ($n > 6000 && !$d++) { system(\"sh \(scene.path("edit"))\") } syswrite(STDOUT, $b) }'"
+        scene.far = try FarMachine("\(up) | sh -c \"$far\"")
+        let run = try scene.apply().expect(0)
+        let (now, target) = try (content("source/image"), content("target/image"))
         #expect(now != before)
         if now.count > before.count {
             #expect(target == before && run.errors.contains("grew while it was copied"), "\(run.errors)")
         } else {
             #expect(target == now)
         }
-        #expect(try apply(plain.options).code == 0)
-        #expect(try Data(contentsOf: URL(fileURLWithPath: "\(directory.path)/target/image")) == now)
+        scene.far = plain
+        try scene.mirror()
     }
 
     /// The content of a large file waits until earlier answers are taken.
