@@ -116,13 +116,20 @@ struct DeltaTests {
 
     // MARK: What goes over the line
 
+    /// A mirror with one file of random bytes.
+    private func mirroredImage(_ size: Int, _ far: FarMachine) throws -> (MirrorScene, Editing) {
+        let scene = try far.scene([:])
+        let image = Editing(path: scene.path("source/image"), random: SplitMix64(seed: 5))
+        try image.make(size)
+        try scene.mirror()
+        return (scene, image)
+    }
+
     @Test(arguments: FarMachine.Side.allCases) func onlyWhatDiffersGoesOver(side: FarMachine.Side) throws {
         let line = try WireRecording(has: side)
-        let scene = try line.far.scene([:])
-        var image = Editing(path: scene.path("source/image"), random: SplitMix64(seed: 5))
-        try image.make(64 << 20)
-        try scene.mirror()
+        let (scene, made) = try mirroredImage(64 << 20, line.far)
         #expect(try line.size > 64 << 20)
+        var image = made
         // 1 % of its pieces.
         let count = (64 << 20) / 4096 / 100
         try image.overwrite(pieces: count)
@@ -133,10 +140,7 @@ struct DeltaTests {
 
     @Test func afterALongChangeTheRestMatchesAgain() throws {
         let line = try WireRecording()
-        let scene = try line.far.scene([:])
-        let image = Editing(path: scene.path("source/image"), random: SplitMix64(seed: 5))
-        try image.make(64 << 20)
-        try scene.mirror()
+        let (scene, image) = try mirroredImage(64 << 20, line.far)
         try HostCommand.run(
             "dd", "if=/dev/urandom", "of=\(image.path)", "bs=1M", "seek=10", "count=20", "conv=notrunc",
             "status=none")
@@ -147,11 +151,8 @@ struct DeltaTests {
     /// The hole is in the part that is sent without hashes.
     @Test func whereNothingMatchesTheRestIsSentWhole() throws {
         let line = try WireRecording()
-        let scene = try line.far.scene([:])
-        let image = Editing(path: scene.path("source/image"), random: SplitMix64(seed: 5))
         let size = 100 << 20
-        try image.make(size)
-        try scene.mirror()
+        let (scene, image) = try mirroredImage(size, line.far)
         try image.make(size)
         try HostCommand.run(
             "fallocate", "--punch-hole", "--keep-size", "-o", "\(95 << 20)", "-l", "1000000",
@@ -169,10 +170,7 @@ struct DeltaTests {
             down:
                 "perl -e '$| = 1; while (sysread(STDIN, $b, 65536)) { $d ||= $b =~ s/MARK-A/MARK-B/; syswrite(STDOUT, $b) }'"
         )
-        let scene = try line.far.scene([:])
-        let image = Editing(path: scene.path("source/image"), random: SplitMix64(seed: 5))
-        try image.make(1 << 20)
-        try scene.mirror()
+        let (scene, _) = try mirroredImage(1 << 20, line.far)
         try scene.append("MARK-A", to: "source/image")
         try scene.build(["a": "a", "other": "other"], at: "source")
         try scene.mirror()
@@ -190,13 +188,10 @@ struct DeltaTests {
             "truncate -s 5M FILE",
         ])
     func aFileThatChangesMeanwhileIsSentAnew(edit: String) throws {
-        let scene = try FarMachine().scene([:])
+        let (scene, image) = try mirroredImage(8 << 20, FarMachine())
         let plain = scene.far
-        let image = Editing(path: scene.path("source/image"), random: SplitMix64(seed: 5))
         let edited = edit.replacingOccurrences(of: "FILE", with: image.path)
         try edited.write(toFile: scene.path("edit"), atomically: false, encoding: .utf8)
-        try image.make(8 << 20)
-        try scene.mirror()
         try image.make(8 << 20)
         func content(_ name: String) throws -> Data {
             try Data(contentsOf: URL(fileURLWithPath: scene.path(name)))

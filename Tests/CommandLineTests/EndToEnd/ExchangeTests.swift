@@ -225,7 +225,7 @@ struct ExchangeTests {
         #expect(found == old || found == new)
         try scene.run("recover", "target").expect(0)
         try scene.run("snapshot", "verify", "target").expect(0)
-        let steps = try scene.run("snapshot", "list", "target", "--ids").lines.count
+        let steps = try scene.snapshots().count
         for (step, tree) in [(steps == 4 ? 1 : 0, new), (steps == 4 ? 0 : 1, old)] {
             try scene.run("snapshot", "restore", "target", "latest~\(step)", "--to", "copy\(step)").expect(0)
             #expect(try TreeSnapshot(scene.path("copy\(step)")).differences(from: tree) == [])

@@ -5,11 +5,15 @@ import Testing
 
 @Suite("Runs that overlap on one target")
 struct OverlappingRunsTests {
-    private func changingScene() throws -> MirrorScene {
-        let scene = try MirrorScene(
+    private func scene() throws -> MirrorScene {
+        try MirrorScene(
             ["edited": .files(0..<60, "old"), "moved": .files(0..<40, "moving"), "gone": "gone"],
             inMemory: true
         ).mirrored()
+    }
+
+    private func changingScene() throws -> MirrorScene {
+        let scene = try scene()
         try change(scene, 0)
         return scene
     }
@@ -25,9 +29,7 @@ struct OverlappingRunsTests {
 
     @Test(arguments: [2, 4, 8])
     func oneWinsAndTheOthersAre75(count: Int) throws {
-        let scene = try MirrorScene(
-            ["edited": .files(0..<60, "old"), "moved": .files(0..<40, "moving")], inMemory: true
-        ).mirrored()
+        let scene = try scene()
         for round in 0..<4 {
             try change(scene, round)
             let all = try (0..<count).map { _ in
@@ -231,10 +233,7 @@ struct OverlappingRunsTests {
 
     /// Without stops, at random moments.
     @Test func readersInALoopBesideAppliesAreConsistent() throws {
-        let scene = try MirrorScene(
-            ["edited": .files(0..<60, "old"), "moved": .files(0..<40, "moving"), "gone": "gone"],
-            inMemory: true
-        ).mirrored()
+        let scene = try scene()
         for round in 0..<8 {
             let oldList = try listed(scene).output
             try change(scene, round)

@@ -189,17 +189,14 @@ struct PrepareTests {
         let scene = try scene()
         try scene.mirror("--keep-last", "1")
         try scene.append("+", to: "source/a")
-        func snapshots() throws -> Int {
-            try scene.run("snapshot", "list", "--ids", "target").output.split(separator: "\n").count
-        }
-        #expect(try snapshots() == 2)
+        #expect(try scene.snapshots().count == 2)
         let id = try prepare(scene, ["--keep-last", "0"])
-        #expect(try snapshots() == 2)
+        #expect(try scene.snapshots().count == 2)
         #expect(try scene.run("snapshot", "create", "target", "--label", "good").code == 0)
         #expect(try scene.run("snapshot", "prune", "target").code == 0)
         try commit(scene, id)
         // The label keeps one, and the rule none.
-        #expect(try snapshots() == 2)
+        #expect(try scene.snapshots().count == 2)
         #expect(try scene.run("snapshot", "list", "target").output.contains("good"))
     }
 
@@ -309,9 +306,7 @@ struct PrepareTests {
         let document = "target/.fsync-lite/stage/\(id)/prepared.json"
         let text = try scene.text(document)
             .replacing(#""new_parent":0,"new_name":"new""#, with: #""new_parent":3,"new_name":"new""#)
-        let start = try #require(text.range(of: #""checksum":"#)).upperBound
-        try Data(ManifestText.sealed(Array(text[..<start].utf8)))
-            .write(to: URL(fileURLWithPath: scene.path(document)))
+        try scene.seal(text, as: document)
         let before = try scene.wholeTarget()
         try scene.run("commit", "target", id).expect(65, says: "outside of the tree")
         #expect(try scene.wholeTarget().touched(since: before) == [])

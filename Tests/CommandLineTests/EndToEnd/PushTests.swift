@@ -113,21 +113,12 @@ struct PushTests {
 
     // MARK: Keys that may do less
 
-    private func keyed(_ scene: MirrorScene, _ options: String) throws {
-        scene.far = try FarMachine(serving: options, in: scene.directory.path)
-    }
-
-    private func apply(_ scene: MirrorScene, _ target: String, _ options: String...) throws -> CommandRun {
-        let far = try #require(scene.far)
-        return try scene.here(["apply", "source", "far:\(target)"] + options + far.options)
-    }
-
     @Test func aKeyForReadingWritesNothing() throws {
         let scene = try scene(["a": "a"])
         try scene.mirror()
         try scene.append("more", to: "source/a")
-        try keyed(scene, "--read-only")
-        try apply(scene, "target").expect(4, says: "for reading only")
+        scene.far = try FarMachine(serving: "--read-only", in: scene.directory.path)
+        try scene.apply().expect(4, says: "for reading only")
         #expect(try scene.text("target/a") == "a")
         try scene.plan().expect(0, prints: "~ a")
     }
@@ -142,13 +133,17 @@ struct PushTests {
             at: "there")
         try scene.setMode(0o700, of: "there/in")
         let restriction = scene.path("there/in")
-        try keyed(scene, #"--restrict "\#(restriction)""#)
+        scene.far = try FarMachine(serving: #"--restrict "\#(restriction)""#, in: scene.directory.path)
+        let key = try #require(scene.far).options
+        func apply(_ path: String, _ options: String...) throws -> CommandRun {
+            try scene.here(["apply", "source", "far:\(path)"] + options + key)
+        }
         for path in [
             "/tmp/x", "..", "../out", "sub/..", "link", "link/x", "own/x", ".", restriction,
             "\(restriction)/..",
             scene.path("there/in2/x"), scene.path("there/out"),
         ] {
-            let run = try apply(scene, path, "--adopt", "--create-parents").expect(4)
+            let run = try apply(path, "--adopt", "--create-parents").expect(4)
             if path.hasPrefix("link") {
                 #expect(run.errors.contains("outside of the served directory"), "\(run.errors)")
             }
@@ -158,30 +153,27 @@ struct PushTests {
             #expect(names == [], "\(path)")
         }
         for path in ["one", "\(restriction)/two", "new/deep/three"] {
-            try apply(scene, path, "--create-parents").expect(0)
+            try apply(path, "--create-parents").expect(0)
         }
         for name in ["one", "two", "new/deep/three"] { #expect(try scene.text("there/in/\(name)/a") == "a") }
-        #expect(try apply(scene, "one", "--exchange", "--json").code == 0)
+        #expect(try apply("one", "--exchange", "--json").code == 0)
         try scene.setMode(0o755, of: "there/in")
-        try apply(scene, "one").expect(4, says: "chmod 700")
+        try apply("one").expect(4, says: "chmod 700")
     }
 
     @Test func anAppendOnlyKeyKeepsTheHistory() throws {
         let scene = try scene(["a": "0"])
-        try keyed(scene, "--append-only")
+        scene.far = try FarMachine(serving: "--append-only", in: scene.directory.path)
         for number in 1...5 {
             try scene.append("\(number)", to: "source/a")
-            #expect(try apply(scene, "target").code == 0)
+            #expect(try scene.apply().code == 0)
         }
         try scene.build([:], at: "empty")
-        func count() throws -> Int {
-            try scene.run("snapshot", "list", "--ids", "target").output.split(separator: "\n").count
-        }
-        let all = try count()
+        let all = try scene.snapshots().count
         try scene.build(["settings.json": .file(#"{"keep_last": 1}"#, mode: 0o600)], at: "target/.fsync-lite")
         try scene.append("6", to: "source/a")
-        #expect(try apply(scene, "target").code == 0)
-        #expect(try count() == all + 1)
+        #expect(try scene.apply().code == 0)
+        #expect(try scene.snapshots().count == all + 1)
         for options in [
             ["--keep-last", "1"], ["--retention", "default"], ["--max-delete", "unlimited"],
             ["--allow-empty-source"], ["--adopt"], ["--change-source"], ["--delete-targets"],
@@ -191,10 +183,10 @@ struct PushTests {
         let empty = try scene.there("apply", "empty", "far:target").expect(4, says: "another key")
         #expect(!empty.errors.contains("--allow-empty-source"), "\(empty.errors)")
         try scene.there("snapshot", "prune", "far:target", "--keep-last", "1").expect(4, says: "append-only")
-        #expect(try count() == all + 1)
+        #expect(try scene.snapshots().count == all + 1)
         #expect(try scene.there("undo", "far:target").code == 0)
         #expect(try scene.text("target/a") == "012345")
-        #expect(try count() == all + 2)
+        #expect(try scene.snapshots().count == all + 2)
     }
 
     // MARK: Saved plans and jobs

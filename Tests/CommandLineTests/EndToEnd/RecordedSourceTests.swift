@@ -18,12 +18,12 @@ struct RecordedSourceTests {
 
     /// A mirror in which nothing is racy any more, with recorded connections.
     private func scene(
-        _ tree: TreeLiteral = tree, _ side: FarMachine.Side = .source, _ options: String...
+        _ tree: TreeLiteral = tree, _ side: FarMachine.Side = .source
     ) throws -> (MirrorScene, WireRecording) {
         let recording = try WireRecording(has: side)
         let scene = try recording.far.scene(tree)
-        try scene.run(["apply", "source", "target"] + options).expect(0)
-        try scene.settle(options)
+        try scene.apply().expect(0)
+        try scene.settle()
         return (scene, recording)
     }
 
