@@ -236,7 +236,6 @@ struct FarCommandTests {
 
     @Test func targetsOfSeveralMachinesAreOneTable() throws {
         let scene = try scene()
-        let far = try #require(scene.far)
         let settings = #"""
             {"jobs": {
               "here": {"source": "\#(scene.source)", "target": "\#(scene.target)"},
@@ -245,7 +244,7 @@ struct FarCommandTests {
             """#
         try scene.build(["settings.json": .file(settings)], at: "etc")
         func status(_ words: String...) throws -> CommandRun {
-            try scene.here(["status"] + words + ["--settings", "etc/settings.json"] + far.options)
+            try scene.there(["status"] + words + ["--settings", "etc/settings.json"])
         }
         func cells(_ line: Substring?) -> [Substring] {
             Array((line ?? "").split(separator: " ", omittingEmptySubsequences: true).dropFirst())

@@ -17,6 +17,11 @@ struct FarMachine {
 
     static let connection = #"exec sh -c "$far""#
 
+    /// Types of frames.
+    enum Frame {
+        static let data = 5, output = 11, ready = 12, outcome = 13, go = 15
+    }
+
     /// Passes each frame on, or the result of a function in Python. `far` is the process of the other end.
     /// `passed[type]` is an event for the types of frames that were passed on.
     ///

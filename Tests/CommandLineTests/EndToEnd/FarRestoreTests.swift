@@ -137,10 +137,8 @@ struct FarRestoreTests {
         try scene.run("status", "target").expect(prints: "far:\(scene.source)")
         try scene.remove("source/a")
         try scene.mirror()
-        let far = try #require(scene.far)
         func back(_ words: String...) throws -> CommandRun {
-            try scene.here(
-                ["snapshot", "restore", "target", "latest~1", "a", "--to-source"] + words + far.options)
+            try scene.there(["snapshot", "restore", "target", "latest~1", "a", "--to-source"] + words)
         }
         #expect(try back("--dry-run").code == 0 && !scene.exists("source/a"))
         #expect(try back().code == 0)
@@ -223,13 +221,11 @@ struct FarRestoreTests {
         try scene.expectSame("there", as: "here")
     }
 
-    /// The type of frames with content.
-    private static let data = 5
-
     @Test(.needs(.tool("python3"))) func aLostLineLeavesNothing() throws {
         let scene = try scene()
         scene.far = try FarMachine(
-            FarMachine.firstly(FarMachine.relay(back: "if frame[4] == \(Self.data): os._exit(1)")),
+            FarMachine.firstly(
+                FarMachine.relay(back: "if frame[4] == \(FarMachine.Frame.data): os._exit(1)")),
             has: .target)
         let run = try restore(scene, .pull, ["latest~2"], to: "there")
         #expect(run.code == 69 && !scene.exists("there/docs"), "\(run.code) \(run.errors)")
@@ -246,7 +242,7 @@ struct FarRestoreTests {
         scene.far = try FarMachine(
             FarMachine.relay(
                 back: """
-                    if frame[4] == \(Self.data) and not os.path.exists("\(code)"):
+                    if frame[4] == \(FarMachine.Frame.data) and not os.path.exists("\(code)"):
                         open("\(code)", "w").write(str(subprocess.call(\(words), stdout=subprocess.DEVNULL)))
                     """
             ).replacing("exec python3", with: "\(isOfKey ? "SSH_ORIGINAL_COMMAND=x " : "")exec python3"),

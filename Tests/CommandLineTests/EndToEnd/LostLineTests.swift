@@ -5,15 +5,10 @@ import Testing
 /// The connection to a target's machine is lost after `go`.
 @Suite("A line that is lost during the commit", .needs(.tool("python3")))
 struct LostLineTests {
-    /// Types of frames.
-    private enum Frame {
-        static let output = 11, ready = 12, outcome = 13, go = 15
-    }
-
     /// The other end continues to its end, and its outcome is lost.
     private static let lostAnswer = FarMachine.relay(
         back: """
-            if frame[4] in (\(Frame.output), \(Frame.outcome)):
+            if frame[4] in (\(FarMachine.Frame.output), \(FarMachine.Frame.outcome)):
                 far.wait()
                 os._exit(1)
             """)
@@ -46,7 +41,7 @@ struct LostLineTests {
 
     @Test func withoutTheWordTheOldTreeStays() throws {
         let scene = try scene(
-            FarMachine.relay(there: "if frame[4] == \(Frame.go): os._exit(1)"))
+            FarMachine.relay(there: "if frame[4] == \(FarMachine.Frame.go): os._exit(1)"))
         expectUnknown(try scene.apply(), scene.target)
         #expect(try scene.text("target/a") == "a")
         #expect(try scene.there("recover", "far:target").code == 0)
@@ -87,7 +82,7 @@ struct LostLineTests {
     }
 
     @Test func aLineThatIsLostBeforeLeavesTheOldTree() throws {
-        let scene = try scene(FarMachine.relay(back: "if frame[4] == \(Frame.ready): os._exit(1)"))
+        let scene = try scene(FarMachine.relay(back: "if frame[4] == \(FarMachine.Frame.ready): os._exit(1)"))
         try scene.apply().expect(69, says: "the target is unchanged")
     }
 }

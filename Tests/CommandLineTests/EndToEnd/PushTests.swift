@@ -193,24 +193,20 @@ struct PushTests {
 
     @Test func aSavedPlanIsOfThisMachineAndCarriedOutThere() throws {
         let scene = try scene(["a": "a", "b": ["c": "c"], "x.o": "o"])
-        let far = try #require(scene.far)
         try scene.build(["list": "*.o\n"], at: "lists")
         try scene.plan("--out", "plan.json", "--exclude-from", "lists/list").expect(
             0, says: "to carry it out: fsync-lite apply --plan plan.json")
         #expect(try scene.text("plan.json").contains("\"source\":\"\(scene.source)\""))
-        scene.far = nil
         try scene.run("plan", "--show", "plan.json").expect(prints: "target     far:\(scene.target)")
         func carryOut() throws -> CommandRun {
-            try scene.run(["apply", "--plan", "plan.json", "-v"] + far.options)
+            try scene.run("apply", "--plan", "plan.json", "-v")
         }
         try carryOut().expect(0, prints: "+ b/c")
         #expect(try scene.text("target/b/c") == "c" && !scene.exists("target/x.o"))
         try carryOut().expect(5)
-        scene.far = far
         try scene.append("1", to: "source/a")
         #expect(try scene.plan("--out", "plan.json", "--exclude", "*.o").code == 0)
         try scene.append("2", to: "source/a")
-        scene.far = nil
         try carryOut().expect(
             5, says: "a: changed in the source", "next: fsync-lite plan \(scene.source) 'far:\(scene.target)'"
         )
@@ -219,7 +215,6 @@ struct PushTests {
     /// The job's commands and its log are on this machine. The output is labelled as here.
     @Test func aJobPushesWithItsCommandsAndItsLog() throws {
         let scene = try scene(["a": "a", "b.tmp": "b", "c.o": "c"])
-        let far = try #require(scene.far)
         func settings(_ target: String) throws {
             let hook = { (name: String) in #"["sh", "-c", "cat > \#(scene.path(name))"]"# }
             let text = #"""
@@ -230,7 +225,7 @@ struct PushTests {
             try scene.build(["settings.json": .file(text)], at: "etc")
         }
         func run(_ words: String...) throws -> CommandRun {
-            try scene.here(words + ["--settings", "etc/settings.json"] + far.options)
+            try scene.there(words + ["--settings", "etc/settings.json"])
         }
         try settings("far:\(scene.target)")
         try run("run", "nas").expect(4, says: "nas: refused:", "fsync-lite run nas ", "--create-target")

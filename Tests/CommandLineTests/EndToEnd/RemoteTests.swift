@@ -128,13 +128,10 @@ struct RemoteTests {
 
     @Test func aJobPullsFromThere() throws {
         let scene = try scene(FarMachine.tree)
-        let far = try #require(scene.far)
         let settings =
             #"{"jobs": {"web": {"source": "me@far:\#(scene.source)", "target": "\#(scene.target)"}}}"#
         try scene.build(["settings.json": .file(settings)], at: "etc")
-        try scene.run(
-            ["run", "web", "--create-target", "--settings", "etc/settings.json"] + far.options
-        ).expect(0)
+        try scene.there("run", "web", "--create-target", "--settings", "etc/settings.json").expect(0)
         try scene.expectMirrored()
     }
 
