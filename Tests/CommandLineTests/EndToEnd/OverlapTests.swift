@@ -44,11 +44,7 @@ struct OverlapTests {
     }
 
     private func runJob(_ scene: MirrorScene, _ sources: KeyValuePairs<String, String>) throws -> CommandRun {
-        let list = sources.map { "\"\($0.key)\": \"\(scene.path($0.value))\"" }.joined(separator: ", ")
-        let target = (scene.far == nil ? "" : "far:") + scene.target
-        try scene.build(
-            .file(#"{"jobs": {"all": {"sources": {\#(list)}, "target": "\#(target)"}}}"#),
-            at: "settings.json")
+        try scene.writeJob(of: sources)
         let options = ["--settings", "settings.json", "--create-target", "--adopt", "--change-source"]
         return try scene.run(["run", "all"] + options + (scene.far?.options ?? []))
     }
