@@ -71,11 +71,12 @@ struct OverlappingRunsTests {
         .after("unlinkat", of: "journal"),
     ]
 
-    @Test(
-        .needs(.strace),
-        arguments: points)
-    func whileOneStandsStillAllOthersAre75AndTouchNothing(point: PausedCommand.Point) throws {
+    @Test(.needs(.strace), arguments: points)
+    func whileOneStandsStillOthersTouchNothingAndReadersTellOldOrNewOrPending(point: PausedCommand.Point)
+        throws
+    {
         let scene = try changingScene()
+        let old = try answers(scene)
         try scene.paused(at: point) {
             let before = try scene.wholeTarget()
             for arguments in [
@@ -85,6 +86,19 @@ struct OverlappingRunsTests {
                 try scene.run(arguments).expect(75)
             }
             #expect(try scene.wholeTarget().touched(since: before) == [])
+            if scene.exists("target/.fsync-lite/journal") {
+                for arguments in [
+                    ["plan", "source", "target"], ["status", "target"], ["manifest", "list", "target"],
+                    ["manifest", "show", "target"],
+                ] {
+                    let reader = try scene.run(arguments).expect(6)
+                    #expect(reader.errors.contains("recover") || reader.output.contains("recover"))
+                }
+            } else {
+                let now = try answers(scene)
+                #expect(now == old || now.plan == [])
+                #expect(try scene.run("status", "target").code == 0)
+            }
         }.expect(0)
         try scene.expectMirrored()
         #expect(try scene.mirror().output.contains("nothing to do"))
@@ -127,29 +141,6 @@ struct OverlappingRunsTests {
 
     private func listed(_ scene: MirrorScene) throws -> CommandRun {
         try scene.run("manifest", "list", "--null", "target")
-    }
-
-    @Test(
-        .needs(.strace),
-        arguments: points)
-    func readersTellOldOrNewOrThatACommitIsPending(point: PausedCommand.Point) throws {
-        let scene = try changingScene()
-        let old = try answers(scene)
-        try scene.paused(at: point) {
-            if scene.exists("target/.fsync-lite/journal") {
-                for arguments in [
-                    ["plan", "source", "target"], ["status", "target"], ["manifest", "list", "target"],
-                    ["manifest", "show", "target"],
-                ] {
-                    let reader = try scene.run(arguments).expect(6)
-                    #expect(reader.errors.contains("recover") || reader.output.contains("recover"))
-                }
-            } else {
-                let now = try answers(scene)
-                #expect(now == old || now.plan == [])
-                #expect(try scene.run("status", "target").code == 0)
-            }
-        }.expect(0)
     }
 
     /// The reader stops at each of its calls, while a whole apply runs.
