@@ -45,6 +45,11 @@ struct FarCommandTests {
             ["manifest", "list"], ["manifest", "list", "--null"],
             ["manifest", "export", "--format", "manifest"], ["recover"], ["snapshot", "prune"],
         ] { try expectSame(scene, words + ["far:target"]) }
+        let restore = ["snapshot", "restore", "far:target"]
+        try scene.there(restore + ["latest~1", "--to", "far:copy"]).expect(0)
+        #expect(try scene.text("copy/a") == "a" && scene.text("copy/b/c") == "c")
+        try scene.there(restore + ["latest", "a", "--to", "far:copy", "--overwrite"]).expect(0)
+        #expect(try scene.text("copy/a") == "amore")
         try expectSame(scene, ["snapshot", "show", "far:target", "latest"])
         try expectSame(scene, ["snapshot", "diff", "far:target", "latest~1", "latest"])
         try expectSame(scene, ["snapshot", "log", "far:target", "a"])
@@ -52,7 +57,7 @@ struct FarCommandTests {
         try expectSame(scene, ["snapshot", "create", "far:target", "--label", "now"])
         try scene.there("undo", "far:target", "-v").expect(0, prints: "~ a")
         #expect(try scene.text("target/a") == "a")
-        try scene.there("snapshot", "restore", "far:target", "latest~1", "--in-place").expect(0)
+        try scene.there(restore + ["latest~1", "--in-place"]).expect(0)
         #expect(try scene.text("target/a") == "amore")
     }
 
@@ -204,17 +209,7 @@ struct FarCommandTests {
         try scene.here(["manifest", "diff", "target@2099-01-01T00:00", "target"]).expect(0)
     }
 
-    // MARK: Restoring
-
-    @Test func aSnapshotIsCopiedThere() throws {
-        let scene = try scene()
-        try scene.there("snapshot", "restore", "far:target", "latest~1", "--to", "far:copy").expect(0)
-        #expect(try scene.text("copy/a") == "a" && scene.text("copy/b/c") == "c")
-        try scene.there(
-            "snapshot", "restore", "far:target", "latest", "a", "--to", "far:copy", "--overwrite"
-        ).expect(0)
-        #expect(try scene.text("copy/a") == "amore")
-    }
+    // MARK: Keys
 
     @Test func aRestrictedKeyCopiesOnlyBeneath() throws {
         let scene = try scene()
