@@ -268,13 +268,10 @@ final class MirrorScene {
             let other = line.replacing(try Regex(",\"\(key)\":\"[^\"]*\""), with: "")
             return start + "\"\(key)\":\"\(changed)\"," + other.dropFirst(start.count)
         }
-        try seal(lines.joined(separator: "\n"), as: "target/.fsync-lite/manifest.json")
-    }
-
-    /// Writes a document with its right checksum.
-    func seal(_ text: String, as name: String) throws {
+        let text = lines.joined(separator: "\n")
         let end = try #require(text.range(of: "\"checksum\":")).upperBound
-        try Data(ManifestText.sealed(Array(text[..<end].utf8))).write(to: URL(fileURLWithPath: path(name)))
+        try Data(ManifestText.sealed(Array(text[..<end].utf8)))
+            .write(to: URL(fileURLWithPath: path("target/.fsync-lite/manifest.json")))
     }
 
     private struct Failure: Error, CustomStringConvertible {

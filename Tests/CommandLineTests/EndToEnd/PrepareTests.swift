@@ -299,19 +299,6 @@ struct PrepareTests {
         try scene.mirror()
     }
 
-    /// Its checksum is right, but it would move an entry of the source into the history.
-    @Test func aPlantedDocumentIs65() throws {
-        let scene = try scene()
-        let id = try prepare(scene)
-        let document = "target/.fsync-lite/stage/\(id)/prepared.json"
-        let text = try scene.text(document)
-            .replacing(#""new_parent":0,"new_name":"new""#, with: #""new_parent":3,"new_name":"new""#)
-        try scene.seal(text, as: document)
-        let before = try scene.wholeTarget()
-        try scene.run("commit", "target", id).expect(65, says: "outside of the tree")
-        #expect(try scene.wholeTarget().touched(since: before) == [])
-    }
-
     // MARK: Kills
 
     /// At each rename and sync of a preparation, which makes no others.
