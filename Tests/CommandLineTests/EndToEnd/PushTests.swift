@@ -57,13 +57,12 @@ struct PushTests {
     // MARK: A line that drops
 
     /// The output of one end stops after so many bytes.
-    private static let lostLines: [String] =
-        [1, 20, 60, 100, 150, 200, 300, 600, 1000, 1100, 1200, 1300, 5000].map {
-            #"sh -c "$far" | { stdbuf -o0 head -c \#($0); kill $$; }"#
-        }
-        + [1, 20, 60, 200, 250, 300, 600, 2000, 20_000, 100_000, 160_000, 170_000, 300_000].map {
-            #"stdbuf -i0 -o0 head -c \#($0) | sh -c "$far""#
-        }
+    private static let lostLines: [String] = {
+        let back = [1, 20, 60, 100, 150, 200, 300, 600, 1000, 1100, 1200, 1300, 5000]
+        let there = [1, 20, 60, 200, 250, 300, 600, 2000, 20_000, 100_000, 160_000, 170_000, 300_000]
+        return back.map { #"sh -c "$far" | { stdbuf -o0 head -c \#($0); kill $$; }"# }
+            + there.map { #"stdbuf -i0 -o0 head -c \#($0) | sh -c "$far""# }
+    }()
 
     @Test(.needs(.tool("stdbuf")), arguments: lostLines)
     func aLostLineLeavesTheOldTreeOrTheNewOneAndTheNextRunEnds(line: String) throws {

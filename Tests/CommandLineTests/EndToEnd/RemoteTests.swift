@@ -38,10 +38,11 @@ struct RemoteTests {
     ) -> [String] {
         let options = far.options.map { " \($0)" }.joined()
         func plain(_ text: String) -> String {
-            [scene.source, scene.path(target)].reduce(text.replacing(options, with: "")) {
-                $0.replacing("'far:\($1)'", with: $1).replacing("far:\($1)", with: $1)
+            var text = text.replacing(options, with: "")
+            for path in [scene.source, scene.path(target)] {
+                text = text.replacing("'far:\(path)'", with: path).replacing("far:\(path)", with: path)
             }
-            .replacing(scene.path(target), with: "TARGET").replacing(target, with: "TARGET")
+            return text.replacing(scene.path(target), with: "TARGET").replacing(target, with: "TARGET")
         }
         return ["\(run.code)", plain(run.output), plain(run.errors)]
     }
