@@ -21,42 +21,6 @@ struct ComposedHistoryTests {
         try scene.run("manifest", "list", "target").lines
     }
 
-    /// One name gets other times, and the other is replaced. Their older times show that they are one file.
-    @Test func namesAreLinkedAgainWhateverTheirTimesAreNow() throws {
-        let scene = try MirrorScene(["a": .symlink("x"), "z": "z"])
-        try scene.link("source/b", to: "source/a")
-        try scene.mirror("--keep-last", "9")
-        let wanted = try AttributeSnapshot(scene.source)
-        try scene.setTime(TreeTime(2000, 0), of: "source/a")
-        try scene.mirror()
-        try scene.remove("source/b")
-        try scene.build(["b": "new"], at: "source")
-        try scene.mirror()
-        try expectTree(scene, "latest~2", wanted)
-    }
-
-    /// An exchange copies a file with changed attributes. The copy represents it for names in the history.
-    @Test(.needs(.btrfs))
-    func copiesThatExchangesMadeAreTheFileStill() throws {
-        let scene = try MirrorScene([:], inMemory: true)
-        try TestDisk.btrfs.mounted(at: scene.directory.path) {
-            try scene.build(["a": "1", "z": "z"], at: "source")
-            try scene.link("source/b", to: "source/a")
-            try scene.link("source/c", to: "source/a")
-            try scene.mirror("--keep-last", "9")
-            let wanted = try AttributeSnapshot(scene.source)
-            try scene.remove("source/c")
-            try scene.mirror()
-            try scene.append("z", to: "source/z")
-            try scene.mirror("--exchange")
-            try scene.setMode(0o600, of: "source/a")
-            try scene.mirror("--exchange")
-            try scene.setTime(TreeTime(2000, 0), of: "source/a")
-            try scene.mirror()
-            try expectTree(scene, "latest~4", wanted)
-        }
-    }
-
     /// An entry that is excluded now remains, but not if the earlier tree has another object there.
     @Test func whatIsInTheWayOfAnEarlierTreeGivesWay() throws {
         let scene = try MirrorScene(["c": ["c": ["y": "2"], "x": "1"], "z": "z"]).mirrored("--keep-last", "9")
@@ -205,24 +169,6 @@ struct ComposedHistoryTests {
         try expectTree(scene, "latest~2", wanted)
     }
 
-    /// A directory is removed, another one comes to its path, and a file there is replaced.
-    @Test(arguments: [[], ["--exchange"]])
-    func whatADirectoryHeldGoesWithItAlsoWhereAnotherOneComes(options: [String]) throws {
-        let scene = try MirrorScene(["d": ["f": "of d", "g": "g"], "n": ["f": "of n"], "z": "z"]).mirrored()
-        let wanted = try AttributeSnapshot(scene.target)
-        try scene.remove("source/d")
-        try scene.move("source/n", to: "source/d")
-        try scene.remove("source/d/f")
-        try scene.build(["f": "new"], at: "source/d")
-        try scene.run(["apply", "source", "target", "--max-delete", "unlimited"] + options).expect(0)
-        try expectTree(scene, "latest~1", wanted)
-        #expect(try scene.text("copy/d/f") == "of d")
-        #expect(try scene.run("undo", "target").code == 0)
-        #expect(try (scene.text("target/d/f"), scene.text("target/n/f")) == ("of d", "of n"))
-        #expect(try scene.run("undo", "target").code == 0)
-        #expect(try scene.text("target/d/f") == "new")
-    }
-
     /// An excluded directory is removed with one name of a file. The other name remains, and is then
     /// excluded.
     @Test func namesThatTookNoPartComeBackToTheirFile() throws {
@@ -256,22 +202,6 @@ struct ComposedHistoryTests {
         #expect(try scene.run("snapshot", "restore", "target", "latest~5", "--in-place").code == 0)
         #expect(try AttributeSnapshot(scene.target).differences(from: wanted) == [])
         try scene.run("snapshot", "verify", "target").expect(0)
-    }
-
-    /// A file moves out of a directory that is removed, and gets new content. Its old content is removed with
-    /// that.
-    @Test func whatAFileHeldBeforeItLeftItsDirectoryGoesWithThat() throws {
-        let scene = try MirrorScene(["h": ["a": "a", "b": "b"], "z": "z"]).mirrored()
-        let wanted = try AttributeSnapshot(scene.target)
-        try scene.append("2", to: "source/h/a")
-        try scene.move("source/h/a", to: "source/f")
-        try scene.remove("source/h")
-        try scene.mirror()
-        #expect(try scene.run("snapshot", "verify", "target").code == 0)
-        try expectTree(scene, "latest~1", wanted)
-        #expect(try scene.run("undo", "target").code == 0)
-        #expect(try (scene.text("target/h/a"), scene.text("target/h/b")) == ("a", "b"))
-        #expect(!scene.exists("target/f"))
     }
 
     /// One name is excluded, and the other one is removed or moves. The first one remains in its place.
@@ -328,20 +258,6 @@ struct ComposedHistoryTests {
         #expect(try scene.apply("--exclude", "/a").code == 0)
         try scene.remove("source/h")
         #expect(try scene.apply("--exclude", "/a").code == 0)
-        try expectTree(scene, "latest~2", wanted, inPlace: true)
-    }
-
-    /// Two names of a file are in a directory that is not wanted itself.
-    @Test func namesThatLieInADisplacedDirectoryComeBackTogether() throws {
-        let scene = try MirrorScene(["a": "1", "k": "k"])
-        try scene.link("source/b", to: "source/a")
-        try scene.mirror("--keep-last", "9")
-        let wanted = try AttributeSnapshot(scene.target)
-        try scene.build(["d": [:]], at: "source")
-        for name in ["a", "b"] { try scene.move("source/\(name)", to: "source/d/\(name)") }
-        try scene.mirror()
-        try scene.remove("source/d")
-        try scene.mirror("--max-delete", "unlimited")
         try expectTree(scene, "latest~2", wanted, inPlace: true)
     }
 
@@ -515,24 +431,6 @@ struct ComposedHistoryTests {
         #expect(!scene.exists("copy/d"))
     }
 
-    /// A joined record only says that a returned directory did not exist. Then another one gets its path.
-    @Test func whatLeavesADirectoryThatWasNotThereWasNotThereEither() throws {
-        let scene = try MirrorScene(["d": ["e": ["x": "1"]], "z": "z"]).mirrored("--keep-last", "1")
-        let before = try AttributeSnapshot(scene.source)
-        try scene.move("source/d", to: "aside")
-        try scene.mirror()
-        let wanted = try AttributeSnapshot(scene.target)
-        #expect(try scene.run("snapshot", "create", "--label", "without", "target").code == 0)
-        try expectTree(scene, "latest~1", before, inPlace: true)
-        try scene.move("aside", to: "source/d")
-        try scene.mirror()
-        try scene.move("source/d/e", to: "source/e")
-        try scene.move("source/d", to: "source/e/d")
-        try scene.move("source/e", to: "source/d")
-        try scene.mirror()
-        try expectTree(scene, "latest~2", wanted)
-    }
-
     /// The same for the content of such a directory, if that tree has a file or another one at its path.
     @Test(arguments: ["1", ["y": "1"]] as [TreeLiteral])
     func whatLiesInWhatCameLaterIsNotInThatTree(_ node: TreeLiteral) throws {
@@ -587,41 +485,6 @@ struct ComposedHistoryTests {
         try scene.remove("target")
         try scene.move("moved", to: "target")
         #expect(try scene.run("snapshot", "restore", "target", snapshot, "--to", "again").code == 0)
-    }
-
-    /// An exchange copies a directory out of the history, with the entries of the wanted tree. The rest
-    /// remains.
-    @Test func whatACopiedDirectoryLeavesInTheHistoryIsFound() throws {
-        let scene = try MirrorScene(["d": ["a": "1", "s": ["b": "2"]], "e": "e"]).mirrored(
-            "--exchange", "--keep-last", "9")
-        try scene.build(["n": "3"], at: "source/d")
-        try scene.build(["m": "4"], at: "source/d/s")
-        try scene.mirror("--exchange")
-        try scene.remove("source/d")
-        try scene.mirror("--exchange", "--max-delete", "unlimited")
-        #expect(try scene.run("snapshot", "restore", "target", "latest~2", "--in-place").code == 0)
-        #expect(try scene.text("target/d/s/b") == "2")
-        #expect(!scene.exists("target/d/n"))
-        for way in [["latest~2", "--to", "copy"], ["latest~2", "--in-place"]] {
-            try scene.run(["snapshot", "restore", "target"] + way).expect(0)
-        }
-        for tree in ["copy", "target"] {
-            #expect(try scene.text("\(tree)/d/n") == "3")
-            #expect(try scene.text("\(tree)/d/s/m") == "4")
-        }
-    }
-
-    /// One of two names is removed, and the other one moves with its directory.
-    @Test func aNameThatMovedWithItsDirectoryIsANameOfTheSameFile() throws {
-        let scene = try MirrorScene(["d": ["a": "1", "other": ""]])
-        try scene.link("source/d/b", to: "source/d/a")
-        try scene.mirror("--keep-last", "9")
-        try scene.remove("source/d/a")
-        try scene.mirror()
-        try scene.move("source/d", to: "source/moved")
-        try scene.mirror()
-        try scene.run("snapshot", "restore", "target", "latest~2", "--to", "copy").expect(0)
-        #expect(try scene.status("copy/d/a").st_ino == scene.status("copy/d/b").st_ino)
     }
 
     /// A name in the target shares its file with one in the history. It is overwritten, and its time
