@@ -3,8 +3,8 @@ import TestNeeds
 import TestSupport
 import Testing
 
-/// Earlier trees that are made from several records, with hard links, excluded entries and edits by hand.
-/// `scripts/sequences` found each of these cases.
+/// Earlier trees with hard links, excluded entries and edits by hand: an example of each rule, and hazards
+/// that are rare. `scripts/sequences` draws the others.
 struct ComposedHistoryTests {
     private func expectTree(
         _ scene: MirrorScene, _ snapshot: String, _ wanted: AttributeSnapshot, inPlace: Bool = false
@@ -19,57 +19,6 @@ struct ComposedHistoryTests {
     /// The paths of the included entries.
     private func covered(_ scene: MirrorScene) throws -> [String] {
         try scene.run("manifest", "list", "target").lines
-    }
-
-    /// An entry that is excluded now remains, but not if the earlier tree has another object there.
-    @Test func whatIsInTheWayOfAnEarlierTreeGivesWay() throws {
-        let scene = try MirrorScene(["c": ["c": ["y": "2"], "x": "1"], "z": "z"]).mirrored("--keep-last", "9")
-        let wanted = try AttributeSnapshot(scene.source)
-        try scene.move("source/c", to: "source/n")
-        try scene.build(["c": [:]], at: "source")
-        try scene.move("source/n/c", to: "source/c/f")
-        try scene.move("source/n", to: "source/c/c")
-        try scene.mirror()
-        #expect(try scene.apply("--exclude", "/c").code == 0)
-        try expectTree(scene, "latest~2", wanted, inPlace: true)
-    }
-
-    /// A directory that a restore left unchanged is included again, with entries that were put there by hand.
-    @Test func whatLiesInAStrangersDirectoryWasInNoTree() throws {
-        let scene = try MirrorScene(["d": ["b": ["x": "1"], "e": "e"], "z": "z"]).mirrored("--keep-last", "9")
-        try scene.move("target/d/b", to: "target/d/new")
-        #expect(try scene.run("snapshot", "restore", "target", "latest~1", "--in-place").code == 0)
-        #expect(scene.exists("target/d/new/x"))
-        try scene.remove("source/d/b")
-        try scene.build(["new": [:]], at: "source/d")
-        try scene.mirror()
-        #expect(try scene.apply("--exclude", "/d").code == 0)
-        try scene.run("snapshot", "restore", "target", "latest~2", "--to", "copy").expect(0)
-        #expect(!scene.exists("copy/d"))
-    }
-
-    /// An entry that was excluded comes back, and its directory was moved by hand since then.
-    @Test func whatComesBackHasItsDirectory() throws {
-        let scene = try MirrorScene(["e": "e", "h": ["h": ["x": "1"]]]).mirrored("--keep-last", "9")
-        #expect(try scene.apply("--exclude", "/h").code == 0)
-        try scene.remove("source/h/h/x")
-        try scene.mirror()
-        try scene.move("target/h/h", to: "target/h/b")
-        try scene.mirror()
-        try scene.run("snapshot", "restore", "target", "latest~2", "--in-place").expect(0)
-        #expect(try scene.text("target/h/h/x") == "1")
-    }
-
-    /// A path that the old filters include and the old tree lacks did not exist. Neither did anything in it.
-    @Test func nothingIsInADirectoryThatWasNotThere() throws {
-        let scene = try MirrorScene(["e": "e"])
-        #expect(try scene.apply("--keep-last", "9", "--exclude", "*.x").code == 0)
-        try scene.build(["g": ["f.x": ["y": "1"]]], at: "target")
-        #expect(try scene.apply("--exclude", "/g").code == 0)
-        #expect(try scene.apply("--no-delete").code == 0)
-        try scene.mirror()
-        try scene.run("snapshot", "restore", "target", "latest~3", "--in-place").expect(0)
-        #expect(try TreeSnapshot(scene.target).paths == ["e"])
     }
 
     /// An entry that was made by hand while it was excluded did not exist before the first run.
@@ -140,33 +89,6 @@ struct ComposedHistoryTests {
         try scene.build(["d": "edited"], at: "target")
         try scene.run("undo", "target").expect(3)
         #expect(try covered(scene) == ["z"])
-    }
-
-    /// A different file comes back into an excluded directory, which was replaced by a file by hand.
-    @Test func nothingIsOnRecordBelowWhatIsNoDirectory() throws {
-        let scene = try MirrorScene(["d": ["x": "1"], "z": "z"]).mirrored("--keep-last", "9")
-        try scene.build(["new": "2"], at: "source")
-        try scene.move("source/new", to: "source/d/x")
-        try scene.mirror()
-        #expect(try scene.apply("--exclude", "/d").code == 0)
-        try scene.remove("target/d")
-        try scene.build(["d": "edited"], at: "target")
-        try scene.run("snapshot", "restore", "target", "latest~2", "--in-place").expect(3)
-        #expect(try covered(scene) == ["z"])
-    }
-
-    /// A file that is no longer included is moved into the history, because an older entry comes to its path.
-    @Test func whatTookPartOnceIsFoundWhereItWasDisplacedLater() throws {
-        let scene = try MirrorScene(["e": ["x": "1"], "z": "z"]).mirrored("--keep-last", "9")
-        try scene.remove("source/e")
-        try scene.mirror()
-        try scene.build(["e": ["x": "22"]], at: "source")
-        try scene.mirror()
-        let wanted = try AttributeSnapshot(scene.source)
-        #expect(try scene.apply("--exclude", "/*", "--allow-empty-source").code == 0)
-        #expect(try scene.run("snapshot", "restore", "target", "latest~3", "--in-place").code == 0)
-        #expect(try scene.text("target/e/x") == "1")
-        try expectTree(scene, "latest~2", wanted)
     }
 
     /// An excluded directory is removed with one name of a file. The other name remains, and is then
@@ -249,18 +171,6 @@ struct ComposedHistoryTests {
         #expect(try AttributeSnapshot(scene.target).differences(from: wanted.1) == [])
     }
 
-    /// One name of a file is removed while another one is excluded. The returning tree includes both.
-    @Test func aNameComesBackBesideOneThatIsCoveredAgain() throws {
-        let scene = try MirrorScene(["a": ["c": "1"], "k": "k"])
-        try scene.link("source/h", to: "source/a/c")
-        try scene.mirror("--keep-last", "9")
-        let wanted = try AttributeSnapshot(scene.target)
-        #expect(try scene.apply("--exclude", "/a").code == 0)
-        try scene.remove("source/h")
-        #expect(try scene.apply("--exclude", "/a").code == 0)
-        try expectTree(scene, "latest~2", wanted, inPlace: true)
-    }
-
     /// Filters exclude a directory that has replaced another one, and an entry in it remains.
     @Test func aDirectoryThatIsLeftOutStaysWhereAnotherOneWas() throws {
         let scene = try MirrorScene(["k": "k", "d": ["f": ["x": "x"]]]).mirrored("--keep-last", "9")
@@ -278,20 +188,6 @@ struct ComposedHistoryTests {
         #expect(try scene.text("target/d/f/x") == "x")
         #expect(try scene.text("target/d/g/y") == "y")
         #expect(try scene.run("snapshot", "verify", "target").code == 0)
-    }
-
-    /// One name of a file is excluded from the exchange on that copies the file.
-    @Test(.needs(.btrfs))
-    func leftOutNamesAreLinkedAgainAfterAnExchange() throws {
-        let scene = try MirrorScene([:], inMemory: true)
-        try TestDisk.btrfs.mounted(at: scene.directory.path) {
-            try scene.build(["a": "1"], at: "source")
-            try scene.link("source/b", to: "source/a")
-            try scene.mirror("--keep-last", "9")
-            let wanted = try AttributeSnapshot(scene.source)
-            #expect(try scene.apply("--exchange", "--exclude", "/b").code == 0)
-            try expectTree(scene, "latest~1", wanted)
-        }
     }
 
     /// Two excluded files are swapped by hand, and an exchange copies them. Each is still the other one.
@@ -417,20 +313,6 @@ struct ComposedHistoryTests {
         try scene.run("manifest", "verify", "target", "target").expect(0)
     }
 
-    /// A directory is made by hand in place of an excluded one, gets its old content back, and is then
-    /// included.
-    @Test func whatCameWhereSomethingTookNoPartIsNotInThatTree() throws {
-        let scene = try MirrorScene(["d": ["x": "1"], "z": "z"]).mirrored("--keep-last", "9")
-        #expect(try scene.apply("--exclude", "/d").code == 0)
-        #expect(try scene.apply("--exclude", "/d", "--delete-excluded").code == 0)
-        try scene.build(["d": [:]], at: "target")
-        #expect(try scene.run("snapshot", "restore", "target", "latest~1", "--in-place").code == 0)
-        #expect(try scene.text("target/d/x") == "1")
-        try scene.mirror()
-        #expect(try scene.run("snapshot", "restore", "target", "latest~3", "--to", "copy").code == 0)
-        #expect(!scene.exists("copy/d"))
-    }
-
     /// The same for the content of such a directory, if that tree has a file or another one at its path.
     @Test(arguments: ["1", ["y": "1"]] as [TreeLiteral])
     func whatLiesInWhatCameLaterIsNotInThatTree(_ node: TreeLiteral) throws {
@@ -445,21 +327,6 @@ struct ComposedHistoryTests {
         #expect(!scene.exists("target/c"))
         try scene.run("snapshot", "restore", "target", "latest~3", "--in-place").expect(0)
         #expect(try TreeSnapshot(scene.target).differences(from: wanted) == [])
-    }
-
-    /// An excluded directory is replaced by hand. Another one comes to its path when the one above moves.
-    @Test func aDirectoryTakesAlongOnlyWhatItHolds() throws {
-        let scene = try MirrorScene(["d": ["e": ["x": "1"]], "z": "z"]).mirrored("--keep-last", "9")
-        #expect(try scene.apply("--exclude", "/d").code == 0)
-        try scene.remove("target/d/e")
-        try scene.build(["d": ["e": "file"]], at: "target")
-        try scene.move("source/d", to: "aside")
-        try scene.build(["d": ["e": ["x": "2"]]], at: "source")
-        try scene.move("aside", to: "source/d/f")
-        try scene.remove("source/d/f/e")
-        try scene.mirror()
-        #expect(try TreeSnapshot(scene.target).differences(from: TreeSnapshot(scene.source)) == [])
-        #expect(try covered(scene) == ["d", "d/e", "d/e/x", "d/f", "z"])
     }
 
     /// Two files of the same size and time are swapped by hand, or the whole target is a copy.
@@ -523,25 +390,6 @@ struct ComposedHistoryTests {
         #expect(try scene.text("copy/c") == "3")
     }
 
-    /// A name remains, because the restored tree lost its file. Another name of its file is excluded.
-    @Test func namesOfAFileStayTogetherWhereOneOfThemStays() throws {
-        let scene = try MirrorScene(["file": "1", "lost": "l", "d": [:]])
-        try scene.directory.makeHardLink("source/d/other", to: "source/file")
-        try scene.mirror("--keep-last", "9")
-        try scene.build(["a": "new"], at: "source")
-        try scene.mirror()
-        try scene.remove("source/lost")
-        try scene.remove("source/d")
-        try scene.append("x", to: "target/lost")
-        try scene.mirror()
-        try scene.directory.makeHardLink("source/lost", to: "source/file")
-        try scene.mirror()
-        #expect(try scene.run("snapshot", "restore", "target", "latest~3", "--in-place").code == 3)
-        #expect(try scene.run("snapshot", "restore", "target", "latest~1", "--to", "copy").code == 0)
-        let copy = try TreeSnapshot(scene.path("copy"))
-        #expect(copy.inode("lost") == copy.inode("file"))
-    }
-
     /// Only the change time shows an edit of a file that leaves and comes back before it is compared.
     @Test func whatNobodyComparedIsComparedWhenItComesBack() throws {
         let scene = try MirrorScene(["z": "z"]).mirrored("--digest", "--keep-last", "9")
@@ -555,15 +403,6 @@ struct ComposedHistoryTests {
         #expect(!scene.exists("target/a"))
         #expect(try scene.run("undo", "target").code == 0)
         #expect(try scene.text("target/a") == "drift")
-        #expect(try scene.apply("--digest").code == 0)
-        #expect(try scene.text("target/a") == "first")
-    }
-
-    /// The same for a file that is excluded for a while. Its digest is that of the compared content.
-    @Test func whatNobodyComparedIsComparedWhenItTakesPartAgain() throws {
-        let scene = try MirrorScene(["a": "first", "z": "z"]).mirrored("--digest")
-        try scene.editInSecret("target/a", "drift")
-        #expect(try scene.apply("--digest", "--exclude", "a").code == 0)
         #expect(try scene.apply("--digest").code == 0)
         #expect(try scene.text("target/a") == "first")
     }
