@@ -283,22 +283,6 @@ struct ComposedHistoryTests {
         #expect(try TreeSnapshot(scene.target) == wanted)
     }
 
-    /// The directory that contained it was moved away by hand. So no manifest could name the entry.
-    @Test func whatComesBackIntoNoDirectoryStaysInTheHistory() throws {
-        let scene = try MirrorScene(["p": ["f": "f", "h": ["x": "1"]]]).mirrored("--keep-last", "9")
-        try scene.move("target/p/h/x", to: "target/p/h/a")
-        #expect(try scene.apply("--exclude", "h").code == 0)
-        try scene.mirror()
-        #expect(try scene.apply("--exclude", "h").code == 0)
-        #expect(try scene.run("snapshot", "restore", "target", "latest~2", "--in-place").code == 0)
-        #expect(try scene.run("undo", "target").code == 0)
-        try scene.move("target/p", to: "target/b")
-        try scene.run("undo", "target").expect(
-            3, says: "p/h/a: its directory was removed from the target since; the file is in the history")
-        #expect(try scene.run("snapshot", "verify", "target").code == 0)
-        try scene.mirror()
-    }
-
     /// A name comes back to a file that has not changed since then, on either side.
     @Test(.needs(.later))
     func aNewNameIsRecordedAsTheFileThatItIsOf() throws {

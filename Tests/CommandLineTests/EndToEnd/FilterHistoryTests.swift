@@ -104,7 +104,7 @@ struct FilterHistoryTests {
         #expect(!scene.exists("target/c/f/g/b"))
         try scene.move("target/c/f", to: "target/moved")
         try scene.run("undo", "target").expect(
-            3, says: "c/f/g/b: its directory was removed from the target since")
+            3, says: "c/f/g/b: its directory was removed from the target since; the file is in the history")
         #expect(scene.exists("target/moved/g"))
     }
 
