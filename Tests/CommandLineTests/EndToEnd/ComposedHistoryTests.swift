@@ -21,16 +21,6 @@ struct ComposedHistoryTests {
         try scene.run("manifest", "list", "target").lines
     }
 
-    /// An entry that was made by hand while it was excluded did not exist before the first run.
-    @Test func theInitialTreeHasNoFilters() throws {
-        let scene = try MirrorScene(["z": "z"])
-        #expect(try scene.apply("--keep-last", "9", "--exclude", "/own").code == 0)
-        try scene.build(["own": "own"], at: "target")
-        try scene.mirror()
-        #expect(try scene.run("snapshot", "restore", "target", "latest~2", "--in-place").code == 0)
-        #expect(try TreeSnapshot(scene.target).paths == [])
-    }
-
     /// An edit of an entry that was excluded before remains.
     @Test func whatAnUndoLeavesTakesNoPartWhereItTookNone() throws {
         let scene = try MirrorScene(["a": "1", "z": "z"])
