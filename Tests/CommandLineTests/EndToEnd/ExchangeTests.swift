@@ -268,16 +268,6 @@ struct ExchangeTests {
         #expect(try scene.text("target/d/h") == "stays")
     }
 
-    @Test func excludedContentOfTheTargetGoesAlong() throws {
-        let scene = try MirrorScene(["a": "one", "d": ["b": "two"]], inMemory: true).mirrored()
-        try scene.build(["log": "theirs"], at: "target/d")
-        try scene.append("more", to: "source/a")
-        try scene.move("source/d", to: "source/e")
-        try scene.apply("--exchange", "--exclude", "log").expect(0)
-        #expect(try scene.text("target/e/log") == "theirs")
-        #expect(try scene.text("target/a") == "onemore")
-    }
-
     @Test func theStateOfAnotherDirectoryIsRefused() throws {
         let scene = try changedScene()
         try scene.move("target", to: "aside")
