@@ -139,17 +139,13 @@ struct EntryDigests: FileWorker {
     private static func lacksDigest(_ file: File) -> Bool { file.isFile && file.digest == nil }
 }
 
-/// Computes the digests of files whose present paths differ from those of their entries.
+/// Computes the digests of files that already have one, to compare the two. The present paths of the files may differ
+/// from those of their entries.
 struct LocatedDigests: FileWorker {
-    private let reader: DigestReader
-
-    /// - Parameter bypassesCache: drops the cached pages of each file first.
-    init(_ root: Directory, monitor: any Monitor, bypassesCache: Bool = false) {
-        reader = DigestReader(root, monitor: monitor, bypassesCache: bypassesCache)
-    }
+    let reader: any DigestSource
 
     func announce(_ files: [(file: File, location: RelativePath)]) {
-        reader.announce(files.lazy.map(\.location))
+        reader.announce(files.map(\.location))
     }
 
     /// - Returns: the digest; nil if there is no such file, or if it was still changing at the third attempt.

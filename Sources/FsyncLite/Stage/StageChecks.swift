@@ -11,7 +11,7 @@ extension Stage {
     func reread() throws {
         let (directory, monitor) = (directory, monitor)
         let copies = FilePipeline(threads: options.copyThreads) {
-            LocatedDigests(directory, monitor: monitor, bypassesCache: true)
+            LocatedDigests(reader: DigestReader(directory, monitor: monitor, bypassesCache: true))
         }
         defer { copies.close() }
         func check(_ copy: (file: File, digest: Result<Digest?, SystemError>)) throws {
