@@ -52,17 +52,18 @@ final class ContentComparison {
     func rotten(among matches: some Sequence<Match>, inCopies: Bool) throws -> [RelativePath] {
         let (source, monitor) = (source, monitor)
         let digests = FilePipeline(threads: threads, filesPerItem: source.resolver() == nil ? 0 : 1) {
-            LocatedDigests(reader: source.digests(monitor))
+            FileDigests(reader: source.digests(monitor))
         }
         defer { digests.close() }
         var rotten: [RelativePath] = []
-        func take(_ file: File, _ digest: Result<Digest?, SystemError>) {
-            switch digest {
-            // A file that is gone or that changes is found by its copy.
-            case .success(let digest): if let digest, digest != file.digest { rotten.append(file.path) }
-            case .failure(let error):
-                problems.append(
-                    Problem(path: file.path, code: .unreadable, message: error.errno.description))
+        func take(_ answer: FileDigests.Answer) {
+            let path = answer.file.path
+            switch answer.found {
+            case .success(let found?)?: if found.digest != answer.file.digest { rotten.append(path) }
+            // Its copy finds a file that is gone or that changes.
+            case .success(nil)?, nil: break
+            case .failure(let error)?:
+                problems.append(Problem(path: path, code: .unreadable, message: error.errno.description))
             }
         }
         for match in matches where match.replacesContent {
@@ -71,9 +72,9 @@ final class ContentComparison {
                 base.status.equals(file.status, in: inCopies ? .content : [.content, .identity])
             else { continue }
             file.digest = base.digest
-            try digests.add((file, file.path), bytes: file.size) { take($0.file, $0.digest) }
+            try digests.add((file, file.path), bytes: file.size) { take($0) }
         }
-        try digests.finish { take($0.file, $0.digest) }
+        try digests.finish { take($0) }
         return rotten
     }
 }

@@ -43,19 +43,6 @@ final class DigestReader {
         announced.announce(paths) { file in if bypassesCache { try? file.descriptor.dropCache() } }
     }
 
-    /// The same. A file that cannot be read becomes a problem in the list.
-    func digest(
-        of path: RelativePath, problems: inout [Problem]
-    ) throws -> Found? {
-        do {
-            if let found = try digest(of: path) { return found }
-            problems.append(Problem(path: path, code: .changing, message: "it changed while it was read"))
-        } catch let error as SystemError {
-            problems.append(Problem(path: path, code: .unreadable, message: error.errno.description))
-        }
-        return nil
-    }
-
     /// The digest of a file, and its status, which was the same before and after reading. It is nil if there is no such
     /// file, or if the file was still changing at the third attempt.
     ///
@@ -112,50 +99,44 @@ final class DigestReader {
     }
 }
 
-/// Adds the digests of files to their entries.
-struct EntryDigests: FileWorker {
-    private let reader: DigestReader
+/// Computes the digests of files, whose present paths may differ from those of their entries.
+struct FileDigests: FileWorker {
+    /// The digest is nil if there is no such file, or if it was still changing at the third attempt. All of it is nil
+    /// for an entry that was not read.
+    typealias Answer = (file: File, found: Result<DigestReader.Found?, SystemError>?)
 
-    init(_ root: Directory, monitor: any Monitor) {
-        reader = DigestReader(root, monitor: monitor)
-    }
-
-    func announce(_ files: [File]) {
-        reader.announce(files.lazy.filter(EntryDigests.lacksDigest).map(\.path))
-    }
-
-    /// - Returns: the entry, with the status of the file while it was read, and the reasons why it could not be read.
-    func value(of file: File) throws -> (file: File, problems: [Problem]) {
-        guard EntryDigests.lacksDigest(file) else { return (file, []) }
-        var problems: [Problem] = []
-        guard let found = try reader.digest(of: file.path, problems: &problems) else {
-            return (file, problems)
-        }
-        var file = file.with(found.status)
-        file.digest = found.digest
-        return (file, [])
-    }
-
-    private static func lacksDigest(_ file: File) -> Bool { file.isFile && file.digest == nil }
-}
-
-/// Computes the digests of files that already have one, to compare the two. The present paths of the files may differ
-/// from those of their entries.
-struct LocatedDigests: FileWorker {
     let reader: any DigestSource
 
-    func announce(_ files: [(file: File, location: RelativePath)]) {
-        reader.announce(files.map(\.location))
+    /// - Parameter location: nil for an entry that is not read.
+    func announce(_ entries: [(file: File, location: RelativePath?)]) {
+        reader.announce(entries.compactMap(\.location))
     }
 
-    /// - Returns: the digest; nil if there is no such file, or if it was still changing at the third attempt.
-    func value(
-        of item: (file: File, location: RelativePath)
-    ) throws -> (file: File, digest: Result<Digest?, SystemError>) {
+    func value(of entry: (file: File, location: RelativePath?)) throws -> Answer {
+        guard let location = entry.location else { return (entry.file, nil) }
         do {
-            return (item.file, .success(try reader.digest(of: item.location)?.digest))
+            return (entry.file, .success(try reader.digest(of: location)))
         } catch let error as SystemError {
-            return (item.file, .failure(error))
+            return (entry.file, .failure(error))
         }
+    }
+}
+
+extension File {
+    /// The entry with its digest, and with the status of the file while it was read. Or the reason why it could not be
+    /// read is added to the problems.
+    func with(_ found: Result<DigestReader.Found?, SystemError>?, _ problems: inout [Problem]) -> File {
+        var file = self
+        switch found {
+        case nil: break
+        case .success(let found?)?:
+            file = with(found.status)
+            file.digest = found.digest
+        case .success(nil)?:
+            problems.append(Problem(path: path, code: .changing, message: "it changed while it was read"))
+        case .failure(let error)?:
+            problems.append(Problem(path: path, code: .unreadable, message: error.errno.description))
+        }
+        return file
     }
 }
