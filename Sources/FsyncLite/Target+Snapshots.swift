@@ -297,7 +297,7 @@ private struct DisplacedObjects: FileWorker {
 
     init(_ directory: Directory, _ part: Verification.Part, monitor: any Monitor) {
         self.part = part
-        contents = DigestReader(directory, monitor: monitor)
+        contents = DigestReader(PathResolver(directory), monitor: monitor)
     }
 
     func announce(_ items: [Item]) {

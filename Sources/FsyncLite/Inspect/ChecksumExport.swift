@@ -44,7 +44,7 @@ extension Tree {
         let stream = try stream()
         let digests = try directory().map { directory in
             FilePipeline(threads: Processors.defaultThreads) {
-                FileDigests(reader: DigestReader(directory, monitor: SilentMonitor()))
+                FileDigests(reader: DigestReader(PathResolver(directory), monitor: SilentMonitor()))
             }
         }
         defer { digests?.close() }

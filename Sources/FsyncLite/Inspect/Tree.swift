@@ -206,7 +206,7 @@ public struct Tree: Sendable {
                 id: TransactionID.next(now: started), root: root, created: started, source: origin))
         if withDigests {
             let digests = FilePipeline(threads: Processors.defaultThreads) {
-                FileDigests(reader: DigestReader(directory, monitor: monitor))
+                FileDigests(reader: DigestReader(PathResolver(directory), monitor: monitor))
             }
             defer { digests.close() }
             func take(_ answer: FileDigests.Answer) {

@@ -75,9 +75,10 @@ final class FileComparer: FileWorker {
             let reads = FileComparer.sidesToRead(match)
             if let digest = match.base?.digest, match.isDigestComparable {
                 if reads.source {
-                    isSourceOther = try FileComparison.on(.first) { () throws(Errno) in
-                        try source.digest { monitor.isCancelled }
-                    } != digest
+                    isSourceOther =
+                        try FileComparison.on(.first) { () throws(Errno) in
+                            try source.digest { monitor.isCancelled }
+                        } != digest
                     guard !isSourceOther else { return false }
                 }
                 if reads.target {

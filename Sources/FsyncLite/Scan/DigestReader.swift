@@ -13,23 +13,13 @@ final class DigestReader {
     typealias Found = (digest: Digest, status: FileStatus, isSettled: Bool)
 
     /// - Parameters:
+    ///   - tree: resolves the paths.
     ///   - bypassesCache: drops the cached pages of each file first.
     ///   - probes: find out which files are settled.
     ///   - mostHoles: a file with more bytes of holes is the error `overflow`.
-    convenience init(
-        _ root: Directory, monitor: any Monitor, bypassesCache: Bool = false, probes: SettlingProbes? = nil,
-        mostHoles: Int64 = .max
-    ) {
-        self.init(
-            PathResolver(root), monitor: monitor, bypassesCache: bypassesCache, probes: probes,
-            mostHoles: mostHoles)
-    }
-
-    /// - Parameter tree: resolves the paths.
     init(
         _ tree: PathResolver, monitor: any Monitor, bypassesCache: Bool = false,
-        probes: SettlingProbes? = nil,
-        mostHoles: Int64 = .max
+        probes: SettlingProbes? = nil, mostHoles: Int64 = .max
     ) {
         (self.probes, self.mostHoles) = (probes, mostHoles)
         self.tree = tree

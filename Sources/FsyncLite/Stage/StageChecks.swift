@@ -11,7 +11,7 @@ extension Stage {
     func reread() throws {
         let (directory, monitor) = (directory, monitor)
         let copies = FilePipeline(threads: options.copyThreads) {
-            FileDigests(reader: DigestReader(directory, monitor: monitor, bypassesCache: true))
+            FileDigests(reader: DigestReader(PathResolver(directory), monitor: monitor, bypassesCache: true))
         }
         defer { copies.close() }
         func check(_ copy: FileDigests.Answer) throws {
