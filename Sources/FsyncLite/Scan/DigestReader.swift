@@ -69,7 +69,7 @@ final class DigestReader {
     private func digest(
         of file: borrowing FileDescriptor, _ path: RelativePath, _ form: ContentHash.Form, attempts: Int
     ) throws(SystemError) -> Found? {
-        do throws(Errno) {
+        try calling("read", path.bytes) { () throws(Errno) -> Found? in
             for _ in 1...attempts {
                 let seen = try file.status()
                 guard seen.type == .file else { return nil }
@@ -83,8 +83,6 @@ final class DigestReader {
                 }
             }
             return nil
-        } catch {
-            throw SystemError("read", path.bytes, error)
         }
     }
 }
