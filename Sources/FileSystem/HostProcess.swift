@@ -163,7 +163,8 @@ public enum HostProcess {
         }
     }
 
-    private static func text(_ name: FileName, in directory: Directory) throws(SystemError) -> String {
+    /// The first line of a file of the kernel.
+    static func text(_ name: FileName, in directory: Directory) throws(SystemError) -> String {
         String(decoding: try bytes(name, in: directory), as: UTF8.self)
             .split(separator: "\n").first.map(String.init) ?? ""
     }
