@@ -63,7 +63,7 @@ final class ContentComparison {
             // Its copy finds a file that is gone or that changes.
             case .success(nil)?, nil: break
             case .failure(let error)?:
-                problems.append(Problem(path: path, code: .unreadable, message: error.errno.description))
+                problems.append(.unreadable(path, error.errno))
             }
         }
         for match in matches where match.replacesContent {

@@ -92,8 +92,7 @@ final class FileComparer: FileWorker {
         } catch {
             try monitor.checkCancellation()
             guard error.side == .first else { return false }
-            problems.append(
-                Problem(path: match.source.path, code: .unreadable, message: error.errno.description))
+            problems.append(.unreadable(match.source.path, error.errno))
             return true
         }
     }
@@ -108,7 +107,7 @@ final class FileComparer: FileWorker {
             if [.notDirectory, .tooManyLinks, .noSuchDevice].contains(error.errno) {
                 problems.append(.retyped(path))
             } else if error.errno != .noSuchFile {
-                problems.append(Problem(path: path, code: .unreadable, message: error.errno.description))
+                problems.append(.unreadable(path, error.errno))
             }
             return nil
         }

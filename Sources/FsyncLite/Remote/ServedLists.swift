@@ -129,7 +129,7 @@ extension Service.Session {
             switch error.errno {
             case .notDirectory, .tooManyLinks, .stale: return (nil, .retyped(path))
             case .noSuchFile: return (nil, nil)
-            default: return (nil, Problem(path: path, code: .unreadable, message: error.errno.description))
+            default: return (nil, .unreadable(path, error.errno))
             }
         }
     }

@@ -123,7 +123,7 @@ extension File {
         case .success(nil)?:
             problems.append(Problem(path: path, code: .changing, message: "it changed while it was read"))
         case .failure(let error)?:
-            problems.append(Problem(path: path, code: .unreadable, message: error.errno.description))
+            problems.append(.unreadable(path, error.errno))
         }
         return file
     }
