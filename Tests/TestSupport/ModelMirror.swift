@@ -177,7 +177,7 @@ package struct ModelMirror {
 
 /// A manifest in memory.
 package final class RecordList: EntryStream {
-    package struct Entry: Sendable {
+    package struct Entry: Equatable, Sendable {
         package var file: File
         package var targetInode: UInt64
         package var targetChanged: FileTime?
@@ -203,6 +203,7 @@ package final class RecordList: EntryStream {
 
     package var path: RelativePath { entries[index].file.path }
     package var status: FileStatus { entries[index].file.status }
+    package var extended: ExtendedAttributes { entries[index].file.extended }
     package var omitted: Omissions { entries[index].file.omitted }
     package var targetInode: UInt64 { entries[index].targetInode }
     package var targetChanged: FileTime? { entries[index].targetChanged }

@@ -268,7 +268,7 @@ struct HostileManifestTests {
     }
 
     @Test func truncatedAnywhere() throws {
-        let bytes = try ManifestRoundTripTests.text(
+        let bytes = try ManifestText.bytes(
             ManifestRoundTripTests.header, ManifestRoundTripTests.entries())
         for length in stride(from: 0, to: bytes.count, by: 64) {
             expectRefusal(Array(bytes[..<length]), "the first \(length) bytes")
@@ -281,49 +281,13 @@ struct HostileManifestTests {
     @Test func anyBitFlipped() throws {
         var entries = ManifestRoundTripTests.entries()
         entries.removeAll { $0.file.path.bytes.count > 12 }
-        let bytes = try ManifestRoundTripTests.text(ManifestRoundTripTests.header, Array(entries.prefix(5)))
+        let bytes = try ManifestText.bytes(ManifestRoundTripTests.header, Array(entries.prefix(5)))
         _ = try scratch.files(bytes)
         for index in bytes.indices {
             for bit in index.isMultiple(of: 2) ? [0, 5] : [1, 7] {
                 var damaged = bytes
                 damaged[index] ^= 1 << bit
                 expectRefusal(damaged, "bit \(bit) of byte \(index)")
-            }
-        }
-    }
-
-    /// Damage that the checksum does not show, because the writer has computed it again.
-    @Test func mutatedWithARightChecksum() throws {
-        let whole = try ManifestRoundTripTests.text(
-            ManifestRoundTripTests.header, ManifestRoundTripTests.entries())
-        let bytes = Array(whole.dropLast("\"xxh64:0123456789abcdef\"}\n".utf8.count))
-        var random = SplitMix64(seed: 3)
-        for round in 0..<800 {
-            var damaged = bytes
-            for _ in 0...Int.random(in: 0...2, using: &random) {
-                let index = damaged.indices.randomElement(using: &random)!
-                switch random.next() % 4 {
-                case 0: damaged[index] = UInt8.random(in: .min ... .max, using: &random)
-                case 1: damaged.remove(at: index)
-                case 2:
-                    damaged.insert(Array("\"{}[],:0-\\/\n".utf8).randomElement(using: &random)!, at: index)
-                default: damaged.removeSubrange(index..<min(index + 40, damaged.count))
-                }
-            }
-            // A manifest that is accepted is the same tree when it is written again.
-            do {
-                let sealed = ManifestText.sealed(damaged)
-                let files = try scratch.files(sealed)
-                let header = try scratch.manifest(sealed).header
-                let again = try scratch.files(ManifestRoundTripTests.text(header, files))
-                guard again.map(\.file) != files.map(\.file) else { continue }
-                Issue.record("round \(round)")
-            } catch let error as SyncError
-                where error.code == .invalidDocument && error.message.hasPrefix("line ")
-            {
-                continue
-            } catch {
-                Issue.record("round \(round): \(error)")
             }
         }
     }
