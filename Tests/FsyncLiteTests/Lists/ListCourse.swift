@@ -86,7 +86,7 @@ struct ListCourse {
         for (index, (step, record)) in zip(steps, model.records).enumerated() {
             layer = step.step.joined(to: layer)
             let expected = ListCourse.entries(record.found)
-            let stream = try ListStream(layer) { ListedEntries(present) }
+            let stream = try ListStream(layer) { FileList(present.map(\.file)) }
             var read: [ListEntry] = []
             while try stream.advance() { read.append(ListEntry(stream.file)) }
             if read != expected { faults.append("list \(index) is \(read), not \(expected)") }
@@ -129,25 +129,6 @@ struct ListCourse {
         case nil: return nil
         }
     }
-}
-
-/// A list in memory.
-private final class ListedEntries: EntryStream {
-    private let entries: [ListEntry]
-    private var index = -1
-
-    init(_ entries: [ListEntry]) { self.entries = entries }
-
-    func advance() -> Bool {
-        index += 1
-        return index < entries.count
-    }
-
-    var path: RelativePath { entries[index].file.path }
-    var status: FileStatus { entries[index].file.status }
-    var destination: [UInt8] { entries[index].file.destination }
-    var object: UInt64 { entries[index].object }
-    var file: File { entries[index].file }
 }
 
 extension ListLayer {
