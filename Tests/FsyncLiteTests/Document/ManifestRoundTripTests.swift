@@ -221,14 +221,10 @@ struct ManifestRoundTripTests {
 
             mutating func write(_ bytes: [UInt8]) { longest = max(longest, bytes.count) }
         }
-        func file(_ path: String, _ type: FileType = .file) throws -> File {
-            let status = FileStatus(type: type, modified: Self.times[0])
-            return File(path: try #require(RelativePath(path)), status: status, destination: [])
-        }
         var (update, sink) = (ManifestUpdate(), Sink())
-        update.set(try file("new", .directory), targetInode: 1)
-        for number in 0..<5_000 { update.set(try file("new/\(number)"), targetInode: 1) }
-        let old = RecordList([.init(file: try file("old"), targetInode: 2)])
+        update.set(file("new", 0, .directory), targetInode: 1)
+        for number in 0..<5_000 { update.set(file("new/\(number)"), targetInode: 1) }
+        let old = RecordList([.init(file: file("old"), targetInode: 2)])
         #expect(try update.write(Self.header, over: old, to: &sink).files == 5_001)
         #expect((1..<(200 << 10)).contains(sink.longest))
     }

@@ -34,7 +34,7 @@ struct FileTests {
         }
         let file = File(path: path("a"), status: far, destination: [])
         #expect(file.status == far)
-        #expect(file.with(status(.file)) == File(path: path("a"), status: status(.file), destination: []))
+        #expect(file.with(status(.file)) == FsyncLiteTests.file("a"))
         let base = BaseEntry(status: status(.file), targetInode: 1, targetChanged: time)
         #expect(base.known.targetChanged == time)
     }

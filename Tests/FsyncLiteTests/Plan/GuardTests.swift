@@ -280,13 +280,11 @@ extension GuardFacts {
         var difference = Difference()
         let new = with(status(.file)) { ($0.size, $0.allocated) = (1000, 4096) }
         difference.changes = [
-            .created(File(path: path("new"), status: new, destination: []), isDrift: false)
+            .created(file("new").with(new), isDrift: false)
         ]
         difference.changes.append(
             contentsOf: (0..<deleted).map {
-                .deleted(
-                    File(path: path("\(directory)gone\($0)"), status: status(.file), destination: []),
-                    isDrift: false)
+                .deleted(file("\(directory)gone\($0)"), isDrift: false)
             })
         difference.changes.sort()
         (difference.sourceCount, difference.targetCount) = (1, entries ?? deleted)
@@ -295,16 +293,13 @@ extension GuardFacts {
 
     /// Replaces a file.
     fileprivate mutating func setChanged(_ name: String) {
-        let file = File(path: path(name), status: status(.file), destination: [])
-        var match = Match(source: file, target: file)
+        var match = Match(source: file(name), target: file(name))
         (match.causes, match.replacesContent) = (.size, true)
         plan = Plan(with(plan.difference) { $0.changes = [.match(match)] }, root: nil)
     }
 
     fileprivate mutating func setRenamed(_ name: String, to other: String) {
-        var match = Match(
-            source: File(path: path(other), status: status(.file), destination: []),
-            target: File(path: path(name), status: status(.file), destination: []))
+        var match = Match(source: file(other), target: file(name))
         match.causes = .renamed
         plan = Plan(with(plan.difference) { $0.changes = [.match(match)] }, root: nil)
     }
