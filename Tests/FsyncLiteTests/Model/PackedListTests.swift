@@ -60,18 +60,6 @@ struct PackedListTests {
     }
 
     @Test(arguments: 0..<20 as Range<UInt64>)
-    func elementsThatGrewStayTheSame(seed: UInt64) {
-        var random = SplitMix64(seed: seed)
-        var values = (0..<400).map { _ in randomChange(&random) }
-        var list = ChangeList(values)
-        for index in values.indices where random.oneIn(2) {
-            values[index] = randomChange(&random)
-            list[index] = values[index]
-        }
-        #expect(list.elementsEqual(values))
-    }
-
-    @Test(arguments: 0..<20 as Range<UInt64>)
     func entriesAreFoundByTheirPaths(seed: UInt64) {
         var random = SplitMix64(seed: seed)
         var values: [RelativePath: File] = [:]

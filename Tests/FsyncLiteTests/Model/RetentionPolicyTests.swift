@@ -202,13 +202,6 @@ struct RetentionPolicyTests {
         }
     }
 
-    @Test func theTreeBeforeIsKeptByRulesOfAgeAndOfLabels() {
-        let times = ["2026-11-20T12:00", "2026-10-20T12:00", "2026-09-20T12:00"]
-        #expect(kept(times, policy { $0.keepWithin = Age("1d") })[1] == previous)
-        #expect(kept(times, policy { $0.keepWithinDaily = Age("1d") })[1] == previous)
-        #expect(kept(times, labels: [2: "a"], policy { $0.keepLabel = ["a"] })[1] == previous)
-    }
-
     @Test func onlyTheHistorySwitchedOffLacksIt() {
         #expect(policy { $0.keepLast = 0 }.isOff)
         #expect(policy { ($0.keepLast, $0.keepLabel, $0.keepsLabelled) = (0, [], true) }.isOff)
