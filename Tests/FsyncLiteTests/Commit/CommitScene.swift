@@ -66,18 +66,15 @@ final class CommitScene {
             moving(Self.location("b"), 4, Self.location("a")),
             OperationGraph.Object(fixed: Self.location("kept")),
         ]
-        journal = Journal(
-            id: Self.id, root: try root.status().identity, began: .now, objects: .init(objects),
-            operations: .init(Self.operations), attributes: [])
-        let found = JournalObjects(journal, root: root, state: state)
-        for index in objects.indices where index > OperationGraph.state {
-            journal.objects[index].identity = try found.look(index).status.identity
-        }
-        for (object, status) in [(10, try found.look(10).status), (OperationGraph.root, try root.status())] {
+        var changes: [OperationGraph.AttributeChange] = []
+        let moved = try #require(try root.status(of: FileName("d")))
+        for (object, status) in [(10, moved), (OperationGraph.root, try root.status())] {
             var new = Attributes(status)
             (new.modified, new.permissions) = (FileTime(seconds: 2000, nanoseconds: 0), 0o750)
-            journal.attributes.append(.init(object: object, old: Attributes(status), new: new))
+            changes.append(OperationGraph.AttributeChange(object: object, new: new))
         }
+        journal = try Commit.prepare(
+            OperationGraph(.init(objects), Self.operations, changes), id: Self.id, root: root, state: state)
     }
 
     /// Does only the first operations, in order, as before a kill.

@@ -55,15 +55,8 @@ private struct LookalikeScene {
                 OperationGraph.Object(slot: try place("2", in: 5), new: try place("r")),
                 OperationGraph.Object(old: try place("r"), slot: try place("3", in: 5)),
             ]
-        journal = Journal(
-            id: Self.id, root: try root.status().identity, began: .now, objects: .init(objects),
-            operations: .init(Self.operations), attributes: [], features: [:])
-        let found = JournalObjects(journal, root: root, state: state)
-        for index in objects.indices where index > OperationGraph.state {
-            let status = try found.look(index).status
-            journal.objects[index].identity = status.identity
-            journal.features?[index] = status
-        }
+        journal = try Commit.prepare(
+            OperationGraph(.init(objects), Self.operations, []), id: Self.id, root: root, state: state)
     }
 
     /// The state after a kill between two operations, with the journal.
