@@ -83,15 +83,8 @@ package struct ModelTree: Sendable {
 
     package func object(at path: RelativePath) -> Object? { id(at: path).map { self[$0] } }
 
-    /// All entries except the reserved one, in the order of a scan.
-    package func entries() -> [Entry] {
-        var found: [Entry] = []
-        append(below: ModelTree.root, .root, to: &found)
-        return found
-    }
-
-    /// Everything below a directory.
-    package func entries(below directory: ID, _ path: RelativePath = .root) -> [Entry] {
+    /// All entries below a directory except the reserved one, in the order of a scan.
+    package func entries(below directory: ID = ModelTree.root, _ path: RelativePath = .root) -> [Entry] {
         var found: [Entry] = []
         append(below: directory, path, to: &found)
         return found
