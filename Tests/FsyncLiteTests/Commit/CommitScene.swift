@@ -1,5 +1,4 @@
 import FileSystem
-import Glibc
 import TestSupport
 import Testing
 
@@ -40,12 +39,8 @@ final class CommitScene {
         for name in ["gone", "d/x", "d", "a", "kept", "."] { try time.set(on: "\(directory.path)/\(name)") }
         state = try StateDirectory.make(in: root)
         try time.set(on: directory.path)
-        let stage = "\(directory.path)/.fsync-lite/stage"
-        try (["0": ["0": .file("new", modified: time)]] as TreeLiteral).build(at: stage)
-        try #require(Glibc.rename(stage, "\(stage)-made") == 0)
-        try #require(mkdir(stage, 0o700) == 0)
-        try #require(Glibc.rename("\(stage)-made", "\(stage)/\(Self.id)") == 0)
-        try #require(mkdir("\(directory.path)/.fsync-lite/history", 0o700) == 0)
+        try TreeLiteral.staged(["0": ["0": .file("new", modified: time)]], Self.id)
+            .build(at: "\(directory.path)/.fsync-lite")
         old = try TreeSnapshot(directory.path)
 
         let name = try #require(FileName(Self.id.utf8))
@@ -131,5 +126,13 @@ final class CommitScene {
         for name in ["a", "b", "d", "d/x", "gone"] {
             #expect(tree.inode(name) == old.inode(name), "\(name)", sourceLocation: sourceLocation)
         }
+    }
+}
+
+extension TreeLiteral {
+    /// The content of a state with a staged transaction.
+    static func staged(_ transaction: TreeLiteral, _ id: String) -> TreeLiteral {
+        let stage = TreeLiteral.directory([TreeName(stringLiteral: id): transaction], mode: 0o700)
+        return .directory(["stage": stage, "history": .directory([:], mode: 0o700)], mode: 0o700)
     }
 }

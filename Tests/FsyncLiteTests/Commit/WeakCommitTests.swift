@@ -35,14 +35,8 @@ private struct LookalikeScene {
                 "r": .file("o", modified: time),
             ] as TreeLiteral).build(at: directory.path)
         state = try StateDirectory.make(in: root)
-        try (["stage": [:], "history": [:]] as TreeLiteral).build(at: "\(directory.path)/.fsync-lite-made")
-        for name in ["stage", "history"] {
-            let made = "\(directory.path)/.fsync-lite-made/\(name)"
-            try #require(Glibc.rename(made, "\(directory.path)/.fsync-lite/\(name)") == 0)
-        }
-        try #require(rmdir("\(directory.path)/.fsync-lite-made") == 0)
-        try (["0": ["2": .file("r", modified: time)]] as TreeLiteral)
-            .build(at: "\(directory.path)/.fsync-lite/stage/\(Self.id)")
+        try TreeLiteral.staged(["0": ["2": .file("r", modified: time)]], Self.id)
+            .build(at: "\(directory.path)/.fsync-lite")
         func place(_ name: String, in parent: Int = OperationGraph.root) throws -> OperationGraph.Location {
             OperationGraph.Location(parent: parent, name: try #require(FileName(name.utf8)))
         }

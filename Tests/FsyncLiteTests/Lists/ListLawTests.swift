@@ -158,9 +158,6 @@ extension TemporaryDirectory {
             "hand":[],
             "stored":\(array(stored)),
             """
-        var checksum = Checksum()
-        let text = head + "\n\"checksum\":"
-        checksum.update(Array(text.utf8)[...])
-        return try document(Array((text + "\"\(checksum.text)\"}\n").utf8))
+        return try document(ManifestText.sealed(Array((head + "\n\"checksum\":").utf8)))
     }
 }
