@@ -197,10 +197,6 @@ struct HostileManifestTests {
         expectRefusal(text.bytes, header)
     }
 
-    private func expectRefusal(_ bytes: [UInt8], _ what: String) {
-        expectRefusal(bytes, line: nil, what)
-    }
-
     @Test func otherTextAroundIt() {
         let clean = ManifestText(path: "\"a\"").bytes
         let text = String(decoding: clean, as: UTF8.self)

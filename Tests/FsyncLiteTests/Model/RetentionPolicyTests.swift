@@ -12,7 +12,7 @@ struct RetentionPolicyTests {
     ) -> [String] {
         let snapshots = times.enumerated().map { index, time in
             Snapshot(
-                id: time, created: time.isEmpty ? nil : Timestamp(text: "\(time):00Z"),
+                id: time, created: time.isEmpty ? nil : Timestamp(iso8601: "\(time):00Z"),
                 utcOffset: offsets[index] ?? 0, label: labels[index])
         }
         return policy.reasons(for: snapshots).map { $0.joined(separator: ", ") }
@@ -135,7 +135,7 @@ struct RetentionPolicyTests {
 
     /// The newest first. The run that asks has made the first one.
     private func keptAfterRun(_ times: [String], _ policy: RetentionPolicy) -> [String] {
-        let snapshots = times.map { Snapshot(id: $0, created: Timestamp(text: "\($0):00Z")) }
+        let snapshots = times.map { Snapshot(id: $0, created: Timestamp(iso8601: "\($0):00Z")) }
         return policy.reasons(for: snapshots, newestBefore: 1, began: snapshots[0].created).map {
             $0.joined(separator: ", ")
         }
@@ -252,7 +252,7 @@ struct RetentionPolicyTests {
         ("2026-03-28", "1mo", "2026-02-28"),
     ])
     func monthsClamp(day: String, age: String, earlier: String) throws {
-        let time = try #require(Timestamp(text: "\(day)T12:00:00Z"))
+        let time = try #require(Timestamp(iso8601: "\(day)T12:00:00Z"))
         #expect(Age(age)?.before(time).description == "\(earlier)T12:00:00Z")
     }
 
