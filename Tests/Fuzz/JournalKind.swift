@@ -114,8 +114,6 @@ struct JournalContent: Equatable {
         ]
     }
 
-    init() {}
-
     init(random: inout SplitMix64) {
         began = random.time()
         root = random.identity()
