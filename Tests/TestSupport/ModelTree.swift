@@ -45,8 +45,6 @@ package struct ModelTree: Sendable {
     private var nextID = 1
     private var nextInode: UInt64
     private var freeInodes: [UInt64] = []
-    /// Objects that are removed from the tree are stored elsewhere, as in a history.
-    package var keepsInodes = false
     private let hasBirthTimes: Bool
 
     package init(now: Int64, firstInode: UInt64, hasBirthTimes: Bool = true) {
@@ -197,7 +195,7 @@ package struct ModelTree: Sendable {
         } else if objects.values.contains(where: { $0.entries.values.contains(id) }) {
             return
         }
-        if !keepsInodes { freeInodes.append(self[id].status.inode) }
+        freeInodes.append(self[id].status.inode)
         objects[id] = nil
     }
 
