@@ -76,6 +76,17 @@ struct PackedListTests {
         #expect(map[path("none")] == nil)
     }
 
+    /// The last times with a packed form, and the first ones without.
+    @Test(
+        arguments: [-9_000_000_000, -8_589_934_593, -8_589_934_592, -1, 0, 1, 8_589_934_591, 8_589_934_592]
+            as [Int64])
+    func timesFarAwayComeBack(seconds: Int64) {
+        let time = FileTime(seconds: seconds, nanoseconds: 999_999_999)
+        let far = with(status(.file)) { ($0.modified, $0.changed, $0.created) = (time, time, time) }
+        let changes = [Change.created(file("a").with(far), isDrift: false)]
+        #expect(ChangeList(changes).elementsEqual(changes))
+    }
+
     /// A path longer than a chunk, and the entry after it.
     @Test func longPathsComeBack() throws {
         let long = Array("a/".utf8) + [UInt8](repeating: UInt8(ascii: "b"), count: 200_000)
