@@ -72,7 +72,7 @@ struct SettlingProbeTests {
         #expect([.owner, .unsupported].contains(try probe(FileName("passwd"), in: directory).refusal))
     }
 
-    @Test(arguments: [(Need.bindfs, TestDisk.bindfs), (.overlay, .overlay)])
+    @Test(arguments: [(Need.bindfs, TestDisk.bindfs), (Need.overlay, TestDisk.overlay)])
     func onFUSEAndOverlayfsNothingIs(need: Need, disk: TestDisk) throws {
         guard need.isThere() else { return }
         let place = try TemporaryDirectory()
