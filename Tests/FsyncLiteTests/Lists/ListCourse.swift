@@ -50,12 +50,8 @@ struct ListCourse {
         switch model.advance() {
         case .step(let before):
             let found = ListCourse.entries(model.records[0].found)
-            let stored = model.records[0].stored.sorted { $0.key < $1.key }.map { number, storage in
-                switch storage {
-                case .slot(let slot):
-                    StoredObject(number, .slot(RelativePath("0/\(slot)")!))
-                case .inside(let object, let name): StoredObject(number, .inside(object, name))
-                }
+            let stored = model.records[0].stored.sorted { $0.key < $1.key }.map {
+                StoredObject($0.key, $0.value)
             }
             steps.insert(
                 Step(
