@@ -35,7 +35,7 @@ struct SnapshotSource: PlanSource {
     ) throws {
         scanned = try ManifestHeader.Scan.now()
         self.trustsManifest = trustsManifest
-        let found = try FoundSnapshot(of: restoration)
+        let found = try FoundSnapshot(of: restoration, in: root)
         let (lists, index) = (found.lists, found.index)
         (self.restoration, self.root, self.monitor) = (restoration, root, monitor)
         (state, header, neededSteps) = (found.state, found.header, index)

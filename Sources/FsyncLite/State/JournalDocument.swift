@@ -68,11 +68,7 @@ extension Journal {
         guard let directory = FileName(id.utf8) else {
             throw document.error("this is not a name of a transaction")
         }
-        try document.elements("objects") { reader in
-            var object = OperationGraph.Object()
-            try reader.object(OperationGraph.Object.fields, into: &object)
-            objects.append(object)
-        }
+        try document.elements("objects", OperationGraph.Object.fields, blank: .init()) { objects.append($1) }
         if let (number, reason) = Journal.impossibleObject(objects, directory) {
             // Each object has one line.
             throw document.error(reason, line: document.line - (objects.count - number))
@@ -90,9 +86,7 @@ extension Journal {
     private mutating func readFeatures(_ document: inout DocumentReader) throws {
         guard isWeak else { return }
         var found: [Int: FileStatus] = [:]
-        try document.elements("features") { reader in
-            var numbered = NumberedFeatures.blank
-            try reader.object(NumberedFeatures.fields, into: &numbered)
+        try document.elements("features", NumberedFeatures.fields, blank: .blank) { _, numbered in
             found[numbered.object] = numbered.features
         }
         guard found.keys.sorted() == Array(objects.indices.dropFirst(OperationGraph.state + 1)) else {
