@@ -32,6 +32,11 @@ extension Journal {
     /// Writes the journal durably under its name.
     func write(to state: StateDirectory) throws {
         var file = try PendingFile(StateEntry.journal.name, in: state.directory)
+        try write(to: &file)
+        try file.commit(.noReplace)
+    }
+
+    package func write(to file: inout some ByteSink & ~Copyable) throws {
         var document = DocumentWriter(format: Journal.format.description)
         document.text.fields(Journal.header, of: self)
         try document.array("objects", of: objects, to: &file) {
@@ -51,7 +56,6 @@ extension Journal {
         }
         document.beginTrailer()
         try document.end(withChecksum: true, to: &file)
-        try file.commit(.noReplace)
     }
 
     /// Reads a journal. A damaged journal is an error, before anything is changed.
@@ -121,7 +125,7 @@ extension Journal {
 }
 
 extension OperationGraph.Object {
-    package static let fields: [Field<Self>] =
+    static let fields: [Field<Self>] =
         Field.part(
             \.identity, blank: .unknown,
             [Field("inode", .integer, \.inode), Field("created", .time, \.created)])
@@ -158,12 +162,12 @@ private struct NumberedFeatures {
     ]
 }
 
-package struct OperationFields {
+struct OperationFields {
     var detach, attach, rename, exchange, with, link: Int?
     var new: OperationGraph.Location?
 
     /// - Parameter operation: nil leaves all fields empty.
-    package init(_ operation: OperationGraph.Operation?) {
+    init(_ operation: OperationGraph.Operation?) {
         switch operation {
         case .detach(let object): detach = object
         case .attach(let object): attach = object
@@ -174,7 +178,7 @@ package struct OperationFields {
         }
     }
 
-    package static let all: [Field<OperationFields>] =
+    static let all: [Field<OperationFields>] =
         [
             Field("detach", .integer, \.detach), Field("attach", .integer, \.attach),
             Field("rename", .integer, \.rename), Field("exchange", .integer, \.exchange),
