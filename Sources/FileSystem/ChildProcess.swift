@@ -21,21 +21,18 @@ public struct ChildProcess: Sendable {
     public func run(input: [UInt8], variables: [String: String] = [:]) throws(Errno) -> Int32 {
         // A file instead of a pipe: a child that does not read its input must not block us.
         let file = try FileDescriptor.inMemory(input)
-        var actions = posix_spawn_file_actions_t()
-        posix_spawn_file_actions_init(&actions)
-        defer { posix_spawn_file_actions_destroy(&actions) }
-        posix_spawn_file_actions_adddup2(&actions, file.rawValue, STDIN_FILENO)
-        posix_spawn_file_actions_adddup2(&actions, STDERR_FILENO, STDOUT_FILENO)
-        return try ChildProcess.run(words.map { Array($0.utf8) }, &actions, variables: variables)
+        return try ChildProcess.run(
+            words.map { Array($0.utf8) },
+            giving: [(file.rawValue, STDIN_FILENO), (STDERR_FILENO, STDOUT_FILENO)], variables: variables)
     }
 
     /// Runs a command to its end; see `spawn`.
     ///
     /// - Returns: the exit code; 128 plus the signal's number if a signal ended it, as in shells.
     static func run(
-        _ words: [[UInt8]], _ actions: inout posix_spawn_file_actions_t, variables: [String: String]
+        _ words: [[UInt8]], giving descriptors: [(own: Int32, child: Int32)], variables: [String: String]
     ) throws(Errno) -> Int32 {
-        let process = try spawn(words, &actions, variables: variables)
+        let process = try spawn(words, giving: descriptors, variables: variables)
         var status: Int32 = 0
         _ = try retrying { waitpid(process, &status, 0) }
         return exitCode(status)
@@ -45,13 +42,18 @@ public struct ChildProcess: Sendable {
     ///
     /// - Parameters:
     ///   - words: the command, looked up in PATH unless it contains a slash, and its arguments.
+    ///   - descriptors: those of this process that it gets, each with its number there. They are given in this order.
     ///   - variables: added to its environment, which is that of this process.
     ///   - blocked: the only signals that are blocked in it. If empty, the signals that are blocked here.
     /// - Throws: `noSuchFile` if the command does not exist.
     static func spawn(
-        _ words: [[UInt8]], _ actions: inout posix_spawn_file_actions_t, variables: [String: String] = [:],
-        blocking blocked: [Int32] = []
+        _ words: [[UInt8]], giving descriptors: [(own: Int32, child: Int32)],
+        variables: [String: String] = [:], blocking blocked: [Int32] = []
     ) throws(Errno) -> pid_t {
+        var actions = posix_spawn_file_actions_t()
+        posix_spawn_file_actions_init(&actions)
+        defer { posix_spawn_file_actions_destroy(&actions) }
+        for (own, child) in descriptors { posix_spawn_file_actions_adddup2(&actions, own, child) }
         let arguments = words.map { strdup($0 + [0]) } + [nil]
         let own = variables.map { strdup(Array("\($0)=\($1)".utf8) + [0]) }
         defer { for text in arguments + own { free(text) } }

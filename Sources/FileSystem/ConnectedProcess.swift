@@ -19,13 +19,12 @@ public final class ConnectedProcess: Sendable {
         let input = try ConnectedProcess.pipe()
         let output = try ConnectedProcess.pipe()
         let errors = try ConnectedProcess.pipe()
-        var actions = posix_spawn_file_actions_t()
-        posix_spawn_file_actions_init(&actions)
-        defer { posix_spawn_file_actions_destroy(&actions) }
-        posix_spawn_file_actions_adddup2(&actions, input.read.rawValue, STDIN_FILENO)
-        posix_spawn_file_actions_adddup2(&actions, output.write.rawValue, STDOUT_FILENO)
-        posix_spawn_file_actions_adddup2(&actions, errors.write.rawValue, STDERR_FILENO)
-        id = try ChildProcess.spawn(words, &actions, blocking: [SIGINT, SIGQUIT])
+        id = try ChildProcess.spawn(
+            words,
+            giving: [
+                (input.read.rawValue, STDIN_FILENO), (output.write.rawValue, STDOUT_FILENO),
+                (errors.write.rawValue, STDERR_FILENO),
+            ], blocking: [SIGINT, SIGQUIT])
         let raw = input.write.release()
         self.input = Mutex(raw)
         self.output = FileDescriptor(owning: output.read.release())

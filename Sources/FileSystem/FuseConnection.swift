@@ -97,17 +97,11 @@ public final class FuseConnection: Sendable {
 
     /// - Returns: the exit code.
     private static func helper(_ arguments: [[UInt8]], giving socket: Int32? = nil) throws -> Int32 {
-        var actions = posix_spawn_file_actions_t()
-        posix_spawn_file_actions_init(&actions)
-        defer { posix_spawn_file_actions_destroy(&actions) }
-        var variables: [String: String] = [:]
-        if let socket {
-            posix_spawn_file_actions_adddup2(&actions, socket, FuseConnection.socket)
-            variables["_FUSE_COMMFD"] = "\(FuseConnection.socket)"
-        }
         do throws(Errno) {
             return try ChildProcess.run(
-                [Array("fusermount3".utf8)] + arguments, &actions, variables: variables)
+                [Array("fusermount3".utf8)] + arguments,
+                giving: socket.map { [($0, FuseConnection.socket)] } ?? [],
+                variables: socket == nil ? [:] : ["_FUSE_COMMFD": "\(FuseConnection.socket)"])
         } catch {
             guard error != .noSuchFile else { throw Failure.noHelper }
             throw SystemError("posix_spawn", Array("fusermount3".utf8), error)

@@ -29,12 +29,10 @@ public enum HostProcess {
     public static func temporaryFile() throws(SystemError) -> FileDescriptor {
         let directory = environment("TMPDIR").flatMap { $0.isEmpty ? nil : $0 } ?? "/var/tmp"
         var template = Array("\(directory)/fsync-lite-XXXXXX".utf8CString)
-        do throws(Errno) {
+        return try calling("mkostemp", Array(directory.utf8)) { () throws(Errno) in
             let file = FileDescriptor(owning: try retrying { mkostemp(&template, O_CLOEXEC) })
             _ = try retrying { Glibc.unlink(template) }
             return file
-        } catch {
-            throw SystemError("mkostemp", Array(directory.utf8), error)
         }
     }
 
@@ -165,7 +163,8 @@ public enum HostProcess {
         }
     }
 
-    private static func text(_ name: FileName, in directory: Directory) throws(SystemError) -> String {
+    /// The first line of a file of the kernel.
+    static func text(_ name: FileName, in directory: Directory) throws(SystemError) -> String {
         String(decoding: try bytes(name, in: directory), as: UTF8.self)
             .split(separator: "\n").first.map(String.init) ?? ""
     }

@@ -44,8 +44,6 @@ public struct KernelClock: Hashable, Sendable {
 
     private static func setting(_ name: String, in directory: String) throws(SystemError) -> String {
         let folder = try Directory.open(path: Array(directory.utf8))
-        let file = try folder.open(FileName(name.utf8).unsafelyUnwrapped, [.read])
-        let text = try calling("read", folder.path) { () throws(Errno) in try file.readAll(limit: 64 * 1024) }
-        return String(decoding: text, as: UTF8.self)
+        return try HostProcess.text(FileName(name.utf8).unsafelyUnwrapped, in: folder)
     }
 }

@@ -190,7 +190,7 @@ private struct Sides {
         }
         if match.needsContentComparison {
             let comparer = FileComparer(tree, target, nil, SilentMonitor())
-            if try !comparer.value(of: FileComparer.Item(index: 0, match: match)).isSame {
+            if try !comparer.value(of: (index: 0, match: match)).isSame {
                 match.causes.insert(.content)
             }
         }

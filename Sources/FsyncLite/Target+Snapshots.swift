@@ -292,14 +292,12 @@ private struct DisplacedObjects: FileWorker {
         let location: RelativePath
     }
 
-    private let resolver: PathResolver
     private let contents: DigestReader
     private let part: Verification.Part
 
     init(_ directory: Directory, _ part: Verification.Part, monitor: any Monitor) {
         self.part = part
-        resolver = PathResolver(directory)
-        contents = DigestReader(directory, monitor: monitor)
+        contents = DigestReader(PathResolver(directory), monitor: monitor)
     }
 
     func announce(_ items: [Item]) {
@@ -309,24 +307,27 @@ private struct DisplacedObjects: FileWorker {
     private func isRead(_ item: Item) -> Bool { item.file.digest != nil && part.contains(item.location) }
 
     func value(of item: Item) throws -> (RelativePath, SyncError)? {
-        let fault =
-            try resolver.fault(of: item.file, at: item.location)
-            ?? (isRead(item) ? contents.fault(of: item.file, at: item.location) : nil)
-        return fault.map { (item.file.path, $0) }
+        try fault(of: item).map { (item.file.path, $0) }
     }
-}
 
-extension PathResolver {
-    /// The fault of an object in the history; nil if it is unchanged. Its inode may be another one: if it was in the
-    /// tree since, an exchange may have made a copy.
-    fileprivate func fault(of file: File, at path: RelativePath) throws -> SyncError? {
-        guard let status = try status(of: path) else {
-            return SyncError(
-                .failed, path: path.bytes, "missing: an old version of \(file.path)")
+    /// nil if the object is unchanged. Its inode may be another one: if it was in the tree since, an exchange may have
+    /// made a copy.
+    private func fault(of item: Item) throws -> SyncError? {
+        let (file, path) = (item.file, item.location.bytes)
+        guard let status = try contents.status(of: item.location) else {
+            return SyncError(.failed, path: path, "missing: an old version of \(file.path)")
         }
-        return status.equals(file.status, in: file.isFile ? .content : .type)
-            ? nil
-            : SyncError(.failed, path: path.bytes, "changed: an old version of \(file.path)")
+        guard status.equals(file.status, in: file.isFile ? .content : .type) else {
+            return SyncError(.failed, path: path, "changed: an old version of \(file.path)")
+        }
+        do {
+            guard isRead(item), try contents.digest(of: item.location)?.digest != file.digest else {
+                return nil
+            }
+            return SyncError(.failed, path: path, "damaged: an old version of \(file.path)")
+        } catch let error as SystemError {
+            return SyncError(error)
+        }
     }
 }
 
@@ -334,20 +335,5 @@ extension SyncError {
     /// An undo or a restore did not find the object, and listed it then.
     fileprivate static func lost(_ path: RelativePath) -> SyncError {
         SyncError(.failed, path: path.bytes, "its old content is lost: the history no longer has it")
-    }
-}
-
-extension DigestReader {
-    /// The fault of the content of a file in the history; nil if there is none, or no digest.
-    fileprivate func fault(of file: File, at path: RelativePath) throws -> SyncError? {
-        guard let wanted = file.digest else { return nil }
-        do {
-            guard try digest(of: path)?.digest != wanted else { return nil }
-            return SyncError(
-                .failed, path: path.bytes,
-                "damaged: an old version of \(file.path)")
-        } catch let error as SystemError {
-            return SyncError(error)
-        }
     }
 }

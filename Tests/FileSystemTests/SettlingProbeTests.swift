@@ -72,18 +72,11 @@ struct SettlingProbeTests {
         #expect([.owner, .unsupported].contains(try probe(FileName("passwd"), in: directory).refusal))
     }
 
-    @Test(.needs(.bindfs)) func onFUSENothingIs() throws {
+    @Test(arguments: [(Need.bindfs, TestDisk.bindfs), (Need.overlay, TestDisk.overlay)])
+    func onFUSEAndOverlayfsNothingIs(need: Need, disk: TestDisk) throws {
+        guard need.isThere() else { return }
         let place = try TemporaryDirectory()
-        try TestDisk.bindfs.mounted(at: place.path) {
-            try Data("content".utf8).write(to: URL(fileURLWithPath: "\(place.path)/file"))
-            let directory = try Directory.open(path: Array(place.path.utf8))
-            #expect(try probe(FileName("file"), in: directory).refusal == .unsupported)
-        }
-    }
-
-    @Test(.needs(.overlay)) func onOverlayfsNothingIs() throws {
-        let place = try TemporaryDirectory()
-        try TestDisk.overlay.mounted(at: place.path) {
+        try disk.mounted(at: place.path) {
             try Data("content".utf8).write(to: URL(fileURLWithPath: "\(place.path)/file"))
             let directory = try Directory.open(path: Array(place.path.utf8))
             #expect(try probe(FileName("file"), in: directory).refusal == .unsupported)

@@ -72,13 +72,13 @@ struct TreeRemovalTests {
         }
     }
 
-    @Test func deepTreesNeedNoStack() throws {
+    @Test func deepTreesNeedNoStackAndFewDescriptors() throws {
         let deep = FileName(number: 3)
-        var current = directory
-        try current.makeDirectory(deep)
-        current = try current.directory(deep)
+        try directory.makeDirectory(deep)
+        var current = try directory.directory(deep)
         for _ in 0..<3000 {
             try current.makeDirectory(deep)
+            try current.makeDirectory(FileName("other"))
             current = try current.directory(deep)
         }
         try TreeRemoval.remove(deep, in: directory)

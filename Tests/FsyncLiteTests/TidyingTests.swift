@@ -14,10 +14,14 @@ struct TidyingTests {
     init() throws {
         directory = try TemporaryDirectory(inMemory: true)
         let time = TreeTime(1_600_000_000, 5)
-        try (["same": .file("same", modified: time), "edited": "one"] as TreeLiteral).build(
-            at: path("source"))
+        let tree: TreeLiteral = [
+            "same": .file("same", modified: time), "mode": .file("mode", modified: time), "edited": "one",
+            "d": ["deep": "two"],
+        ]
+        try tree.build(at: path("source"))
         try apply()
         try Data("two".utf8).write(to: URL(fileURLWithPath: path("source/edited")))
+        try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: path("source/mode"))
         // A file changed in the tick in which the exchange begins is protected: it may be another user's.
         ClockTick.pass()
         try apply("--exchange")
@@ -64,12 +68,21 @@ struct TidyingTests {
         try CommandRun(["plan", "source", "target"], in: directory.path).output.contains("nothing to do")
     }
 
-    @Test func anOldTreeStaysForAMinute() throws {
+    private func links(_ name: String) throws -> Int? {
+        try FileManager.default.attributesOfItem(atPath: path("target/\(name)"))[.referenceCount] as? Int
+    }
+
+    @Test func anOldTreeStaysForAMinuteAndGoesWithoutATrace() throws {
+        let before = try TreeSnapshot(path("target"))
         #expect(try tidy(after: 0).notes == [])
         #expect(try tidy(after: RetiredTree.gracePeriod - 10).notes == [])
         #expect(try names("trees").count == 1)
+        #expect(try links("same") == 2)
+        #expect(try links("mode") == 1)
         #expect(try tidy(after: RetiredTree.gracePeriod + 10).notes == [])
         #expect(try names("trees") == [])
+        #expect(try TreeSnapshot(path("target")) == before)
+        #expect(try links("same") == 1)
     }
 
     /// Removing a name moves the change time of the file. A run that compared the file knows that. A run that
@@ -95,14 +108,15 @@ struct TidyingTests {
     @Test func whatHasNoOtherNameIsKeptAndNoted() throws {
         let tree = try #require(try names("trees").first)
         ClockTick.pass()
-        try Data("theirs".utf8).write(to: URL(fileURLWithPath: path(".target.fsync-lite/trees/\(tree)/late")))
+        let late = path(".target.fsync-lite/trees/\(tree)/d/late")
+        try Data("theirs".utf8).write(to: URL(fileURLWithPath: late))
         let notes = try tidy(after: RetiredTree.gracePeriod + 10).notes
-        #expect(
-            notes.count == 1
-                && notes[0].contains("a file appeared in the target during the commit; it was moved to: "))
-        let kept = try HostCommand.output(
-            "find", path(".target.fsync-lite/history/\(tree)/conflicts"), "-name", "late")
-        #expect(kept.hasSuffix("late\n"))
+        let text = "a file appeared in the target during the commit; it was moved to: "
+        let place = try #require(notes.first?.split(separator: text).last.map(String.init))
+        #expect(notes == [text + place] && place.contains("history/\(tree)/conflicts"))
+        #expect(try String(contentsOfFile: "\(place)/d/late", encoding: .utf8) == "theirs")
+        #expect(try TreeSnapshot(place).paths == ["d", "d/late"])
+        #expect(try names("trees") == [])
     }
 
     /// An undo, a restoration and a repair remove no snapshot.
@@ -136,6 +150,8 @@ struct TidyingTests {
         let run = try CommandRun(["apply", "source", "copy"], in: directory.path)
         #expect(run.code == 0, "\(run.errors)")
         _ = try tidy("copy", after: 0) { $0.isCopy = true }
-        #expect(try TreeSnapshot(path("copy"), withState: true).paths == ["edited", "same"])
+        #expect(
+            try TreeSnapshot(path("copy"), withState: true).paths
+                == ["d", "d/deep", "edited", "mode", "same"])
     }
 }

@@ -11,6 +11,10 @@ func seconds(_ seconds: Int64) -> FileTime { FileTime(seconds: seconds, nanoseco
 
 func status(_ type: FileType) -> FileStatus { FileStatus(type: type, modified: seconds(1)) }
 
+func file(_ name: String, _ inode: UInt64 = 0, _ type: FileType = .file) -> File {
+    File(path: path(name), status: with(status(type)) { $0.inode = inode }, destination: [])
+}
+
 /// A value with a change.
 func with<Value>(_ value: Value, _ change: (inout Value) -> Void) -> Value {
     var value = value

@@ -281,7 +281,7 @@ private final class CommandScene {
             let document = try Files.read(path("target/\(location(kind))"))
             original = document
             return document
-        case "journal": return try journal(&random).text()
+        case "journal": return try journal(&random)
         case "saved-plan": return try savedPlan()
         default: return kind.make(&random)
         }
@@ -300,50 +300,28 @@ private final class CommandScene {
     }
 
     /// The journal of a commit that a power cut interrupted.
-    private func journal(_ random: inout SplitMix64) throws -> JournalContent {
+    private func journal(_ random: inout SplitMix64) throws -> [UInt8] {
         let root = try Directory.open(path: Array(path("target").utf8))
-        func identity(_ name: String) throws -> FileIdentity {
-            var directory = root
-            let names = name.split(separator: "/")
-            for name in names.dropLast() { directory = try directory.directory(FileName(name.utf8)!) }
-            guard let status = try directory.status(of: FileName(names.last!.utf8)!) else {
-                throw Failure("statx", name)
-            }
-            return status.identity
-        }
-        let state = ".fsync-lite"
-        let stage = "\(state)/stage/\(Desk.transaction)"
-        var content = JournalContent()
-        content.root = try root.status().identity
-        content.began = .now
-        content.objects = JournalContent.fixed(content.id)
-        for (index, name) in [(2, "\(state)/stage"), (3, "\(state)/history"), (4, stage), (5, "\(stage)/0")] {
-            content.objects[index].identity = try identity(name)
-        }
+        guard let state = try StateDirectory(of: root) else { throw Failure("open", path("target")) }
         func place(_ parent: Int, _ name: StaticString) -> JournalContent.Place {
             .init(parent: parent, name: FileName(name))
         }
-        content.objects += [
+        let objects: [JournalContent.Object] = [
             // A directory that remains, a file that leaves it, one that arrives, and two manifests.
-            .init(old: place(0, "dir"), new: place(0, "dir"), identity: try identity("dir")),
-            .init(old: place(6, "c"), slot: place(5, "1"), identity: try identity("dir/c")),
-            .init(slot: place(5, "0"), new: place(6, "arrived"), identity: try identity("\(stage)/0/0")),
-            .init(
-                slot: place(4, "manifest.json"), new: place(1, "manifest.json"),
-                identity: try identity("\(stage)/manifest.json")),
-            .init(
-                old: place(1, "manifest.json"), slot: place(4, "manifest.json"),
-                identity: try identity("\(state)/manifest.json")),
+            .init(old: place(0, "dir"), new: place(0, "dir")),
+            .init(old: place(6, "c"), slot: place(5, "1")),
+            .init(slot: place(5, "0"), new: place(6, "arrived")),
+            .init(slot: place(4, "manifest.json"), new: place(1, "manifest.json")),
+            .init(old: place(1, "manifest.json"), slot: place(4, "manifest.json")),
         ]
-        content.operations = [
-            .detach(7), .attach(8), .exchange(9, with: 10), .rename(4),
-        ]
-        content.attributes = [
-            .init(
-                object: 6, old: Attributes(try root.directory(FileName("dir")).status()),
-                new: random.attributes())
-        ]
-        return content
+        let old = Attributes(try root.directory(FileName("dir")).status())
+        let graph = OperationGraph(
+            .init(JournalContent.fixed(Desk.transaction) + objects),
+            [.detach(7), .attach(8), .exchange(9, with: 10), .rename(4)],
+            [.init(object: 6, old: old, new: random.attributes())])
+        var bytes: [UInt8] = []
+        try Commit.prepare(graph, id: Desk.transaction, root: root, state: state).write(to: &bytes)
+        return bytes
     }
 
     // MARK: Around

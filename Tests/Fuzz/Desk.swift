@@ -1,4 +1,5 @@
 import FileSystem
+import Foundation
 import FsyncLite
 import Glibc
 
@@ -47,7 +48,7 @@ struct Failure: Error, CustomStringConvertible {
     }
 }
 
-/// Files, by plain calls.
+/// Whole files.
 enum Files {
     static func write(_ bytes: [UInt8], to path: String) throws {
         try write(to: path) { put in put(bytes) }
@@ -66,16 +67,6 @@ enum Files {
     }
 
     static func read(_ path: String) throws -> [UInt8] {
-        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0 else { throw Failure("open", path) }
-        defer { close(descriptor) }
-        var content: [UInt8] = []
-        var part = [UInt8](repeating: 0, count: 1 << 16)
-        while true {
-            let count = Glibc.read(descriptor, &part, part.count)
-            guard count >= 0 else { throw Failure("read", path) }
-            if count == 0 { return content }
-            content += part[..<count]
-        }
+        Array(try Data(contentsOf: URL(fileURLWithPath: path)))
     }
 }

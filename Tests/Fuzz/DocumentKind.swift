@@ -23,11 +23,18 @@ struct DocumentKind: Sendable {
     ///   - text: writes the document of a value.
     init<Value: Equatable & SendableMetatype>(
         name: String, place: String, isSealed: Bool = false,
-        make: @escaping @Sendable (inout SplitMix64) -> [UInt8],
+        make: @escaping @Sendable (inout SplitMix64) throws -> [UInt8],
         value: @escaping @Sendable (Desk) throws -> Value, check: @escaping @Sendable (Value) throws -> Void,
         text: @escaping @Sendable (Value) throws -> [UInt8]
     ) {
-        (self.name, self.place, self.isSealed, self.make) = (name, place, isSealed, make)
+        (self.name, self.place, self.isSealed) = (name, place, isSealed)
+        self.make = { random in
+            do {
+                return try make(&random)
+            } catch {
+                preconditionFailure("memory takes everything: \(error)")
+            }
+        }
         read = { desk in
             let taken = try value(desk)
             try check(taken)

@@ -5,8 +5,8 @@ import TestSupport
 extension DocumentKind {
     static let journal = DocumentKind(
         name: "journal", place: ".fsync-lite/journal", isSealed: true,
-        make: { random in JournalContent(random: &random).text() },
-        value: { desk in try JournalContent(desk) }, check: { try $0.check() }, text: { $0.text() })
+        make: { random in try JournalContent(random: &random).text() },
+        value: { desk in try JournalContent(desk) }, check: { try $0.check() }, text: { try $0.text() })
 }
 
 /// All values of a journal, in a form that can be made freely.
@@ -15,25 +15,19 @@ struct JournalContent: Equatable {
     typealias Object = OperationGraph.Object
     typealias Operation = OperationGraph.Operation
 
-    struct Step: Equatable {
-        var object: Int
-        var old: Attributes
-        var new: Attributes
-    }
-
     var id = Desk.transaction
     var began = FileTime(seconds: 0, nanoseconds: 0)
     var root = FileIdentity(inode: 0, created: nil)
     var objects: [Object] = []
     var operations: [Operation] = []
-    var attributes: [Step] = []
+    var attributes: [Journal.AttributeStep] = []
 
     init(_ desk: Desk) throws {
         guard let (_, journal) = try desk.state.pendingJournal() else {
             throw Violation("the journal is not there")
         }
         self.init(journal.id, journal.began, journal.root, journal.objects, journal.operations)
-        attributes = journal.attributes.map { Step(object: $0.object, old: $0.old, new: $0.new) }
+        attributes = journal.attributes
     }
 
     init(
@@ -45,60 +39,12 @@ struct JournalContent: Equatable {
         self.operations = Array(operations)
     }
 
-    func text() -> [UInt8] {
-        var document = DocumentWriter(format: "fsync-lite-journal")
-        document.text.field("transaction", id)
-        document.text.field("began", Timestamp(began))
-        document.text.field("inode", root.inode)
-        if let created = root.created { document.text.field("created", created) }
-        document.beginArray("objects")
-        for object in objects {
-            document.beginElement()
-            document.text.fields(Object.fields, of: object)
-            document.endElement()
-        }
-        document.endArray()
-        document.beginArray("operations")
-        for operation in operations {
-            document.beginElement()
-            document.text.fields(OperationFields.all, of: OperationFields(operation))
-            document.endElement()
-        }
-        document.endArray()
-        document.beginArray("attributes")
-        for step in attributes {
-            document.beginElement()
-            document.text.field("object", step.object)
-            document.text.field("old_mode", mode: step.old.permissions)
-            document.text.field("old_owner", step.old.owner)
-            document.text.field("old_group", step.old.group)
-            document.text.field("old_modified", Timestamp(step.old.modified))
-            document.text.field("new_mode", mode: step.new.permissions)
-            document.text.field("new_owner", step.new.owner)
-            document.text.field("new_group", step.new.group)
-            document.text.field("new_modified", Timestamp(step.new.modified))
-            for (name, extended) in [
-                ("old_xattrs" as StaticString, step.old.extended), ("new_xattrs", step.new.extended),
-            ] {
-                guard let extended else { continue }
-                document.text.key(name)
-                document.text.beginArray()
-                for attribute in extended.attributes {
-                    document.text.beginObject()
-                    document.text.field("name", "name_base64", attribute.name[...])
-                    document.text.field("value", "value_base64", attribute.value[...])
-                    document.text.endObject()
-                }
-                document.text.endArray()
-            }
-            document.endElement()
-        }
-        document.endArray()
-        document.beginTrailer()
-        document.end(withChecksum: true)
+    func text() throws -> [UInt8] {
         var bytes: [UInt8] = []
-        // Writing to bytes cannot fail.
-        try! document.drain(to: &bytes, all: true)
+        try Journal(
+            id: id, root: root, began: began, objects: .init(objects), operations: operations,
+            attributes: attributes
+        ).write(to: &bytes)
         return bytes
     }
 
@@ -168,8 +114,6 @@ struct JournalContent: Equatable {
         ]
     }
 
-    init() {}
-
     init(random: inout SplitMix64) {
         began = random.time()
         root = random.identity()
@@ -219,7 +163,8 @@ struct JournalContent: Equatable {
                 directories.append(next)
             }
             if random.oneIn(2) {
-                var step = Step(object: next, old: random.attributes(), new: random.attributes())
+                var step = Journal.AttributeStep(
+                    object: next, old: random.attributes(), new: random.attributes())
                 if random.oneIn(3) {
                     (step.old.extended, step.new.extended) = (random.extended(), ExtendedAttributes())
                 }

@@ -7,7 +7,7 @@ extension DocumentKind {
         name: "list", place: ".fsync-lite/history/\(Desk.transaction)/list.json", isSealed: true,
         make: { random in
             let header = ManifestHeader(id: "initial", root: random.name(), created: Timestamp(random.time()))
-            return text(
+            return try text(
                 Content(
                     header: header, step: lines(&random), hand: lines(&random), stored: stored(&random)))
         },
@@ -36,7 +36,7 @@ extension DocumentKind {
             var places = Places()
             places.add(content.stored, of: FileName("transaction"))
             for line in content.stored { _ = places.place(of: line.object, present: { _ in nil }) }
-        }, text: { text($0) })
+        }, text: { try text($0) })
 
     private struct Content: Equatable {
         var header: ManifestHeader
@@ -45,13 +45,12 @@ extension DocumentKind {
         var stored: [StoredObject]
     }
 
-    private static func text(_ content: Content) -> [UInt8] {
+    private static func text(_ content: Content) throws -> [UInt8] {
         var bytes: [UInt8] = []
         let list = ListDocument(
             content.header, step: ListLayer(content.step), hand: ListLayer(content.hand),
             stored: content.stored)
-        // Writing to bytes cannot fail.
-        try! list.write(to: &bytes)
+        try list.write(to: &bytes)
         return bytes
     }
 
@@ -64,12 +63,8 @@ extension DocumentKind {
     private static func line(_ random: inout SplitMix64) -> ListLine {
         let path = RelativePath(random.name() + [UInt8(ascii: "/")] + random.name())!
         guard !random.oneIn(4) else { return ListLine(absent: path) }
-        var status = FileStatus(
-            type: random.pick([.file, .directory, .symlink] as [FileType]), modified: random.time())
+        var status = random.status(random.pick([.file, .directory, .symlink]))
         status.permissions = random.permissions()
-        status.inode = random.inode()
-        status.changed = random.time()
-        if status.type == .file { status.size = ByteCount(clamping: random.next() % 1_000_000) }
         let destination = status.type == .symlink ? random.name() : []
         if status.type == .symlink { status.size = ByteCount(clamping: destination.count) }
         var file = File(

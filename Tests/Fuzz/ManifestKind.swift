@@ -5,46 +5,25 @@ import TestSupport
 extension DocumentKind {
     static let manifest = DocumentKind(
         name: "manifest", place: ".fsync-lite/manifest.json", isSealed: true,
-        make: { random in ManifestContent(random: &random).text() },
-        value: { desk in try ManifestContent(desk) }, check: { try $0.check() }, text: { $0.text() })
+        make: { random in
+            let content = ManifestContent(random: &random)
+            return try ManifestText.bytes(content.header, content.entries, isMirror: !random.oneIn(3))
+        },
+        value: { desk in try ManifestContent(desk) }, check: { try $0.check() },
+        text: { try ManifestText.bytes($0.header, $0.entries) })
 }
 
 /// All values of a manifest.
 private struct ManifestContent: Equatable {
-    struct Entry: Equatable {
-        var file: File
-        var targetInode: UInt64?
-    }
-
     var header: ManifestHeader
-    var entries: [Entry] = []
+    var entries: [RecordList.Entry] = []
     var summary = ManifestSummary()
 
     init(_ desk: Desk) throws {
         guard let reader = try desk.state.manifest() else { throw Violation("the manifest is not there") }
         header = reader.header
-        while try reader.advance() {
-            var file = File(path: reader.path, status: reader.status, destination: reader.destination)
-            (file.extended, file.omitted, file.digest) = (reader.extended, reader.omitted, reader.digest)
-            file.object = reader.object
-            entries.append(Entry(file: file, targetInode: reader.targetInode))
-        }
+        entries = try reader.entries()
         summary = reader.summary
-    }
-
-    func text() -> [UInt8] {
-        var writer = ManifestWriter(header)
-        for entry in entries {
-            writer.append(
-                path: entry.file.path, status: entry.file.status, destination: entry.file.destination,
-                extended: entry.file.extended, omitted: entry.file.omitted, targetInode: entry.targetInode,
-                digest: entry.file.digest, object: entry.file.object)
-        }
-        writer.end()
-        var bytes: [UInt8] = []
-        // Writing to bytes cannot fail.
-        try! writer.drain(to: &bytes, all: true)
-        return bytes
     }
 
     // MARK: What must hold
@@ -135,15 +114,10 @@ private struct ManifestContent: Equatable {
                 [.file, .file, .file, .directory, .directory, .symlink, .fifo, .characterDevice]
                     + [.blockDevice] as [FileType])
             if type == .directory { directories.append(path) }
-            var status = FileStatus(type: type, modified: random.time())
+            var status = random.status(type)
             status.permissions = random.permissions()
             (status.owner, status.group) = (random.account(), random.account())
-            status.inode = random.inode()
-            if !random.oneIn(4) { status.created = random.time() }
-            status.changed = random.time()
-            if type == .file {
-                status.size = random.oneIn(12) ? .max : ByteCount(clamping: random.next() % 1_000_000)
-            }
+            if type == .file, random.oneIn(12) { status.size = .max }
             if type != .directory, random.oneIn(5) { status.links = UInt32(random.number(2...9)) }
             if type == .characterDevice || type == .blockDevice {
                 status.represents = DeviceNumber(major: random.account(), minor: random.account())
@@ -156,8 +130,8 @@ private struct ManifestContent: Equatable {
                 file.digest = Digest(.init(random.next(), random.next(), 0, random.next()))
             }
             if random.oneIn(4) { file.omitted = Omissions(rawValue: UInt8(random.number(0...31))) }
-            entries.append(Entry(file: file, targetInode: random.oneIn(3) ? random.inode() : nil))
+            entries.append(
+                RecordList.Entry(file: file, targetInode: random.oneIn(3) ? random.inode() : status.inode))
         }
-        entries.sort { Paths.isAscending($0.file.path.bytes, $1.file.path.bytes) }
     }
 }

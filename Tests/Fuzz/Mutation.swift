@@ -154,13 +154,9 @@ struct Mutation {
     /// Puts numbers and times at the ends of their ranges: one in four of the document, or all.
     private mutating func changeNumbers(_ random: inout SplitMix64) {
         let isEach = random.oneIn(3)
-        for token in tokens().reversed() where isEach || random.oneIn(4) {
-            let text = bytes[token.range].dropFirst().dropLast()
-            if token.isNumber {
-                bytes.replaceSubrange(token.range, with: Array(random.pick(Extremes.numbers).utf8))
-            } else if token.isString, Timestamp(iso8601: text) != nil {
-                bytes.replaceSubrange(token.range, with: Array("\"\(random.pick(Extremes.times))\"".utf8))
-            }
+        for field in Extremes.fields(of: bytes).reversed() where isEach || random.oneIn(4) {
+            let value = random.pick(field.isTime ? Extremes.times : Extremes.numbers)
+            bytes.replaceSubrange(field.range, with: Array(value.utf8))
         }
     }
 

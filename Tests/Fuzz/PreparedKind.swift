@@ -5,13 +5,7 @@ import TestSupport
 extension DocumentKind {
     static let prepared = DocumentKind(
         name: "prepared", place: ".fsync-lite/stage/\(Desk.transaction)/prepared.json", isSealed: true,
-        make: { random in
-            do {
-                return try PreparedContent(random: &random).text()
-            } catch {
-                preconditionFailure("memory takes everything: \(error)")
-            }
-        },
+        make: { random in try PreparedContent(random: &random).text() },
         value: { desk in
             guard let found = try desk.state.prepared(Desk.transaction) else {
                 throw Violation("the prepared transaction is not there")
@@ -193,12 +187,8 @@ private struct PreparedContent: Equatable {
         for (number, object) in transaction.objects.enumerated()
         where object.new == nil && object.seen?.type == .directory {
             for path in Set((0..<random.number(0...3)).map { _ in random.path() }).sorted() {
-                let identity = random.identity()
-                var status = FileStatus(type: .file, modified: random.time())
-                (status.inode, status.created) = (identity.inode, identity.created?.fileTime)
-                status.size = ByteCount(clamping: random.next() % 1_000_000)
-                status.changed = random.time()
-                transaction.descendants.append(.init(object: number, path: path, status: status))
+                transaction.descendants.append(
+                    .init(object: number, path: path, status: random.status(.file)))
             }
         }
         transaction.actions = SavedPlan(random: &random).steps.map(\.action)
@@ -222,10 +212,9 @@ extension JournalContent.Object {
 
 extension SplitMix64 {
     fileprivate mutating func seen(_ identity: FileIdentity?) -> FileStatus {
-        var status = FileStatus(type: pick(FileType.allCases), modified: time())
+        var status = status(pick(FileType.allCases))
         (status.permissions, status.owner, status.group) = (permissions(), account(), account())
-        (status.changed, status.inode) = (time(), identity?.inode ?? 0)
-        status.created = identity?.created?.fileTime
+        (status.inode, status.created) = (identity?.inode ?? 0, identity?.created?.fileTime)
         status.size = ByteCount(clamping: next() % 1_000_000)
         return status
     }

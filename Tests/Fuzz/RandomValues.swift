@@ -59,4 +59,20 @@ extension SplitMix64 {
         let inode = inode()
         return FileIdentity(inode: inode, created: oneIn(5) ? nil : Timestamp(time()))
     }
+
+    /// The type, identity, times and size of an object. Every document that has a status has these.
+    mutating func status(_ type: FileType) -> FileStatus {
+        var status = FileStatus(type: type, modified: time())
+        let identity = identity()
+        (status.inode, status.created) = (identity.inode, identity.created?.fileTime)
+        status.changed = time()
+        if type == .file { status.size = ByteCount(clamping: next() % 1_000_000) }
+        return status
+    }
+
+    /// A path of one or two names.
+    mutating func path() -> RelativePath {
+        let bytes = oneIn(2) ? name() : name() + [UInt8(ascii: "/")] + name()
+        return RelativePath(bytes) ?? .root
+    }
 }

@@ -6,14 +6,7 @@ import TestSupport
 extension DocumentKind {
     static let savedPlan = DocumentKind(
         name: "saved-plan", place: savedPlanPlace, isSealed: true,
-        make: { random in
-            let plan = SavedPlan(random: &random)
-            do {
-                return try text(plan)
-            } catch {
-                preconditionFailure("memory takes everything: \(error)")
-            }
-        },
+        make: { random in try text(SavedPlan(random: &random)) },
         value: { desk in try SavedPlan(reading: LocalFile("\(desk.path)/\(savedPlanPlace)")) },
         check: { plan in
             for path in [plan.source, plan.target] {
@@ -74,10 +67,8 @@ extension SavedPlan.Step {
         let isFile = random.oneIn(2)
         let size = isFile ? ByteCount(clamping: random.next() % 1_000_000) : nil
         func state(_ random: inout SplitMix64) -> FileStatus {
-            var status = FileStatus(type: isFile ? .file : .directory, modified: random.time())
-            (status.size, status.changed) = (size ?? 0, random.time())
-            let identity = random.identity()
-            (status.inode, status.created) = (identity.inode, identity.created?.fileTime)
+            var status = random.status(isFile ? .file : .directory)
+            status.size = size ?? 0
             return status
         }
         let action = Action(
@@ -88,12 +79,5 @@ extension SavedPlan.Step {
         self.init(
             action: action, source: verb == .delete ? nil : state(&random),
             target: verb == .create ? nil : state(&random))
-    }
-}
-
-extension SplitMix64 {
-    mutating func path() -> RelativePath {
-        let bytes = oneIn(2) ? name() : name() + [UInt8(ascii: "/")] + name()
-        return RelativePath(bytes[...]) ?? .root
     }
 }

@@ -14,9 +14,11 @@ extension DocumentKind {
     static let stageLog = DocumentKind(
         name: "stage-log", place: ".fsync-lite/stage/\(Desk.transaction)/log",
         make: { random in
-            let files = (0..<random.pick([0, 1, 3, 10])).map { _ in stagedFile(&random) + "\n" }
-            return Array(
-                ("fsync-lite-stage 1 \(Desk.transaction) \(random.number(0...31))\n" + files.joined()).utf8)
+            let attributes = MirroredAttributes(rawValue: UInt8(random.number(0...31)))
+            return text(
+                StageLogContent(
+                    header: StageLogHeader(transaction: Desk.transaction, attributes: attributes),
+                    files: (0..<random.pick([0, 1, 3, 10])).map { _ in stagedFile(&random) }))
         },
         value: { desk in
             var content = StageLogContent()
@@ -39,21 +41,18 @@ extension DocumentKind {
                 }
             }
         },
-        text: { content in
-            var text = content.header.map { "\($0.line)\n" } ?? ""
-            for file in content.files { text += "\(file.line)\n" }
-            return Array(text.utf8)
-        })
+        text: { text($0) })
 
-    private static func stagedFile(_ random: inout SplitMix64) -> String {
-        func time(_ time: FileTime) -> String { "\(time.rawSeconds).\(time.nanoseconds)" }
-        let path = random.name() + [UInt8(ascii: "/")] + random.name()
-        return [
-            Data(path).base64EncodedString(), Data("0/\(random.number(0...9999))".utf8).base64EncodedString(),
-            "\(random.inode())", random.oneIn(4) ? "-" : time(random.time()), time(random.time()),
-            time(random.time()), "\(random.next() % 1_000_000)",
-            "\(random.inode())" + (random.oneIn(4) ? " part" : ""),
-        ].joined(separator: " ")
+    private static func text(_ content: StageLogContent) -> [UInt8] {
+        let lines = [content.header?.line].compactMap(\.self) + content.files.map(\.line)
+        return Array(lines.map { "\($0)\n" }.joined().utf8)
+    }
+
+    private static func stagedFile(_ random: inout SplitMix64) -> StagedFile {
+        StagedFile(
+            path: RelativePath(random.name() + [UInt8(ascii: "/")] + random.name())!,
+            location: RelativePath("0/\(random.number(0...9999))")!, source: random.status(.file),
+            stagedInode: random.inode(), isPart: random.oneIn(4))
     }
 
     static let historyHeader = DocumentKind(

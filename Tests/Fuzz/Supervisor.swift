@@ -80,26 +80,20 @@ struct Supervisor {
     private func work(
         _ kind: DocumentKind, _ numbers: Range<Int>, _ desk: String, huge: Bool
     ) throws -> Int32? {
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath()
-        process.arguments =
-            [
-                "--worker", desk, "--reader", kind.name, "--seed", "\(seed)", "--from",
-                "\(numbers.lowerBound)",
-                "--inputs", "\(numbers.count)",
-            ] + (huge ? ["--huge"] : [])
+        let words = [
+            try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe"), "--worker", desk,
+            "--reader", kind.name, "--seed", "\(seed)", "--from", "\(numbers.lowerBound)", "--inputs",
+            "\(numbers.count)",
+        ]
         try Files.write([], to: "\(desk).errors")
         let errors = try FileHandle(forWritingTo: URL(fileURLWithPath: "\(desk).errors"))
-        process.standardError = errors
-        process.standardInput = FileHandle.nullDevice
-        var environment = ProcessInfo.processInfo.environment
         // A backtrace of each crash takes seconds.
-        environment["SWIFT_BACKTRACE"] = "enable=no"
-        process.environment = environment
-        try process.run()
-        process.waitUntilExit()
-        if process.terminationReason == .uncaughtSignal { return process.terminationStatus }
-        guard process.terminationStatus == 0 else {
+        let environment = ProcessInfo.processInfo.environment.merging(["SWIFT_BACKTRACE": "enable=no"]) { $1 }
+        let code = try SpawnedProcess(
+            words + (huge ? ["--huge"] : []), environment: environment, errors: errors.fileDescriptor
+        ).wait(seconds: 86_400)
+        if code < 0 { return -code }
+        guard code == 0 else {
             throw Violation(
                 "the worker failed: \(String(decoding: try Files.read("\(desk).errors"), as: UTF8.self))")
         }

@@ -166,18 +166,6 @@ package enum OrdinaryUser {
 
     /// Gives a whole tree to this user.
     package static func own(_ path: String) {
-        guard geteuid() == 0 else { return }
-        lchown(path, number, number)
-        var status = stat()
-        guard lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFDIR, let stream = opendir(path) else {
-            return
-        }
-        defer { closedir(stream) }
-        while let entry = readdir(stream) {
-            let name = withUnsafePointer(to: &entry.pointee.d_name) {
-                $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
-            }
-            if name != ".", name != ".." { own("\(path)/\(name)") }
-        }
+        if geteuid() == 0 { _ = HostCommand.works("chown", "-hR", "\(number):\(number)", path) }
     }
 }

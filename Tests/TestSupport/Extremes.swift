@@ -18,11 +18,12 @@ package enum Extremes {
 
     /// The numbers and times in a document, without its version.
     package static func fields(of text: [UInt8]) -> [(range: Range<Int>, isTime: Bool)] {
-        let marks = Set(":[]{},/ \n\"".utf8)
+        // A time contains colons.
+        let ends = Set("[]{},/ \n\"".utf8)
+        let marks = ends.union(":".utf8)
         var (fields, start) = ([(range: Range<Int>, isTime: Bool)](), 0)
         while start < text.count {
-            // A time contains colons.
-            let end = text[start...].firstIndex { marks.subtracting(":".utf8).contains($0) } ?? text.count
+            let end = text[start...].firstIndex { ends.contains($0) } ?? text.count
             if Timestamp(iso8601: text[start..<end]) != nil {
                 fields.append((start..<end, true))
                 start = end + 1

@@ -47,6 +47,24 @@ package struct ManifestText {
         return ManifestText.sealed(Array(start.utf8))
     }
 
+    /// The manifest that the tool writes of these entries.
+    ///
+    /// - Parameter isMirror: if false, it has no facts about a target.
+    package static func bytes(
+        _ header: ManifestHeader, _ entries: [RecordList.Entry], isMirror: Bool = true
+    ) throws -> [UInt8] {
+        var bytes: [UInt8] = []
+        var writer = ManifestWriter(header)
+        let list = RecordList(entries)
+        while list.advance() {
+            writer.append(list, isMirror: isMirror)
+            try writer.drain(to: &bytes)
+        }
+        writer.end()
+        try writer.drain(to: &bytes, all: true)
+        return bytes
+    }
+
     /// Adds the right checksum and the end.
     package static func sealed(_ start: [UInt8]) -> [UInt8] {
         var checksum = Checksum()
@@ -78,14 +96,18 @@ package final class ScratchDocument {
     }
 
     /// Reads a manifest to its end.
-    package func files(_ bytes: [UInt8]) throws -> [RecordList.Entry] {
-        let reader = try manifest(bytes)
-        var files: [RecordList.Entry] = []
-        while try reader.advance() {
-            var entry = RecordList.Entry(file: reader.file, targetInode: reader.targetInode)
-            (entry.targetChanged, entry.marks) = (reader.targetChanged, reader.marks)
-            files.append(entry)
+    package func files(_ bytes: [UInt8]) throws -> [RecordList.Entry] { try manifest(bytes).entries() }
+}
+
+extension ManifestReader {
+    /// Reads to the end.
+    package func entries() throws -> [RecordList.Entry] {
+        var entries: [RecordList.Entry] = []
+        while try advance() {
+            var entry = RecordList.Entry(file: file, targetInode: targetInode)
+            (entry.targetChanged, entry.marks) = (targetChanged, marks)
+            entries.append(entry)
         }
-        return files
+        return entries
     }
 }

@@ -52,7 +52,7 @@ package struct ModelMirror {
     package func difference() throws -> Difference {
         var merge = TreeMerge(policy)
         try merge.run(
-            source: PartialList(source.files(), unreadable: unreadable), target: FileList(target.files()),
+            source: RecordList(source.files(), unlisted: unreadable), target: FileList(target.files()),
             manifest: manifest.map { RecordList($0) })
         var difference = try Difference(matching: merge)
         difference.decide(
@@ -175,9 +175,9 @@ package struct ModelMirror {
     }
 }
 
-/// A manifest in memory.
+/// A manifest or a tree in memory.
 package final class RecordList: EntryStream {
-    package struct Entry: Sendable {
+    package struct Entry: Equatable, Sendable {
         package var file: File
         package var targetInode: UInt64
         package var targetChanged: FileTime?
@@ -190,10 +190,19 @@ package final class RecordList: EntryStream {
     }
 
     private let entries: [Entry]
+    private let unlisted: Set<RelativePath>
     private var index = -1
 
     package init(_ entries: [Entry]) {
         self.entries = entries.sorted { $0.file < $1.file }
+        unlisted = []
+    }
+
+    /// A tree of which some directories cannot be listed.
+    package init(_ files: [File], unlisted: Set<RelativePath>) {
+        entries = files.filter { file in !unlisted.contains { file.path.isBelow($0) } }
+            .map { Entry(file: $0, targetInode: $0.status.inode) }
+        self.unlisted = unlisted
     }
 
     package func advance() -> Bool {
@@ -203,6 +212,8 @@ package final class RecordList: EntryStream {
 
     package var path: RelativePath { entries[index].file.path }
     package var status: FileStatus { entries[index].file.status }
+    package var extended: ExtendedAttributes { entries[index].file.extended }
+    package var sight: Sight { unlisted.contains(path) ? .unlisted : .whole }
     package var omitted: Omissions { entries[index].file.omitted }
     package var targetInode: UInt64 { entries[index].targetInode }
     package var targetChanged: FileTime? { entries[index].targetChanged }
@@ -210,26 +221,4 @@ package final class RecordList: EntryStream {
     package var destination: [UInt8] { entries[index].file.destination }
     package var digest: Digest? { entries[index].file.digest }
     package var object: UInt64 { entries[index].file.object }
-}
-
-/// A tree with some directories that cannot be listed.
-package final class PartialList: EntryStream {
-    private let files: [File]
-    private let unreadable: Set<RelativePath>
-    private var index = -1
-
-    package init(_ files: [File], unreadable: Set<RelativePath>) {
-        self.files = files.filter { file in !unreadable.contains { file.path.isBelow($0) } }
-        self.unreadable = unreadable
-    }
-
-    package func advance() -> Bool {
-        index += 1
-        return index < files.count
-    }
-
-    package var path: RelativePath { files[index].path }
-    package var status: FileStatus { files[index].status }
-    package var destination: [UInt8] { files[index].destination }
-    package var sight: Sight { unreadable.contains(files[index].path) ? .unlisted : .whole }
 }

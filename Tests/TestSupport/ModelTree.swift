@@ -45,8 +45,6 @@ package struct ModelTree: Sendable {
     private var nextID = 1
     private var nextInode: UInt64
     private var freeInodes: [UInt64] = []
-    /// Objects that are removed from the tree are stored elsewhere, as in a history.
-    package var keepsInodes = false
     private let hasBirthTimes: Bool
 
     package init(now: Int64, firstInode: UInt64, hasBirthTimes: Bool = true) {
@@ -83,15 +81,8 @@ package struct ModelTree: Sendable {
 
     package func object(at path: RelativePath) -> Object? { id(at: path).map { self[$0] } }
 
-    /// All entries except the reserved one, in the order of a scan.
-    package func entries() -> [Entry] {
-        var found: [Entry] = []
-        append(below: ModelTree.root, .root, to: &found)
-        return found
-    }
-
-    /// Everything below a directory.
-    package func entries(below directory: ID, _ path: RelativePath = .root) -> [Entry] {
+    /// All entries below a directory except the reserved one, in the order of a scan.
+    package func entries(below directory: ID = ModelTree.root, _ path: RelativePath = .root) -> [Entry] {
         var found: [Entry] = []
         append(below: directory, path, to: &found)
         return found
@@ -204,7 +195,7 @@ package struct ModelTree: Sendable {
         } else if objects.values.contains(where: { $0.entries.values.contains(id) }) {
             return
         }
-        if !keepsInodes { freeInodes.append(self[id].status.inode) }
+        freeInodes.append(self[id].status.inode)
         objects[id] = nil
     }
 

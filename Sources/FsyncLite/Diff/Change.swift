@@ -20,12 +20,8 @@ package enum Change: Hashable, Sendable {
         let facts: Facts
     }
 
-    package struct Facts: OptionSet, Hashable, Sendable {
-        package let rawValue: UInt16
-
-        package init(rawValue: UInt16) {
-            self.rawValue = rawValue
-        }
+    struct Facts: OptionSet, Hashable, Sendable {
+        let rawValue: UInt16
 
         static let replacesContent = Facts(rawValue: 1)
         static let needsContentComparison = Facts(rawValue: 2)

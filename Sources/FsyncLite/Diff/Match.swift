@@ -40,16 +40,12 @@ package struct BaseEntry: Hashable, Sendable {
         (self.targetChanged, self.marks) = (targetChanged, marks)
     }
 
-    init(_ manifest: some EntryStream) {
-        self.init(manifest, at: manifest.targetInode)
-    }
-
-    /// - Parameter inode: of the object in the target.
-    init(_ manifest: some EntryStream, at inode: UInt64) {
+    /// - Parameter inode: of the object in the target; nil for the recorded one.
+    init(_ manifest: some EntryStream, at inode: UInt64? = nil) {
         self.init(
-            status: manifest.status, targetInode: inode, targetChanged: manifest.targetChanged,
-            marks: manifest.marks, extended: manifest.extended, omitted: manifest.omitted,
-            digest: manifest.digest, object: manifest.object)
+            status: manifest.status, targetInode: inode ?? manifest.targetInode,
+            targetChanged: manifest.targetChanged, marks: manifest.marks, extended: manifest.extended,
+            omitted: manifest.omitted, digest: manifest.digest, object: manifest.object)
     }
 
     /// A tree as its own base.

@@ -55,6 +55,8 @@ private struct BaseParts: OptionSet {
     /// `targetChanged` differs from the target's change time.
     static let otherTime = BaseParts(rawValue: 4)
     static let marks = BaseParts(rawValue: 8)
+    /// The status is like the target's, as that of an object in the history.
+    static let likeTarget = BaseParts(rawValue: 16)
 }
 
 extension PackedStore {
@@ -67,8 +69,9 @@ extension PackedStore {
             if changed != target.changed { parts.insert(.otherTime) }
         }
         if !known.marks.isEmpty { parts.insert(.marks) }
+        if base.status.identity == target.identity { parts.insert(.likeTarget) }
         put(byte: parts.rawValue)
-        put(base.file, like: BaseEntry.expected(source, target))
+        put(base.file, like: parts.contains(.likeTarget) ? target : BaseEntry.expected(source, target))
         if parts.contains(.targetInode) { put(known.targetInode) }
         if parts.contains(.otherTime), let changed = known.targetChanged {
             put(signed: changed.rawSeconds)
@@ -79,7 +82,8 @@ extension PackedStore {
 
     fileprivate func base(_ cursor: inout Cursor, of source: FileStatus, _ target: FileStatus) -> BaseEntry {
         let parts = BaseParts(rawValue: cursor.byte())
-        let file = file(&cursor, at: .root, like: BaseEntry.expected(source, target))
+        let expected = parts.contains(.likeTarget) ? target : BaseEntry.expected(source, target)
+        let file = file(&cursor, at: .root, like: expected)
         let targetInode = parts.contains(.targetInode) ? cursor.number() : target.inode
         var changed: FileTime? = parts.contains(.targetChanged) ? target.changed : nil
         if parts.contains(.otherTime) {

@@ -166,6 +166,20 @@ extension DocumentReader {
         return try self.fields(fields, into: &owner, incomplete: incomplete)
     }
 
+    /// Reads an array of objects of these fields, one per line.
+    ///
+    /// - Parameter blank: the value that the fields of each object are read into.
+    mutating func elements<Owner>(
+        _ name: StaticString, _ fields: [Field<Owner>], blank: Owner, incomplete: StaticString? = nil,
+        _ take: (inout DocumentReader, Owner) throws -> Void
+    ) throws {
+        try elements(name) { reader in
+            var value = blank
+            try reader.object(fields, into: &value, incomplete: incomplete)
+            try take(&reader, value)
+        }
+    }
+
     /// Reads the remaining fields of an object, and its end.
     @discardableResult
     mutating func fields<Owner>(

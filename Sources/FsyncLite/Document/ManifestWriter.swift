@@ -53,7 +53,7 @@ package struct ManifestWriter: Sendable {
     /// Appends the present entry of a stream.
     ///
     /// - Parameter isMirror: if false, the manifest has no facts about a target.
-    mutating func append(_ entry: some EntryStream, isMirror: Bool = true) {
+    package mutating func append(_ entry: some EntryStream, isMirror: Bool = true) {
         guard !entry.append(to: &self) else { return }
         append(
             path: entry.path, status: entry.status, destination: entry.destination,

@@ -3,15 +3,9 @@ package struct FilterDirectory: Sendable {
     /// The content of its ignore file; nil if there is none, or ignore files are off.
     package var ignoreFile: [UInt8]?
     /// Whether it has a valid `CacheTag`. Read only with `Filters.excludesCaches`.
-    package var isCache: Bool
+    package var isCache = false
     /// Whether it is a mount point. Determined only with `Filters.excludesOtherFileSystems`.
-    package var isOtherFileSystem: Bool
-
-    package init(ignoreFile: [UInt8]? = nil, isCache: Bool = false, isOtherFileSystem: Bool = false) {
-        self.ignoreFile = ignoreFile
-        self.isCache = isCache
-        self.isOtherFileSystem = isOtherFileSystem
-    }
+    package var isOtherFileSystem = false
 }
 
 /// The rules in force in one directory. It follows a walk through the directories, and decides about each entry.

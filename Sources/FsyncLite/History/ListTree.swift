@@ -31,7 +31,7 @@ package struct ListTree: Sendable {
     }
 
     private var lists: TargetLists
-    private let layer: ListLayer
+    private var layer: ListLayer
     private let scope: Scope
     /// In the order of their paths.
     let changed: PackedList<ListTreeCoding>
@@ -41,7 +41,7 @@ package struct ListTree: Sendable {
     /// The changes by hand between the run that left the list and the step that found it.
     let hand: ListLayer
     /// The places of the objects that the steps moved into the history.
-    let places: Places
+    private var places: Places
     /// Entries of the tree that its filters exclude, and that return or remain.
     private(set) var uncovered: Set<RelativePath> = []
     /// Names of objects in the tree that are excluded now.
@@ -147,6 +147,18 @@ package struct ListTree: Sendable {
         try ListTreeEntries(
             ListStream(layer, over: lists.present), changed,
             rest: scope.withoutRest || scope.paths.isEmpty ? nil : lists.present(), scope)
+    }
+
+    /// The same, and frees their memory as soon as they were read. They can be taken once.
+    mutating func takeEntries() throws -> some EntryStream {
+        defer { layer = ListLayer() }
+        return try entries()
+    }
+
+    /// The places, which are taken once.
+    mutating func takePlaces() -> Places {
+        defer { places = Places() }
+        return places
     }
 
     /// Files whose object was replaced by another of the same size and modification time, which may have other content.

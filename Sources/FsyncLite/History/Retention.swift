@@ -12,20 +12,15 @@ struct Retention {
     /// Applies a policy after a run, and removes the leftovers of interrupted runs. Without either it writes no file.
     ///
     /// - Parameters:
+    ///   - part: objects that are not in it are removed, too; nil for the whole history.
     ///   - run: the id of the run's snapshot; nil if it made none.
     ///   - began: when the run began.
     @discardableResult
     func apply(
-        _ policy: RetentionPolicy, after run: String? = nil, began: Timestamp? = nil
+        _ policy: RetentionPolicy, to part: History? = nil, after run: String? = nil,
+        began: Timestamp? = nil
     ) throws -> RemovedSnapshots {
-        try apply(policy, to: History(state), after: run, began: began)
-    }
-
-    /// - Parameter history: objects that are not in it are removed.
-    @discardableResult
-    func apply(
-        _ policy: RetentionPolicy, to history: History, after run: String? = nil, began: Timestamp? = nil
-    ) throws -> RemovedSnapshots {
+        let history = try part ?? History(state)
         let snapshots = try history.snapshots()
         let before = run != nil && snapshots.first?.id == run ? 1 : 0
         let reasons = policy.reasons(for: snapshots, newestBefore: before, began: began)
@@ -105,9 +100,7 @@ struct Retention {
 
     /// Removes only the leftovers of interrupted runs, not snapshots.
     func tidy() throws {
-        let history = try History(state)
-        try keep(history.snapshots().map { _ in true }, of: history)
-        try state.clean()
+        _ = try remove([], of: History(state))
     }
 
     /// - Returns: the bytes of content that are freed.

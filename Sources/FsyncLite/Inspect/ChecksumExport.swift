@@ -44,22 +44,23 @@ extension Tree {
         let stream = try stream()
         let digests = try directory().map { directory in
             FilePipeline(threads: Processors.defaultThreads) {
-                EntryDigests(directory, monitor: SilentMonitor())
+                FileDigests(reader: DigestReader(PathResolver(directory), monitor: SilentMonitor()))
             }
         }
         defer { digests?.close() }
         var export = ChecksumExport()
         var problems: [Problem] = []
-        func take(_ entry: (file: File, problems: [Problem])) {
-            problems += entry.problems
-            if let digest = entry.file.digest { export.append(entry.file.path, digest) }
+        func take(_ answer: FileDigests.Answer) {
+            let file = answer.file.with(answer.found, &problems)
+            if let digest = file.digest { export.append(file.path, digest) }
         }
         while try stream.advance() {
             guard stream.status.type == .file else { continue }
             if let digests {
-                try digests.add(stream.file, bytes: stream.digest == nil ? stream.status.size : 0) {
-                    take($0)
-                }
+                let isRead = stream.digest == nil
+                try digests.add(
+                    (stream.file, isRead ? stream.path : nil), bytes: isRead ? stream.status.size : 0
+                ) { take($0) }
             } else {
                 guard let digest = stream.digest else {
                     let hint =

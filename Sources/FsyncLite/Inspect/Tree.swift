@@ -206,19 +206,19 @@ public struct Tree: Sendable {
                 id: TransactionID.next(now: started), root: root, created: started, source: origin))
         if withDigests {
             let digests = FilePipeline(threads: Processors.defaultThreads) {
-                EntryDigests(directory, monitor: monitor)
+                FileDigests(reader: DigestReader(PathResolver(directory), monitor: monitor))
             }
             defer { digests.close() }
-            func take(_ entry: (file: File, problems: [Problem])) {
-                problems += entry.problems
+            func take(_ answer: FileDigests.Answer) {
+                let file = answer.file.with(answer.found, &problems)
                 writer.append(
-                    path: entry.file.path, status: entry.file.status, destination: entry.file.destination,
-                    extended: entry.file.extended, targetInode: nil, digest: entry.file.digest)
+                    path: file.path, status: file.status, destination: file.destination,
+                    extended: file.extended, targetInode: nil, digest: file.digest)
             }
             while try scan.advance() {
                 if scan.sight == .unseen { continue }
                 let file = scan.file
-                try digests.add(file, bytes: file.size) { take($0) }
+                try digests.add((file, file.isFile ? file.path : nil), bytes: file.size) { take($0) }
                 try writer.drain(to: &sink)
             }
             try digests.finish { take($0) }

@@ -62,9 +62,7 @@ package struct ListDocument: Sendable {
         step = try ListLayer(in: "step", of: &document)
         hand = try ListLayer(in: "hand", of: &document)
         var (stored, seen) = ([StoredObject](), Set<UInt64>())
-        try document.elements("stored") { reader in
-            var object = StoredObject.blank
-            try reader.object(StoredObject.fields, into: &object)
+        try document.elements("stored", StoredObject.fields, blank: .blank) { reader, object in
             guard object.place != StoredObject.blank.place else {
                 throw reader.error("no place of an object")
             }

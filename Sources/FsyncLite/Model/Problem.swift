@@ -92,6 +92,10 @@ public struct Problem: Hashable, Sendable {
         Problem(path: path, code: .changing, message: "it was still changing after three tries")
     }
 
+    static func unreadable(_ path: RelativePath, _ errno: Errno) -> Problem {
+        Problem(path: path, code: .unreadable, message: errno.description)
+    }
+
     /// Between two looks, it became an entry of another type.
     static func retyped(_ path: RelativePath) -> Problem {
         Problem(path: path, code: .changing, message: "a file of another type took its name meanwhile")

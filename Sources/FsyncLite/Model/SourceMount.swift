@@ -6,10 +6,6 @@ package struct SourceMount: Hashable, Sendable {
     /// See `Directory.lastingFileSystem()`.
     package var fileSystem: String
 
-    package init(path: RelativePath, fileSystem: String) {
-        (self.path, self.fileSystem) = (path, fileSystem)
-    }
-
     /// Whether it is in memory. Such a mount and its directory vanish when a session ends.
     var isMemory: Bool { fileSystem.hasPrefix("tmpfs ") }
 }

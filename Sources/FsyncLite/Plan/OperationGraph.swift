@@ -94,7 +94,7 @@ package struct OperationGraph: Sendable {
     }
 
     /// The graph of a prepared transaction.
-    init(_ objects: ObjectList, _ operations: [Operation], _ attributes: [AttributeChange]) {
+    package init(_ objects: ObjectList, _ operations: [Operation], _ attributes: [AttributeChange]) {
         (projects, isWeak) = ([:], false)
         (self.objects, self.operations) = (objects, operations)
         for change in attributes { addAttributes(change) }

@@ -49,11 +49,7 @@ extension SavedPlan {
             source: [], target: [], saved: .unknown, options: [],
             basis: Plan.Basis(manifest: nil, source: .unknown, target: nil), steps: StepList(), unchanged: 0)
         try reader.leadingFields(SavedPlan.header, into: &self)
-        try reader.elements("options") { reader in
-            var option: [UInt8] = []
-            try reader.object(SavedPlan.option, into: &option)
-            options.append(option)
-        }
+        try reader.elements("options", SavedPlan.option, blank: []) { options.append($1) }
         try reader.elements("actions") { reader in
             let step = try Step(from: &reader)
             if let last = steps.last?.action {

@@ -3,6 +3,8 @@ import FileSystem
 /// Decides if files of source and target have equal content, if the metadata cannot show it; several at a time.
 final class ContentComparison {
     private let pipeline: FilePipeline<FileComparer>
+    private let source: any ContentSource
+    private let threads: Int
     private let monitor: any Monitor
     private var progress = SyncProgress(.comparing)
     /// Source files that could not be read.
@@ -12,7 +14,7 @@ final class ContentComparison {
         source: any ContentSource, target: Directory, threads: Int, probes: SettlingProbes?,
         monitor: any Monitor
     ) {
-        self.monitor = monitor
+        (self.source, self.threads, self.monitor) = (source, threads, monitor)
         pipeline = FilePipeline(threads: threads, filesPerItem: source.resolver() == nil ? 1 : 2) {
             FileComparer(source, target, probes, monitor)
         }
@@ -35,10 +37,8 @@ final class ContentComparison {
             answers.append(answer)
         }
         try monitor.checkCancellation()
-        if let (index, match) = request {
-            try pipeline.add(FileComparer.Item(index: index, match: match), bytes: match.source.size) {
-                take($0)
-            }
+        if let request {
+            try pipeline.add(request, bytes: request.match.source.size) { take($0) }
         } else {
             try pipeline.finish { take($0) }
         }
@@ -50,22 +50,31 @@ final class ContentComparison {
     ///
     /// - Parameter inCopies: the source may be a copy of the recorded one.
     func rotten(among matches: some Sequence<Match>, inCopies: Bool) throws -> [RelativePath] {
-        var paths: [RelativePath] = []
+        let (source, monitor) = (source, monitor)
+        let digests = FilePipeline(threads: threads, filesPerItem: source.resolver() == nil ? 0 : 1) {
+            FileDigests(reader: source.digests(monitor))
+        }
+        defer { digests.close() }
         var rotten: [RelativePath] = []
-        func take(_ answer: Difference.Answer) {
-            problems += answer.problems
-            if !answer.isSame { rotten.append(paths[answer.index]) }
+        func take(_ answer: FileDigests.Answer) {
+            let path = answer.file.path
+            switch answer.found {
+            case .success(let found?)?: if found.digest != answer.file.digest { rotten.append(path) }
+            // Its copy finds a file that is gone or that changes.
+            case .success(nil)?, nil: break
+            case .failure(let error)?:
+                problems.append(.unreadable(path, error.errno))
+            }
         }
         for match in matches where match.replacesContent {
-            let status = match.source.status
+            var file = match.source
             guard let base = match.base, base.digest != nil,
-                base.status.equals(status, in: inCopies ? .content : [.content, .identity])
+                base.status.equals(file.status, in: inCopies ? .content : [.content, .identity])
             else { continue }
-            let item = FileComparer.Item(index: paths.count, match: match, isOfRecord: true)
-            paths.append(match.source.path)
-            try pipeline.add(item, bytes: status.size) { take($0) }
+            file.digest = base.digest
+            try digests.add((file, file.path), bytes: file.size) { take($0) }
         }
-        try pipeline.finish { take($0) }
+        try digests.finish { take($0) }
         return rotten
     }
 }

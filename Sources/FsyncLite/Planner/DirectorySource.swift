@@ -341,7 +341,7 @@ struct DirectorySource: PlanSource {
             // The stage reports files that are gone by now.
             for (path, errno) in zip(paths, try reader.obstacles(to: paths)) {
                 guard let errno else { continue }
-                unreadable.append(Problem(path: path, code: .unreadable, message: errno.description))
+                unreadable.append(.unreadable(path, errno))
             }
             paths.removeAll(keepingCapacity: true)
         }

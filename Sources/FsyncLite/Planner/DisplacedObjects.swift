@@ -2,14 +2,19 @@ import FileSystem
 
 extension TreeMerge {
     /// Objects in the history that an earlier tree restores are moved. They are not copied and need no space.
-    mutating func offer(displaced tree: ListTree, in root: Directory) throws {
-        let changed = tree.changed
+    ///
+    /// - Parameters:
+    ///   - changed: the entries of the tree that the present list does not have at their path.
+    ///   - places: the places of all objects in the history.
+    mutating func offer(
+        displaced changed: PackedList<ListTreeCoding>, _ places: Places, in root: Directory
+    ) throws {
         let resolver = PathResolver(root)
         // Directories in the history, and by location the objects in such directories.
         var directories: [(index: Int, location: RelativePath)] = []
         var inner: [Int] = []
         // Most directories contain only objects of the tree.
-        lazy var stored = tree.places.objects
+        lazy var stored = places.objects
         // If a file has several names, only one location is known.
         var offered: Set<RelativePath> = []
         for index in changed.indices {
@@ -19,7 +24,7 @@ extension TreeMerge {
                 inner.append(index)
                 continue
             }
-            guard offered.insert(location).inserted, try offer(index, location, in: tree, resolver) else {
+            guard offered.insert(location).inserted, try offer(index, location, in: changed, resolver) else {
                 continue
             }
             directories.append((index, location))
@@ -40,7 +45,7 @@ extension TreeMerge {
                 let index = wanted.first.flatMap { changed.location(at: $0) == found ? $0 : nil }
                 let object =
                     index == nil ? found.relative(to: .history).flatMap { stored.object(at: $0) } : nil
-                offer(index, found, scan.status, scan.extended, scan.destination, object ?? 0, in: tree)
+                offer(index, found, scan.status, scan.extended, scan.destination, object ?? 0, in: changed)
             }
         }
         for (index, location) in directories { try offerContent(of: location, changed.path(at: index)) }
@@ -49,7 +54,7 @@ extension TreeMerge {
         for index in inner {
             let location = changed.location(at: index)
             guard !location.isWithin(top), !location.isBelow(anyOf: tops), offered.insert(location).inserted,
-                try offer(index, location, in: tree, resolver)
+                try offer(index, location, in: changed, resolver)
             else { continue }
             top = [location]
             try offerContent(of: location, changed.path(at: index))
@@ -58,12 +63,13 @@ extension TreeMerge {
 
     /// - Returns: whether the object is a directory.
     private mutating func offer(
-        _ index: Int, _ location: RelativePath, in tree: ListTree, _ resolver: PathResolver
+        _ index: Int, _ location: RelativePath, in changed: PackedList<ListTreeCoding>,
+        _ resolver: PathResolver
     ) throws -> Bool {
         guard let status = try resolver.status(of: location) else { return false }
         let file = File(path: location, status: status, destination: [])
         let extended = try resolver.extendedAttributes(of: file, .readable) ?? ExtendedAttributes()
-        offer(index, location, status, extended, in: tree)
+        offer(index, location, status, extended, in: changed)
         return status.type == .directory
     }
 
@@ -73,9 +79,9 @@ extension TreeMerge {
     ///   - object: the number of an object that the tree lacks; 0 if no list has it.
     private mutating func offer(
         _ index: Int?, _ location: RelativePath, _ status: FileStatus, _ extended: ExtendedAttributes,
-        _ destination: [UInt8] = [], _ object: UInt64 = 0, in tree: ListTree
+        _ destination: [UInt8] = [], _ object: UInt64 = 0, in changed: PackedList<ListTreeCoding>
     ) {
-        let entry = index.map { tree.changed[$0].file }
+        let entry = index.map { changed[$0].file }
         var recorded = status
         if let entry, entry.status.type == status.type {
             // The object may have been written to by another name.

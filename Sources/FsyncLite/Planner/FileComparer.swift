@@ -2,13 +2,6 @@ import FileSystem
 
 /// Compares the contents of pairs of files, on one thread.
 final class FileComparer: FileWorker {
-    struct Item: Sendable {
-        let index: Int
-        let match: Match
-        /// The source's file is compared with its record, not with the target's file.
-        var isOfRecord = false
-    }
-
     private let source: any SourceReader
     private let target: PathResolver
     private var announcedTarget: AnnouncedFiles
@@ -28,32 +21,27 @@ final class FileComparer: FileWorker {
         self.monitor = monitor
     }
 
-    func announce(_ items: [Item]) {
+    func announce(_ items: [(index: Int, match: Match)]) {
         source.announce(
-            contents: items.filter { FileComparer.sidesToRead($0).source }
-                .map { ($0.match.source.path, FileComparer.form($0.match, isOfRecord: $0.isOfRecord)) })
+            contents: items.filter { FileComparer.sidesToRead($0.match).source }
+                .map { ($0.match.source.path, FileComparer.form($0.match)) })
         announcedTarget.announce(
-            items.lazy.filter { FileComparer.sidesToRead($0).target }.map(\.match.target.path))
+            items.lazy.filter { FileComparer.sidesToRead($0.match).target }.map(\.match.target.path))
     }
 
-    func value(of item: Item) throws -> Difference.Answer {
+    func value(of item: (index: Int, match: Match)) throws -> Difference.Answer {
         try monitor.checkCancellation()
         (isSourceOther, problems) = (false, [])
-        let (isSame, isSettled) =
-            item.isOfRecord ? (try isAsRecorded(item.match), false) : try compare(item.match)
+        let (isSame, isSettled) = try compare(item.match)
         var answer = Difference.Answer(index: item.index, isSame: isSame)
         (answer.isSourceOther, answer.isSettled) = (isSourceOther, isSettled)
         (answer.bytes, answer.problems) = (item.match.source.size, problems)
         return answer
     }
 
-    private static func sidesToRead(_ item: Item) -> (source: Bool, target: Bool) {
-        item.isOfRecord ? (true, false) : sidesToRead(item.match)
-    }
-
     /// A plain digest is needed only for a comparison with a recorded one.
-    private static func form(_ match: Match, isOfRecord: Bool = false) -> ContentHash.Form {
-        match.base?.digest != nil && (match.isDigestComparable || isOfRecord) ? .plain : .sparse
+    private static func form(_ match: Match) -> ContentHash.Form {
+        match.base?.digest != nil && match.isDigestComparable ? .plain : .sparse
     }
 
     /// A side that still has the base's digest is not read. If both have it, the source is read.
@@ -87,7 +75,10 @@ final class FileComparer: FileWorker {
             let reads = FileComparer.sidesToRead(match)
             if let digest = match.base?.digest, match.isDigestComparable {
                 if reads.source {
-                    isSourceOther = try self.digest(of: source) != digest
+                    isSourceOther =
+                        try FileComparison.on(.first) { () throws(Errno) in
+                            try source.digest { monitor.isCancelled }
+                        } != digest
                     guard !isSourceOther else { return false }
                 }
                 if reads.target {
@@ -101,29 +92,9 @@ final class FileComparer: FileWorker {
         } catch {
             try monitor.checkCancellation()
             guard error.side == .first else { return false }
-            problems.append(
-                Problem(path: match.source.path, code: .unreadable, message: error.errno.description))
+            problems.append(.unreadable(match.source.path, error.errno))
             return true
         }
-    }
-
-    /// The source's file has the recorded digest; also true if it cannot be read.
-    private func isAsRecorded(_ match: Match) throws -> Bool {
-        guard let digest = match.base?.digest, let file = try openSource(match.source.path, .plain) else {
-            return true
-        }
-        do throws(FileComparison.Failure) {
-            return try self.digest(of: file) == digest
-        } catch {
-            try monitor.checkCancellation()
-            problems.append(
-                Problem(path: match.source.path, code: .unreadable, message: error.errno.description))
-            return true
-        }
-    }
-
-    private func digest(of source: any SourceContent) throws(FileComparison.Failure) -> Digest {
-        try FileComparison.on(.first) { () throws(Errno) in try source.digest { monitor.isCancelled } }
     }
 
     /// nil if it cannot be opened.
@@ -136,7 +107,7 @@ final class FileComparer: FileWorker {
             if [.notDirectory, .tooManyLinks, .noSuchDevice].contains(error.errno) {
                 problems.append(.retyped(path))
             } else if error.errno != .noSuchFile {
-                problems.append(Problem(path: path, code: .unreadable, message: error.errno.description))
+                problems.append(.unreadable(path, error.errno))
             }
             return nil
         }

@@ -14,9 +14,10 @@ struct FoundSnapshot {
     let index: Int
     let id: String
 
+    /// - Parameter root: the target, if it is open already.
     /// - Throws: `SyncError` with code `inputMissing` if there was no run there, or there is no such snapshot.
-    init(of restoration: Restoration) throws {
-        holder = try TargetRoot(restoration.target)
+    init(of restoration: Restoration, in root: TargetRoot? = nil) throws {
+        holder = try root ?? TargetRoot(restoration.target)
         guard let directory = holder.directory, let state = holder.state else {
             throw SyncError(.inputMissing, path: restoration.target, "no run has written to this target")
         }

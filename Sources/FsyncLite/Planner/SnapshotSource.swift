@@ -12,7 +12,7 @@ struct SnapshotSource: PlanSource {
     private let state: StateDirectory
     /// The header of the present manifest.
     private let header: ManifestHeader
-    private let tree: ListTree
+    private var tree: ListTree
     /// The header of the wanted list.
     private let earlier: ManifestHeader
     /// The manifest replaces a scan of the target.
@@ -35,7 +35,7 @@ struct SnapshotSource: PlanSource {
     ) throws {
         scanned = try ManifestHeader.Scan.now()
         self.trustsManifest = trustsManifest
-        let found = try FoundSnapshot(of: restoration)
+        let found = try FoundSnapshot(of: restoration, in: root)
         let (lists, index) = (found.lists, found.index)
         (self.restoration, self.root, self.monitor) = (restoration, root, monitor)
         (state, header, neededSteps) = (found.state, found.header, index)
@@ -102,7 +102,7 @@ struct SnapshotSource: PlanSource {
     }
 
     mutating func scan(into merge: inout TreeMerge) throws -> TreeScan.Findings? {
-        let entries = try tree.entries()
+        let entries = try tree.takeEntries()
         guard let present = root.directory else {
             try merge.run(source: entries, target: FileList([]))
             return nil
@@ -110,7 +110,9 @@ struct SnapshotSource: PlanSource {
         if trustsManifest {
             let target = try RecordedTarget(tree.present()) { _, _ in true }
             try merge.run(source: entries, target: target)
-            if !copiesDisplaced { try merge.offer(displaced: tree, in: earlierTree.root) }
+            if !copiesDisplaced {
+                try merge.offer(displaced: tree.changed, tree.takePlaces(), in: earlierTree.root)
+            }
             return nil
         }
         let (monitor, capabilities) = (monitor, root.capabilities)
@@ -121,7 +123,9 @@ struct SnapshotSource: PlanSource {
         }
         let manifest = try state.manifest(of: restoration.target, withUncovered: true)
         try merge.run(source: entries, target: scan, manifest: manifest)
-        if !copiesDisplaced { try merge.offer(displaced: tree, in: earlierTree.root) }
+        if !copiesDisplaced {
+            try merge.offer(displaced: tree.changed, tree.takePlaces(), in: earlierTree.root)
+        }
         return scan.findings
     }
 

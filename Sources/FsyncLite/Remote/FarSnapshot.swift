@@ -81,8 +81,7 @@ public final class FarSnapshot: Sendable {
             frame.bytes(link.endpoint.path)
             frame.text(request.snapshot)
             frame.flag(request.locks)
-            frame.number(UInt(request.paths.count))
-            for path in request.paths { frame.bytes(path) }
+            frame.array(request.paths) { $0.bytes($1) }
         }
         let list = try FetchedManifest()
         tree = try link.reading {
@@ -107,10 +106,8 @@ struct SnapshotEnd {
     static func write(of tree: CopiedSnapshot, to frame: inout FrameWriter) throws {
         frame.text(tree.id)
         frame.byte(tree.attributes.rawValue)
-        frame.number(UInt(tree.paths.count))
-        for path in tree.paths { frame.bytes(path.bytes) }
-        frame.number(UInt(tree.notes.count))
-        for note in tree.notes { frame.text(note.shortened) }
+        frame.array(tree.paths) { $0.bytes($1.bytes) }
+        frame.array(tree.notes) { $0.text($1.shortened) }
         let faults = try tree.faults()
         frame.number(UInt(faults.lost.count))
         for problem in faults.lost + faults.replaced { frame.problem(problem) }
@@ -118,23 +115,16 @@ struct SnapshotEnd {
 
     init(_ answer: FrameReader, to request: FarSnapshot.Request) throws(WireError) {
         var reader = answer
-        func many<Value>(
-            _ read: (inout FrameReader) throws(WireError) -> Value
-        ) throws(WireError) -> [Value] {
-            var values: [Value] = []
-            for _ in 0..<(try reader.number()) { values.append(try read(&reader)) }
-            return values
-        }
         id = try reader.text()
         attributes = MirroredAttributes(rawValue: try reader.byte())
         guard MirroredAttributes.all.isSuperset(of: attributes) else {
             throw WireError("an unknown attribute")
         }
-        paths = try many { (reader) throws(WireError) in try reader.path() }
+        paths = try reader.array { (reader) throws(WireError) in try reader.path() }
         guard request.names(paths) else { throw WireError("paths that were not asked for") }
-        notes = try many { (reader) throws(WireError) in singleLine(try reader.text()) }
+        notes = try reader.array { (reader) throws(WireError) in singleLine(try reader.text()) }
         faults = CopiedSnapshot.Faults()
-        faults.lost = try many { (reader) throws(WireError) in try reader.problem([.drift]) }
+        faults.lost = try reader.array { (reader) throws(WireError) in try reader.problem([.drift]) }
         while !reader.isAtEnd { faults.replaced.append(try reader.problem([.drift])) }
     }
 

@@ -6,17 +6,17 @@ struct IssuedEntries {
     private var names: [UInt8] = []
     private var nameStarts: [UInt32] = []
     private var parents: [UInt32] = []
-    /// The entry of each directory. The root has no entry.
-    private var directories: [UInt32] = [.max]
-    /// The entries by directory and name. They are sorted when the first one is asked for.
-    private var sorted: (entries: [UInt32], starts: [Int])?
+    /// The own entry of each directory, and its entries by name. The root has no entry.
+    private var directories: [(entry: UInt32, entries: [UInt32])] = [(.max, [])]
 
     mutating func append(_ name: [UInt8], in directory: UInt32, isDirectory: Bool) throws {
         guard parents.count < Int(UInt32.max), names.count + name.count < Int(UInt32.max) else {
             throw SyncError(.failed, "one run cannot mirror so many files from another machine")
         }
-        if isDirectory { directories.append(UInt32(parents.count)) }
-        sorted = nil
+        let entry = UInt32(parents.count)
+        let index = index(of: name, in: directory)
+        directories[Int(directory)].entries.insert(entry, at: index)
+        if isDirectory { directories.append((entry, [])) }
         nameStarts.append(UInt32(names.count))
         names.append(contentsOf: name)
         parents.append(directory)
@@ -42,7 +42,7 @@ struct IssuedEntries {
         var names: [ArraySlice<UInt8>] = []
         var directory = directory
         while directory > 0 {
-            let entry = directories[Int(directory)]
+            let entry = directories[Int(directory)].entry
             names.append(name(of: entry))
             directory = parents[Int(entry)]
         }
@@ -50,43 +50,22 @@ struct IssuedEntries {
     }
 
     /// The path of an entry that was sent; nil for any other.
-    mutating func path(of name: [UInt8], in directory: UInt32) -> RelativePath? {
+    func path(of name: [UInt8], in directory: UInt32) -> RelativePath? {
         guard Int(directory) < directories.count, let name = FileName(name) else { return nil }
-        let (entries, starts) = sorted ?? sort()
-        var range = starts[Int(directory)]..<starts[Int(directory) + 1]
-        while !range.isEmpty {
-            let middle = (range.lowerBound + range.upperBound) / 2
-            let found = self.name(of: entries[middle])
-            if found.elementsEqual(name.bytes) { return path(of: directory).appending(name) }
-            range =
-                found.lexicographicallyPrecedes(name.bytes)
-                ? middle + 1..<range.upperBound : range.lowerBound..<middle
+        let index = index(of: name.bytes, in: directory)
+        let entries = directories[Int(directory)].entries
+        guard index < entries.count, self.name(of: entries[index]).elementsEqual(name.bytes) else {
+            return nil
         }
-        return nil
+        return path(of: directory).appending(name)
     }
 
-    /// Sorts the entries. A scan sends the names of a directory in order, so counting is enough. Only a
-    /// directory that was listed after its subdirectories were sent needs a sort by name.
-    private mutating func sort() -> (entries: [UInt32], starts: [Int]) {
-        var starts = [Int](repeating: 0, count: directories.count + 1)
-        for parent in parents { starts[Int(parent) + 1] += 1 }
-        for index in 1..<starts.count { starts[index] += starts[index - 1] }
-        var next = starts
-        var entries = [UInt32](repeating: 0, count: parents.count)
-        for (index, parent) in parents.enumerated() {
-            entries[next[Int(parent)]] = UInt32(index)
-            next[Int(parent)] += 1
-        }
-        for directory in directories.indices {
-            let range = starts[directory]..<starts[directory + 1]
-            let isInOrder = range.dropFirst().allSatisfy { !precedes(entries[$0], entries[$0 - 1]) }
-            if !isInOrder { entries[range].sort { precedes($0, $1) } }
-        }
-        sorted = (entries, starts)
-        return (entries, starts)
-    }
-
-    private func precedes(_ entry: UInt32, _ other: UInt32) -> Bool {
-        name(of: entry).lexicographicallyPrecedes(name(of: other))
+    /// The index of the first entry of a directory that does not precede a name. A scan sends the names of a directory
+    /// in order, so the last entry is looked at first.
+    private func index(of name: some Sequence<UInt8>, in directory: UInt32) -> Int {
+        let entries = directories[Int(directory)].entries
+        func precedes(_ entry: UInt32) -> Bool { self.name(of: entry).lexicographicallyPrecedes(name) }
+        if let last = entries.last, precedes(last) { return entries.count }
+        return entries.partitionPoint(where: precedes)
     }
 }

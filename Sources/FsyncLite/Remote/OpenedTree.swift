@@ -82,13 +82,12 @@ struct OpenedTree {
         guard status.type == .directory else { throw WireError("the source is not a directory") }
         status.isMountRoot = try reader.flag()
         let (fileSystem, keepsIdentity) = (try word(&reader), try reader.flag())
-        var chain: [FileStatus] = []
-        for _ in 0..<(try reader.number(UInt32.self, upTo: longestChain)) {
+        let chain = try reader.array(upTo: longestChain) { (reader) throws(WireError) -> FileStatus in
             var status = FileStatus(type: .directory, modified: FileTime(seconds: 0, nanoseconds: 0))
             status.inode = try reader.number()
             status.device = DeviceNumber(
                 major: try reader.number(UInt32.self), minor: try reader.number(UInt32.self))
-            chain.append(status)
+            return status
         }
         return Root(
             name: name, path: path, status: status, fileSystem: fileSystem, keepsIdentity: keepsIdentity,
@@ -127,11 +126,10 @@ extension FrameWriter {
             flag(status.isMountRoot)
             text(identity.fileSystem)
             flag(facts.keepsIdentity[index])
-            number(UInt(places[index].chain.count))
-            for status in places[index].chain {
-                number(status.inode)
-                number(status.device.major)
-                number(status.device.minor)
+            array(places[index].chain) { frame, status in
+                frame.number(status.inode)
+                frame.number(status.device.major)
+                frame.number(status.device.minor)
             }
         }
         if !tree.root.isJoined { extended(try File(rootOf: tree.root, selection).extended) }

@@ -110,24 +110,20 @@ extension RemoteCommand {
         var content = FrameWriter(.run)
         for (name, words) in [(name, arguments), (typed.name, typed.arguments)] {
             content.text(name)
-            content.number(UInt32(words.count))
-            for word in words { content.bytes(word) }
+            content.array(words) { $0.bytes($1) }
         }
         for options in [options, typed.options, defaults, jobOptions] {
-            content.number(UInt32(options.count))
-            for option in options {
+            content.array(options) { content, option in
                 content.text(option.name)
                 content.flag(option.values != nil)
-                content.number(UInt32(option.values?.count ?? 0))
-                for value in option.values ?? [] { content.bytes(value) }
+                content.array(option.values ?? []) { $0.bytes($1) }
             }
         }
         content.flag(jobName != nil)
         if let jobName { content.text(jobName) }
-        content.number(UInt(source?.directories.count ?? 0))
-        for (name, path) in source?.directories ?? [] {
-            content.text(name ?? "")
-            content.bytes(path)
+        content.array(source?.directories ?? []) { content, directory in
+            content.text(directory.name ?? "")
+            content.bytes(directory.path)
         }
         content.flag(document != nil)
         if let document { content.bytes(document) }
@@ -189,21 +185,17 @@ extension RemoteCommand {
     }
 
     private static func words(_ reader: inout FrameReader) throws(WireError) -> [[UInt8]] {
-        var words: [[UInt8]] = []
-        for _ in 0..<(try reader.number(UInt32.self, upTo: limit)) { words.append(try reader.word()) }
-        return words
+        try reader.array(upTo: limit) { (reader) throws(WireError) in try reader.word() }
     }
 
     private static func options(_ reader: inout FrameReader) throws(WireError) -> [Option] {
-        var options: [Option] = []
-        for _ in 0..<(try reader.number(UInt32.self, upTo: limit)) {
+        try reader.array(upTo: limit) { (reader) throws(WireError) in
             let name = try reader.text()
             let isOn = try reader.flag()
             let values = try words(&reader)
             guard isOn || values.isEmpty else { throw WireError("values of what is off") }
-            options.append(Option(name, isOn ? values : nil))
+            return Option(name, isOn ? values : nil)
         }
-        return options
     }
 }
 

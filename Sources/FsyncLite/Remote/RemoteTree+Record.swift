@@ -109,8 +109,7 @@ extension RemoteTree {
                     let part = rest.prefix(WireFormat.batch)
                     rest = rest.dropFirst(part.count)
                     let answer = try link.ask(.list) { frame in
-                        frame.number(UInt(part.count))
-                        for asked in part { asked.list.write(to: &frame) }
+                        frame.array(part) { $1.list.write(to: &$0) }
                     }
                     answers.append((answer, part))
                 }

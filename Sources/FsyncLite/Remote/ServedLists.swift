@@ -64,9 +64,8 @@ extension Service.Session {
     }
 
     func sendLists(_ id: UInt32, _ reader: inout FrameReader) throws {
-        var asked: [AskedList] = []
-        for _ in 0..<(try reader.number(UInt32.self, upTo: UInt32(WireFormat.batch))) {
-            asked.append(try AskedList(&reader))
+        let asked = try reader.array(upTo: UInt32(WireFormat.batch)) { (reader) throws(WireError) in
+            try AskedList(&reader)
         }
         try reader.end()
         guard var lists else { throw WireError("lists without digests") }
@@ -86,8 +85,7 @@ extension Service.Session {
                 if subdirectories.count <= ListItem.mostDigests {
                     try answer.add { frame in
                         frame.byte(ListItem.Code.same)
-                        frame.number(UInt(subdirectories.count))
-                        for node in subdirectories { frame.digest(lists.digests.nodes[node].tree) }
+                        frame.array(subdirectories) { $0.digest(lists.digests.nodes[$1].tree) }
                     }
                     for node in subdirectories {
                         let name = Array(lists.digests.name(of: node))
@@ -131,7 +129,7 @@ extension Service.Session {
             switch error.errno {
             case .notDirectory, .tooManyLinks, .stale: return (nil, .retyped(path))
             case .noSuchFile: return (nil, nil)
-            default: return (nil, Problem(path: path, code: .unreadable, message: error.errno.description))
+            default: return (nil, .unreadable(path, error.errno))
             }
         }
     }

@@ -140,6 +140,15 @@ struct FrameWriter {
     }
 
     mutating func text(_ text: String) { bytes(text.utf8) }
+
+    /// Adds the number of some values, and each of them.
+    mutating func array<Values: Collection>(
+        _ values: Values, _ write: (inout FrameWriter, Values.Element) -> Void
+    ) {
+        number(UInt(values.count))
+        for value in values { write(&self, value) }
+    }
+
     mutating func raw(_ value: some Collection<UInt8>) { bytes.append(contentsOf: value) }
 
     /// Adds eight bytes, most significant first.
@@ -237,6 +246,15 @@ struct FrameReader {
     /// Reads text for people. Control characters are escaped when it is shown.
     mutating func text() throws(WireError) -> String {
         String(decoding: try bytes(upTo: WireFormat.longestText), as: UTF8.self)
+    }
+
+    /// Reads the number of some values, and each of them.
+    mutating func array<Value>(
+        upTo limit: UInt32 = .max, _ read: (inout FrameReader) throws(WireError) -> Value
+    ) throws(WireError) -> [Value] {
+        var values: [Value] = []
+        for _ in 0..<(try number(UInt32.self, upTo: limit)) { values.append(try read(&self)) }
+        return values
     }
 
     /// Reads the remaining bytes.

@@ -26,10 +26,9 @@ extension FrameWriter {
     }
 
     mutating func extended(_ extended: ExtendedAttributes) {
-        number(UInt(extended.attributes.count))
-        for attribute in extended.attributes {
-            bytes(attribute.name)
-            bytes(attribute.value)
+        array(extended.attributes) { frame, attribute in
+            frame.bytes(attribute.name)
+            frame.bytes(attribute.value)
         }
     }
 
@@ -51,17 +50,15 @@ extension FrameWriter {
     mutating func findings(_ findings: TreeScan.Findings) {
         size(Int64(findings.omittedSockets))
         flag(findings.metReservedName)
-        number(UInt(findings.mounted.count))
-        for mount in findings.mounted {
-            bytes(mount.path.bytes)
-            text(mount.fileSystem)
+        array(findings.mounted) { frame, mount in
+            frame.bytes(mount.path.bytes)
+            frame.text(mount.fileSystem)
         }
         for problem in findings.problems { self.problem(problem) }
     }
 
     mutating func filters(_ filters: Filters) {
-        number(UInt(filters.rules.count))
-        for rule in filters.rules { bytes(rule.text) }
+        array(filters.rules) { $0.bytes($1.text) }
         bytes(filters.ignoreFileName?.bytes ?? [])
         flag(filters.excludesCaches)
         flag(filters.excludesOtherFileSystems)

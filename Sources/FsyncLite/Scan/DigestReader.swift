@@ -13,23 +13,13 @@ final class DigestReader {
     typealias Found = (digest: Digest, status: FileStatus, isSettled: Bool)
 
     /// - Parameters:
+    ///   - tree: resolves the paths.
     ///   - bypassesCache: drops the cached pages of each file first.
     ///   - probes: find out which files are settled.
     ///   - mostHoles: a file with more bytes of holes is the error `overflow`.
-    convenience init(
-        _ root: Directory, monitor: any Monitor, bypassesCache: Bool = false, probes: SettlingProbes? = nil,
-        mostHoles: Int64 = .max
-    ) {
-        self.init(
-            PathResolver(root), monitor: monitor, bypassesCache: bypassesCache, probes: probes,
-            mostHoles: mostHoles)
-    }
-
-    /// - Parameter tree: resolves the paths.
     init(
         _ tree: PathResolver, monitor: any Monitor, bypassesCache: Bool = false,
-        probes: SettlingProbes? = nil,
-        mostHoles: Int64 = .max
+        probes: SettlingProbes? = nil, mostHoles: Int64 = .max
     ) {
         (self.probes, self.mostHoles) = (probes, mostHoles)
         self.tree = tree
@@ -41,19 +31,6 @@ final class DigestReader {
     /// Opens files ahead and announces them to the kernel. Then ask for their digests, in this order.
     func announce(_ paths: some Sequence<RelativePath>) {
         announced.announce(paths) { file in if bypassesCache { try? file.descriptor.dropCache() } }
-    }
-
-    /// The same. A file that cannot be read becomes a problem in the list.
-    func digest(
-        of path: RelativePath, problems: inout [Problem]
-    ) throws -> Found? {
-        do {
-            if let found = try digest(of: path) { return found }
-            problems.append(Problem(path: path, code: .changing, message: "it changed while it was read"))
-        } catch let error as SystemError {
-            problems.append(Problem(path: path, code: .unreadable, message: error.errno.description))
-        }
-        return nil
     }
 
     /// The digest of a file, and its status, which was the same before and after reading. It is nil if there is no such
@@ -92,7 +69,7 @@ final class DigestReader {
     private func digest(
         of file: borrowing FileDescriptor, _ path: RelativePath, _ form: ContentHash.Form, attempts: Int
     ) throws(SystemError) -> Found? {
-        do throws(Errno) {
+        try calling("read", path.bytes) { () throws(Errno) -> Found? in
             for _ in 1...attempts {
                 let seen = try file.status()
                 guard seen.type == .file else { return nil }
@@ -106,60 +83,6 @@ final class DigestReader {
                 }
             }
             return nil
-        } catch {
-            throw SystemError("read", path.bytes, error)
-        }
-    }
-}
-
-/// Adds the digests of files to their entries.
-struct EntryDigests: FileWorker {
-    private let reader: DigestReader
-
-    init(_ root: Directory, monitor: any Monitor) {
-        reader = DigestReader(root, monitor: monitor)
-    }
-
-    func announce(_ files: [File]) {
-        reader.announce(files.lazy.filter(EntryDigests.lacksDigest).map(\.path))
-    }
-
-    /// - Returns: the entry, with the status of the file while it was read, and the reasons why it could not be read.
-    func value(of file: File) throws -> (file: File, problems: [Problem]) {
-        guard EntryDigests.lacksDigest(file) else { return (file, []) }
-        var problems: [Problem] = []
-        guard let found = try reader.digest(of: file.path, problems: &problems) else {
-            return (file, problems)
-        }
-        var file = file.with(found.status)
-        file.digest = found.digest
-        return (file, [])
-    }
-
-    private static func lacksDigest(_ file: File) -> Bool { file.isFile && file.digest == nil }
-}
-
-/// Computes the digests of files whose present paths differ from those of their entries.
-struct LocatedDigests: FileWorker {
-    private let reader: DigestReader
-
-    /// - Parameter bypassesCache: drops the cached pages of each file first.
-    init(_ root: Directory, monitor: any Monitor, bypassesCache: Bool = false) {
-        reader = DigestReader(root, monitor: monitor, bypassesCache: bypassesCache)
-    }
-
-    func announce(_ files: [(file: File, location: RelativePath)]) {
-        reader.announce(files.lazy.map(\.location))
-    }
-
-    /// - Returns: the digest; nil if there is no such file, or if it was still changing at the third attempt.
-    func value(
-        of item: (file: File, location: RelativePath)
-    ) throws -> (file: File, digest: Result<Digest?, SystemError>) {
-        do {
-            return (item.file, .success(try reader.digest(of: item.location)?.digest))
-        } catch let error as SystemError {
-            return (item.file, .failure(error))
         }
     }
 }

@@ -192,7 +192,7 @@ struct TreeCursor {
     private mutating func leave(_ sight: Sight, _ errno: Errno) {
         self.sight = sight
         guard filter?.isElsewhere(path, status.device) != true else { return }
-        findings.problems.append(Problem(path: path, code: .unreadable, message: errno.description))
+        findings.problems.append(.unreadable(path, errno))
     }
 
     private func isRemoved(_ name: ArraySlice<UInt8>) -> Bool {
@@ -243,7 +243,7 @@ struct TreeCursor {
         case .failure(let error)?:
             guard options.toleratesUnreadable else { throw error }
             destination = []
-            findings.problems.append(Problem(path: path, code: .unreadable, message: error.errno.description))
+            findings.problems.append(.unreadable(path, error.errno))
         case nil: destination = []
         }
     }

@@ -32,14 +32,6 @@ package final class TreeScan: EntryStream {
         /// Scans only this directory of a tree, without its subdirectories. Paths are those in the tree.
         var single: RelativePath?
 
-        package init(
-            omitsSockets: Bool = false, toleratesUnreadable: Bool = false, stopsAtMounts: Bool = false
-        ) {
-            self.omitsSockets = omitsSockets
-            self.toleratesUnreadable = toleratesUnreadable
-            self.stopsAtMounts = stopsAtMounts
-        }
-
         /// The most threads that read directories, including the scan's own; nil for the usual number of the file system.
         package var threads: Int? = 1
         /// The most directories that may be open for reading ahead.
@@ -120,15 +112,10 @@ package final class TreeScan: EntryStream {
 
     private var cursor: TreeCursor
 
-    package convenience init(
-        _ root: Directory, _ options: Options, monitor: any Monitor = SilentMonitor()
-    ) throws {
-        try self.init(root, options, filter: nil, monitor: monitor)
-    }
-
     /// - Parameter filter: excludes entries, and directories with all their contents.
     init(
-        _ root: Directory, _ options: Options, filter: FilteredWalk?, monitor: any Monitor = SilentMonitor()
+        _ root: Directory, _ options: Options, filter: FilteredWalk? = nil,
+        monitor: any Monitor = SilentMonitor()
     ) throws {
         cursor = try TreeCursor(root, options, filter: filter, monitor: monitor)
     }

@@ -127,7 +127,7 @@ final class ContentCopier: FileSource {
             default:
                 // The name may now lead to another type, which must not be read like a file.
                 guard attempt > 1 else { return nil }
-                throw unreadable(file, error)
+                throw Unstageable.failed(.unreadable(file.path, error))
             }
         }
         if reading.isSynthetic {
@@ -216,7 +216,7 @@ final class ContentCopier: FileSource {
             guard error.side == .first else {
                 throw SystemError("read", goal.path, error.errno)
             }
-            throw unreadable(file, error.errno)
+            throw Unstageable.failed(.unreadable(file.path, error.errno))
         }
     }
 
@@ -247,7 +247,7 @@ final class ContentCopier: FileSource {
             // The name leads to a symlink or a socket, or a directory above is a symlink.
             case .tooManyLinks, .noSuchDevice:
                 throw isEarlier ? try gone(file) : Unstageable.failed(.retyped(file.path))
-            default: throw unreadable(file, error.errno)
+            default: throw Unstageable.failed(.unreadable(file.path, error.errno))
             }
         }
     }
@@ -256,9 +256,5 @@ final class ContentCopier: FileSource {
         if isEarlier { return .failed(.lost(file.path, at: source.present(file.path))) }
         try source.root.checkIsInPlace()
         return .vanished
-    }
-
-    private func unreadable(_ file: File, _ errno: Errno) -> Unstageable {
-        .failed(Problem(path: file.path, code: .unreadable, message: errno.description))
     }
 }

@@ -173,10 +173,8 @@ final class LinkedCopy {
                 if let project = try source.domain().project, project != 0 { try copy.setProject(project) }
             }
         }
-        do throws(Errno) {
-            _ = try copier.copy(source, to: copy, size: scan.status.size, allocated: scan.status.allocated)
-        } catch {
-            throw SystemError("write", parent.path(of: name), error)
+        _ = try calling("write", parent.path(of: name)) { () throws(Errno) in
+            try copier.copy(source, to: copy, size: scan.status.size, allocated: scan.status.allocated)
         }
     }
 

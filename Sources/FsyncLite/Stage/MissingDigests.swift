@@ -16,7 +16,7 @@ final class MissingDigests {
         pipeline = FilePipeline(threads: threads, filesPerItem: 2) {
             Worker(
                 source: source.digests(monitor),
-                target: DigestReader(target, monitor: monitor, mostHoles: mostHoles),
+                target: DigestReader(PathResolver(target), monitor: monitor, mostHoles: mostHoles),
                 scanned: scanned)
         }
     }

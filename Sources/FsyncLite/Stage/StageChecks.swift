@@ -11,11 +11,11 @@ extension Stage {
     func reread() throws {
         let (directory, monitor) = (directory, monitor)
         let copies = FilePipeline(threads: options.copyThreads) {
-            LocatedDigests(directory, monitor: monitor, bypassesCache: true)
+            FileDigests(reader: DigestReader(PathResolver(directory), monitor: monitor, bypassesCache: true))
         }
         defer { copies.close() }
-        func check(_ copy: (file: File, digest: Result<Digest?, SystemError>)) throws {
-            guard try copy.digest.get() == copy.file.digest else {
+        func check(_ copy: FileDigests.Answer) throws {
+            guard try copy.found?.get()?.digest == copy.file.digest else {
                 throw SyncError(
                     .failed, path: copy.file.path.bytes,
                     "its copy has other content than was written. Check memory and disk")

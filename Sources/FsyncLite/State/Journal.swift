@@ -16,6 +16,15 @@ package struct Journal: Sendable {
     /// and, except for directories, size. It is nil on a file system where identity lasts.
     package var features: [Int: FileStatus]?
 
+    package init(
+        id: String, root: FileIdentity, began: FileTime, objects: OperationGraph.ObjectList,
+        operations: [OperationGraph.Operation], attributes: [AttributeStep],
+        features: [Int: FileStatus]? = nil
+    ) {
+        (self.id, self.root, self.began, self.features) = (id, root, began, features)
+        (self.objects, self.operations, self.attributes) = (objects, operations, attributes)
+    }
+
     /// Whether it only exchanges the tree that has this state beside it. Its root is the directory that contains both,
     /// so another journal could move any object there.
     func exchanges(treeOf state: StateDirectory) -> Bool {
@@ -36,5 +45,9 @@ package struct Journal: Sendable {
         package var object: Int
         package var old: Attributes
         package var new: Attributes
+
+        package init(object: Int, old: Attributes, new: Attributes) {
+            (self.object, self.old, self.new) = (object, old, new)
+        }
     }
 }

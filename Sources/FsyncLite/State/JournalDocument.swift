@@ -32,6 +32,11 @@ extension Journal {
     /// Writes the journal durably under its name.
     func write(to state: StateDirectory) throws {
         var file = try PendingFile(StateEntry.journal.name, in: state.directory)
+        try write(to: &file)
+        try file.commit(.noReplace)
+    }
+
+    package func write(to file: inout some ByteSink & ~Copyable) throws {
         var document = DocumentWriter(format: Journal.format.description)
         document.text.fields(Journal.header, of: self)
         try document.array("objects", of: objects, to: &file) {
@@ -51,7 +56,6 @@ extension Journal {
         }
         document.beginTrailer()
         try document.end(withChecksum: true, to: &file)
-        try file.commit(.noReplace)
     }
 
     /// Reads a journal. A damaged journal is an error, before anything is changed.
@@ -64,11 +68,7 @@ extension Journal {
         guard let directory = FileName(id.utf8) else {
             throw document.error("this is not a name of a transaction")
         }
-        try document.elements("objects") { reader in
-            var object = OperationGraph.Object()
-            try reader.object(OperationGraph.Object.fields, into: &object)
-            objects.append(object)
-        }
+        try document.elements("objects", OperationGraph.Object.fields, blank: .init()) { objects.append($1) }
         if let (number, reason) = Journal.impossibleObject(objects, directory) {
             // Each object has one line.
             throw document.error(reason, line: document.line - (objects.count - number))
@@ -86,9 +86,7 @@ extension Journal {
     private mutating func readFeatures(_ document: inout DocumentReader) throws {
         guard isWeak else { return }
         var found: [Int: FileStatus] = [:]
-        try document.elements("features") { reader in
-            var numbered = NumberedFeatures.blank
-            try reader.object(NumberedFeatures.fields, into: &numbered)
+        try document.elements("features", NumberedFeatures.fields, blank: .blank) { _, numbered in
             found[numbered.object] = numbered.features
         }
         guard found.keys.sorted() == Array(objects.indices.dropFirst(OperationGraph.state + 1)) else {
@@ -127,7 +125,7 @@ extension Journal {
 }
 
 extension OperationGraph.Object {
-    package static let fields: [Field<Self>] =
+    static let fields: [Field<Self>] =
         Field.part(
             \.identity, blank: .unknown,
             [Field("inode", .integer, \.inode), Field("created", .time, \.created)])
@@ -164,12 +162,12 @@ private struct NumberedFeatures {
     ]
 }
 
-package struct OperationFields {
+struct OperationFields {
     var detach, attach, rename, exchange, with, link: Int?
     var new: OperationGraph.Location?
 
     /// - Parameter operation: nil leaves all fields empty.
-    package init(_ operation: OperationGraph.Operation?) {
+    init(_ operation: OperationGraph.Operation?) {
         switch operation {
         case .detach(let object): detach = object
         case .attach(let object): attach = object
@@ -180,7 +178,7 @@ package struct OperationFields {
         }
     }
 
-    package static let all: [Field<OperationFields>] =
+    static let all: [Field<OperationFields>] =
         [
             Field("detach", .integer, \.detach), Field("attach", .integer, \.attach),
             Field("rename", .integer, \.rename), Field("exchange", .integer, \.exchange),

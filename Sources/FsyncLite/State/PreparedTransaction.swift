@@ -138,9 +138,8 @@ extension PreparedTransaction {
             throw document.error("this is not a name of a transaction")
         }
         guard id == expected else { throw document.error("the id is another transaction's") }
-        try document.elements("objects") { reader in
-            var object = OperationGraph.Object()
-            try reader.object(PreparedTransaction.object, into: &object)
+        try document.elements("objects", PreparedTransaction.object, blank: .init()) { _, found in
+            var object = found
             object.seen?.inode = object.identity?.inode ?? 0
             object.seen?.created = object.identity?.created?.fileTime
             objects.append(object)
@@ -159,9 +158,9 @@ extension PreparedTransaction {
         guard operations.last == .rename(OperationGraph.transaction) else {
             throw document.error("the last operation would not store the old versions of the commit")
         }
-        try document.elements("attributes") { reader in
-            var change = OperationGraph.AttributeChange(object: 0)
-            try reader.object(PreparedTransaction.attribute, into: &change)
+        try document.elements(
+            "attributes", PreparedTransaction.attribute, blank: .init(object: 0)
+        ) { reader, change in
             guard objects.indices.contains(change.object), change.object != OperationGraph.state else {
                 throw reader.error("no object with attributes has the number \(change.object)")
             }
@@ -171,9 +170,7 @@ extension PreparedTransaction {
             }
             attributes.append(change)
         }
-        try document.elements("descendants") { reader in
-            var descendant = Descendant.blank
-            try reader.object(Descendant.fields, into: &descendant)
+        try document.elements("descendants", Descendant.fields, blank: .blank) { reader, descendant in
             guard objects.indices.contains(descendant.object), objects.leaves(descendant.object) else {
                 throw reader.error("no directory that leaves has the number \(descendant.object)")
             }
@@ -184,18 +181,15 @@ extension PreparedTransaction {
             }
             descendants.append(descendant)
         }
-        try document.elements("actions") { reader in
-            var action = Action.blank
-            try reader.object(Action.fields, into: &action, incomplete: Action.incomplete)
+        try document.elements(
+            "actions", Action.fields, blank: .blank, incomplete: Action.incomplete
+        ) { reader, action in
             guard action.isPossible else { throw reader.error("no \(action.verb.rawValue) has these fields") }
             actions.append(action)
             summary.count(action)
         }
-        try document.elements("problems") { reader in
-            var problem = Problem(path: .root, code: .unreadable, message: "")
-            try reader.object(PreparedTransaction.problem, into: &problem)
-            problems.append(problem)
-        }
+        let blank = Problem(path: .root, code: .unreadable, message: "")
+        try document.elements("problems", PreparedTransaction.problem, blank: blank) { problems.append($1) }
         try document.beginTrailer()
         try document.leadingFields(PreparedTransaction.trailer, into: &summary)
         try document.end()

@@ -143,7 +143,7 @@ public struct Verification: Sendable {
             threads: readsContent ? Processors.defaultThreads : 1, filesPerItem: other == nil ? 1 : 2
         ) {
             Copies(
-                tree: DigestReader(root, monitor: monitor), edits: edits, copy: other,
+                tree: DigestReader(PathResolver(root), monitor: monitor), edits: edits, copy: other,
                 source: other?.digests())
         }
         defer { copies.close() }

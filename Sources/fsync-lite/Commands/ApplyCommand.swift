@@ -36,7 +36,7 @@ enum ApplyCommand: Command {
 
     static func run(_ invocation: Invocation, _ console: inout Console) throws -> ExitCode {
         // A signal is not handled yet, so it ends the process while it waits for a pipe.
-        let run = try SyncRun(invocation)
+        let run = try SyncRun(invocation, SettingsSources(invocation), SyncRun.job(of: invocation))
         console.wantsDocument = run.isJSON
         let prepares = invocation.options.has(prepare)
         guard !prepares || !run.options.exchanges else {

@@ -49,10 +49,6 @@ struct SyncRun {
         next = try NextCommand(invocation, target: target)
     }
 
-    init(_ invocation: Invocation) throws {
-        try self.init(invocation, SettingsSources(invocation), SyncRun.job(of: invocation))
-    }
-
     /// - Parameter invocation: the command line, which applies to every job.
     init(_ invocation: Invocation, _ settings: SettingsSources, _ job: Job?) throws {
         (restoration, self.job, self.invocation) = (nil, job, invocation)

@@ -3,8 +3,8 @@ import TestNeeds
 import TestSupport
 import Testing
 
-/// Earlier trees that are made from several records, with hard links, excluded entries and edits by hand.
-/// `scripts/sequences` found each of these cases.
+/// Earlier trees with hard links, excluded entries and edits by hand: an example of each rule, and hazards
+/// that are rare. `scripts/sequences` draws the others.
 struct ComposedHistoryTests {
     private func expectTree(
         _ scene: MirrorScene, _ snapshot: String, _ wanted: AttributeSnapshot, inPlace: Bool = false
@@ -19,103 +19,6 @@ struct ComposedHistoryTests {
     /// The paths of the included entries.
     private func covered(_ scene: MirrorScene) throws -> [String] {
         try scene.run("manifest", "list", "target").lines
-    }
-
-    /// One name gets other times, and the other is replaced. Their older times show that they are one file.
-    @Test func namesAreLinkedAgainWhateverTheirTimesAreNow() throws {
-        let scene = try MirrorScene(["a": .symlink("x"), "z": "z"])
-        try scene.link("source/b", to: "source/a")
-        try scene.mirror("--keep-last", "9")
-        let wanted = try AttributeSnapshot(scene.source)
-        try scene.setTime(TreeTime(2000, 0), of: "source/a")
-        try scene.mirror()
-        try scene.remove("source/b")
-        try scene.build(["b": "new"], at: "source")
-        try scene.mirror()
-        try expectTree(scene, "latest~2", wanted)
-    }
-
-    /// An exchange copies a file with changed attributes. The copy represents it for names in the history.
-    @Test(.needs(.btrfs))
-    func copiesThatExchangesMadeAreTheFileStill() throws {
-        let scene = try MirrorScene([:], inMemory: true)
-        try TestDisk.btrfs.mounted(at: scene.directory.path) {
-            try scene.build(["a": "1", "z": "z"], at: "source")
-            try scene.link("source/b", to: "source/a")
-            try scene.link("source/c", to: "source/a")
-            try scene.mirror("--keep-last", "9")
-            let wanted = try AttributeSnapshot(scene.source)
-            try scene.remove("source/c")
-            try scene.mirror()
-            try scene.append("z", to: "source/z")
-            try scene.mirror("--exchange")
-            try scene.setMode(0o600, of: "source/a")
-            try scene.mirror("--exchange")
-            try scene.setTime(TreeTime(2000, 0), of: "source/a")
-            try scene.mirror()
-            try expectTree(scene, "latest~4", wanted)
-        }
-    }
-
-    /// An entry that is excluded now remains, but not if the earlier tree has another object there.
-    @Test func whatIsInTheWayOfAnEarlierTreeGivesWay() throws {
-        let scene = try MirrorScene(["c": ["c": ["y": "2"], "x": "1"], "z": "z"]).mirrored("--keep-last", "9")
-        let wanted = try AttributeSnapshot(scene.source)
-        try scene.move("source/c", to: "source/n")
-        try scene.build(["c": [:]], at: "source")
-        try scene.move("source/n/c", to: "source/c/f")
-        try scene.move("source/n", to: "source/c/c")
-        try scene.mirror()
-        #expect(try scene.apply("--exclude", "/c").code == 0)
-        try expectTree(scene, "latest~2", wanted, inPlace: true)
-    }
-
-    /// A directory that a restore left unchanged is included again, with entries that were put there by hand.
-    @Test func whatLiesInAStrangersDirectoryWasInNoTree() throws {
-        let scene = try MirrorScene(["d": ["b": ["x": "1"], "e": "e"], "z": "z"]).mirrored("--keep-last", "9")
-        try scene.move("target/d/b", to: "target/d/new")
-        #expect(try scene.run("snapshot", "restore", "target", "latest~1", "--in-place").code == 0)
-        #expect(scene.exists("target/d/new/x"))
-        try scene.remove("source/d/b")
-        try scene.build(["new": [:]], at: "source/d")
-        try scene.mirror()
-        #expect(try scene.apply("--exclude", "/d").code == 0)
-        try scene.run("snapshot", "restore", "target", "latest~2", "--to", "copy").expect(0)
-        #expect(!scene.exists("copy/d"))
-    }
-
-    /// An entry that was excluded comes back, and its directory was moved by hand since then.
-    @Test func whatComesBackHasItsDirectory() throws {
-        let scene = try MirrorScene(["e": "e", "h": ["h": ["x": "1"]]]).mirrored("--keep-last", "9")
-        #expect(try scene.apply("--exclude", "/h").code == 0)
-        try scene.remove("source/h/h/x")
-        try scene.mirror()
-        try scene.move("target/h/h", to: "target/h/b")
-        try scene.mirror()
-        try scene.run("snapshot", "restore", "target", "latest~2", "--in-place").expect(0)
-        #expect(try scene.text("target/h/h/x") == "1")
-    }
-
-    /// A path that the old filters include and the old tree lacks did not exist. Neither did anything in it.
-    @Test func nothingIsInADirectoryThatWasNotThere() throws {
-        let scene = try MirrorScene(["e": "e"])
-        #expect(try scene.apply("--keep-last", "9", "--exclude", "*.x").code == 0)
-        try scene.build(["g": ["f.x": ["y": "1"]]], at: "target")
-        #expect(try scene.apply("--exclude", "/g").code == 0)
-        #expect(try scene.apply("--no-delete").code == 0)
-        try scene.mirror()
-        try scene.run("snapshot", "restore", "target", "latest~3", "--in-place").expect(0)
-        #expect(try TreeSnapshot(scene.target).paths == ["e"])
-    }
-
-    /// An entry that was made by hand while it was excluded did not exist before the first run.
-    @Test func theInitialTreeHasNoFilters() throws {
-        let scene = try MirrorScene(["z": "z"])
-        #expect(try scene.apply("--keep-last", "9", "--exclude", "/own").code == 0)
-        try scene.build(["own": "own"], at: "target")
-        try scene.mirror()
-        #expect(try scene.run("snapshot", "restore", "target", "latest~2", "--in-place").code == 0)
-        #expect(try TreeSnapshot(scene.target).paths == [])
     }
 
     /// An edit of an entry that was excluded before remains.
@@ -178,51 +81,6 @@ struct ComposedHistoryTests {
         #expect(try covered(scene) == ["z"])
     }
 
-    /// A different file comes back into an excluded directory, which was replaced by a file by hand.
-    @Test func nothingIsOnRecordBelowWhatIsNoDirectory() throws {
-        let scene = try MirrorScene(["d": ["x": "1"], "z": "z"]).mirrored("--keep-last", "9")
-        try scene.build(["new": "2"], at: "source")
-        try scene.move("source/new", to: "source/d/x")
-        try scene.mirror()
-        #expect(try scene.apply("--exclude", "/d").code == 0)
-        try scene.remove("target/d")
-        try scene.build(["d": "edited"], at: "target")
-        try scene.run("snapshot", "restore", "target", "latest~2", "--in-place").expect(3)
-        #expect(try covered(scene) == ["z"])
-    }
-
-    /// A file that is no longer included is moved into the history, because an older entry comes to its path.
-    @Test func whatTookPartOnceIsFoundWhereItWasDisplacedLater() throws {
-        let scene = try MirrorScene(["e": ["x": "1"], "z": "z"]).mirrored("--keep-last", "9")
-        try scene.remove("source/e")
-        try scene.mirror()
-        try scene.build(["e": ["x": "22"]], at: "source")
-        try scene.mirror()
-        let wanted = try AttributeSnapshot(scene.source)
-        #expect(try scene.apply("--exclude", "/*", "--allow-empty-source").code == 0)
-        #expect(try scene.run("snapshot", "restore", "target", "latest~3", "--in-place").code == 0)
-        #expect(try scene.text("target/e/x") == "1")
-        try expectTree(scene, "latest~2", wanted)
-    }
-
-    /// A directory is removed, another one comes to its path, and a file there is replaced.
-    @Test(arguments: [[], ["--exchange"]])
-    func whatADirectoryHeldGoesWithItAlsoWhereAnotherOneComes(options: [String]) throws {
-        let scene = try MirrorScene(["d": ["f": "of d", "g": "g"], "n": ["f": "of n"], "z": "z"]).mirrored()
-        let wanted = try AttributeSnapshot(scene.target)
-        try scene.remove("source/d")
-        try scene.move("source/n", to: "source/d")
-        try scene.remove("source/d/f")
-        try scene.build(["f": "new"], at: "source/d")
-        try scene.run(["apply", "source", "target", "--max-delete", "unlimited"] + options).expect(0)
-        try expectTree(scene, "latest~1", wanted)
-        #expect(try scene.text("copy/d/f") == "of d")
-        #expect(try scene.run("undo", "target").code == 0)
-        #expect(try (scene.text("target/d/f"), scene.text("target/n/f")) == ("of d", "of n"))
-        #expect(try scene.run("undo", "target").code == 0)
-        #expect(try scene.text("target/d/f") == "new")
-    }
-
     /// An excluded directory is removed with one name of a file. The other name remains, and is then
     /// excluded.
     @Test func namesThatTookNoPartComeBackToTheirFile() throws {
@@ -256,22 +114,6 @@ struct ComposedHistoryTests {
         #expect(try scene.run("snapshot", "restore", "target", "latest~5", "--in-place").code == 0)
         #expect(try AttributeSnapshot(scene.target).differences(from: wanted) == [])
         try scene.run("snapshot", "verify", "target").expect(0)
-    }
-
-    /// A file moves out of a directory that is removed, and gets new content. Its old content is removed with
-    /// that.
-    @Test func whatAFileHeldBeforeItLeftItsDirectoryGoesWithThat() throws {
-        let scene = try MirrorScene(["h": ["a": "a", "b": "b"], "z": "z"]).mirrored()
-        let wanted = try AttributeSnapshot(scene.target)
-        try scene.append("2", to: "source/h/a")
-        try scene.move("source/h/a", to: "source/f")
-        try scene.remove("source/h")
-        try scene.mirror()
-        #expect(try scene.run("snapshot", "verify", "target").code == 0)
-        try expectTree(scene, "latest~1", wanted)
-        #expect(try scene.run("undo", "target").code == 0)
-        #expect(try (scene.text("target/h/a"), scene.text("target/h/b")) == ("a", "b"))
-        #expect(!scene.exists("target/f"))
     }
 
     /// One name is excluded, and the other one is removed or moves. The first one remains in its place.
@@ -319,32 +161,6 @@ struct ComposedHistoryTests {
         #expect(try AttributeSnapshot(scene.target).differences(from: wanted.1) == [])
     }
 
-    /// One name of a file is removed while another one is excluded. The returning tree includes both.
-    @Test func aNameComesBackBesideOneThatIsCoveredAgain() throws {
-        let scene = try MirrorScene(["a": ["c": "1"], "k": "k"])
-        try scene.link("source/h", to: "source/a/c")
-        try scene.mirror("--keep-last", "9")
-        let wanted = try AttributeSnapshot(scene.target)
-        #expect(try scene.apply("--exclude", "/a").code == 0)
-        try scene.remove("source/h")
-        #expect(try scene.apply("--exclude", "/a").code == 0)
-        try expectTree(scene, "latest~2", wanted, inPlace: true)
-    }
-
-    /// Two names of a file are in a directory that is not wanted itself.
-    @Test func namesThatLieInADisplacedDirectoryComeBackTogether() throws {
-        let scene = try MirrorScene(["a": "1", "k": "k"])
-        try scene.link("source/b", to: "source/a")
-        try scene.mirror("--keep-last", "9")
-        let wanted = try AttributeSnapshot(scene.target)
-        try scene.build(["d": [:]], at: "source")
-        for name in ["a", "b"] { try scene.move("source/\(name)", to: "source/d/\(name)") }
-        try scene.mirror()
-        try scene.remove("source/d")
-        try scene.mirror("--max-delete", "unlimited")
-        try expectTree(scene, "latest~2", wanted, inPlace: true)
-    }
-
     /// Filters exclude a directory that has replaced another one, and an entry in it remains.
     @Test func aDirectoryThatIsLeftOutStaysWhereAnotherOneWas() throws {
         let scene = try MirrorScene(["k": "k", "d": ["f": ["x": "x"]]]).mirrored("--keep-last", "9")
@@ -362,20 +178,6 @@ struct ComposedHistoryTests {
         #expect(try scene.text("target/d/f/x") == "x")
         #expect(try scene.text("target/d/g/y") == "y")
         #expect(try scene.run("snapshot", "verify", "target").code == 0)
-    }
-
-    /// One name of a file is excluded from the exchange on that copies the file.
-    @Test(.needs(.btrfs))
-    func leftOutNamesAreLinkedAgainAfterAnExchange() throws {
-        let scene = try MirrorScene([:], inMemory: true)
-        try TestDisk.btrfs.mounted(at: scene.directory.path) {
-            try scene.build(["a": "1"], at: "source")
-            try scene.link("source/b", to: "source/a")
-            try scene.mirror("--keep-last", "9")
-            let wanted = try AttributeSnapshot(scene.source)
-            #expect(try scene.apply("--exchange", "--exclude", "/b").code == 0)
-            try expectTree(scene, "latest~1", wanted)
-        }
     }
 
     /// Two excluded files are swapped by hand, and an exchange copies them. Each is still the other one.
@@ -471,22 +273,6 @@ struct ComposedHistoryTests {
         #expect(try TreeSnapshot(scene.target) == wanted)
     }
 
-    /// The directory that contained it was moved away by hand. So no manifest could name the entry.
-    @Test func whatComesBackIntoNoDirectoryStaysInTheHistory() throws {
-        let scene = try MirrorScene(["p": ["f": "f", "h": ["x": "1"]]]).mirrored("--keep-last", "9")
-        try scene.move("target/p/h/x", to: "target/p/h/a")
-        #expect(try scene.apply("--exclude", "h").code == 0)
-        try scene.mirror()
-        #expect(try scene.apply("--exclude", "h").code == 0)
-        #expect(try scene.run("snapshot", "restore", "target", "latest~2", "--in-place").code == 0)
-        #expect(try scene.run("undo", "target").code == 0)
-        try scene.move("target/p", to: "target/b")
-        try scene.run("undo", "target").expect(
-            3, says: "p/h/a: its directory was removed from the target since; the file is in the history")
-        #expect(try scene.run("snapshot", "verify", "target").code == 0)
-        try scene.mirror()
-    }
-
     /// A name comes back to a file that has not changed since then, on either side.
     @Test(.needs(.later))
     func aNewNameIsRecordedAsTheFileThatItIsOf() throws {
@@ -499,38 +285,6 @@ struct ComposedHistoryTests {
         #expect(try scene.run("undo", "target").code == 0)
         try scene.mirror()
         try scene.run("manifest", "verify", "target", "target").expect(0)
-    }
-
-    /// A directory is made by hand in place of an excluded one, gets its old content back, and is then
-    /// included.
-    @Test func whatCameWhereSomethingTookNoPartIsNotInThatTree() throws {
-        let scene = try MirrorScene(["d": ["x": "1"], "z": "z"]).mirrored("--keep-last", "9")
-        #expect(try scene.apply("--exclude", "/d").code == 0)
-        #expect(try scene.apply("--exclude", "/d", "--delete-excluded").code == 0)
-        try scene.build(["d": [:]], at: "target")
-        #expect(try scene.run("snapshot", "restore", "target", "latest~1", "--in-place").code == 0)
-        #expect(try scene.text("target/d/x") == "1")
-        try scene.mirror()
-        #expect(try scene.run("snapshot", "restore", "target", "latest~3", "--to", "copy").code == 0)
-        #expect(!scene.exists("copy/d"))
-    }
-
-    /// A joined record only says that a returned directory did not exist. Then another one gets its path.
-    @Test func whatLeavesADirectoryThatWasNotThereWasNotThereEither() throws {
-        let scene = try MirrorScene(["d": ["e": ["x": "1"]], "z": "z"]).mirrored("--keep-last", "1")
-        let before = try AttributeSnapshot(scene.source)
-        try scene.move("source/d", to: "aside")
-        try scene.mirror()
-        let wanted = try AttributeSnapshot(scene.target)
-        #expect(try scene.run("snapshot", "create", "--label", "without", "target").code == 0)
-        try expectTree(scene, "latest~1", before, inPlace: true)
-        try scene.move("aside", to: "source/d")
-        try scene.mirror()
-        try scene.move("source/d/e", to: "source/e")
-        try scene.move("source/d", to: "source/e/d")
-        try scene.move("source/e", to: "source/d")
-        try scene.mirror()
-        try expectTree(scene, "latest~2", wanted)
     }
 
     /// The same for the content of such a directory, if that tree has a file or another one at its path.
@@ -547,21 +301,6 @@ struct ComposedHistoryTests {
         #expect(!scene.exists("target/c"))
         try scene.run("snapshot", "restore", "target", "latest~3", "--in-place").expect(0)
         #expect(try TreeSnapshot(scene.target).differences(from: wanted) == [])
-    }
-
-    /// An excluded directory is replaced by hand. Another one comes to its path when the one above moves.
-    @Test func aDirectoryTakesAlongOnlyWhatItHolds() throws {
-        let scene = try MirrorScene(["d": ["e": ["x": "1"]], "z": "z"]).mirrored("--keep-last", "9")
-        #expect(try scene.apply("--exclude", "/d").code == 0)
-        try scene.remove("target/d/e")
-        try scene.build(["d": ["e": "file"]], at: "target")
-        try scene.move("source/d", to: "aside")
-        try scene.build(["d": ["e": ["x": "2"]]], at: "source")
-        try scene.move("aside", to: "source/d/f")
-        try scene.remove("source/d/f/e")
-        try scene.mirror()
-        #expect(try TreeSnapshot(scene.target).differences(from: TreeSnapshot(scene.source)) == [])
-        #expect(try covered(scene) == ["d", "d/e", "d/e/x", "d/f", "z"])
     }
 
     /// Two files of the same size and time are swapped by hand, or the whole target is a copy.
@@ -587,41 +326,6 @@ struct ComposedHistoryTests {
         try scene.remove("target")
         try scene.move("moved", to: "target")
         #expect(try scene.run("snapshot", "restore", "target", snapshot, "--to", "again").code == 0)
-    }
-
-    /// An exchange copies a directory out of the history, with the entries of the wanted tree. The rest
-    /// remains.
-    @Test func whatACopiedDirectoryLeavesInTheHistoryIsFound() throws {
-        let scene = try MirrorScene(["d": ["a": "1", "s": ["b": "2"]], "e": "e"]).mirrored(
-            "--exchange", "--keep-last", "9")
-        try scene.build(["n": "3"], at: "source/d")
-        try scene.build(["m": "4"], at: "source/d/s")
-        try scene.mirror("--exchange")
-        try scene.remove("source/d")
-        try scene.mirror("--exchange", "--max-delete", "unlimited")
-        #expect(try scene.run("snapshot", "restore", "target", "latest~2", "--in-place").code == 0)
-        #expect(try scene.text("target/d/s/b") == "2")
-        #expect(!scene.exists("target/d/n"))
-        for way in [["latest~2", "--to", "copy"], ["latest~2", "--in-place"]] {
-            try scene.run(["snapshot", "restore", "target"] + way).expect(0)
-        }
-        for tree in ["copy", "target"] {
-            #expect(try scene.text("\(tree)/d/n") == "3")
-            #expect(try scene.text("\(tree)/d/s/m") == "4")
-        }
-    }
-
-    /// One of two names is removed, and the other one moves with its directory.
-    @Test func aNameThatMovedWithItsDirectoryIsANameOfTheSameFile() throws {
-        let scene = try MirrorScene(["d": ["a": "1", "other": ""]])
-        try scene.link("source/d/b", to: "source/d/a")
-        try scene.mirror("--keep-last", "9")
-        try scene.remove("source/d/a")
-        try scene.mirror()
-        try scene.move("source/d", to: "source/moved")
-        try scene.mirror()
-        try scene.run("snapshot", "restore", "target", "latest~2", "--to", "copy").expect(0)
-        #expect(try scene.status("copy/d/a").st_ino == scene.status("copy/d/b").st_ino)
     }
 
     /// A name in the target shares its file with one in the history. It is overwritten, and its time
@@ -660,25 +364,6 @@ struct ComposedHistoryTests {
         #expect(try scene.text("copy/c") == "3")
     }
 
-    /// A name remains, because the restored tree lost its file. Another name of its file is excluded.
-    @Test func namesOfAFileStayTogetherWhereOneOfThemStays() throws {
-        let scene = try MirrorScene(["file": "1", "lost": "l", "d": [:]])
-        try scene.directory.makeHardLink("source/d/other", to: "source/file")
-        try scene.mirror("--keep-last", "9")
-        try scene.build(["a": "new"], at: "source")
-        try scene.mirror()
-        try scene.remove("source/lost")
-        try scene.remove("source/d")
-        try scene.append("x", to: "target/lost")
-        try scene.mirror()
-        try scene.directory.makeHardLink("source/lost", to: "source/file")
-        try scene.mirror()
-        #expect(try scene.run("snapshot", "restore", "target", "latest~3", "--in-place").code == 3)
-        #expect(try scene.run("snapshot", "restore", "target", "latest~1", "--to", "copy").code == 0)
-        let copy = try TreeSnapshot(scene.path("copy"))
-        #expect(copy.inode("lost") == copy.inode("file"))
-    }
-
     /// Only the change time shows an edit of a file that leaves and comes back before it is compared.
     @Test func whatNobodyComparedIsComparedWhenItComesBack() throws {
         let scene = try MirrorScene(["z": "z"]).mirrored("--digest", "--keep-last", "9")
@@ -692,15 +377,6 @@ struct ComposedHistoryTests {
         #expect(!scene.exists("target/a"))
         #expect(try scene.run("undo", "target").code == 0)
         #expect(try scene.text("target/a") == "drift")
-        #expect(try scene.apply("--digest").code == 0)
-        #expect(try scene.text("target/a") == "first")
-    }
-
-    /// The same for a file that is excluded for a while. Its digest is that of the compared content.
-    @Test func whatNobodyComparedIsComparedWhenItTakesPartAgain() throws {
-        let scene = try MirrorScene(["a": "first", "z": "z"]).mirrored("--digest")
-        try scene.editInSecret("target/a", "drift")
-        #expect(try scene.apply("--digest", "--exclude", "a").code == 0)
         #expect(try scene.apply("--digest").code == 0)
         #expect(try scene.text("target/a") == "first")
     }

@@ -186,7 +186,9 @@ struct DamagedStateTests {
         try scene.append("3", to: "source/a")
         let id = try scene.apply("--prepare").output.trimmingCharacters(in: .newlines)
         try damage.apply(to: scene.path("target/.fsync-lite/stage/\(id)/prepared.json"))
+        let before = try scene.wholeTarget()
         let run = try scene.run("commit", "target", id).expect(65)
+        #expect(try scene.wholeTarget().touched(since: before) == [])
         try goOn(run, in: scene)
         try scene.mirror()
     }

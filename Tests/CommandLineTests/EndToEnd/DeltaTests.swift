@@ -12,8 +12,6 @@ struct DeltaTests {
         return found
     }
 
-    private static let sides: [FarMachine.Side] = [.source, .target]
-
     /// A file, and an edit of it.
     private struct Editing {
         let path: String
@@ -97,10 +95,11 @@ struct DeltaTests {
     }
 
     private static let ways = [
-        [], ["--digest", "--verify"], ["--exchange"], ["--checksum", "--threads", "1"], ["--no-sparse"],
+        [], ["--digest", "--verify"], ["--exchange"], ["--trust-manifest"], ["--checksum", "--threads", "1"],
+        ["--no-sparse"],
     ]
 
-    @Test(arguments: sides, [1, 2, 3] as [UInt64])
+    @Test(arguments: FarMachine.Side.allCases, [1, 2, 3] as [UInt64])
     func whateverEditsTheCopyIsEqual(side: FarMachine.Side, seed: UInt64) throws {
         try followEdits(FarMachine(has: side).scene([:]), seed: seed, Self.ways)
     }
@@ -117,13 +116,20 @@ struct DeltaTests {
 
     // MARK: What goes over the line
 
-    @Test(arguments: sides) func onlyWhatDiffersGoesOver(side: FarMachine.Side) throws {
-        let line = try WireRecording(has: side)
-        let scene = try line.far.scene([:])
-        var image = Editing(path: scene.path("source/image"), random: SplitMix64(seed: 5))
-        try image.make(64 << 20)
+    /// A mirror with one file of random bytes.
+    private func mirroredImage(_ size: Int, _ far: FarMachine) throws -> (MirrorScene, Editing) {
+        let scene = try far.scene([:])
+        let image = Editing(path: scene.path("source/image"), random: SplitMix64(seed: 5))
+        try image.make(size)
         try scene.mirror()
+        return (scene, image)
+    }
+
+    @Test(arguments: FarMachine.Side.allCases) func onlyWhatDiffersGoesOver(side: FarMachine.Side) throws {
+        let line = try WireRecording(has: side)
+        let (scene, made) = try mirroredImage(64 << 20, line.far)
         #expect(try line.size > 64 << 20)
+        var image = made
         // 1 % of its pieces.
         let count = (64 << 20) / 4096 / 100
         try image.overwrite(pieces: count)
@@ -134,10 +140,7 @@ struct DeltaTests {
 
     @Test func afterALongChangeTheRestMatchesAgain() throws {
         let line = try WireRecording()
-        let scene = try line.far.scene([:])
-        let image = Editing(path: scene.path("source/image"), random: SplitMix64(seed: 5))
-        try image.make(64 << 20)
-        try scene.mirror()
+        let (scene, image) = try mirroredImage(64 << 20, line.far)
         try HostCommand.run(
             "dd", "if=/dev/urandom", "of=\(image.path)", "bs=1M", "seek=10", "count=20", "conv=notrunc",
             "status=none")
@@ -148,11 +151,8 @@ struct DeltaTests {
     /// The hole is in the part that is sent without hashes.
     @Test func whereNothingMatchesTheRestIsSentWhole() throws {
         let line = try WireRecording()
-        let scene = try line.far.scene([:])
-        let image = Editing(path: scene.path("source/image"), random: SplitMix64(seed: 5))
         let size = 100 << 20
-        try image.make(size)
-        try scene.mirror()
+        let (scene, image) = try mirroredImage(size, line.far)
         try image.make(size)
         try HostCommand.run(
             "fallocate", "--punch-hole", "--keep-size", "-o", "\(95 << 20)", "-l", "1000000",
@@ -170,10 +170,7 @@ struct DeltaTests {
             down:
                 "perl -e '$| = 1; while (sysread(STDIN, $b, 65536)) { $d ||= $b =~ s/MARK-A/MARK-B/; syswrite(STDOUT, $b) }'"
         )
-        let scene = try line.far.scene([:])
-        let image = Editing(path: scene.path("source/image"), random: SplitMix64(seed: 5))
-        try image.make(1 << 20)
-        try scene.mirror()
+        let (scene, _) = try mirroredImage(1 << 20, line.far)
         try scene.append("MARK-A", to: "source/image")
         try scene.build(["a": "a", "other": "other"], at: "source")
         try scene.mirror()
@@ -191,42 +188,35 @@ struct DeltaTests {
             "truncate -s 5M FILE",
         ])
     func aFileThatChangesMeanwhileIsSentAnew(edit: String) throws {
-        let directory = try TemporaryDirectory(inMemory: true)
-        let file = "\(directory.path)/source/image"
-        let edited = edit.replacingOccurrences(of: "FILE", with: file)
-        try edited.write(toFile: "\(directory.path)/edit", atomically: false, encoding: .utf8)
+        let (scene, image) = try mirroredImage(8 << 20, FarMachine())
+        let plain = scene.far
+        let edited = edit.replacingOccurrences(of: "FILE", with: image.path)
+        try edited.write(toFile: scene.path("edit"), atomically: false, encoding: .utf8)
+        try image.make(8 << 20)
+        func content(_ name: String) throws -> Data {
+            try Data(contentsOf: URL(fileURLWithPath: scene.path(name)))
+        }
+        let before = try content("source/image")
         let up =
             "perl -e '$| = 1; while (sysread(STDIN, $b, 65536)) { $n += length $b; "
-            + "if ($n > 6000 && !$d++) { system(\"sh \(directory.path)/edit\") } syswrite(STDOUT, $b) }'"
-        let machine = try FarMachine("\(up) | sh -c \"$far\"")
-        let image = Editing(path: file, random: SplitMix64(seed: 5))
-        try HostCommand.run("mkdir", "\(directory.path)/source")
-        try image.make(8 << 20)
-        func apply(_ options: [String]) throws -> CommandRun {
-            try CommandRun(
-                ["apply", "far:\(directory.path)/source", "target"] + options, in: directory.path)
-        }
-        let plain = try FarMachine()
-        #expect(try apply(plain.options).code == 0)
-        try image.make(8 << 20)
-        let before = try Data(contentsOf: URL(fileURLWithPath: file))
-        let run = try apply(machine.options).expect(0)
-        let (now, target) = (
-            try Data(contentsOf: URL(fileURLWithPath: file)),
-            try Data(contentsOf: URL(fileURLWithPath: "\(directory.path)/target/image"))
-        )
+            + "if ($n > 6000 && !$d++) { system(\"sh \(scene.path("edit"))\") } syswrite(STDOUT, $b) }'"
+        scene.far = try FarMachine("\(up) | sh -c \"$far\"")
+        let run = try scene.apply().expect(0)
+        let (now, target) = try (content("source/image"), content("target/image"))
         #expect(now != before)
         if now.count > before.count {
             #expect(target == before && run.errors.contains("grew while it was copied"), "\(run.errors)")
         } else {
             #expect(target == now)
         }
-        #expect(try apply(plain.options).code == 0)
-        #expect(try Data(contentsOf: URL(fileURLWithPath: "\(directory.path)/target/image")) == now)
+        scene.far = plain
+        try scene.mirror()
     }
 
     /// The content of a large file waits until earlier answers are taken.
-    @Test(arguments: sides) func attributesOfANeighbourDoNotHoldUpALargeFile(side: FarMachine.Side) throws {
+    @Test(arguments: FarMachine.Side.allCases) func attributesOfANeighbourDoNotHoldUpALargeFile(
+        side: FarMachine.Side
+    ) throws {
         let scene = try FarMachine(has: side).scene(["a": "a", "b": .fifo()])
         let image = Editing(path: scene.path("source/c"), random: SplitMix64(seed: 5))
         try image.make(10 << 20)

@@ -188,17 +188,6 @@ struct DriftHistoryTests {
         try scene.mirror()
     }
 
-    @Test func aThirdNameThatComesBackCounts() throws {
-        let scene = try MirrorScene(["one": "one"])
-        for name in ["two", "three"] { try scene.link("source/\(name)", to: "source/one") }
-        try scene.mirror()
-        try scene.remove("source/two")
-        try scene.mirror()
-        #expect(try scene.run("undo", "target").code == 0)
-        let entries = try scene.run("manifest", "list", "--json", "target").output
-        #expect(entries.components(separatedBy: "\"links\":3").count == 4, "\(entries)")
-    }
-
     /// A directory for a returning entry was replaced by hand. The edit is moved into the history.
     @Test func anEditInTheWayGivesWay() throws {
         let scene = try MirrorScene(["a": ["gone": "1", "kept": "2"]])
@@ -215,22 +204,6 @@ struct DriftHistoryTests {
             3, says: "a: it was changed in the target since; it is moved to the history (drift)")
         #expect(try scene.text("target/a/gone") == "1")
         #expect(try scene.historyKeeps("edit"))
-        try scene.mirror()
-    }
-
-    /// One symlink replaced another. The one in the history is not the one that the run before it had left.
-    @Test func aSymlinkThatWasReplacedIsNoOtherOne() throws {
-        let scene = try MirrorScene(["a": .symlink("first"), "z": "1"]).mirrored("--keep-last", "9")
-        try scene.remove("target/a")
-        try scene.build(["a": .symlink("edit")], at: "target")
-        try scene.remove("source/a")
-        try scene.mirror()
-        try scene.build(["b": "1"], at: "source")
-        try scene.mirror()
-        #expect(try scene.run("snapshot", "restore", "target", "latest~2", "--in-place").code == 0)
-        let destination = try FileManager.default.destinationOfSymbolicLink(atPath: scene.path("target/a"))
-        #expect(
-            try scene.text("target/.fsync-lite/manifest.json").contains("\"destination\":\"\(destination)\""))
         try scene.mirror()
     }
 

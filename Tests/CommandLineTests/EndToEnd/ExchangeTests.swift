@@ -148,35 +148,6 @@ struct ExchangeTests {
         }
     }
 
-    /// A snapshot does not show which kind of commit made it.
-    @Test(arguments: [["--exchange"], []]) func snapshotsAndUndoAfterCommitsOfBothKinds(last: [String]) throws
-    {
-        let scene = try changedScene()
-        var trees: [TreeSnapshot] = [try TreeSnapshot(scene.target)]
-        for round in 0..<5 {
-            let kind = round == 4 ? last : round.isMultiple(of: 2) ? ["--exchange"] : []
-            try scene.run(["apply", "source", "target", "--keep-last", "9"] + kind).expect(0)
-            try scene.expectMirrored()
-            trees.append(try TreeSnapshot(scene.target))
-            try scene.append("\(round)", to: "source/edited")
-            try scene.move("source/new\(round == 0 ? "" : " \(round)")", to: "source/new \(round + 1)")
-            try scene.build(["round": "in"], at: "source/new \(round + 1)")
-            try scene.append("\(round)", to: "source/new \(round + 1)/round")
-            try scene.build(["deep": ["file": "text"], "link": .symlink("deep")], at: "source/goes \(round)")
-            if round > 0 { try scene.remove("source/goes \(round - 1)") }
-            try scene.setMode(round.isMultiple(of: 2) ? 0o640 : 0o600, of: "source/mode")
-        }
-        try scene.run("snapshot", "verify", "target").expect(0)
-        for (age, tree) in trees.reversed().enumerated() {
-            let name = age == 0 ? "latest" : "latest~\(age)"
-            try scene.run("snapshot", "restore", "target", name, "--to", "back \(age)").expect(0)
-            #expect(try TreeSnapshot(scene.path("back \(age)")).differences(from: tree) == [], "\(name)")
-        }
-        try scene.run("undo", "target").expect(0)
-        #expect(try TreeSnapshot(scene.target).differences(from: trees[trees.count - 2]) == [])
-        try scene.mirror("--exchange")
-    }
-
     /// A user who deploys by an exchange also rolls back by one.
     @Test(.needs(.strace), arguments: ["undo", "restore"]) func oneTreeAfterEveryRenameOfTheWayBack(
         _ way: String
@@ -234,7 +205,7 @@ struct ExchangeTests {
         #expect(found == old || found == new)
         try scene.run("recover", "target").expect(0)
         try scene.run("snapshot", "verify", "target").expect(0)
-        let steps = try scene.run("snapshot", "list", "target", "--ids").lines.count
+        let steps = try scene.snapshots().count
         for (step, tree) in [(steps == 4 ? 1 : 0, new), (steps == 4 ? 0 : 1, old)] {
             try scene.run("snapshot", "restore", "target", "latest~\(step)", "--to", "copy\(step)").expect(0)
             #expect(try TreeSnapshot(scene.path("copy\(step)")).differences(from: tree) == [])
@@ -297,16 +268,6 @@ struct ExchangeTests {
         #expect(try scene.text("target/d/h") == "stays")
     }
 
-    @Test func excludedContentOfTheTargetGoesAlong() throws {
-        let scene = try MirrorScene(["a": "one", "d": ["b": "two"]], inMemory: true).mirrored()
-        try scene.build(["log": "theirs"], at: "target/d")
-        try scene.append("more", to: "source/a")
-        try scene.move("source/d", to: "source/e")
-        try scene.apply("--exchange", "--exclude", "log").expect(0)
-        #expect(try scene.text("target/e/log") == "theirs")
-        #expect(try scene.text("target/a") == "onemore")
-    }
-
     @Test func theStateOfAnotherDirectoryIsRefused() throws {
         let scene = try changedScene()
         try scene.move("target", to: "aside")
@@ -344,48 +305,6 @@ struct ExchangeTests {
         try scene.remove("target/gone/late")
         #expect(try TreeSnapshot(scene.target).paths == old.paths)
         try scene.mirror("--exchange")
-    }
-
-    /// A name of a file that was moved into the history before an exchange is still a name of that file.
-    @Test(arguments: ["stays", "goes", "gets another mode", "is written to"])
-    func namesInTheHistoryAreThoseOfTheNewTree(other: String) throws {
-        let scene = try MirrorScene(["a": "1", "o": "2", "z": "0"])
-        do {
-            try scene.link("source/b", to: "source/a")
-            var states: [MirrorScene.WholeState] = []
-            func apply(_ options: String...) throws {
-                try scene.run(["apply", "source", "target", "--keep-last", "9"] + options).expect(0)
-                states.append(try scene.wholeState())
-            }
-            try apply()
-            try scene.remove("source/a")
-            try apply()
-            for text in ["3", "4"] {
-                try scene.append(text, to: "source/o")
-                try apply("--exchange")
-            }
-            switch other {
-            case "goes": try scene.remove("source/b")
-            case "gets another mode": try scene.setMode(0o600, of: "source/b")
-            case "is written to": try scene.append("more", to: "source/b")
-            default: try scene.append("more", to: "source/o")
-            }
-            try apply()
-            try scene.append("more", to: "source/o")
-            try apply("--exchange")
-            try scene.remove("source/o")
-            try apply()
-            for (number, state) in states.enumerated() {
-                let name = "latest~\(states.count - 1 - number)"
-                try scene.run("snapshot", "restore", "target", name, "--to", "restored \(number)").expect(0)
-                let restored = try scene.wholeState("restored \(number)")
-                #expect(restored.differences(from: state) == [], "\(name)")
-            }
-            try scene.run(
-                "snapshot", "restore", "target", "latest~\(states.count - 1)", "--in-place"
-            ).expect(0)
-            #expect(try scene.wholeState().differences(from: states[0]) == [])
-        }
     }
 
     // MARK: Refusals

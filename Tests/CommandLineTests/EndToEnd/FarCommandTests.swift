@@ -16,22 +16,49 @@ struct FarCommandTests {
         return scene
     }
 
-    /// - Parameter words: `far:NAME` is a path on the other machine, relative to the scene.
-    private func there(_ scene: MirrorScene, _ words: [String]) throws -> CommandRun {
-        let words = words.map { $0.hasPrefix("far:") ? "far:\(scene.path(String($0.dropFirst(4))))" : $0 }
-        return try scene.here(words + #require(scene.far).options)
-    }
-
     /// Compares a command with the same one with paths here.
+    ///
+    /// - Returns: the run with paths here.
+    @discardableResult
     private func expectSame(
         _ scene: MirrorScene, _ words: [String], sourceLocation: SourceLocation = #_sourceLocation
-    ) throws {
-        let far = try there(scene, words)
-        let here = try scene.here(words.map { $0.replacingOccurrences(of: "far:", with: "") })
+    ) throws -> CommandRun {
+        func plain(_ run: CommandRun) -> String {
+            run.output.replacing(/\d+ s ago/, with: "ago")
+                .replacing("far:\(scene.target)", with: scene.target)
+        }
+        let far = try scene.there(words)
+        let here = try scene.here(
+            words.map { $0.hasPrefix("far:") ? scene.path(String($0.dropFirst(4))) : $0 })
         #expect(far.code == here.code, "\(words): \(far.errors)", sourceLocation: sourceLocation)
-        #expect(far.output == here.output, "\(words)", sourceLocation: sourceLocation)
+        #expect(plain(far) == plain(here), "\(words)", sourceLocation: sourceLocation)
         #expect(far.errors == here.errors, "\(words)", sourceLocation: sourceLocation)
         #expect(here.code != 64, "\(words): \(here.errors)", sourceLocation: sourceLocation)
+        return here
+    }
+
+    @Test func everyCommandThatNamesATargetWorksThere() throws {
+        let scene = try scene()
+        for words in [
+            ["status"], ["status", "--json"], ["snapshot", "list"], ["snapshot", "list", "--json"],
+            ["snapshot", "list", "--ids"], ["snapshot", "verify"], ["manifest", "show"],
+            ["manifest", "list"], ["manifest", "list", "--null"],
+            ["manifest", "export", "--format", "manifest"], ["recover"], ["snapshot", "prune"],
+        ] { try expectSame(scene, words + ["far:target"]) }
+        let restore = ["snapshot", "restore", "far:target"]
+        try scene.there(restore + ["latest~1", "--to", "far:copy"]).expect(0)
+        #expect(try scene.text("copy/a") == "a" && scene.text("copy/b/c") == "c")
+        try scene.there(restore + ["latest", "a", "--to", "far:copy", "--overwrite"]).expect(0)
+        #expect(try scene.text("copy/a") == "amore")
+        try expectSame(scene, ["snapshot", "show", "far:target", "latest"])
+        try expectSame(scene, ["snapshot", "diff", "far:target", "latest~1", "latest"])
+        try expectSame(scene, ["snapshot", "log", "far:target", "a"])
+        try expectSame(scene, ["snapshot", "find", "far:target", "c"])
+        try expectSame(scene, ["snapshot", "create", "far:target", "--label", "now"])
+        try scene.there("undo", "far:target", "-v").expect(0, prints: "~ a")
+        #expect(try scene.text("target/a") == "a")
+        try scene.there(restore + ["latest~1", "--in-place"]).expect(0)
+        #expect(try scene.text("target/a") == "amore")
     }
 
     // MARK: Manifests
@@ -52,12 +79,12 @@ struct FarCommandTests {
             ["far:target", "far:target"], ["far:target@latest~1", "far:target"],
         ] { try expectSame(scene, ["manifest", "verify", "--digest"] + words) }
         try scene.rot("target/a", "AMORE")
-        try there(scene, ["manifest", "verify", "--digest", "far:target", "far:target"]).expect(
+        try scene.there("manifest", "verify", "--digest", "far:target", "far:target").expect(
             2, prints: "rotten a")
-        try there(scene, ["manifest", "verify", "target", "far:target"]).expect(
+        try scene.there("manifest", "verify", "target", "far:target").expect(
             64, says: "can only be read there")
-        try there(
-            scene, ["manifest", "verify", "--source", "source", "--repair", "far:target", "target"]
+        try scene.there(
+            "manifest", "verify", "--source", "source", "--repair", "far:target", "target"
         ).expect(64, says: "--repair and a manifest of another machine")
     }
 
@@ -84,7 +111,7 @@ struct FarCommandTests {
         for options in [[], ["--part", "1/2"]] {
             try expectSame(scene, ["manifest", "verify"] + words + options)
         }
-        try there(scene, ["manifest", "verify"] + words).expect(
+        try scene.there(["manifest", "verify"] + words).expect(
             2, prints: "4 differ", "rotten d/x  (in the tree, the source has the recorded content)",
             "edited w  (in the tree and in the source)")
     }
@@ -94,7 +121,7 @@ struct FarCommandTests {
         let scene = try rotten()
         let recording = try WireRecording(has: .target)
         scene.far = recording.far
-        try there(scene, ["manifest", "verify", "far:target", "far:target", "--source", "source"]).expect(2)
+        try scene.there("manifest", "verify", "far:target", "far:target", "--source", "source").expect(2)
         #expect(try recording.last().requests == ["open", "scan", "digest"])
     }
 
@@ -113,7 +140,7 @@ struct FarCommandTests {
                     if frame[4] == 2 and \(change)
                     return struct.pack("<I", len(frame) - 5) + frame[4:]
                     """), has: .target)
-        try there(scene, ["manifest", "verify", "far:target", "far:target", "--source", "source"]).expect(
+        try scene.there("manifest", "verify", "far:target", "far:target", "--source", "source").expect(
             4, says: "a verification gets digests only")
     }
 
@@ -126,7 +153,7 @@ struct FarCommandTests {
         try HostCommand.run("install", "-m", "755", BuiltCommand.path(), tool)
         scene.far = try FarMachine(
             "exec \(OrdinaryUser.prefix.joined(separator: " ")) '\(tool)' serve", has: .target)
-        try there(scene, ["manifest", "verify", "target", "target", "--source", "far:source"]).expect(
+        try scene.there("manifest", "verify", "target", "target", "--source", "far:source").expect(
             2, prints: "unreadable d/x  (in the source, the tree has the recorded content, Permission denied)"
         )
     }
@@ -134,10 +161,10 @@ struct FarCommandTests {
     @Test func whatRottedHereIsRepairedFromAnotherMachine() throws {
         let scene = try rotten()
         let verify = ["manifest", "verify", "--repair", "--source"]
-        try there(scene, verify + ["source", "far:target", "far:target"]).expect(
+        try scene.there(verify + ["source", "far:target", "far:target"]).expect(
             64, says: "fsync-lite apply --checksum DIR")
         #expect(try scene.text("target/d/x") == "ONE")
-        try there(scene, verify + ["far:source", "target", "target"]).expect(
+        try scene.there(verify + ["far:source", "target", "target"]).expect(
             2, prints: "1 repaired, 3 differ", "a copy on another machine is not repaired from here")
         #expect(try scene.text("target/d/x") == "one" && scene.text("source/d/y") == "TWO")
     }
@@ -160,12 +187,12 @@ struct FarCommandTests {
 
     @Test func anExportedManifestIsTheTree() throws {
         let scene = try scene()
-        let export = try there(
-            scene, ["manifest", "export", "--format", "manifest", "far:target@latest~1"]
+        let export = try scene.there(
+            "manifest", "export", "--format", "manifest", "far:target@latest~1"
         ).expect(0)
         try scene.build(["old.json": .file(export.output)], at: "there")
         try scene.here(["manifest", "diff", "there/old.json", "target@latest~1"]).expect(0)
-        try there(scene, ["manifest", "diff", "far:nowhere", "source"]).expect(66, says: "nowhere")
+        try scene.there("manifest", "diff", "far:nowhere", "source").expect(66, says: "nowhere")
     }
 
     @Test(.needs(.tool("python3"))) func aFetchedManifestIsCheckedLikeAnyOther() throws {
@@ -173,7 +200,7 @@ struct FarCommandTests {
         scene.far = try FarMachine(
             FarMachine.relay(back: #"if frame[4] == 11: return frame.replace(b"0644", b"0755")"#),
             has: .target)
-        try there(scene, ["manifest", "diff", "far:target", "source"]).expect(65, says: "far:")
+        try scene.there("manifest", "diff", "far:target", "source").expect(65, says: "far:")
     }
 
     /// The colon of a time does not end the name of a host.
@@ -182,39 +209,28 @@ struct FarCommandTests {
         try scene.here(["manifest", "diff", "target@2099-01-01T00:00", "target"]).expect(0)
     }
 
-    // MARK: Restoring
-
-    @Test func aSnapshotIsCopiedThere() throws {
-        let scene = try scene()
-        try there(scene, ["snapshot", "restore", "far:target", "latest~1", "--to", "far:copy"]).expect(0)
-        #expect(try scene.text("copy/a") == "a" && scene.text("copy/b/c") == "c")
-        try there(
-            scene, ["snapshot", "restore", "far:target", "latest", "a", "--to", "far:copy", "--overwrite"]
-        ).expect(0)
-        #expect(try scene.text("copy/a") == "amore")
-    }
+    // MARK: Keys
 
     @Test func aRestrictedKeyCopiesOnlyBeneath() throws {
         let scene = try scene()
         try scene.build(.directory([], mode: 0o700, modified: nil), at: "in")
         scene.far = try FarMachine(serving: "--restrict \"\(scene.path("in"))\"", in: "/")
         try scene.remove("target")
-        #expect(try there(scene, ["apply", "source", "far:in/target"]).code == 0)
-        try there(
-            scene, ["snapshot", "restore", "far:in/target", "latest", "--to", "far:copy"]
+        #expect(try scene.there("apply", "source", "far:in/target").code == 0)
+        try scene.there(
+            "snapshot", "restore", "far:in/target", "latest", "--to", "far:copy"
         ).expect(4, says: "outside of the served directory")
-        let beneath = try there(
-            scene, ["snapshot", "restore", "far:in/target", "latest", "--to", "far:in/copy"])
+        let beneath = try scene.there(
+            "snapshot", "restore", "far:in/target", "latest", "--to", "far:in/copy")
         #expect(beneath.code == 0 && scene.exists("in/copy/a"), "\(beneath.errors)")
-        #expect(try there(scene, ["manifest", "diff", "far:in/target", "far:in/copy"]).code == 0)
-        try there(scene, ["manifest", "verify", "far:in/target", "far:source"]).expect(4)
+        #expect(try scene.there("manifest", "diff", "far:in/target", "far:in/copy").code == 0)
+        try scene.there("manifest", "verify", "far:in/target", "far:source").expect(4)
     }
 
     // MARK: Status
 
     @Test func targetsOfSeveralMachinesAreOneTable() throws {
         let scene = try scene()
-        let far = try #require(scene.far)
         let settings = #"""
             {"jobs": {
               "here": {"source": "\#(scene.source)", "target": "\#(scene.target)"},
@@ -223,7 +239,7 @@ struct FarCommandTests {
             """#
         try scene.build(["settings.json": .file(settings)], at: "etc")
         func status(_ words: String...) throws -> CommandRun {
-            try scene.here(["status"] + words + ["--settings", "etc/settings.json"] + far.options)
+            try scene.there(["status"] + words + ["--settings", "etc/settings.json"])
         }
         func cells(_ line: Substring?) -> [Substring] {
             Array((line ?? "").split(separator: " ", omittingEmptySubsequences: true).dropFirst())
@@ -287,32 +303,21 @@ struct FarCommandTests {
         let scene = try scene()
         #expect(try scene.run("apply", "--prepare", "source", "target").code == 0)
         for words in [["status", "far:target"], ["status", "--json", "far:target"]] {
-            func run(_ target: String, _ options: [String] = []) throws -> CommandRun {
-                try scene.here(
-                    words.map { $0.replacing("far:target", with: target) } + options,
-                    environment: ["FSYNC_LITE_STATE": ""])
-            }
-            let far = try run("far:\(scene.target)", #require(scene.far).options)
-            let here = try run(scene.target)
-            func text(_ run: CommandRun) -> String {
-                run.output.replacing(/\d+ s ago/, with: "ago").replacing("far:", with: "")
-            }
-            #expect(text(far) == text(here) && far.code == here.code)
-            #expect(here.output.contains("prepared"), "\(here.output)")
+            try expectSame(scene, words).expect(prints: "prepared")
         }
     }
 
     @Test func aCommitThatHasNotEndedThereIsSeen() throws {
         let scene = try scene()
         try scene.build(["journal": "{}"], at: "target/.fsync-lite")
-        try there(scene, ["status", "far:target", "source"]).expect(6, prints: "fsync-lite recover")
+        try scene.there("status", "far:target", "source").expect(6, prints: "fsync-lite recover")
         // The printed command works on this machine.
         for words in [
             ["status", "far:target"], ["plan", "source", "far:target"], ["undo", "--dry-run", "far:target"],
             ["snapshot", "list", "far:target"], ["abandon", "far:target", "x"],
             ["commit", "--dry-run", "far:target", "x"],
         ] {
-            let run = try there(scene, words)
+            let run = try scene.there(words)
             #expect(
                 run.code == 6
                     && run.errors.replacingOccurrences(of: "'", with: "")

@@ -20,10 +20,6 @@ struct FarPathTests {
             far = try FarMachine("cd '\(home)'; export HOME='\(home)'\n\(lines)")
         }
 
-        func run(_ words: String...) throws -> CommandRun {
-            try scene.here(words + far.options)
-        }
-
         func expect(
             _ code: Int32, _ words: String..., says text: String = "",
             sourceLocation: SourceLocation = #_sourceLocation

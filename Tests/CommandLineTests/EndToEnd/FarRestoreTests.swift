@@ -35,11 +35,9 @@ struct FarRestoreTests {
     private func restore(
         _ scene: MirrorScene, _ way: Way, _ words: [String], to directory: String? = nil
     ) throws -> CommandRun {
-        let (target, copy) = (scene.target, directory.map(scene.path))
-        return try scene.here(
-            ["snapshot", "restore", way == .pull ? "far:\(target)" : target] + words
-                + (copy.map { ["--to", way == .push ? "far:\($0)" : $0] } ?? [])
-                + #require(scene.far).options)
+        try scene.there(
+            ["snapshot", "restore", way == .pull ? "far:target" : scene.target] + words
+                + (directory.map { ["--to", way == .push ? "far:\($0)" : scene.path($0)] } ?? []))
     }
 
     private func restoreHere(
@@ -136,12 +134,11 @@ struct FarRestoreTests {
     @Test func aTargetHereIsRestoredToItsSourceThere() throws {
         let scene = try FarMachine(has: .source).scene(["a": "a", "b": "b"])
         try scene.mirror()
+        try scene.run("status", "target").expect(prints: "far:\(scene.source)")
         try scene.remove("source/a")
         try scene.mirror()
-        let far = try #require(scene.far)
         func back(_ words: String...) throws -> CommandRun {
-            try scene.here(
-                ["snapshot", "restore", "target", "latest~1", "a", "--to-source"] + words + far.options)
+            try scene.there(["snapshot", "restore", "target", "latest~1", "a", "--to-source"] + words)
         }
         #expect(try back("--dry-run").code == 0 && !scene.exists("source/a"))
         #expect(try back().code == 0)
@@ -224,13 +221,11 @@ struct FarRestoreTests {
         try scene.expectSame("there", as: "here")
     }
 
-    /// The type of frames with content.
-    private static let data = 5
-
     @Test(.needs(.tool("python3"))) func aLostLineLeavesNothing() throws {
         let scene = try scene()
         scene.far = try FarMachine(
-            FarMachine.firstly(FarMachine.relay(back: "if frame[4] == \(Self.data): os._exit(1)")),
+            FarMachine.firstly(
+                FarMachine.relay(back: "if frame[4] == \(FarMachine.Frame.data): os._exit(1)")),
             has: .target)
         let run = try restore(scene, .pull, ["latest~2"], to: "there")
         #expect(run.code == 69 && !scene.exists("there/docs"), "\(run.code) \(run.errors)")
@@ -247,7 +242,7 @@ struct FarRestoreTests {
         scene.far = try FarMachine(
             FarMachine.relay(
                 back: """
-                    if frame[4] == \(Self.data) and not os.path.exists("\(code)"):
+                    if frame[4] == \(FarMachine.Frame.data) and not os.path.exists("\(code)"):
                         open("\(code)", "w").write(str(subprocess.call(\(words), stdout=subprocess.DEVNULL)))
                     """
             ).replacing("exec python3", with: "\(isOfKey ? "SSH_ORIGINAL_COMMAND=x " : "")exec python3"),

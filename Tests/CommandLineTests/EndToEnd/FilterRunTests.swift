@@ -94,19 +94,6 @@ struct FilterRunTests {
         for text in ["kept", "kept too"] { #expect(try scene.historyKeeps(text)) }
     }
 
-    /// The same with another directory of the source, which moves there.
-    @Test func moveOverExcludedContentIsRefusedOrKeepsIt() throws {
-        let scene = try MirrorScene(["d": ["x": "x"], "e": ["y": "y"]])
-        try apply(scene, ["--exclude", "*.o"])
-        try scene.build(["in.o": "kept"], at: "target/d")
-        try scene.remove("source/d")
-        try scene.move("source/e", to: "source/d")
-        let run = try scene.apply("--exclude", "*.o")
-        #expect([0, 4].contains(run.code), "\(run.errors)")
-        #expect(
-            try TreeSnapshot(scene.target).entries.values.contains { $0.content == Array("kept".utf8) })
-    }
-
     @Test func newlyExcludedStaysAndNewlyIncludedIsCopied() throws {
         let scene = try MirrorScene(["a": "1", "b.o": "2", "d": ["c.o": "3"]]).mirrored()
         let plan = try scene.plan("--json", "--exclude", "*.o")
@@ -320,18 +307,5 @@ struct FilterRunTests {
             try scene.run(["apply", "source", "target", "--delete-excluded"] + filters).expect(0)
             #expect(scene.exists("target/a/b"))
         }
-    }
-
-    /// A pattern for directories excludes a directory that replaced a file by hand. The directory above is
-    /// renamed in the source. The excluded one remains, and is not moved to the file's path.
-    @Test func whatIsLeftOutIsNotCarriedToAnEntrysPath() throws {
-        let scene = try MirrorScene(["old": ["h": "1", "k": "2"]]).mirrored("--exclude", "h/")
-        try scene.move("source/old", to: "source/new")
-        try scene.remove("target/old/h")
-        try scene.build(["h": ["mine": "mine"]], at: "target/old")
-        try scene.apply("--exclude", "h/").expect(0)
-        #expect(try scene.text("target/new/h") == "1")
-        #expect(try scene.text("target/old/h/mine") == "mine")
-        #expect(try scene.apply("--exclude", "h/").output.contains("nothing to do"))
     }
 }

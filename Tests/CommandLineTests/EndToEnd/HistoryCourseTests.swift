@@ -28,7 +28,7 @@ private struct HistoryCourse {
     private let directory: TemporaryDirectory
     private var random: SplitMix64
     /// By the snapshot's id.
-    private var trees: [String: TreeSnapshot] = [:]
+    private var trees: [String: MirrorScene.WholeState] = [:]
     private var labels = 0
     private(set) var log: [String] = []
 
@@ -56,16 +56,21 @@ private struct HistoryCourse {
         return try list.json().objects("snapshots").compactMap { $0.text("id") }
     }
 
-    private mutating func note(found: TreeSnapshot?, before: String?) throws {
+    /// The content of a directory, with the names of each file.
+    private func state(_ path: String) throws -> MirrorScene.WholeState {
+        MirrorScene.WholeState(tree: try TreeSnapshot(path), attributes: try AttributeSnapshot(path))
+    }
+
+    private mutating func note(found: MirrorScene.WholeState?, before: String?) throws {
         let ids = try snapshots()
         guard let present = ids.first, present != before else { return }
         if let before, let found { trees[before] = found }
-        trees[present] = try TreeSnapshot(target)
+        trees[present] = try state(target)
     }
 
     mutating func advance() throws {
         let before = try snapshots().first
-        let found = try TreeSnapshot(target)
+        let found = try state(target)
         switch Int.random(in: 0..<12, using: &random) {
         // The step may be pruned.
         case 0, 1, 2: try run(["undo", "target"], orRefused: true)
@@ -102,7 +107,7 @@ private struct HistoryCourse {
             guard let tree = trees[id] else { continue }
             let copy = "\(directory.path)/copy"
             try run(["snapshot", "restore", "target", id, "--to", "copy"])
-            faults += try TreeSnapshot(copy).differences(from: tree).map { "latest~\(index): \($0)" }
+            faults += try state(copy).differences(from: tree).map { "latest~\(index): \($0)" }
             try FileManager.default.removeItem(atPath: copy)
         }
         for words in [["snapshot", "verify", "target"], ["manifest", "verify", "target", "target"]] {

@@ -5,10 +5,6 @@ import Testing
 /// The other end is hostile. `scripts/attack --part wire` has more such cases, and measures their cost.
 @Suite("A hostile other end", .needs(.tool("python3")))
 struct HostileLineTests {
-    private enum Frame {
-        static let output = 11
-    }
-
     private func scene(_ lines: String) throws -> MirrorScene {
         let scene = try FarMachine(has: .target).scene(["a": "a"])
         try scene.mirror()
@@ -16,24 +12,21 @@ struct HostileLineTests {
         return scene
     }
 
-    private func status(_ scene: MirrorScene) throws -> CommandRun {
-        try scene.here(["status", "far:\(scene.target)"] + #require(scene.far).options)
-    }
-
     /// The log, and the document.
     @Test(arguments: [3, 4])
     func outputThatNobodyAskedForEndsTheRun(stream: Int) throws {
         let back = """
-            if frame[4] == \(Frame.output):
-                return struct.pack("<I", 7) + bytes([\(Frame.output), \(stream)]) + b"xxxxxx"
+            if frame[4] == \(FarMachine.Frame.output):
+                return struct.pack("<I", 7) + bytes([\(FarMachine.Frame.output), \(stream)]) + b"xxxxxx"
             """
-        try status(scene(FarMachine.relay(back: back))).expect(69, says: "output that was not asked for")
+        try scene(FarMachine.relay(back: back)).there("status", "far:target").expect(
+            69, says: "output that was not asked for")
     }
 
     @Test func aLineOfTheLogIsBounded() throws {
         let back = """
-            if frame[4] == \(Frame.output):
-                return struct.pack("<I", 70001) + bytes([\(Frame.output), 3]) + b"x" * 70000
+            if frame[4] == \(FarMachine.Frame.output):
+                return struct.pack("<I", 70001) + bytes([\(FarMachine.Frame.output), 3]) + b"x" * 70000
             """
         let scene = try scene(FarMachine.relay(back: back))
         try scene.append("more", to: "source/a")

@@ -149,8 +149,8 @@ struct KnownTargetTests {
         let before = try records()
         try scene.append("1", to: "source/a")
         // strace compares the name that the call has.
-        let names = (["targets.json"] + attempts).flatMap { ["-P", ($0 as NSString).lastPathComponent] }
-        let tracer = ["strace", "-f", "-qq", "-o", "/dev/null"] + names + ["-e", "inject=openat:error=EIO"]
+        let names = (["targets.json"] + attempts).map { ($0 as NSString).lastPathComponent }
+        let tracer = Strace.injecting("error=EIO", into: "openat", of: names)
         try run(["apply", "source", "target"], under: tracer)
             .expect(0, says: "this run is not recorded for 'status'")
         #expect(try records() == before)

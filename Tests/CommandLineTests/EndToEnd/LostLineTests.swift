@@ -5,15 +5,10 @@ import Testing
 /// The connection to a target's machine is lost after `go`.
 @Suite("A line that is lost during the commit", .needs(.tool("python3")))
 struct LostLineTests {
-    /// Types of frames.
-    private enum Frame {
-        static let output = 11, ready = 12, outcome = 13, go = 15
-    }
-
     /// The other end continues to its end, and its outcome is lost.
     private static let lostAnswer = FarMachine.relay(
         back: """
-            if frame[4] in (\(Frame.output), \(Frame.outcome)):
+            if frame[4] in (\(FarMachine.Frame.output), \(FarMachine.Frame.outcome)):
                 far.wait()
                 os._exit(1)
             """)
@@ -26,11 +21,6 @@ struct LostLineTests {
         return scene
     }
 
-    private func there(_ scene: MirrorScene, _ words: [String]) throws -> CommandRun {
-        let words = words.map { $0 == "target" || $0 == "copy" ? "far:\(scene.path($0))" : $0 }
-        return try scene.here(words + #require(scene.far).options)
-    }
-
     private func expectUnknown(_ run: CommandRun, _ target: String) {
         run.expect(6, says: "Before the next run: fsync-lite recover 'far:\(target)'")
     }
@@ -39,7 +29,7 @@ struct LostLineTests {
         let scene = try scene(Self.lostAnswer)
         expectUnknown(try scene.apply("--log-file", "log"), scene.target)
         #expect(try scene.text("log").contains("apply failed: far:"))
-        #expect(try there(scene, ["recover", "target"]).code == 0)
+        #expect(try scene.there("recover", "far:target").code == 0)
         #expect(try scene.apply().output.contains("nothing to do"))
         try scene.expectMirrored()
     }
@@ -51,25 +41,25 @@ struct LostLineTests {
 
     @Test func withoutTheWordTheOldTreeStays() throws {
         let scene = try scene(
-            FarMachine.relay(there: "if frame[4] == \(Frame.go): os._exit(1)"))
+            FarMachine.relay(there: "if frame[4] == \(FarMachine.Frame.go): os._exit(1)"))
         expectUnknown(try scene.apply(), scene.target)
         #expect(try scene.text("target/a") == "a")
-        #expect(try there(scene, ["recover", "target"]).code == 0)
+        #expect(try scene.there("recover", "far:target").code == 0)
         try scene.mirror()
     }
 
     /// The other end is killed at each rename of its commit. The named command ends that commit.
     @Test(.needs(.strace), arguments: 1...7) func aKilledCommitIsEndedByTheNamedCommand(rename: Int) throws {
         let scene = try scene(
-            "strace -f -qq -o /dev/null -e trace=renameat,renameat2 -e inject=renameat,renameat2:signal=KILL:when=\(rename) "
-                + #"sh -c "$far""#)
+            Strace.killing(at: "renameat,renameat2", number: rename).joined(separator: " ")
+                + #" sh -c "$far""#)
         let run = try scene.apply()
         if run.code == 69 {
             #expect(run.errors.contains("the target is unchanged"), "\(run.errors)")
             #expect(try scene.text("target/a") == "a")
         } else {
             expectUnknown(run, scene.target)
-            #expect(try there(scene, ["recover", "target"]).code == 0)
+            #expect(try scene.there("recover", "far:target").code == 0)
         }
         #expect(!scene.exists("target/.fsync-lite/journal"))
         try scene.mirror()
@@ -81,18 +71,18 @@ struct LostLineTests {
         #expect(try scene.apply().code == 0)
         func lose(_ words: [String], _ target: String = "target") throws {
             scene.far = try FarMachine(FarMachine.firstly(Self.lostAnswer), has: .target)
-            expectUnknown(try there(scene, words), scene.path(target))
+            expectUnknown(try scene.there(words), scene.path(target))
         }
-        try lose(["undo", "target"])
+        try lose(["undo", "far:target"])
         #expect(try scene.text("target/a") == "a")
-        try lose(["recover", "target"])
-        try lose(["snapshot", "prune", "target", "--keep-last", "1"])
-        try lose(["snapshot", "restore", "target", "latest", "--to", "copy"], "copy")
+        try lose(["recover", "far:target"])
+        try lose(["snapshot", "prune", "far:target", "--keep-last", "1"])
+        try lose(["snapshot", "restore", "far:target", "latest", "--to", "far:copy"], "copy")
         #expect(try scene.text("copy/a") == "a")
     }
 
     @Test func aLineThatIsLostBeforeLeavesTheOldTree() throws {
-        let scene = try scene(FarMachine.relay(back: "if frame[4] == \(Frame.ready): os._exit(1)"))
+        let scene = try scene(FarMachine.relay(back: "if frame[4] == \(FarMachine.Frame.ready): os._exit(1)"))
         try scene.apply().expect(69, says: "the target is unchanged")
     }
 }

@@ -298,10 +298,13 @@ final class MirrorScene {
 enum Strace {
     /// Kills the command at a call.
     static func killing(at calls: String, number: Int) -> [String] {
-        [
-            "strace", "-f", "-qq", "-o", "/dev/null", "-e", "trace=\(calls)", "-e",
-            "inject=\(calls):signal=KILL:when=\(number)",
-        ]
+        injecting("signal=KILL:when=\(number)", into: calls)
+    }
+
+    /// - Parameter names: only calls with one of these names as an argument.
+    static func injecting(_ fault: String, into calls: String, of names: [String] = []) -> [String] {
+        ["strace", "-f", "-qq", "-o", "/dev/null"] + names.flatMap { ["-P", $0] }
+            + ["-e", "trace=\(calls)", "-e", "inject=\(calls):\(fault)"]
     }
 }
 

@@ -94,13 +94,13 @@ struct MonthTests {
         case 13:
             _ = try run(
                 "run", "www", "--quiet",
-                under: ["strace", "-qq", "-o", "/dev/null", "-e", "inject=syncfs:signal=KILL:when=1"])
+                under: Strace.killing(at: "syncfs", number: 1))
             return try run("run", "photos", "--quiet")
         // The disk is full.
         case 20:
             return try run(
                 "run", "--all", "--quiet",
-                under: ["strace", "-f", "-qq", "-o", "/dev/null", "-e", "inject=syncfs:error=ENOSPC"])
+                under: Strace.injecting("error=ENOSPC", into: "syncfs"))
         default: return try run("run", "--all", "--quiet")
         }
     }

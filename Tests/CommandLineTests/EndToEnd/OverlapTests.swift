@@ -10,27 +10,33 @@ struct OverlapTests {
         return scene
     }
 
-    @Test(arguments: [
-        ("source", "source", "are the same directory"),
-        ("source", "./source/../source/", "are the same directory"),
-        ("source", "way/back", "are the same directory"), ("way/back", "source", "are the same directory"),
-        ("source", "source/sub", "the target lies inside the source"),
-        ("source", "source/new", "the target lies inside the source"),
-        ("source", "source/x/y/z", "the target lies inside the source"),
-        ("source/sub", "source", "the source lies inside the target"),
-        ("source", "way/in", "the target lies inside the source"),
-        ("source", "way/in/new", "the target lies inside the source"),
-        ("source", "way/back/new", "the target lies inside the source"),
-        ("way/in", "source", "the source lies inside the target"),
-        ("way/in/../sub", "way/back", "the source lies inside the target"),
-    ])
-    func alsoThroughSymlinks(source: String, target: String, text: String) throws {
+    /// Another name of a host may lead to this machine.
+    @Test(arguments: [nil, FarMachine.Side.source, .target])
+    func throughSymlinks(side: FarMachine.Side?) throws {
         let scene = try scene()
+        if let side { scene.far = try FarMachine(has: side) }
         let before = try TreeSnapshot(scene.source, withState: true)
-        for command in ["plan", "apply"] {
-            try scene.run(
-                command, source, target, "--adopt", "--create-parents", "--max-delete", "unlimited"
-            ).expect(4, says: text)
+        for (source, target, text) in [
+            ("source", "source", "are the same directory"),
+            ("source", "./source/../source/", "are the same directory"),
+            ("source", "way/back", "are the same directory"),
+            ("way/back", "source", "are the same directory"),
+            ("source", "source/sub", "the target lies inside the source"),
+            ("source", "source/new", "the target lies inside the source"),
+            ("source", "source/x/y/z", "the target lies inside the source"),
+            ("source", "way/in", "the target lies inside the source"),
+            ("source", "way/in/new", "the target lies inside the source"),
+            ("source", "way/back/new", "the target lies inside the source"),
+            ("source", ".", "the source lies inside the target"),
+            ("source/sub", "source", "the source lies inside the target"),
+            ("way/in", "source", "the source lies inside the target"),
+            ("way/in/../sub", "way/back", "the source lies inside the target"),
+        ] {
+            for command in ["plan", "apply"] {
+                try scene.run(
+                    command, source, target, "--adopt", "--create-parents", "--max-delete", "unlimited"
+                ).expect(4, says: text)
+            }
         }
         #expect(try TreeSnapshot(scene.source, withState: true) == before)
     }
@@ -45,17 +51,19 @@ struct OverlapTests {
     }
 
     private func runJob(_ scene: MirrorScene, _ sources: KeyValuePairs<String, String>) throws -> CommandRun {
-        let list = sources.map { "\"\($0.key)\": \"\(scene.path($0.value))\"" }.joined(separator: ", ")
-        try scene.writeJob("all", source: "\"sources\": {\(list)}")
-        return try scene.run(
-            "run", "all", "--settings", "settings.json", "--create-target", "--adopt", "--change-source")
+        try scene.writeJob(of: sources)
+        let options = ["--settings", "settings.json", "--create-target", "--adopt", "--change-source"]
+        return try scene.run(["run", "all"] + options + (scene.far?.options ?? []))
     }
 
     /// Each of several sources is checked, in any order of names.
-    @Test(arguments: ["a", "z"]) func eachOfSeveralSources(name: String) throws {
+    @Test(arguments: ["a", "z"], [false, true])
+    func eachOfSeveralSources(name: String, isFar: Bool) throws {
         let scene = try scene()
+        scene.far = isFar ? try FarMachine(has: .target) : nil
         try runJob(scene, [name: ".", "m": "other"]).expect(
-            4, says: "the target lies inside the source \"\(name)\"")
+            4, says: "all: refused: ", "the target lies inside the source \"\(name)\"")
+        #expect(!scene.exists("target"))
         try scene.build(["in": [:]], at: "target")
         try runJob(scene, [name: "target/in", "m": "other"]).expect(
             4, says: "the source \"\(name)\" lies inside the target")

@@ -5,11 +5,15 @@ import Testing
 
 @Suite("Runs that overlap on one target")
 struct OverlappingRunsTests {
-    private func changingScene() throws -> MirrorScene {
-        let scene = try MirrorScene(
+    private func scene() throws -> MirrorScene {
+        try MirrorScene(
             ["edited": .files(0..<60, "old"), "moved": .files(0..<40, "moving"), "gone": "gone"],
             inMemory: true
         ).mirrored()
+    }
+
+    private func changingScene() throws -> MirrorScene {
+        let scene = try scene()
         try change(scene, 0)
         return scene
     }
@@ -25,9 +29,7 @@ struct OverlappingRunsTests {
 
     @Test(arguments: [2, 4, 8])
     func oneWinsAndTheOthersAre75(count: Int) throws {
-        let scene = try MirrorScene(
-            ["edited": .files(0..<60, "old"), "moved": .files(0..<40, "moving")], inMemory: true
-        ).mirrored()
+        let scene = try scene()
         for round in 0..<4 {
             try change(scene, round)
             let all = try (0..<count).map { _ in
@@ -69,11 +71,12 @@ struct OverlappingRunsTests {
         .after("unlinkat", of: "journal"),
     ]
 
-    @Test(
-        .needs(.strace),
-        arguments: points)
-    func whileOneStandsStillAllOthersAre75AndTouchNothing(point: PausedCommand.Point) throws {
+    @Test(.needs(.strace), arguments: points)
+    func whileOneStandsStillOthersTouchNothingAndReadersTellOldOrNewOrPending(point: PausedCommand.Point)
+        throws
+    {
         let scene = try changingScene()
+        let old = try answers(scene)
         try scene.paused(at: point) {
             let before = try scene.wholeTarget()
             for arguments in [
@@ -83,6 +86,19 @@ struct OverlappingRunsTests {
                 try scene.run(arguments).expect(75)
             }
             #expect(try scene.wholeTarget().touched(since: before) == [])
+            if scene.exists("target/.fsync-lite/journal") {
+                for arguments in [
+                    ["plan", "source", "target"], ["status", "target"], ["manifest", "list", "target"],
+                    ["manifest", "show", "target"],
+                ] {
+                    let reader = try scene.run(arguments).expect(6)
+                    #expect(reader.errors.contains("recover") || reader.output.contains("recover"))
+                }
+            } else {
+                let now = try answers(scene)
+                #expect(now == old || now.plan == [])
+                #expect(try scene.run("status", "target").code == 0)
+            }
         }.expect(0)
         try scene.expectMirrored()
         #expect(try scene.mirror().output.contains("nothing to do"))
@@ -125,29 +141,6 @@ struct OverlappingRunsTests {
 
     private func listed(_ scene: MirrorScene) throws -> CommandRun {
         try scene.run("manifest", "list", "--null", "target")
-    }
-
-    @Test(
-        .needs(.strace),
-        arguments: points)
-    func readersTellOldOrNewOrThatACommitIsPending(point: PausedCommand.Point) throws {
-        let scene = try changingScene()
-        let old = try answers(scene)
-        try scene.paused(at: point) {
-            if scene.exists("target/.fsync-lite/journal") {
-                for arguments in [
-                    ["plan", "source", "target"], ["status", "target"], ["manifest", "list", "target"],
-                    ["manifest", "show", "target"],
-                ] {
-                    let reader = try scene.run(arguments).expect(6)
-                    #expect(reader.errors.contains("recover") || reader.output.contains("recover"))
-                }
-            } else {
-                let now = try answers(scene)
-                #expect(now == old || now.plan == [])
-                #expect(try scene.run("status", "target").code == 0)
-            }
-        }.expect(0)
     }
 
     /// The reader stops at each of its calls, while a whole apply runs.
@@ -231,10 +224,7 @@ struct OverlappingRunsTests {
 
     /// Without stops, at random moments.
     @Test func readersInALoopBesideAppliesAreConsistent() throws {
-        let scene = try MirrorScene(
-            ["edited": .files(0..<60, "old"), "moved": .files(0..<40, "moving"), "gone": "gone"],
-            inMemory: true
-        ).mirrored()
+        let scene = try scene()
         for round in 0..<8 {
             let oldList = try listed(scene).output
             try change(scene, round)

@@ -30,9 +30,9 @@ struct PrepareTests {
     }
 
     private func prepare(
-        _ scene: MirrorScene, _ options: String..., sourceLocation: SourceLocation = #_sourceLocation
+        _ scene: MirrorScene, _ options: [String] = [], sourceLocation: SourceLocation = #_sourceLocation
     ) throws -> String {
-        let run = try scene.run(["apply", "--prepare", "source", "target"] + options).expect(
+        let run = try scene.run(["apply", "source", "target", "--prepare"] + options).expect(
             0, sourceLocation: sourceLocation)
         return run.output.trimmingCharacters(in: .newlines)
     }
@@ -179,8 +179,7 @@ struct PrepareTests {
     /// A staged file is edited and its time restored. Only the change time shows it.
     @Test(arguments: [[], ["--digest"]]) func whatWasTouchedInTheStageIsCopiedAnew(options: [String]) throws {
         let scene = try MirrorScene(["a": "right"])
-        let prepared = try scene.run(["apply", "--prepare", "source", "target"] + options)
-        let id = prepared.output.trimmingCharacters(in: .newlines)
+        let id = try prepare(scene, options)
         try scene.editInSecret("target/.fsync-lite/stage/\(id)/0/0", "wrong")
         #expect(try scene.run(["apply", "source", "target"] + options).code == 0)
         try scene.expectMirrored()
@@ -190,17 +189,14 @@ struct PrepareTests {
         let scene = try scene()
         try scene.mirror("--keep-last", "1")
         try scene.append("+", to: "source/a")
-        func snapshots() throws -> Int {
-            try scene.run("snapshot", "list", "--ids", "target").output.split(separator: "\n").count
-        }
-        #expect(try snapshots() == 2)
-        let id = try prepare(scene, "--keep-last", "0")
-        #expect(try snapshots() == 2)
+        #expect(try scene.snapshots().count == 2)
+        let id = try prepare(scene, ["--keep-last", "0"])
+        #expect(try scene.snapshots().count == 2)
         #expect(try scene.run("snapshot", "create", "target", "--label", "good").code == 0)
         #expect(try scene.run("snapshot", "prune", "target").code == 0)
         try commit(scene, id)
         // The label keeps one, and the rule none.
-        #expect(try snapshots() == 2)
+        #expect(try scene.snapshots().count == 2)
         #expect(try scene.run("snapshot", "list", "target").output.contains("good"))
     }
 
@@ -293,7 +289,7 @@ struct PrepareTests {
         let scene = try MirrorScene(Self.tree).mirrored()
         try scene.append("+", to: "source/a")
         // So the manifest gets no change times of untouched objects.
-        let id = try prepare(scene, "--trust-manifest")
+        let id = try prepare(scene, ["--trust-manifest"])
         // Wait for a time between the two spans: the clock advances in steps of some milliseconds.
         ClockTick.pass()
         try scene.editInSecret("target/d/x", "q")
@@ -301,21 +297,6 @@ struct PrepareTests {
         #expect(try scene.run("commit", "target", id).code == 0)
         #expect(try scene.planned().actionLines.contains { $0.hasPrefix("update d/x (content") })
         try scene.mirror()
-    }
-
-    /// Its checksum is right, but it would move an entry of the source into the history.
-    @Test func aPlantedDocumentIs65() throws {
-        let scene = try scene()
-        let id = try prepare(scene)
-        let document = "target/.fsync-lite/stage/\(id)/prepared.json"
-        let text = try scene.text(document)
-            .replacing(#""new_parent":0,"new_name":"new""#, with: #""new_parent":3,"new_name":"new""#)
-        let start = try #require(text.range(of: #""checksum":"#)).upperBound
-        try Data(ManifestText.sealed(Array(text[..<start].utf8)))
-            .write(to: URL(fileURLWithPath: scene.path(document)))
-        let before = try scene.wholeTarget()
-        try scene.run("commit", "target", id).expect(65, says: "outside of the tree")
-        #expect(try scene.wholeTarget().touched(since: before) == [])
     }
 
     // MARK: Kills
@@ -372,49 +353,38 @@ struct PrepareTests {
 
     // MARK: On another machine
 
-    private func far(_ scene: MirrorScene, _ machine: FarMachine, _ arguments: String...) throws -> CommandRun
-    {
-        try scene.run(
-            arguments.map { $0 == "target" ? "far:\(scene.target)" : $0 } + machine.options)
-    }
-
     @Test func aPushIsPreparedAndCommittedThere() throws {
-        let (scene, machine) = (try scene(), try FarMachine(has: .target))
-        let prepared = try far(scene, machine, "apply", "--prepare", "source", "target").expect(0)
-        let id = prepared.output.trimmingCharacters(in: .newlines)
-        #expect(try far(scene, machine, "status", "target").output.contains("prepared   \(id)"))
-        #expect(try far(scene, machine, "commit", "--dry-run", "target", id).code == 0)
-        try far(scene, machine, "commit", "-v", "target", id, "--log-file", "log").expect(
+        let scene = try scene()
+        scene.far = try FarMachine(has: .target)
+        let id = try prepare(scene)
+        #expect(try scene.there("status", "far:target").output.contains("prepared   \(id)"))
+        #expect(try scene.there("commit", "--dry-run", "far:target", id).code == 0)
+        try scene.there("commit", "-v", "far:target", id, "--log-file", "log").expect(
             0, prints: "> d -> moved")
-        let again = try far(scene, machine, "commit", "--json", "target", id)
+        let again = try scene.there("commit", "--json", "far:target", id)
         #expect(try again.json().text("target") == "far:\(scene.target)")
-        try far(scene, machine, "abandon", "target", id).expect(says: "fsync-lite undo far:\(scene.target)")
+        try scene.there("abandon", "far:target", id).expect(says: "fsync-lite undo far:\(scene.target)")
         #expect(try scene.text("log").contains("commit committed: "))
         try scene.expectMirrored()
         try scene.append("+", to: "source/a")
-        let next = try far(scene, machine, "apply", "--prepare", "source", "target").output
-        try far(scene, machine, "abandon", "target", next.trimmingCharacters(in: .newlines)).expect(0)
-        #expect(try far(scene, machine, "commit", "target", id).code == 0)
+        try scene.there("abandon", "far:target", prepare(scene)).expect(0)
+        #expect(try scene.there("commit", "far:target", id).code == 0)
     }
 
     @Test func keysLimitIt() throws {
         let scene = try scene()
-        let serve = "exec '\(try BuiltCommand.path())' serve"
-        let reading = try FarMachine("\(serve) --read-only", has: .target)
+        scene.far = try FarMachine(serving: "--read-only", in: scene.directory.path)
         for command in [
-            ["apply", "--prepare", "source", "target"], ["commit", "target", "x"],
-            ["abandon", "target", "x"],
+            ["apply", "--prepare", "source", "far:target"], ["commit", "far:target", "x"],
+            ["abandon", "far:target", "x"],
         ] {
-            try scene.run(
-                command.map { $0 == "target" ? "far:\(scene.target)" : $0 } + reading.options
-            ).expect(4, says: "for reading only")
+            try scene.there(command).expect(4, says: "for reading only")
         }
-        let adding = try FarMachine("\(serve) --append-only", has: .target)
+        scene.far = try FarMachine(serving: "--append-only", in: scene.directory.path)
         try scene.build(
             ["settings.json": .file(#"{"keep_last": 0}"#, mode: 0o600)], at: "target/.fsync-lite")
-        let id = try far(scene, adding, "apply", "--prepare", "source", "target").output
-            .trimmingCharacters(in: .newlines)
-        #expect(try far(scene, adding, "commit", "target", id).code == 0)
+        let id = try prepare(scene)
+        #expect(try scene.there("commit", "far:target", id).code == 0)
         try scene.expectMirrored()
         #expect(try scene.run("undo", "target").code == 0)
     }

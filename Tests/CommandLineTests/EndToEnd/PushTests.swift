@@ -12,48 +12,6 @@ struct PushTests {
 
     // MARK: The same as here
 
-    /// The output of a run without the times of the log and the name of the target.
-    private func said(_ run: CommandRun, _ scene: MirrorScene, _ target: String) -> [String] {
-        func plain(_ text: String) -> String {
-            let options = scene.far?.options.map { " \($0)" }.joined() ?? ""
-            return text.replacingOccurrences(of: options, with: "")
-                .replacingOccurrences(of: "'far:\(scene.path(target))'", with: "TARGET")
-                .replacingOccurrences(of: "far:\(scene.path(target))", with: "TARGET")
-                .replacingOccurrences(of: scene.path(target), with: "TARGET")
-                .replacingOccurrences(of: target, with: "TARGET")
-        }
-        return ["\(run.code)", plain(run.output), plain(run.errors)]
-    }
-
-    /// After each change, a push makes the same tree and the same output as an apply here.
-    @Test(arguments: 1...6) func treesAndOutputAreTheSameAsHere(seed: UInt64) throws {
-        let scene = try scene([:])
-        let far = scene.far
-        try scene.remove("source")
-        var tree = try DiskTree(scene.source, seed: seed)
-        try tree.grow(25)
-        let ways: [[String]] = [["-v"], ["--json"], [], ["--all", "--exchange", "-v"]]
-        for round in 0..<4 {
-            for options in [["plan"] + ways[round], ["plan", "--json"], ["apply"] + ways[round]] {
-                let limits = ["--max-delete", "unlimited", "--allow-empty-source"]
-                var said: [[String]] = []
-                for (target, machine) in [("there", far), ("here", nil)] {
-                    scene.far = machine
-                    let option =
-                        options[0] == "plan" ? options.filter { $0 != "--exchange" && $0 != "-v" } : options
-                    let run = try scene.run([option[0], "source", target] + option.dropFirst() + limits)
-                    scene.far = far
-                    said.append(self.said(run, scene, target))
-                }
-                #expect(said[0] == said[1], "seed \(seed), round \(round), \(options)")
-            }
-            let trees = try ["there", "here"].map { try TreeSnapshot(scene.path($0)) }
-            #expect(try trees[0].differences(from: TreeSnapshot(scene.source)) == [], "seed \(seed)")
-            #expect(trees[0].differences(from: trees[1]) == [], "seed \(seed)")
-            try tree.change(10)
-        }
-    }
-
     @Test func guardsRefuseWithTheCommandThatWasTyped() throws {
         let scene = try scene(FarMachine.tree)
         try scene.mirror()
@@ -98,51 +56,33 @@ struct PushTests {
 
     // MARK: A line that drops
 
-    /// Checks that the target is one of two trees, and that the next run succeeds.
-    /// - Parameter size: in bytes.
-    private func expectOldOrNew(
-        _ scene: MirrorScene, _ before: TreeSnapshot, _ run: CommandRun, _ what: String
-    ) throws {
-        let now = try TreeSnapshot(scene.target)
-        let isNew = try now.differences(from: TreeSnapshot(scene.source)) == []
-        let isOld = now.differences(from: before) == []
-        #expect(isNew || isOld, "\(what): \(run.errors)")
-        #expect([0, 1, 6, 69].contains(run.code), "\(what): \(run.errors)")
-        if run.code == 0 { #expect(isNew, "\(what)") }
-        if run.errors.contains("the target is unchanged") { #expect(isOld, "\(what): \(run.errors)") }
-        scene.far = try FarMachine(has: .target)
-        try scene.mirror()
-    }
+    /// The output of one end stops after so many bytes.
+    private static let lostLines: [String] = {
+        let back = [1, 20, 60, 100, 150, 200, 300, 600, 1000, 1100, 1200, 1300, 5000]
+        let there = [1, 20, 60, 200, 250, 300, 600, 2000, 20_000, 100_000, 160_000, 170_000, 300_000]
+        return back.map { #"sh -c "$far" | { stdbuf -o0 head -c \#($0); kill $$; }"# }
+            + there.map { #"stdbuf -i0 -o0 head -c \#($0) | sh -c "$far""# }
+    }()
 
-    /// A push over a connection that ends early.
-    private func expectOldOrNew(through connection: String, _ what: String) throws {
+    @Test(.needs(.tool("stdbuf")), arguments: lostLines)
+    func aLostLineLeavesTheOldTreeOrTheNewOneAndTheNextRunEnds(line: String) throws {
         let scene = try scene(["old": "old"])
         try scene.mirror()
         let before = try TreeSnapshot(scene.target)
         try scene.build(FarMachine.files(40, of: 4000), at: "source/many")
-        scene.far = try FarMachine(connection, has: .target)
+        scene.far = try FarMachine(line, has: .target)
         let run = try scene.apply("-v")
         // The other end may still be running.
         try HostCommand.run("flock", scene.target, "true")
-        try expectOldOrNew(scene, before, run, what)
-    }
-
-    /// The output of the other end stops after so many bytes.
-    @Test(
-        .needs(.tool("stdbuf")),
-        arguments: [1, 20, 60, 100, 150, 200, 300, 600, 1000, 1100, 1200, 1300, 5000])
-    func aLineLostOnTheWayBackLeavesTheOldTreeOrTheNewOne(bytes: Int) throws {
-        try expectOldOrNew(
-            through: #"sh -c "$far" | { stdbuf -o0 head -c \#(bytes); kill $$; }"#, "\(bytes) bytes back")
-    }
-
-    /// The output of this end stops after so many bytes.
-    @Test(
-        .needs(.tool("stdbuf")),
-        arguments: [1, 20, 60, 200, 250, 300, 600, 2000, 20_000, 100_000, 160_000, 170_000, 300_000])
-    func aLineLostOnTheWayThereLeavesTheOldTreeOrTheNewOne(bytes: Int) throws {
-        try expectOldOrNew(
-            through: #"stdbuf -i0 -o0 head -c \#(bytes) | sh -c "$far""#, "\(bytes) bytes there")
+        let now = try TreeSnapshot(scene.target)
+        let isNew = try now.differences(from: TreeSnapshot(scene.source)) == []
+        let isOld = now.differences(from: before) == []
+        #expect(isNew || isOld, "\(run.errors)")
+        #expect([0, 1, 6, 69].contains(run.code), "\(run.errors)")
+        if run.code == 0 { #expect(isNew) }
+        if run.errors.contains("the target is unchanged") { #expect(isOld, "\(run.errors)") }
+        scene.far = try FarMachine(has: .target)
+        try scene.mirror()
     }
 
     @Test(arguments: ["exit 255", "echo no >&2; exit 127", "printf 'Welcome\n'; exec sh -c \"$far\""])
@@ -172,21 +112,12 @@ struct PushTests {
 
     // MARK: Keys that may do less
 
-    private func keyed(_ scene: MirrorScene, _ options: String) throws {
-        scene.far = try FarMachine(serving: options, in: scene.directory.path)
-    }
-
-    private func apply(_ scene: MirrorScene, _ target: String, _ options: String...) throws -> CommandRun {
-        let far = try #require(scene.far)
-        return try scene.here(["apply", "source", "far:\(target)"] + options + far.options)
-    }
-
     @Test func aKeyForReadingWritesNothing() throws {
         let scene = try scene(["a": "a"])
         try scene.mirror()
         try scene.append("more", to: "source/a")
-        try keyed(scene, "--read-only")
-        try apply(scene, "target").expect(4, says: "for reading only")
+        scene.far = try FarMachine(serving: "--read-only", in: scene.directory.path)
+        try scene.apply().expect(4, says: "for reading only")
         #expect(try scene.text("target/a") == "a")
         try scene.plan().expect(0, prints: "~ a")
     }
@@ -201,13 +132,17 @@ struct PushTests {
             at: "there")
         try scene.setMode(0o700, of: "there/in")
         let restriction = scene.path("there/in")
-        try keyed(scene, #"--restrict "\#(restriction)""#)
+        scene.far = try FarMachine(serving: #"--restrict "\#(restriction)""#, in: scene.directory.path)
+        let key = try #require(scene.far).options
+        func apply(_ path: String, _ options: String...) throws -> CommandRun {
+            try scene.here(["apply", "source", "far:\(path)"] + options + key)
+        }
         for path in [
             "/tmp/x", "..", "../out", "sub/..", "link", "link/x", "own/x", ".", restriction,
             "\(restriction)/..",
             scene.path("there/in2/x"), scene.path("there/out"),
         ] {
-            let run = try apply(scene, path, "--adopt", "--create-parents").expect(4)
+            let run = try apply(path, "--adopt", "--create-parents").expect(4)
             if path.hasPrefix("link") {
                 #expect(run.errors.contains("outside of the served directory"), "\(run.errors)")
             }
@@ -217,106 +152,60 @@ struct PushTests {
             #expect(names == [], "\(path)")
         }
         for path in ["one", "\(restriction)/two", "new/deep/three"] {
-            try apply(scene, path, "--create-parents").expect(0)
+            try apply(path, "--create-parents").expect(0)
         }
         for name in ["one", "two", "new/deep/three"] { #expect(try scene.text("there/in/\(name)/a") == "a") }
-        #expect(try apply(scene, "one", "--exchange", "--json").code == 0)
+        #expect(try apply("one", "--exchange", "--json").code == 0)
         try scene.setMode(0o755, of: "there/in")
-        try apply(scene, "one").expect(4, says: "chmod 700")
+        try apply("one").expect(4, says: "chmod 700")
     }
 
     @Test func anAppendOnlyKeyKeepsTheHistory() throws {
         let scene = try scene(["a": "0"])
-        try keyed(scene, "--append-only")
+        scene.far = try FarMachine(serving: "--append-only", in: scene.directory.path)
         for number in 1...5 {
             try scene.append("\(number)", to: "source/a")
-            #expect(try apply(scene, "target").code == 0)
+            #expect(try scene.apply().code == 0)
         }
         try scene.build([:], at: "empty")
-        func count() throws -> Int {
-            try scene.run("snapshot", "list", "--ids", "target").output.split(separator: "\n").count
-        }
-        let all = try count()
+        let all = try scene.snapshots().count
         try scene.build(["settings.json": .file(#"{"keep_last": 1}"#, mode: 0o600)], at: "target/.fsync-lite")
         try scene.append("6", to: "source/a")
-        #expect(try apply(scene, "target").code == 0)
-        #expect(try count() == all + 1)
+        #expect(try scene.apply().code == 0)
+        #expect(try scene.snapshots().count == all + 1)
         for options in [
             ["--keep-last", "1"], ["--retention", "default"], ["--max-delete", "unlimited"],
             ["--allow-empty-source"], ["--adopt"], ["--change-source"], ["--delete-targets"],
         ] {
-            let far = try #require(scene.far)
-            try scene.here(
-                ["apply", "source", "far:target"] + options + far.options
-            ).expect(4, says: "append-only")
+            try scene.there(["apply", "source", "far:target"] + options).expect(4, says: "append-only")
         }
-        func there(_ words: String...) throws -> CommandRun {
-            try scene.here(words + #require(scene.far).options)
-        }
-        let empty = try there("apply", "empty", "far:target").expect(4, says: "another key")
+        let empty = try scene.there("apply", "empty", "far:target").expect(4, says: "another key")
         #expect(!empty.errors.contains("--allow-empty-source"), "\(empty.errors)")
-        try there("snapshot", "prune", "far:target", "--keep-last", "1").expect(4, says: "append-only")
-        #expect(try count() == all + 1)
-        #expect(try there("undo", "far:target").code == 0)
+        try scene.there("snapshot", "prune", "far:target", "--keep-last", "1").expect(4, says: "append-only")
+        #expect(try scene.snapshots().count == all + 1)
+        #expect(try scene.there("undo", "far:target").code == 0)
         #expect(try scene.text("target/a") == "012345")
-        #expect(try count() == all + 2)
-    }
-
-    // MARK: Other commands
-
-    @Test func everyCommandThatNamesATargetWorksThere() throws {
-        let scene = try scene(["a": "a", "b": ["c": "c"]])
-        try scene.mirror()
-        try scene.append("more", to: "source/a")
-        try scene.mirror()
-        let far = try #require(scene.far)
-        let there = "far:\(scene.target)"
-        func compare(_ words: [String], _ rest: [String] = []) throws {
-            let remote = try scene.here(words + [there] + rest + far.options)
-            let local = try scene.here(words + [scene.target] + rest)
-            #expect(remote.code == local.code, "\(words): \(remote.errors)")
-            #expect(remote.output.replacing(there, with: scene.target) == local.output, "\(words)")
-            #expect(remote.errors == local.errors, "\(words)")
-        }
-        for words in [
-            ["status"], ["status", "--json"], ["snapshot", "list"], ["snapshot", "list", "--json"],
-            ["snapshot", "list", "--ids"], ["snapshot", "verify"], ["manifest", "show"],
-            ["manifest", "list"], ["manifest", "list", "--null"], ["manifest", "export"], ["recover"],
-            ["snapshot", "prune"],
-        ] { try compare(words) }
-        try compare(["snapshot", "show"], ["latest"])
-        try compare(["snapshot", "diff"], ["latest~1", "latest"])
-        try compare(["snapshot", "log"], ["a"])
-        try compare(["snapshot", "find"], ["c"])
-        try compare(["snapshot", "create"], ["--label", "now"])
-        try scene.here(["undo", there, "-v"] + far.options).expect(0, prints: "~ a")
-        #expect(try scene.text("target/a") == "a")
-        try scene.here(["snapshot", "restore", there, "latest~1", "--in-place"] + far.options).expect(0)
-        #expect(try scene.text("target/a") == "amore")
+        #expect(try scene.snapshots().count == all + 2)
     }
 
     // MARK: Saved plans and jobs
 
     @Test func aSavedPlanIsOfThisMachineAndCarriedOutThere() throws {
         let scene = try scene(["a": "a", "b": ["c": "c"], "x.o": "o"])
-        let far = try #require(scene.far)
         try scene.build(["list": "*.o\n"], at: "lists")
         try scene.plan("--out", "plan.json", "--exclude-from", "lists/list").expect(
             0, says: "to carry it out: fsync-lite apply --plan plan.json")
         #expect(try scene.text("plan.json").contains("\"source\":\"\(scene.source)\""))
-        scene.far = nil
         try scene.run("plan", "--show", "plan.json").expect(prints: "target     far:\(scene.target)")
         func carryOut() throws -> CommandRun {
-            try scene.run(["apply", "--plan", "plan.json", "-v"] + far.options)
+            try scene.run("apply", "--plan", "plan.json", "-v")
         }
         try carryOut().expect(0, prints: "+ b/c")
         #expect(try scene.text("target/b/c") == "c" && !scene.exists("target/x.o"))
         try carryOut().expect(5)
-        scene.far = far
         try scene.append("1", to: "source/a")
         #expect(try scene.plan("--out", "plan.json", "--exclude", "*.o").code == 0)
         try scene.append("2", to: "source/a")
-        scene.far = nil
         try carryOut().expect(
             5, says: "a: changed in the source", "next: fsync-lite plan \(scene.source) 'far:\(scene.target)'"
         )
@@ -325,7 +214,6 @@ struct PushTests {
     /// The job's commands and its log are on this machine. The output is labelled as here.
     @Test func aJobPushesWithItsCommandsAndItsLog() throws {
         let scene = try scene(["a": "a", "b.tmp": "b", "c.o": "c"])
-        let far = try #require(scene.far)
         func settings(_ target: String) throws {
             let hook = { (name: String) in #"["sh", "-c", "cat > \#(scene.path(name))"]"# }
             let text = #"""
@@ -336,7 +224,7 @@ struct PushTests {
             try scene.build(["settings.json": .file(text)], at: "etc")
         }
         func run(_ words: String...) throws -> CommandRun {
-            try scene.here(words + ["--settings", "etc/settings.json"] + far.options)
+            try scene.there(words + ["--settings", "etc/settings.json"])
         }
         try settings("far:\(scene.target)")
         try run("run", "nas").expect(4, says: "nas: refused:", "fsync-lite run nas ", "--create-target")

@@ -104,10 +104,9 @@ struct ResumeTests {
     }
 
     @Test(.needs(.tool("python3"))) func aWholeStageIsUsedAgainAfterALostLine() throws {
-        let ready = 12
         let lost = FarMachine.relay(
             back: """
-                if frame[4] == \(ready):
+                if frame[4] == \(FarMachine.Frame.ready):
                     os.close(far.stdin.fileno())
                     far.wait()
                     os._exit(1)

@@ -317,26 +317,6 @@ struct RetentionTests {
             ])
     }
 
-    /// Records are joined across a file that was made by hand and then replaced, while older ones are
-    /// removed.
-    @Test func pruningGoesPastWhatOthersMade() throws {
-        let scene = try MirrorScene(["a": "0"])
-        for step in 0...5 {
-            if step == 4 {
-                try scene.build(["b": "ours"], at: "source")
-                try scene.build(["b": "theirs"], at: "target")
-            }
-            try scene.append("\(step)", to: "source/a")
-            try scene.mirror()
-            if step == 2 { _ = try scene.run("snapshot", "create", "target", "--label", "kept") }
-        }
-        #expect(try scene.run("snapshot", "prune", "target", "--keep-last", "1").code == 0)
-        #expect(try scene.run("snapshot", "verify", "target").code == 0)
-        #expect(try scene.run("snapshot", "restore", "target", "kept", "--in-place").code == 0)
-        #expect(try scene.text("target/a") == "0012")
-        #expect(!scene.exists("target/b"))
-    }
-
     @Test func anUndoGoesPastNothingThatWasPruned() throws {
         let scene = try MirrorScene(["a": "0"])
         for step in 0..<4 {

@@ -358,12 +358,10 @@ struct SnapshotMountTests {
     @Test(.needs(.fuse, .strace)) func anErrorOfTheDeviceEndsIt() throws {
         let scene = try scene()
         try scene.build([:], at: "old")
-        let strace = [
-            "strace", "-f", "-qq", "-o", "/dev/null", "-P", "/dev/fuse", "-e", "trace=read", "-e",
-            "inject=read:error=EIO:when=1",
-        ]
-        try scene.here(["snapshot", "mount", "target", "old"], under: strace).expect(
-            1, says: "/dev/fuse: Input/output error")
+        try scene.here(
+            ["snapshot", "mount", "target", "old"],
+            under: Strace.injecting("error=EIO:when=1", into: "read", of: ["/dev/fuse"])
+        ).expect(1, says: "/dev/fuse: Input/output error")
         #expect(failure(of: scene.path("old")) == EISDIR)
     }
 

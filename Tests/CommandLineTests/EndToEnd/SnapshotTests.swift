@@ -73,30 +73,6 @@ struct SnapshotTests {
         try scene.run("snapshot", "restore", "target", "latest~2", "nowhere", "--to", "none").expect(66)
     }
 
-    @Test func pruningFromTheMiddleKeepsTheRest() throws {
-        let (scene, trees) = try history()
-        #expect(try scene.run("snapshot", "restore", "target", "latest~2", "--in-place").code == 0)
-        let list = try scene.run("snapshot", "list", "target", "--json").json()
-        let ids = list.objects("snapshots").compactMap { $0.text("id") }
-        #expect(ids.count == 5)
-        try scene.build(
-            ["settings.json": "{\"keep_last\": 0, \"keep_label\": [\"first\"]}"], at: "target/.fsync-lite")
-        try scene.remove("target/.fsync-lite/settings.json")
-        #expect(try scene.run("snapshot", "create", "target", "--label", "again").code == 0)
-        try scene.build(["settings.json": "{\"keep_last\": 20}"], at: "target/.fsync-lite")
-        try scene.setMode(0o600, of: "target/.fsync-lite/settings.json")
-        try scene.append("!", to: "source/a")
-        #expect(try scene.run("apply", "source", "target").code == 0)
-        #expect(try scene.run("snapshot", "prune", "target", "--keep-label", "again").code == 0)
-        let left = try scene.run("snapshot", "list", "target", "--json").json().objects("snapshots")
-        #expect(left.count == 2)
-        #expect(left.last?.texts("kept") == ["last", "label again"])
-        #expect(left.last?.text("label") == "again")
-        #expect(try scene.run("snapshot", "restore", "target", ids[0], "--to", "copy").code == 0)
-        try expectTree(scene, "copy", trees[2])
-        #expect(try scene.run("snapshot", "verify", "target").code == 0)
-    }
-
     @Test func whatItSays() throws {
         let (scene, _) = try history()
         let lines = try scene.run("snapshot", "show", "target", "latest").lines

@@ -15,21 +15,8 @@ struct SourcesTests {
             ["etc": ["hosts": "h", "sub": ["x": "x"]], "home": ["joe": ["a": "one", "b": "two"]]],
             inMemory: true)
         scene.far = place == .there ? try FarMachine(has: .target) : nil
-        try configure(scene, ["etc": "source/etc", "home": "source/home"], more)
+        try scene.writeJob(of: ["etc": "source/etc", "home": "source/home"], more)
         return scene
-    }
-
-    private func configure(
-        _ scene: MirrorScene, _ sources: KeyValuePairs<String, String>, _ more: String = ""
-    ) throws {
-        let list = sources.map { "\"\($0.key)\": \"\(scene.path($0.value))\"" }.joined(separator: ", ")
-        try configure(scene, text: #""sources": {\#(list)}"#, more)
-    }
-
-    private func configure(_ scene: MirrorScene, text: String, _ more: String = "") throws {
-        let target = (scene.far == nil ? "" : "far:") + scene.target
-        try scene.build(
-            .file(#"{"jobs": {"all": {\#(text), "target": "\#(target)"\#(more)}}}"#), at: "settings.json")
     }
 
     private func run(_ scene: MirrorScene, _ words: String...) throws -> CommandRun {
@@ -135,6 +122,9 @@ struct SourcesTests {
         let summary = try plain(scene.run("manifest", "show", "target").output, scene)
         #expect(summary.contains("home: \(scene.source)/home"))
         #expect(try run(scene, "plan", "--job", "all", "--out", "saved").code == 64)
+        try scene.run("snapshot", "restore", "target", "latest", "home/joe/a", "--to-source").saying {
+            try plain($0, scene)
+        }.expect(4, says: "several sources, etc (\(scene.source)/etc), home")
     }
 
     /// Patterns are relative to the target's tree, so they can name a source. An ignore file is for its
@@ -266,9 +256,9 @@ struct SourcesTests {
         let scene = try scene(place)
         try mirror(scene, "--create-target")
         try scene.build(["v": "v"], at: "source/var")
-        try configure(scene, ["etc": "source/etc", "home": "source/home", "var": "source/var"])
+        try scene.writeJob(of: ["etc": "source/etc", "home": "source/home", "var": "source/var"])
         try mirror(scene)
-        try configure(scene, ["etc": "source/etc", "home": "source/home"])
+        try scene.writeJob(of: ["etc": "source/etc", "home": "source/home"])
         try expectRefused(
             scene, "--change-source",
             saying:
@@ -279,65 +269,35 @@ struct SourcesTests {
         #expect(!scene.exists("target/var"))
         // A different directory with the same name.
         try scene.build(["joe": ["z": "z"]], at: "other")
-        try configure(scene, ["etc": "source/etc", "home": "other"])
+        try scene.writeJob(of: ["etc": "source/etc", "home": "other"])
         try expectRefused(
             scene, "--change-source",
             saying: "the source \"home\" is another directory than last time (\(scene.source)/home)")
         // The same directory under another name is moved.
-        try configure(scene, ["etc": "source/etc", "users": "source/home"])
+        try scene.writeJob(of: ["etc": "source/etc", "users": "source/home"])
         for _ in 0..<2 {
             try run(scene, "run", "all", "-v").expect(0, prints: "> home -> users")
             // The sources have their old names again, too.
             #expect(try scene.run("undo", "target").code == 0)
         }
         // One source with everything.
-        try configure(scene, text: #""source": "\#(scene.source)""#)
+        try scene.writeJob(from: #""source": "\#(scene.source)""#)
         try expectRefused(scene, nil, saying: "the source \"etc\"")
-    }
-
-    @Test(arguments: Place.allCases) func nestedSourcesAndTargetsAreRefused(place: Place) throws {
-        let scene = try scene(place)
-        for (sources, text) in [
-            (
-                ["etc": "source/etc", "sub": "source/etc/sub"],
-                "the source \"sub\" lies inside the source \"etc\""
-            ),
-            (
-                ["etc": "source/etc", "same": "source/etc"],
-                "the source \"etc\" lies inside the source \"same\", or is the same"
-            ),
-            (["etc": "source/etc", "here": "."], "the target lies inside the source \"here\""),
-        ] as [(KeyValuePairs, String)] {
-            try configure(scene, sources)
-            try run(scene, "run", "all", "--create-target").expect(4, says: "all: refused: \(text)")
-        }
-        #expect(!scene.exists("target"))
-    }
-
-    @Test func restoringIntoSourcesIsRefused() throws {
-        let scene = try scene()
-        try mirror(scene, "--create-target")
-        try scene.run("snapshot", "restore", "target", "latest", "home/joe/a", "--to-source").expect(
-            4, says: "several sources, etc (\(scene.source)/etc), home")
     }
 
     @Test(arguments: Place.allCases) func oneSourceMayHaveAName(place: Place) throws {
         let scene = try scene(place)
         try scene.remove("source/home")
-        try configure(scene, ["etc": "source/etc"])
+        try scene.writeJob(of: ["etc": "source/etc"])
         try mirror(scene, "--create-target")
         try scene.append("+", to: "source/etc/sub/x")
         try mirror(scene)
         #expect(try run(scene, "run", "all").errors.isEmpty)
-    }
-
-    @Test func oneSourceWithANameIsNotCalledSeveral() throws {
-        let scene = try scene()
-        try configure(scene, ["etc": "source/etc"])
-        #expect(try run(scene, "run", "all", "--create-target").code == 0)
-        try scene.run("snapshot", "restore", "target", "latest", "--to-source").expect(
-            4, says: "the mirror of a source with a name, etc (\(scene.source)/etc), and")
-        try self.run(scene, "plan", "--job", "all", "--out", "saved").expect(
+        // It is not called several.
+        try scene.run("snapshot", "restore", "target", "latest", "--to-source").saying {
+            try plain($0, scene)
+        }.expect(4, says: "the mirror of a source with a name, etc (\(scene.source)/etc), and")
+        try run(scene, "plan", "--job", "all", "--out", "saved").expect(
             64, says: "a plan of sources with names cannot be saved")
     }
 
@@ -374,7 +334,7 @@ struct SourcesTests {
     @Test func sourcesOfAVerificationMayHaveEqualsSigns() throws {
         let scene = try scene()
         try scene.build(["a": "a"], at: "e=q")
-        try configure(scene, ["e": "source/etc", "e=q": "e=q"], #", "digest": true"#)
+        try scene.writeJob(of: ["e": "source/etc", "e=q": "e=q"], #", "digest": true"#)
         #expect(try run(scene, "run", "all", "--create-target").code == 0)
         try scene.rot("target/e=q/a", "A")
         try scene.run(
@@ -388,7 +348,7 @@ struct SourcesTests {
     @Test func thereAreBoundsToWhatGoesOver() throws {
         let scene = try scene(.there)
         let list = (0...4096).map { "\"n\($0)\": \"/nowhere\"" }.joined(separator: ", ")
-        try configure(scene, text: "\"sources\": {\(list)}")
+        try scene.writeJob(from: "\"sources\": {\(list)}")
         try run(scene, "run", "all").expect(64, says: "more than 4096 sources")
     }
 
@@ -427,5 +387,22 @@ struct SourcesTests {
             #expect(made[0].differences(from: made[1]).filter { !$0.hasPrefix(".") } == [], "seed \(seed)")
             for index in trees.indices { try trees[index].change(5) }
         }
+    }
+}
+
+extension MirrorScene {
+    /// Writes `settings.json` with a job `all` of sources with names. If `far` is set, the target is there.
+    func writeJob(of sources: KeyValuePairs<String, String>, _ more: String = "") throws {
+        let list = sources.map { "\"\($0.key)\": \"\(path($0.value))\"" }.joined(separator: ", ")
+        try writeJob(from: #""sources": {\#(list)}"#, more)
+    }
+
+    /// - Parameters:
+    ///   - sources: the key and its value.
+    ///   - more: other keys, after a comma.
+    func writeJob(from sources: String, _ more: String = "") throws {
+        let place = (far == nil ? "" : "far:") + target
+        try build(
+            .file(#"{"jobs": {"all": {\#(sources), "target": "\#(place)"\#(more)}}}"#), at: "settings.json")
     }
 }

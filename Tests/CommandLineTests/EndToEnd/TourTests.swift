@@ -59,7 +59,7 @@ struct TourTests {
 
     private static let crash = """
         for n in $(seq 3000); do echo $n > photos/new-$n; done
-        (strace -f -qq -o /dev/null -e trace=renameat2 -e inject=renameat2:signal=KILL:when=200 \
+        (\(Strace.killing(at: "renameat2", number: 200).joined(separator: " ")) \
             fsync-lite apply photos mirror --change-source; :) >/dev/null 2>&1
 
         """

@@ -342,20 +342,6 @@ struct UndoTests {
         #expect(try scene.historyKeeps("by hand"))
     }
 
-    /// The restored file differs from the source, although no time or size shows it.
-    @Test func goesOnFromWhatOnlyTheChangeTimeTells() throws {
-        let scene = try MirrorScene(["a": "one", "d": ["b": "b"]]).mirrored()
-        try RawPath.setAttribute("user.note", [1], on: scene.path("source/d"))
-        try scene.editInSecret("source/a", "two")
-        // The directory that gets the attribute is as new as the commit.
-        try scene.mirror("--exchange")
-        #expect(try scene.run("undo", "target").code == 0)
-        #expect(try scene.text("target/a") == "one")
-        try scene.mirror()
-        #expect(try scene.text("target/a") == "two")
-        #expect(try RawPath.attributes(of: Array(scene.path("target/d").utf8)).count == 1)
-    }
-
     /// The undo has not looked at the source. A change there with a restored time is still found.
     @Test func doesNotVouchForTheSource() throws {
         let scene = try MirrorScene(["a": "one", "b": "b"]).mirrored()

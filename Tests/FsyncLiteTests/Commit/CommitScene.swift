@@ -1,5 +1,4 @@
 import FileSystem
-import Glibc
 import TestSupport
 import Testing
 
@@ -40,12 +39,8 @@ final class CommitScene {
         for name in ["gone", "d/x", "d", "a", "kept", "."] { try time.set(on: "\(directory.path)/\(name)") }
         state = try StateDirectory.make(in: root)
         try time.set(on: directory.path)
-        let stage = "\(directory.path)/.fsync-lite/stage"
-        try (["0": ["0": .file("new", modified: time)]] as TreeLiteral).build(at: stage)
-        try #require(Glibc.rename(stage, "\(stage)-made") == 0)
-        try #require(mkdir(stage, 0o700) == 0)
-        try #require(Glibc.rename("\(stage)-made", "\(stage)/\(Self.id)") == 0)
-        try #require(mkdir("\(directory.path)/.fsync-lite/history", 0o700) == 0)
+        try TreeLiteral.staged(["0": ["0": .file("new", modified: time)]], Self.id)
+            .build(at: "\(directory.path)/.fsync-lite")
         old = try TreeSnapshot(directory.path)
 
         let name = try #require(FileName(Self.id.utf8))
@@ -66,18 +61,15 @@ final class CommitScene {
             moving(Self.location("b"), 4, Self.location("a")),
             OperationGraph.Object(fixed: Self.location("kept")),
         ]
-        journal = Journal(
-            id: Self.id, root: try root.status().identity, began: .now, objects: .init(objects),
-            operations: .init(Self.operations), attributes: [])
-        let found = JournalObjects(journal, root: root, state: state)
-        for index in objects.indices where index > OperationGraph.state {
-            journal.objects[index].identity = try found.look(index).status.identity
-        }
-        for (object, status) in [(10, try found.look(10).status), (OperationGraph.root, try root.status())] {
+        var changes: [OperationGraph.AttributeChange] = []
+        let moved = try #require(try root.status(of: FileName("d")))
+        for (object, status) in [(10, moved), (OperationGraph.root, try root.status())] {
             var new = Attributes(status)
             (new.modified, new.permissions) = (FileTime(seconds: 2000, nanoseconds: 0), 0o750)
-            journal.attributes.append(.init(object: object, old: Attributes(status), new: new))
+            changes.append(OperationGraph.AttributeChange(object: object, new: new))
         }
+        journal = try Commit.prepare(
+            OperationGraph(.init(objects), Self.operations, changes), id: Self.id, root: root, state: state)
     }
 
     /// Does only the first operations, in order, as before a kill.
@@ -134,5 +126,13 @@ final class CommitScene {
         for name in ["a", "b", "d", "d/x", "gone"] {
             #expect(tree.inode(name) == old.inode(name), "\(name)", sourceLocation: sourceLocation)
         }
+    }
+}
+
+extension TreeLiteral {
+    /// The content of a state with a staged transaction.
+    static func staged(_ transaction: TreeLiteral, _ id: String) -> TreeLiteral {
+        let stage = TreeLiteral.directory([TreeName(stringLiteral: id): transaction], mode: 0o700)
+        return .directory(["stage": stage, "history": .directory([:], mode: 0o700)], mode: 0o700)
     }
 }

@@ -18,23 +18,15 @@ struct CommitTests {
         try scene.expectOld()
     }
 
-    @Test(arguments: points) func isFinishedFromAnyPoint(point: Int) throws {
+    @Test(arguments: points, [true, false])
+    func isFinishedOrTakenBackFromAnyPoint(point: Int, isFinished: Bool) throws {
         let scene = try CommitScene()
         try scene.perform(point)
-        try scene.recover(.forward)
-        try scene.expectNew()
         // A second recovery changes nothing.
-        try scene.recover(.forward)
-        try scene.expectNew()
-    }
-
-    @Test(arguments: points) func isTakenBackFromAnyPoint(point: Int) throws {
-        let scene = try CommitScene()
-        try scene.perform(point)
-        try scene.recover(.backward)
-        try scene.expectOld()
-        try scene.recover(.backward)
-        try scene.expectOld()
+        for _ in 0..<2 {
+            try scene.recover(isFinished ? .forward : .backward)
+            if isFinished { try scene.expectNew() } else { try scene.expectOld() }
+        }
     }
 
     // MARK: Objects of others

@@ -31,11 +31,6 @@ struct LinkedExchangeTests {
         try check(comparesFiles: true)
     }
 
-    @Test func aNameThatCameStopsIt() throws {
-        try Data().write(to: URL(fileURLWithPath: "\(directory.path)/root/d/late"))
-        #expect(throws: SyncError.self) { try check(comparesFiles: false) }
-    }
-
     /// Links move the change times of files. Clones do not.
     @Test func anEditStopsItWhereFilesAreCloned() throws {
         try FileManager.default.setAttributes(

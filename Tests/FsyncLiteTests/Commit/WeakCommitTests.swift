@@ -35,14 +35,8 @@ private struct LookalikeScene {
                 "r": .file("o", modified: time),
             ] as TreeLiteral).build(at: directory.path)
         state = try StateDirectory.make(in: root)
-        try (["stage": [:], "history": [:]] as TreeLiteral).build(at: "\(directory.path)/.fsync-lite-made")
-        for name in ["stage", "history"] {
-            let made = "\(directory.path)/.fsync-lite-made/\(name)"
-            try #require(Glibc.rename(made, "\(directory.path)/.fsync-lite/\(name)") == 0)
-        }
-        try #require(rmdir("\(directory.path)/.fsync-lite-made") == 0)
-        try (["0": ["2": .file("r", modified: time)]] as TreeLiteral)
-            .build(at: "\(directory.path)/.fsync-lite/stage/\(Self.id)")
+        try TreeLiteral.staged(["0": ["2": .file("r", modified: time)]], Self.id)
+            .build(at: "\(directory.path)/.fsync-lite")
         func place(_ name: String, in parent: Int = OperationGraph.root) throws -> OperationGraph.Location {
             OperationGraph.Location(parent: parent, name: try #require(FileName(name.utf8)))
         }
@@ -55,15 +49,8 @@ private struct LookalikeScene {
                 OperationGraph.Object(slot: try place("2", in: 5), new: try place("r")),
                 OperationGraph.Object(old: try place("r"), slot: try place("3", in: 5)),
             ]
-        journal = Journal(
-            id: Self.id, root: try root.status().identity, began: .now, objects: .init(objects),
-            operations: .init(Self.operations), attributes: [], features: [:])
-        let found = JournalObjects(journal, root: root, state: state)
-        for index in objects.indices where index > OperationGraph.state {
-            let status = try found.look(index).status
-            journal.objects[index].identity = status.identity
-            journal.features?[index] = status
-        }
+        journal = try Commit.prepare(
+            OperationGraph(.init(objects), Self.operations, []), id: Self.id, root: root, state: state)
     }
 
     /// The state after a kill between two operations, with the journal.

@@ -5,9 +5,7 @@ import Testing
 
 struct HardLinkIndexTests {
     private func status(_ inode: UInt64, links: UInt32) -> FileStatus {
-        var status = FileStatus(type: .symlink, modified: FileTime(seconds: 1, nanoseconds: 0))
-        (status.inode, status.links) = (inode, links)
-        return status
+        with(FsyncLiteTests.status(.symlink)) { ($0.inode, $0.links) = (inode, links) }
     }
 
     private func admits(_ matches: [(source: FileStatus, target: FileStatus)]) throws -> [Bool] {

@@ -232,11 +232,6 @@ struct MirrorHazardTests {
         #expect(difference.deleted.map(\.path) == [RelativePath("a")])
     }
 
-    @Test func driftUnderTheNewNameOfADirectory() throws {
-        let result = try mirror([("old/x", 1)], drift: { $0.add("new/x", 8) }) { $0.move("old", "new") }
-        #expect(result.difference.sourceCount == 2)
-    }
-
     @Test func attributesOfALinkedTargetDoNotReachItsOtherName() throws {
         var mirror = try ModelMirror(of: ModelTree([("a", 1)]))
         mirror.synchronizeClocks(advancing: 10)
@@ -279,22 +274,6 @@ struct MirrorHazardTests {
         try mirror.apply(difference)
         #expect(mirror.target.entries().map { "\($0.path)" } == ["a", "a/x"])
         #expect(mirror.target.object("a/x")?.content == 2)
-    }
-
-    /// A run could not read a directory. Its manifest does not show that the directory is unchanged.
-    @Test func driftBelowADirectoryThatOneRunCouldNotRead() throws {
-        var mirror = try ModelMirror(of: ModelTree([("d/a", 1), ("d/b", 2)]))
-        mirror.synchronizeClocks(advancing: 10)
-        mirror.target.write("d/a", 9)
-        mirror.synchronizeClocks(advancing: 10)
-        mirror.source.add("new", 3)
-        mirror.unreadable = [try #require(RelativePath("d"))]
-        try mirror.apply()
-        #expect(mirror.target.object("d/a")?.content == 9)
-        mirror.unreadable = []
-        mirror.synchronizeClocks(advancing: 10)
-        try mirror.apply()
-        #expect(mirror.target.content() == mirror.source.content())
     }
 
     @Test func moreArrivalsThanASlotDirectoryHolds() throws {

@@ -187,29 +187,20 @@ private struct Course {
 
     /// The old manifest with the changes equals a new one.
     private func checkManifest() throws {
-        struct Line: Equatable {
-            let path: RelativePath
-            let kind: FileKind
-            let identity: FileIdentity
-            let times: [FileTime]
-            let permissions: UInt16
-            let owners: [UInt32]
-            let targetInode: UInt64
-        }
-        func lines(_ entries: [RecordList.Entry]) -> [Line] {
-            entries.map {
-                let status = $0.file.status
-                return Line(
-                    path: $0.file.path, kind: $0.file.kind, identity: $0.file.identity,
-                    times: [status.changed, status.modified], permissions: status.permissions,
-                    owners: mirror.comparesOwner ? [status.owner, status.group] : [],
-                    targetInode: $0.targetInode)
-            }
+        /// Without the values that a manifest need not have.
+        func plain(_ entry: RecordList.Entry) -> RecordList.Entry {
+            let all = entry.file.status
+            var status = FileStatus(type: all.type, modified: all.modified)
+            (status.inode, status.created, status.changed) = (all.inode, all.created, all.changed)
+            status.permissions = all.permissions
+            if mirror.comparesOwner { (status.owner, status.group) = (all.owner, all.group) }
+            let file = File(path: entry.file.path, status: status, destination: entry.file.destination)
+            return RecordList.Entry(file: file, targetInode: entry.targetInode)
         }
         let whole = mirror.source.files().map {
             RecordList.Entry(file: $0, targetInode: mirror.target.object(at: $0.path)?.status.inode ?? 0)
         }
-        try expect(lines(mirror.manifest ?? []), lines(whole), "manifest")
+        try expect((mirror.manifest ?? []).map(plain), whole.map(plain), "manifest")
     }
 
     /// The summary includes every entry of the source, and nothing is done that is not shown.

@@ -24,15 +24,10 @@ struct MoveMapTests {
 extension MoveMap {
     /// Matches directories: the target's at the first path, the source's at the second.
     fileprivate init(matching paths: (String, String)...) {
-        func directory(_ text: String) -> File {
-            File(
-                path: path(text),
-                status: FileStatus(type: .directory, modified: FileTime(seconds: 1, nanoseconds: 0)),
-                destination: [])
-        }
         var difference = Difference()
         for (old, new) in paths {
-            difference.changes.append(.match(Match(source: directory(new), target: directory(old))))
+            let (source, target) = (file(new, 0, .directory), file(old, 0, .directory))
+            difference.changes.append(.match(Match(source: source, target: target)))
         }
         self.init(difference)
     }

@@ -90,33 +90,18 @@ struct HostileManifestTests {
             ("digest", "\"sha256:\(String(repeating: "0", count: 63))\""),
             ("digest", "\"sha256:\(String(repeating: "A", count: 64))\""),
             ("digest", "\"sha256:\(String(repeating: "0", count: 65))\""), ("digest", "0"),
+            ("omitted", "[]"), ("omitted", #"["owner","mode"]"#), ("omitted", #"["mode","mode"]"#),
+            ("omitted", #"["size"]"#), ("omitted", #""mode""#), ("omitted", "null"),
+            ("xattrs", "[]"), ("xattrs", "{}"), ("xattrs", "null"), ("xattrs", #"[{"name":"user.a"}]"#),
+            ("xattrs", #"[{"value":"x"}]"#), ("xattrs", #"[{"name":"","value":"x"}]"#),
+            ("xattrs", #"[{"name":"a\u0000b","value":"x"}]"#),
+            ("xattrs", #"[{"name":"user.a","value":"x","more":1}]"#),
+            ("xattrs", #"[{"name":"user.a","name_base64":"/w==","value":"x"}]"#),
+            ("xattrs", #"[{"name":"user.b","value":"x"},{"name":"user.a","value":"x"}]"#),
+            ("xattrs", #"[{"name":"user.a","value":"x"},{"name":"user.a","value":"y"}]"#),
         ] as [(String, String?)])
     func impossibleField(_ key: String, _ value: String?) {
         expectRefusal(ManifestText(fields: [(key, value)]).bytes, line: 3, "\(key): \(value ?? "left out")")
-    }
-
-    @Test(arguments: [
-        "[]", "{}", "null", #"[{"name":"user.a"}]"#, #"[{"value":"x"}]"#, #"[{"name":"","value":"x"}]"#,
-        #"[{"name":"a\u0000b","value":"x"}]"#, #"[{"name":"user.a","value":"x","more":1}]"#,
-        #"[{"name":"user.a","name_base64":"/w==","value":"x"}]"#,
-        #"[{"name":"user.b","value":"x"},{"name":"user.a","value":"x"}]"#,
-        #"[{"name":"user.a","value":"x"},{"name":"user.a","value":"y"}]"#,
-    ])
-    func impossibleExtendedAttributes(_ value: String) {
-        expectRefusal(ManifestText(fields: [("xattrs", value)]).bytes, line: 3, value)
-    }
-
-    @Test(arguments: ["[]", #"["owner","mode"]"#, #"["mode","mode"]"#, #"["size"]"#, #""mode""#, "null"])
-    func impossibleOmissions(_ value: String) {
-        expectRefusal(ManifestText(fields: [("omitted", value)]).bytes, line: 3, value)
-    }
-
-    @Test func digestOfADirectory() {
-        let digest = "\"sha256:\(String(repeating: "0", count: 64))\""
-        let fields: [(key: String, value: String?)] = [
-            ("type", #""directory""#), ("size", nil), ("digest", digest),
-        ]
-        expectRefusal(ManifestText(fields: fields).bytes, line: 3, "a digest")
     }
 
     @Test(arguments: [
@@ -131,14 +116,14 @@ struct HostileManifestTests {
         expectRefusal(ManifestText(fields: fields).bytes, line: 3, device)
     }
 
-    @Test func impossibleFieldsTogether() {
-        expectRefusal(
-            ManifestText(fields: [
-                ("type", #""symlink""#), ("size", nil), ("destination", #""a\u0000b""#),
-            ]).bytes, line: 3, "NUL in a destination")
-        expectRefusal(
-            ManifestText(fields: [("type", #""directory""#), ("size", nil), ("links", "2")]).bytes, line: 3,
-            "a directory with two names")
+    /// NUL in a destination, a directory with two names, and a digest of one.
+    @Test(arguments: [
+        ("symlink", "destination", #""a\u0000b""#), ("directory", "links", "2"),
+        ("directory", "digest", "\"sha256:\(String(repeating: "0", count: 64))\""),
+    ])
+    func impossibleFieldOfAType(_ type: String, _ key: String, _ value: String) {
+        let fields: [(key: String, value: String?)] = [("type", "\"\(type)\""), ("size", nil), (key, value)]
+        expectRefusal(ManifestText(fields: fields).bytes, line: 3, "\(key) of a \(type)")
     }
 
     @Test(arguments: ["path", "type", "size", "modified", "mode", "owner", "group", "inode", "changed"])
@@ -212,10 +197,6 @@ struct HostileManifestTests {
         expectRefusal(text.bytes, header)
     }
 
-    private func expectRefusal(_ bytes: [UInt8], _ what: String) {
-        expectRefusal(bytes, line: nil, what)
-    }
-
     @Test func otherTextAroundIt() {
         let clean = ManifestText(path: "\"a\"").bytes
         let text = String(decoding: clean, as: UTF8.self)
@@ -268,7 +249,7 @@ struct HostileManifestTests {
     }
 
     @Test func truncatedAnywhere() throws {
-        let bytes = try ManifestRoundTripTests.text(
+        let bytes = try ManifestText.bytes(
             ManifestRoundTripTests.header, ManifestRoundTripTests.entries())
         for length in stride(from: 0, to: bytes.count, by: 64) {
             expectRefusal(Array(bytes[..<length]), "the first \(length) bytes")
@@ -281,49 +262,13 @@ struct HostileManifestTests {
     @Test func anyBitFlipped() throws {
         var entries = ManifestRoundTripTests.entries()
         entries.removeAll { $0.file.path.bytes.count > 12 }
-        let bytes = try ManifestRoundTripTests.text(ManifestRoundTripTests.header, Array(entries.prefix(5)))
+        let bytes = try ManifestText.bytes(ManifestRoundTripTests.header, Array(entries.prefix(5)))
         _ = try scratch.files(bytes)
         for index in bytes.indices {
             for bit in index.isMultiple(of: 2) ? [0, 5] : [1, 7] {
                 var damaged = bytes
                 damaged[index] ^= 1 << bit
                 expectRefusal(damaged, "bit \(bit) of byte \(index)")
-            }
-        }
-    }
-
-    /// Damage that the checksum does not show, because the writer has computed it again.
-    @Test func mutatedWithARightChecksum() throws {
-        let whole = try ManifestRoundTripTests.text(
-            ManifestRoundTripTests.header, ManifestRoundTripTests.entries())
-        let bytes = Array(whole.dropLast("\"xxh64:0123456789abcdef\"}\n".utf8.count))
-        var random = SplitMix64(seed: 3)
-        for round in 0..<800 {
-            var damaged = bytes
-            for _ in 0...Int.random(in: 0...2, using: &random) {
-                let index = damaged.indices.randomElement(using: &random)!
-                switch random.next() % 4 {
-                case 0: damaged[index] = UInt8.random(in: .min ... .max, using: &random)
-                case 1: damaged.remove(at: index)
-                case 2:
-                    damaged.insert(Array("\"{}[],:0-\\/\n".utf8).randomElement(using: &random)!, at: index)
-                default: damaged.removeSubrange(index..<min(index + 40, damaged.count))
-                }
-            }
-            // A manifest that is accepted is the same tree when it is written again.
-            do {
-                let sealed = ManifestText.sealed(damaged)
-                let files = try scratch.files(sealed)
-                let header = try scratch.manifest(sealed).header
-                let again = try scratch.files(ManifestRoundTripTests.text(header, files))
-                guard again.map(\.file) != files.map(\.file) else { continue }
-                Issue.record("round \(round)")
-            } catch let error as SyncError
-                where error.code == .invalidDocument && error.message.hasPrefix("line ")
-            {
-                continue
-            } catch {
-                Issue.record("round \(round): \(error)")
             }
         }
     }

@@ -86,26 +86,10 @@ struct ManifestRoundTripTests {
         return header
     }()
 
-    static func text(_ header: ManifestHeader, _ entries: [RecordList.Entry]) throws -> [UInt8] {
-        var bytes: [UInt8] = []
-        var writer = ManifestWriter(header)
-        for entry in entries {
-            writer.append(
-                path: entry.file.path, status: entry.file.status, destination: entry.file.destination,
-                extended: entry.file.extended, omitted: entry.file.omitted, targetInode: entry.targetInode,
-                targetChanged: entry.targetChanged, marks: entry.marks, digest: entry.file.digest,
-                object: entry.file.object)
-            try writer.drain(to: &bytes)
-        }
-        writer.end()
-        try writer.drain(to: &bytes, all: true)
-        return bytes
-    }
-
     @Test func everythingSurvives() throws {
         let entries = Self.entries()
         let scratch = try ScratchDocument()
-        let bytes = try Self.text(Self.header, entries)
+        let bytes = try ManifestText.bytes(Self.header, entries)
         let read = try scratch.files(bytes)
         #expect(read.map(\.file) == entries.map(\.file))
         #expect(read.map(\.targetInode) == entries.map(\.targetInode))
@@ -113,7 +97,7 @@ struct ManifestRoundTripTests {
         #expect(read.map(\.marks) == entries.map(\.marks))
         #expect(read.contains { $0.marks == .racy } && read.contains { $0.marks == [.racy, .growing] })
         #expect(try scratch.manifest(bytes).header == Self.header)
-        #expect(try Self.text(Self.header, read) == bytes)
+        #expect(try ManifestText.bytes(Self.header, read) == bytes)
         // Each entry is one line.
         #expect(bytes.count { $0 == 0x0A } == entries.count + 4)
     }
@@ -121,10 +105,10 @@ struct ManifestRoundTripTests {
     @Test func headersSurviveWithoutWhatIsOptional() throws {
         let scratch = try ScratchDocument()
         var header = ManifestHeader(id: "", root: [], created: Timestamp(Self.times[2]))
-        #expect(try scratch.manifest(Self.text(header, [])).header == header)
+        #expect(try scratch.manifest(ManifestText.bytes(header, [])).header == header)
         header.source = .init(path: [0xFF], identity: FileIdentity(inode: 0, created: nil), fileSystem: "")
-        #expect(try scratch.manifest(Self.text(header, [])).header == header)
-        #expect(try scratch.files(Self.text(header, [])).isEmpty)
+        #expect(try scratch.manifest(ManifestText.bytes(header, [])).header == header)
+        #expect(try scratch.files(ManifestText.bytes(header, [])).isEmpty)
         var rules = RetentionPolicy()
         (rules.keepLast, rules.keepWithin) = (0, .init("1y6mo"))
         (rules.keepYearly, rules.keepLabel) = (.max, ["\"\n", "é"])
@@ -134,7 +118,7 @@ struct ManifestRoundTripTests {
         (rules.keepWithinMonthly, rules.keepWithinYearly) = (.init("4mo"), .init("5y"))
         header.retention = rules
         header.exchanged = true
-        #expect(try scratch.manifest(Self.text(header, [])).header == header)
+        #expect(try scratch.manifest(ManifestText.bytes(header, [])).header == header)
     }
 
     /// Attributes that a run could not read are not missing in the target, so no document names them.
@@ -145,11 +129,11 @@ struct ManifestRoundTripTests {
         directory.permissions = 0o755
         let root = File(path: .root, status: directory, destination: []).withoutAttributes()
         header.rootEntry = root
-        let read = try #require(try scratch.manifest(Self.text(header, [])).header.rootEntry)
+        let read = try #require(try scratch.manifest(ManifestText.bytes(header, [])).header.rootEntry)
         #expect(read.omitted.isEmpty && root.omitted == .unread)
         var entry = Self.entries()[0]
         (entry.file.omitted, header.rootEntry) = ([.unread, .xattrs], nil)
-        #expect(try scratch.files(Self.text(header, [entry])).map(\.file.omitted) == [.xattrs])
+        #expect(try scratch.files(ManifestText.bytes(header, [entry])).map(\.file.omitted) == [.xattrs])
     }
 
     @Test(arguments: [
@@ -161,7 +145,7 @@ struct ManifestRoundTripTests {
         header.retention = RetentionPolicy()
         header.retention?.keepLast = 3
         let scratch = try ScratchDocument()
-        let whole = String(decoding: try Self.text(header, []), as: UTF8.self)
+        let whole = String(decoding: try ManifestText.bytes(header, []), as: UTF8.self)
         let parts = whole.replacing("{\"keep_last\":3}", with: text).split(separator: "\"checksum\":")
         let start = parts[0] + "\"checksum\":"
         #expect(throws: SyncError.self) {
@@ -180,7 +164,7 @@ struct ManifestRoundTripTests {
                 targetInode: UInt64(number))
         }
         let scratch = try ScratchDocument()
-        let reader = try scratch.manifest(Self.text(Self.header, entries))
+        let reader = try scratch.manifest(ManifestText.bytes(Self.header, entries))
         var count = 0
         while try reader.advance() {
             guard reader.path == entries[count].file.path, reader.targetInode == UInt64(count) else {
@@ -237,14 +221,10 @@ struct ManifestRoundTripTests {
 
             mutating func write(_ bytes: [UInt8]) { longest = max(longest, bytes.count) }
         }
-        func file(_ path: String, _ type: FileType = .file) throws -> File {
-            let status = FileStatus(type: type, modified: Self.times[0])
-            return File(path: try #require(RelativePath(path)), status: status, destination: [])
-        }
         var (update, sink) = (ManifestUpdate(), Sink())
-        update.set(try file("new", .directory), targetInode: 1)
-        for number in 0..<5_000 { update.set(try file("new/\(number)"), targetInode: 1) }
-        let old = RecordList([.init(file: try file("old"), targetInode: 2)])
+        update.set(file("new", 0, .directory), targetInode: 1)
+        for number in 0..<5_000 { update.set(file("new/\(number)"), targetInode: 1) }
+        let old = RecordList([.init(file: file("old"), targetInode: 2)])
         #expect(try update.write(Self.header, over: old, to: &sink).files == 5_001)
         #expect((1..<(200 << 10)).contains(sink.longest))
     }

@@ -39,9 +39,6 @@ struct AdmittedFiltersTests {
         tighter.sizes.maximum = 101
         #expect(!own.admit(tighter))
         own = Filters()
-        own.excludesCaches = true
-        #expect(!own.admit(Filters()))
-        own = Filters()
         _ = own.setIgnoreFile(named: Array(".gitignore".utf8))
         #expect(!own.admit(Filters()))
         #expect(own.admit(own))

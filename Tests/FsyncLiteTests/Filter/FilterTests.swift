@@ -169,16 +169,6 @@ struct FilterTests {
         #expect(!CacheTag.isValid(" \(signature)".utf8))
     }
 
-    @Test func whatIsMountedStaysEmpty() throws {
-        var filters = Filters()
-        let tree = ["mnt": FilterDirectory(isOtherFileSystem: true)]
-        filters.excludesOtherFileSystems = true
-        #expect(try explain(filters, "mnt", .directory, in: tree) == "no pattern excludes it")
-        #expect(
-            try explain(filters, "mnt/x/y", in: tree)
-                == "mnt is on another file system, and --one-file-system is on")
-    }
-
     @Test func sizesAreForRegularFiles() throws {
         var filters = Filters()
         filters.sizes = SizeLimits(minimum: 10, maximum: 20)

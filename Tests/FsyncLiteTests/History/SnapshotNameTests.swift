@@ -8,7 +8,7 @@ struct SnapshotNameTests {
         ("20261120T140030.000000Z-aaaa", "2026-11-20T14:00:30Z"),
         ("20261120T090000.000000Z-bbbb", "2026-11-20T09:00:00Z"),
         ("20261118T090000.000000Z-cccc", "2026-11-18T09:00:00Z"), ("initial", ""),
-    ].map { Snapshot(id: $0, created: Timestamp(text: $1)) }
+    ].map { Snapshot(id: $0, created: Timestamp(iso8601: $1)) }
 
     private static let names: [(name: String, index: Int)] = [
         ("latest", 0), ("latest~0", 0), ("latest~3", 3), ("20261118", 2), ("20261120T09", 1), ("initial", 3),

@@ -50,12 +50,8 @@ struct ListCourse {
         switch model.advance() {
         case .step(let before):
             let found = ListCourse.entries(model.records[0].found)
-            let stored = model.records[0].stored.sorted { $0.key < $1.key }.map { number, storage in
-                switch storage {
-                case .slot(let slot):
-                    StoredObject(number, .slot(RelativePath("0/\(slot)")!))
-                case .inside(let object, let name): StoredObject(number, .inside(object, name))
-                }
+            let stored = model.records[0].stored.sorted { $0.key < $1.key }.map {
+                StoredObject($0.key, $0.value)
             }
             steps.insert(
                 Step(
@@ -86,7 +82,7 @@ struct ListCourse {
         for (index, (step, record)) in zip(steps, model.records).enumerated() {
             layer = step.step.joined(to: layer)
             let expected = ListCourse.entries(record.found)
-            let stream = try ListStream(layer) { ListedEntries(present) }
+            let stream = try ListStream(layer) { FileList(present.map(\.file)) }
             var read: [ListEntry] = []
             while try stream.advance() { read.append(ListEntry(stream.file)) }
             if read != expected { faults.append("list \(index) is \(read), not \(expected)") }
@@ -129,25 +125,6 @@ struct ListCourse {
         case nil: return nil
         }
     }
-}
-
-/// A list in memory.
-private final class ListedEntries: EntryStream {
-    private let entries: [ListEntry]
-    private var index = -1
-
-    init(_ entries: [ListEntry]) { self.entries = entries }
-
-    func advance() -> Bool {
-        index += 1
-        return index < entries.count
-    }
-
-    var path: RelativePath { entries[index].file.path }
-    var status: FileStatus { entries[index].file.status }
-    var destination: [UInt8] { entries[index].file.destination }
-    var object: UInt64 { entries[index].object }
-    var file: File { entries[index].file }
 }
 
 extension ListLayer {

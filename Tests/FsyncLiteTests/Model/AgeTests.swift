@@ -9,7 +9,7 @@ struct AgeTests {
     ])
     func unitsAreTheSameEverywhere(text: String, seconds: Int64) throws {
         let age = try #require(Age(text))
-        let now = try #require(Timestamp(text: "2026-11-22T07:17:00Z"))
+        let now = try #require(Timestamp(iso8601: "2026-11-22T07:17:00Z"))
         #expect(now.fileTime.seconds(since: age.before(now).fileTime) == seconds && age.description == text)
     }
 
@@ -27,7 +27,7 @@ struct AgeTests {
     {
         let time = try #require(Timestamp(seconds: second, nanoseconds: 5))
         for text in ["1s", "100y", "999999y11mo"] { #expect(try #require(Age(text)).before(time) <= time) }
-        #expect(Timestamp(text: time.description) == time)
+        #expect(Timestamp(iso8601: time.description) == time)
         #expect(!time.localText.isEmpty && !time.localISO8601.isEmpty)
         for text in ["today", "yesterday", "1d"] {
             let span = try #require(TimeSpan(text, now: time))

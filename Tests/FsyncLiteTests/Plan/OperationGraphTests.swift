@@ -6,10 +6,6 @@ import Testing
 
 /// The operations of small differences, as text. A number is an object.
 struct OperationGraphTests {
-    private func file(_ name: String, _ inode: UInt64, _ type: FileType = .file) -> File {
-        File(path: path(name), status: with(status(type)) { $0.inode = inode }, destination: [])
-    }
-
     private func renamed(_ name: String, to other: String, _ inode: UInt64, _ type: FileType = .file) -> Match
     {
         with(Match(source: file(other, inode, type), target: file(name, inode, type))) {
@@ -121,6 +117,42 @@ struct OperationGraphTests {
         let names = layout.attributes.map { layout.objects[$0.object].old?.name.description ?? "." }
         #expect(Set(names) == ["d", "p", "q", "."])
         #expect(names.first == "d" && names.last == ".")
+    }
+
+    /// The objects of a difference are the same as plain values.
+    @Test func objectsAreMadeOfTheDifference() throws {
+        let graph = try layout {
+            var replaced = Match(source: file("a", 1), target: file("a", 2))
+            (replaced.causes, replaced.replacesContent) = (.size, true)
+            $0.changes = [
+                .match(replaced), .match(Match(source: file("d/y", 3), target: file("x", 3))),
+                .deleted(file("gone", 5), isDrift: false),
+                .created(file("new", 6, .directory), isDrift: false),
+                .created(file("new/inside", 7), isDrift: false),
+            ]
+        }
+        let displaced = Dictionary(uniqueKeysWithValues: graph.displaced.map { ($0.path, $0.object) })
+        let gone = try #require(displaced[path("gone")])
+        #expect(graph.objects[gone].seen?.inode == 5 && graph.objects[gone].new == nil)
+        #expect(graph.objects[gone].old == OperationGraph.Location(parent: 0, name: FileName("gone")))
+        let old = graph.objects[try #require(displaced[path("a")])]
+        let staged = try #require(graph.stagedEntries.first { $0.file.path == path("a") }?.object)
+        #expect(old.slot == graph.objects[staged].slot && old.old == graph.objects[staged].new)
+        #expect(graph.objects[staged].identity == nil)
+        let entries = graph.stagedEntries
+        for (index, entry) in entries.enumerated() where entry.object == nil {
+            let above = try #require(entries.firstIndex { $0.file.path == path("new") })
+            #expect(entry.file.path == path("new/inside"))
+            #expect(entries.location(at: index) == entries.location(at: above) + "inside")
+        }
+
+        var objects = graph.objects
+        objects.identify(staged, FileIdentity(inode: 77, created: .now))
+        #expect(objects.identity(of: staged)?.inode == 77 && objects.identity(of: gone)?.inode == 5)
+        objects.becomeCopy()
+        #expect(objects.identity(of: gone) == nil)
+        objects.identify(gone, FileIdentity(inode: 78, created: nil))
+        #expect(objects[gone].identity == FileIdentity(inode: 78, created: nil))
     }
 
     @Test func whatIsDeletedGoesWithItsDirectory() throws {

@@ -7,22 +7,27 @@ import Testing
 @testable import FsyncLite
 
 @Suite struct TreeScanTests {
+    private let scratch: TemporaryDirectory
+    private var place: String { "\(scratch.path)/tree" }
+
+    init() throws {
+        scratch = try TemporaryDirectory(inMemory: true)
+    }
+
     /// The threads that read directories change neither the entries nor their order.
     @Test(arguments: 0..<40 as Range<UInt64>)
     func threadsChangeNothing(seed: UInt64) throws {
-        let scratch = try TemporaryDirectory(inMemory: true)
-        var tree = try DiskTree("\(scratch.path)/tree", seed: seed)
+        var tree = try DiskTree(place, seed: seed)
         try tree.grow(Int(seed) * 8)
-        let alone = try entries("\(scratch.path)/tree", threads: 1)
+        let alone = try entries(place, threads: 1)
         for threads in [2, 8, 16] {
-            #expect(try entries("\(scratch.path)/tree", threads: threads) == alone)
+            #expect(try entries(place, threads: threads) == alone)
         }
         #expect(alone == alone.sorted { $0.path < $1.path })
     }
 
     /// Directories with more entries than are read at a time, with subdirectories in each part.
     @Test(arguments: [511, 512, 513, 4096, 4097, 9000]) func hugeDirectories(count: Int) throws {
-        let scratch = try TemporaryDirectory(inMemory: true)
         var inner: [(name: TreeName, node: TreeLiteral)] = []
         for number in 0..<count {
             let name = TreeName(stringLiteral: "n\(number)")
@@ -31,21 +36,20 @@ import Testing
             inner.append((name, number % 100 == 7 ? directory : leaf))
         }
         let tree: TreeLiteral = ["a": ["b": "c"], "z": ["b": "c"]]
-        try tree.build(at: "\(scratch.path)/tree")
+        try tree.build(at: place)
         for parent in ["tree/m", "tree/z/m"] {
             try TreeLiteral.directory(inner, mode: 0o755, modified: nil).build(
                 at: "\(scratch.path)/\(parent)")
         }
-        let alone = try entries("\(scratch.path)/tree", threads: 1)
+        let alone = try entries(place, threads: 1)
         #expect(alone.count == 4 + 2 * (1 + count + 2 * ((count + 92) / 100)))
         for threads in [2, 8] {
-            #expect(try entries("\(scratch.path)/tree", threads: threads) == alone)
+            #expect(try entries(place, threads: threads) == alone)
         }
     }
 
     /// More directories than may be open for reading ahead, at many levels.
     @Test(arguments: [0, 1, 7, 128]) func manyDirectoriesAtManyLevels(descriptors: Int) throws {
-        let scratch = try TemporaryDirectory(inMemory: true)
         var level: TreeLiteral = ["leaf": "leaf"]
         for _ in 0..<12 {
             let inner = level
@@ -54,15 +58,14 @@ import Testing
                 (0..<40).map { (TreeName(stringLiteral: "\($0)"), $0 == 17 ? inner : other) }, mode: 0o755,
                 modified: nil)
         }
-        try level.build(at: "\(scratch.path)/tree")
-        let found = try entries("\(scratch.path)/tree", threads: 3, descriptors: descriptors)
+        try level.build(at: place)
+        let found = try entries(place, threads: 3, descriptors: descriptors)
         #expect(found.count == 12 * 79 + 1)
-        #expect(found == (try entries("\(scratch.path)/tree", threads: 1)))
+        #expect(found == (try entries(place, threads: 1)))
     }
 
     /// Deeper than any path that the kernel accepts, with a subdirectory to read ahead at each level.
     @Test func deepTrees() throws {
-        let scratch = try TemporaryDirectory(inMemory: true)
         try DeepTree.make(at: scratch.path, depth: 3000)
         let alone = try entries(scratch.path, threads: 1)
         #expect(alone.count == 3001)
@@ -75,7 +78,6 @@ import Testing
 
     /// Entries with longer paths are left out, with everything below, whichever thread reads them.
     @Test func pathsHaveALimit() throws {
-        let scratch = try TemporaryDirectory(inMemory: true)
         let name = String(repeating: "n", count: 200)
         try DeepTree.make(at: scratch.path, depth: 60, name: name)
         // 40 names and as many separators have 8,040 bytes.
@@ -99,8 +101,7 @@ import Testing
 
     /// No thread reads an excluded directory, and the entries are the same.
     @Test(arguments: 0..<20 as Range<UInt64>) func filtersChangeNothing(seed: UInt64) throws {
-        let scratch = try TemporaryDirectory(inMemory: true)
-        var tree = try DiskTree("\(scratch.path)/tree", seed: seed)
+        var tree = try DiskTree(place, seed: seed)
         try tree.grow(200)
         for (directory, rules) in [("", "a.b\n"), ("/a", "b\n!c\n"), ("/b", "/A\n")]
         where FileManager.default.fileExists(atPath: "\(scratch.path)/tree\(directory)/.") {
@@ -110,17 +111,16 @@ import Testing
         filters.exclude(Array("~".utf8))
         let isValid = filters.setIgnoreFile(named: Array(".rules".utf8))
         #expect(isValid)
-        let alone = try exclusions("\(scratch.path)/tree", filters, threads: 1)
+        let alone = try exclusions(place, filters, threads: 1)
         #expect(alone.contains { $0.hasPrefix("-") } && alone.contains { $0.hasPrefix("+") })
         for threads in [2, 8] {
-            #expect(try exclusions("\(scratch.path)/tree", filters, threads: threads) == alone)
+            #expect(try exclusions(place, filters, threads: threads) == alone)
         }
     }
 
     /// Unchanged entries are given in any case, in order, and no change is an error.
     @Test(arguments: [1, 2, 8]) func treesThatChangeMeanwhile(threads: Int) throws {
-        let scratch = try TemporaryDirectory(inMemory: true)
-        let root = "\(scratch.path)/tree"
+        let root = place
         let stays: TreeLiteral = ["f": "stays", "s": ["f": "stays"]]
         for number in 0..<30 {
             let tree: TreeLiteral = ["moves": ["x": ["y": [:]]], "stays": stays]
@@ -157,14 +157,13 @@ import Testing
 
     /// An abandoned scan has no thread and no open directory.
     @Test(arguments: [1, 2, 8]) func anAbandonedScanLeavesNothing(threads: Int) throws {
-        let scratch = try TemporaryDirectory(inMemory: true)
         let inner: TreeLiteral = ["a": ["b": [:], "c": [:]], "d": [:]]
         let tree = TreeLiteral.directory(
             (0..<50).map { (TreeName(stringLiteral: "\($0)"), inner) }, mode: 0o755, modified: nil)
-        try tree.build(at: "\(scratch.path)/tree")
+        try tree.build(at: place)
         for steps in [0, 1, 2, 30, 100] {
             do {
-                let scan = try scan("\(scratch.path)/tree", threads)
+                let scan = try scan(place, threads)
                 for _ in 0..<steps { #expect(try scan.advance()) }
             }
             let descriptors = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")
@@ -177,9 +176,8 @@ import Testing
 
     /// Extended attributes are those of a scan by one thread.
     @Test func extendedAttributes() throws {
-        let scratch = try TemporaryDirectory(inMemory: true)
         let tree: TreeLiteral = ["a": ["f": "f"], "b": ["g": "g", "h": ["i": "i"]], "l": .symlink("a")]
-        try tree.build(at: "\(scratch.path)/tree")
+        try tree.build(at: place)
         // Without these, one thread reads them all.
         for number in 0..<50 { try (["d": [:]] as TreeLiteral).build(at: "\(scratch.path)/tree/\(number)") }
         let marks = ExtendedAttributes([.init(name: Array("user.mark".utf8), value: [1])])
@@ -190,10 +188,10 @@ import Testing
                 .setExtendedAttributes(marks, over: ExtendedAttributes())
         }
         let alone = try entries(
-            "\(scratch.path)/tree", threads: 1, extended: MirroredAttributes.all.extended)
+            place, threads: 1, extended: MirroredAttributes.all.extended)
         #expect(alone.count { !$0.extended.isEmpty } == 4)
         #expect(
-            try entries("\(scratch.path)/tree", threads: 8, extended: MirroredAttributes.all.extended)
+            try entries(place, threads: 8, extended: MirroredAttributes.all.extended)
                 == alone)
     }
 

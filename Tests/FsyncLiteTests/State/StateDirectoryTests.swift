@@ -49,17 +49,4 @@ struct StateDirectoryTests {
         try #require(chmod(path, (entry.contains(".") ? 0o600 : 0o700) | bit) == 0)
         expectRefusal(of: path, in: root, "chmod go-w")
     }
-
-    @Test(arguments: entries.dropFirst()) func entryOfAnotherKindIsRefused(entry: String) throws {
-        let (root, path) = try state(with: entry)
-        try FileManager.default.removeItem(atPath: path)
-        try #require(symlink("/", path) == 0)
-        expectRefusal(of: path, in: root, "move this away")
-    }
-
-    @Test func fileOfTwoNamesIsRefused() throws {
-        let (root, path) = try state(with: "/manifest.json")
-        try #require(link(path, "\(root.path)/other") == 0)
-        expectRefusal(of: path, in: root, "move this away")
-    }
 }

@@ -35,13 +35,9 @@ struct StateOriginTests {
         ]
         let state = try #require(
             try StateDirectory.found(of: root.directory(FileName("k"))), "there is no forged state")
-        var journal = Journal(
-            id: name.description, root: try root.status().identity, began: .now, objects: .init(objects),
-            operations: .init([.rename(7), .rename(OperationGraph.transaction)]), attributes: [])
-        let found = JournalObjects(journal, root: root, state: state)
-        for index in objects.indices where index > OperationGraph.state {
-            journal.objects[index].identity = try found.look(index).status.identity
-        }
+        let operations: [OperationGraph.Operation] = [.rename(7), .rename(OperationGraph.transaction)]
+        let journal = try Commit.prepare(
+            OperationGraph(.init(objects), operations, []), id: name.description, root: root, state: state)
         try journal.write(to: state)
         return (directory, "\(directory.path)/.fsync-lite/history/old", state)
     }

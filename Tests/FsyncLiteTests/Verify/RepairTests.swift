@@ -51,11 +51,6 @@ struct RepairTests {
         return try verification.repair(found)
     }
 
-    @Test func bothAreRepaired() throws {
-        #expect(try repair {}.allSatisfy(\.isRepaired))
-        #expect(try text("to/a") == "before" && text("from/b") == "other")
-    }
-
     /// The file that needs a repair: edited in secret, edited, replaced, or only its mode.
     @Test(arguments: ["secret", "edited", "replaced", "mode"], ["to/a", "from/b"])
     func whatHasChangedSinceIsNotOverwritten(how: String, name: String) throws {

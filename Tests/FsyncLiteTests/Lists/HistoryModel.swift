@@ -1,36 +1,28 @@
 import FileSystem
-import FsyncLite
+import TestSupport
+
+@testable import FsyncLite
 
 /// A model of a target's history, to judge the real one: a tree and the slots of its history in memory. It
 /// stores every list in full, and the number of each object. It does not know layers.
-package struct HistoryModel: Sendable {
-    package struct Entry: Hashable, Sendable {
-        package var isDirectory: Bool
-        package var number: UInt64
-        package var attributes: UInt16
-
-        package init(isDirectory: Bool, number: UInt64, attributes: UInt16 = 0) {
-            (self.isDirectory, self.number, self.attributes) = (isDirectory, number, attributes)
-        }
+struct HistoryModel: Sendable {
+    struct Entry: Hashable, Sendable {
+        var isDirectory: Bool
+        var number: UInt64
+        var attributes: UInt16
     }
 
-    package typealias List = [RelativePath: Entry]
+    typealias List = [RelativePath: Entry]
 
-    /// The place to which a run moved an object.
-    package enum Storage: Hashable, Sendable {
-        case slot(Int)
-        case inside(UInt64, FileName)
-    }
-
-    package struct Record: Sendable {
-        package let step: Int
+    struct Record: Sendable {
+        let step: Int
         /// The list that the step found.
-        package let found: List
+        let found: List
         /// The objects that the run moved into the history, by number.
-        package var stored: [UInt64: Storage] = [:]
+        var stored: [UInt64: StoredObject.Place] = [:]
     }
 
-    package enum Event: Sendable {
+    enum Event: Sendable {
         /// A run: the newest record is new. `before` is the list that the run before it left.
         case step(before: List)
         /// A record was removed.
@@ -60,19 +52,19 @@ package struct HistoryModel: Sendable {
     private var nextNumber: UInt64 = 1
     private var nextStep = 1
     /// The list that the last run left.
-    package private(set) var present: List = [:]
+    private(set) var present: List = [:]
     /// The newest first.
-    package private(set) var records: [Record] = []
+    private(set) var records: [Record] = []
     /// The objects that were removed or overwritten by hand.
-    package private(set) var destroyed: Set<UInt64> = []
+    private(set) var destroyed: Set<UInt64> = []
 
-    package init(seed: UInt64) {
+    init(seed: UInt64) {
         generator = SplitMix64(seed: seed)
         edit(6)
     }
 
     /// Makes a random event happen.
-    package mutating func advance() -> Event {
+    mutating func advance() -> Event {
         let kind = random(10)
         // The run finds changes by hand.
         if kind != 8, generator.oneIn(3) { edit(2) }
@@ -278,7 +270,7 @@ package struct HistoryModel: Sendable {
             for (name, id) in object(directory).entries.sorted(by: { $0.key < $1.key }) {
                 objects[directory]?.entries[name] = nil
                 slots[Slot(step: record.step, number: count)] = id
-                record.stored[object(id).number!] = .slot(count)
+                record.stored[object(id).number!] = .slot(RelativePath("0/\(count)")!)
                 count += 1
                 mention(below: id, listed, in: &record)
             }
@@ -312,15 +304,15 @@ package struct HistoryModel: Sendable {
     // MARK: Judging
 
     /// The number of the object at a path of the tree.
-    package func number(at path: RelativePath) -> UInt64? { id(at: path).flatMap { object($0).number } }
+    func number(at path: RelativePath) -> UInt64? { id(at: path).flatMap { object($0).number } }
 
     /// The number of an object in the history, below a slot.
-    package func number(inSlot number: Int, of step: Int, at path: RelativePath = .root) -> UInt64? {
+    func number(inSlot number: Int, of step: Int, at path: RelativePath = .root) -> UInt64? {
         id(at: path, below: slots[Slot(step: step, number: number)]).flatMap { object($0).number }
     }
 
     /// Removes all other objects from the slots. A directory remains if an object in it does.
-    package mutating func sweep(keeping numbers: Set<UInt64>) {
+    mutating func sweep(keeping numbers: Set<UInt64>) {
         func isKept(_ id: Int) -> Bool {
             for (name, child) in object(id).entries where !isKept(child) { objects[id]?.entries[name] = nil }
             return !object(id).entries.isEmpty || object(id).number.map { numbers.contains($0) } ?? false

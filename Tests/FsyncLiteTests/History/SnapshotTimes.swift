@@ -1,8 +1,0 @@
-import FsyncLite
-
-extension Timestamp {
-    /// nil for an empty text.
-    init?(text: String) {
-        self.init(iso8601: Array(text.utf8)[...])
-    }
-}
