@@ -114,7 +114,7 @@ class Bench:
         self.counts_calls = measure.can_count_calls()
         mounts = subprocess.check_output(["findmnt", "-n", "-o", "FSTYPE", "-T", scratch], text=True)
         self.kind = mounts.split()[-1]
-        self.tables, self.goals, self.notes, self.faults, self.plot = [], [], [], [], {}
+        self.tables, self.goals, self.notes, self.faults = [], [], [], []
         self._trees = {}
         # Called after each table, because there may not be enough time for a later one.
         self.tell: Callable[[], None] = lambda: None
