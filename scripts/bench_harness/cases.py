@@ -23,7 +23,7 @@ def sizes(bench: Bench) -> list[int]:
 
 
 def nothing_to_do(bench: Bench) -> None:
-    """nothing has changed; at five sizes, for the plot"""
+    """nothing has changed; at five sizes"""
     tables = {}
     for files in sizes(bench):
         tree = bench.generated(files)
@@ -34,9 +34,6 @@ def nothing_to_do(bench: Bench) -> None:
             tables[files], after = peers.no_op(bench, f"no-op, {files:,} files", contenders, tree)
         if files < bench.options.files:
             bench.remove(tree)
-    bench.plot = {
-        name: {files: table.find(name) for files, table in tables.items() if table.find(name)} for name in (OURS, RSYNC)
-    }
     most, tenth = tables[sizes(bench)[-1]], tables[sizes(bench)[2]]
     for table, bound, trusting in ((most, 0.29, 0.15), (after, 0.45, 0.30)):
         bench.share(table, RSYNC, bound)

@@ -1,6 +1,8 @@
-"""A chart of five jobs, from the tables that --markdown writes."""
+#!/usr/bin/env -S python3 -B
+"""Prints a chart of five jobs, from the tables that `scripts/bench --markdown` writes: chart.py TABLES"""
 
 import re
+import sys
 from xml.sax.saxutils import escape
 
 # The beginning of a table's title, the job, and the contenders in the chart.
@@ -64,3 +66,8 @@ def titled(markdown: str) -> dict[str, dict[str, float]]:
         if time:
             tables.setdefault(title, {})[cells[0]] = float(time[1]) / (1000 if time[2] == "ms" else 1)
     return tables
+
+
+if __name__ == "__main__":
+    with open(sys.argv[1]) as tables:
+        sys.stdout.write(chart(tables.read()))

@@ -9,7 +9,7 @@ from dataclasses import replace
 from bench_harness import comparison, measure, slow_disk
 from bench_harness.contest import Bench, Contender, Table, always
 from bench_harness.forest import Tree
-from bench_harness.peers import COPIES, MIRRORS, OURS, RSYNC, TRUSTING, Peer, expect_nothing_done
+from bench_harness.peers import COPIES, MIRRORS, OURS, RSYNC, TRUSTING, Peer, expect_nothing_done, renew
 from bench_harness.slow_disk import SlowDisk
 from harness.scratch import remove
 
@@ -54,7 +54,7 @@ def cold(bench: Bench) -> None:
             mirrors = [contender(MIRRORS[name], place) for name, place in places.items()]
             copies = [contender(peer, copy, reset=lambda _: remove(copy), check=compared) for peer in COPIES]
             young = [
-                replace(mirror, reset=lambda _: renew(root, mirrors[0].command(0))) if mirror.name != RSYNC else mirror
+                replace(mirror, reset=lambda _: renew(Tree(root), mirrors[:1])) if mirror.name != RSYNC else mirror
                 for mirror in mirrors
             ]
             for kind, waits in slow_disk.KINDS.items():
@@ -81,11 +81,6 @@ def racy_window() -> float:
         with open(f"/proc/sys/vm/{name}") as file:
             delay += int(file.read())
     return max(60, 2 * delay / 100)
-
-
-def renew(root: str, command: list[str]) -> None:
-    Tree(root).renew()
-    measure.run(command)
 
 
 @contextlib.contextmanager

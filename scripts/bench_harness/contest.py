@@ -16,7 +16,6 @@ from bench_harness import comparison, forest, measure
 from bench_harness.measure import Wrong
 from harness.disk import Disk, can_mount, needs
 from harness.scratch import remove
-from harness.trees import LINUX, unpack
 
 GIGABYTE = 1 << 30
 # A larger tree is looked at as a whole only after the last round; before that, what was changed in
@@ -114,7 +113,7 @@ class Bench:
         self.counts_calls = measure.can_count_calls()
         mounts = subprocess.check_output(["findmnt", "-n", "-o", "FSTYPE", "-T", scratch], text=True)
         self.kind = mounts.split()[-1]
-        self.tables, self.goals, self.notes, self.faults, self.plot = [], [], [], [], {}
+        self.tables, self.goals, self.notes, self.faults = [], [], [], []
         self._trees = {}
         # Called after each table, because there may not be enough time for a later one.
         self.tell: Callable[[], None] = lambda: None
@@ -139,10 +138,10 @@ class Bench:
     def real(self) -> forest.Tree:
         """The Linux source, or a generated tree if that is missing. Cases change it."""
         small = self.options.quick
-        if not small and os.path.exists(LINUX):
-            return self._tree("real", lambda root: unpack(LINUX, root))
+        if not small and os.path.exists(forest.LINUX):
+            return self._tree("real", forest.linux)
         if not small:
-            self.note(f"{LINUX} is not there (Debian's linux-source-6.1): a generated tree in its place")
+            self.note(f"{forest.LINUX} is not there (Debian's linux-source-6.1): a generated tree in its place")
         return self._tree("real", lambda root: forest.generated(root, 3_000 if small else 80_000, seed=2))
 
     def large_size(self) -> int:

@@ -5,6 +5,7 @@ import random
 import stat
 from collections import Counter
 
+from harness.command import run
 from harness.trees import entries
 
 FILES_PER_DIRECTORY, DIRECTORIES_PER_DIRECTORY = 20, 12
@@ -56,6 +57,15 @@ def _fill(directory: bytes, count: int, rng: random.Random) -> None:
 
 def _some_time(rng: random.Random) -> int:
     return rng.randrange(1_400_000_000, 1_700_000_000) * 10**9 + rng.randrange(10**9)
+
+
+# That of Debian's package linux-source-6.1.
+LINUX = "/usr/src/linux-source-6.1.tar.xz"
+
+
+def linux(root: str) -> None:
+    os.makedirs(root)
+    run(["tar", "-C", root, "--strip-components=1", "-xf", LINUX], check=True, seconds=3600)
 
 
 def large(root: str, count: int, size: int) -> "Tree":

@@ -2,13 +2,13 @@
 
 import os
 import subprocess
-import time
 from collections.abc import Callable
 
 from bench_harness import forest, measure
 from bench_harness.contest import Bench, Contender, Result, Table, always
 from bench_harness.peers import MANY
 from bench_harness.report import seconds
+from harness.command import wait_until
 from harness.scratch import remove
 
 OURS = "fsync-lite snapshot mount"
@@ -40,20 +40,14 @@ class Mount:
             stderr=subprocess.DEVNULL,
             env={**os.environ, **SECRET},
         )
-        self._wait(lambda: os.path.ismount(self.place))
+        if not wait_until(lambda: os.path.ismount(self.place), PATIENCE, self.process):
+            raise measure.Wrong(f"{self.name} did not begin")
 
     def end(self) -> None:
         if self.process:
             subprocess.run(["umount", self.place], check=True)
             self.process.wait(PATIENCE)
             self.process = None
-
-    def _wait(self, holds: Callable[[], bool]) -> None:
-        until = time.monotonic() + PATIENCE
-        while not holds():
-            if time.monotonic() > until or self.process.poll() is not None:
-                raise measure.Wrong(f"{self.name} did not begin")
-            time.sleep(0.01)
 
     @property
     def tree(self) -> str:

@@ -3,10 +3,9 @@
 import contextlib
 import os
 import subprocess
-import time
 from collections.abc import Iterator
 
-from harness.command import compiled
+from harness.command import compiled, wait_until
 from harness.disk import Disk, loop_device, system, unmount
 
 KINDS = {"flash": "0.1 ms a read", "rotating": "4 ms a seek"}
@@ -40,10 +39,7 @@ class SlowDisk(Disk):
         device = None
         try:
             shown = os.path.join(self.front, "disk")
-            for _ in range(500):
-                if os.path.exists(shown) or server.poll() is not None:
-                    break
-                time.sleep(0.01)
+            wait_until(lambda: os.path.exists(shown), 5, server)
             device = loop_device(shown, "--direct-io=on")
             system("mount", "-o", "noatime", device, self.mount_point)
             yield self.mount_point

@@ -5,7 +5,8 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 SCRIPTS = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
@@ -54,6 +55,16 @@ def run(command: Sequence[Any], *, seconds: float = 300, check: bool = False, **
         words = " ".join(os.fsdecode(word) for word in command)
         sys.exit(f"{words}: exit {outcome.code}\n{outcome.message}")
     return outcome
+
+
+def wait_until(holds: Callable[[], object], seconds: float, process: subprocess.Popen | None = None) -> bool:
+    """Waits until something holds. False if it does not in time, or if the process has ended before."""
+    end = time.monotonic() + seconds
+    while not holds():
+        if time.monotonic() > end or process and process.poll() is not None:
+            return False
+        time.sleep(0.002)
+    return True
 
 
 def built(*options: str) -> str:

@@ -2,7 +2,6 @@
 
 import contextlib
 import os
-import time
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -66,10 +65,7 @@ class Line:
 
 
 def _numbers(path: str, seconds: float) -> list[int]:
-    end = time.monotonic() + seconds
-    while not os.path.exists(path):
-        if time.monotonic() > end:
-            raise TimeoutError(f"the far end does not end: {path}")
-        time.sleep(0.002)
+    if not command.wait_until(lambda: os.path.exists(path), seconds):
+        raise TimeoutError(f"the far end does not end: {path}")
     with open(path) as file:
         return [int(word) for word in file.read().split()]

@@ -5,10 +5,9 @@ import os
 import shutil
 import socket
 import subprocess
-import time
 from collections.abc import Iterator
 
-from harness.command import run
+from harness.command import run, wait_until
 
 NEEDS = "ssh, sshd and ssh-keygen (openssh-client, openssh-server)"
 
@@ -56,7 +55,8 @@ def secure_shell(folder: str) -> Iterator[str]:
     # It starts itself again for each connection, by its whole path.
     process = subprocess.Popen([shutil.which("sshd"), "-D", "-f", server])
     try:
-        await_port(port, process)
+        if not wait_until(lambda: answers(port), 5, process):
+            raise TimeoutError("sshd does not answer")
         yield client
     finally:
         process.terminate()
@@ -64,12 +64,8 @@ def secure_shell(folder: str) -> Iterator[str]:
         shutil.rmtree(place)
 
 
-def await_port(port: int, server: subprocess.Popen) -> None:
-    for last in [False] * 500 + [True]:
-        try:
-            socket.create_connection(("127.0.0.1", port)).close()
-            return
-        except ConnectionRefusedError:
-            if last or server.poll() is not None:
-                raise
-            time.sleep(0.01)
+def answers(port: int) -> bool:
+    with contextlib.suppress(ConnectionRefusedError):
+        socket.create_connection(("127.0.0.1", port)).close()
+        return True
+    return False

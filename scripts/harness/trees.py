@@ -5,8 +5,6 @@ import stat
 from collections.abc import Callable, Collection, Iterable, Iterator
 from typing import Any, NamedTuple
 
-from harness import command
-
 # The tool's own names at the root of a target. It never mirrors them from a source.
 RESERVED = b".fsync-lite"
 
@@ -82,15 +80,6 @@ def make(root: str, tree: dict[str, Any], when: int = 1_700_000_000) -> None:
             write(path, node)
         os.utime(path, ns=(when * 10**9, when * 10**9 + len(name)), follow_symlinks=False)
     os.utime(root, ns=(when * 10**9, when * 10**9))
-
-
-# That of Debian's package linux-source-6.1.
-LINUX = "/usr/src/linux-source-6.1.tar.xz"
-
-
-def unpack(archive: str, root: str) -> None:
-    os.makedirs(root)
-    command.run(["tar", "-C", root, "--strip-components=1", "-xf", archive], check=True, seconds=3600)
 
 
 def write(path: str | bytes, content: bytes) -> None:

@@ -56,7 +56,6 @@ class Mutant:
     edits: list[Edit] = field(default_factory=list)
     # The classes of scripts/crash that may notice it.
     classes: list[str] = field(default_factory=list)
-    equivalent: str = ""
 
 
 def read_list() -> list[Mutant]:
@@ -73,8 +72,6 @@ def read_list() -> list[Mutant]:
             elif text.startswith("=>"):
                 mutants[-1].edits.append(Edit("\n".join(code), text[2:].strip()))
                 code = []
-            elif text.startswith("= "):
-                mutants[-1].equivalent = text[2:]
             elif text.startswith("crash: "):
                 mutants[-1].classes = text.split()[1:]
             else:
