@@ -28,15 +28,9 @@ extension Target {
     /// The versions of the selected entries in all snapshots, by path, the newest first. Also the error if older
     /// snapshots cannot be read.
     ///
-    /// - Throws: `SyncError`, as `snapshots()`, and `pending` if a run replaces the tree meanwhile.
+    /// - Throws: `SyncError`, as `snapshots()`.
     package func find(_ selection: EntrySelection) throws -> (found: [Finding], damage: SyncError?) {
-        let history = try history()
-        let version = try history.state.manifestVersion()
-        let found = Result { try find(selection, in: history) }
-        guard try history.state.manifestVersion() == version else {
-            throw SyncError.changedMeanwhile(path)
-        }
-        return try found.get()
+        try atOneMoment { _, _ in try find(selection, in: history()) }
     }
 
     private func find(
@@ -66,7 +60,12 @@ extension Target {
     package func life(
         of selection: EntrySelection
     ) throws -> (steps: [(snapshot: Snapshot, actions: [Action])], damage: SyncError?) {
-        let history = try history()
+        try atOneMoment { _, _ in try life(of: selection, in: history()) }
+    }
+
+    private func life(
+        of selection: EntrySelection, in history: History
+    ) throws -> (steps: [(snapshot: Snapshot, actions: [Action])], damage: SyncError?) {
         var damage = history.damage
         let lists = try TargetLists(history)
         var names: Set<RelativePath> = []

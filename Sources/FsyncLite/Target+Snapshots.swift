@@ -29,9 +29,10 @@ extension Target {
         let (undoable, next) = (steps.count, history.steps.firstIndex(where: \.header.isJoined))
         if next == nil, let damage = history.damage { throw damage }
         guard undoable > 0 || next != nil else {
+            let isOff = try rules(RetentionOptions(), history.state).policy.isOff
             throw SyncError(
                 .inputMissing, path: path,
-                "there is nothing to undo, because keep_last 0 turns the history off")
+                "there is nothing to undo, because \(isOff ? "keep_last 0 turns the history off" : "the history has no older tree")")
         }
         let possible =
             undoable == 0
@@ -174,7 +175,12 @@ extension Target {
     public func verifyHistory(
         part: Verification.Part = .all, monitor: any Monitor = SilentMonitor()
     ) throws -> HistoryCheck {
-        let history = try history()
+        try atOneMoment(orIf: \.faults.isEmpty) { _, _ in try check(history(), part, monitor) }
+    }
+
+    private func check(
+        _ history: History, _ part: Verification.Part, _ monitor: any Monitor
+    ) throws -> HistoryCheck {
         let snapshots = try history.snapshots()
         guard let directory = try TargetRoot(path).directory else { return HistoryCheck() }
         var (faults, lost) = ([(String, RelativePath?, SyncError)](), [(String, RelativePath)]())
@@ -259,17 +265,10 @@ extension Target {
     }
 
     func history() throws -> History {
-        var attempt = 0
-        while true {
-            let (root, state) = try open()
+        // A run may change the records while they are read.
+        try atOneMoment(orIf: { $0.damage == nil }) { _, state in
             if try state.hasInterruptedCommit() { throw SyncError.pendingCommit(name) }
-            let history = try History(state)
-            attempt += 1
-            // A run may have changed the records while they were read.
-            guard history.damage != nil, attempt < 5, try root.isLocked() else {
-                return history
-            }
-            _ = Semaphore().wait(atMost: .milliseconds(20))
+            return try History(state)
         }
     }
 

@@ -52,21 +52,29 @@ public struct Target: Sendable {
     /// - Throws: `SyncError`: `inputMissing` without a target, `refused` for a state that is not ours,
     ///   `invalidDocument` for a damaged manifest or history.
     public func status() throws -> Status {
-        // A concurrent run may write. Manifest and history are read again until they are of one moment.
-        for attempt in 1... {
+        try atOneMoment { root, state in try status(of: state, root) }
+    }
+
+    /// Reads what a run may be writing, again until it is of one moment.
+    ///
+    /// - Parameter isSure: whether a value is right although a run wrote meanwhile.
+    /// - Throws: `SyncError` with code `locked` if runs follow one another.
+    func atOneMoment<Value>(
+        orIf isSure: (Value) -> Bool = { _ in false }, _ read: (TargetRoot, StateDirectory) throws -> Value
+    ) throws -> Value {
+        for _ in 0..<5 {
             let (root, state) = try open()
-            let before = try state.manifestVersion()
-            let result = Result { try status(of: state, root) }
-            let isOfOneMoment = try state.manifestVersion() == before
-            if attempt < 5, !isOfOneMoment || (try? result.get()) == nil { continue }
-            guard isOfOneMoment else { break }
-            return try result.get()
+            let before = try state.version()
+            let result = Result { try read(root, state) }
+            if case .success(let value) = result, isSure(value) { return value }
+            if try state.version() == before, try !state.isCommitting() { return try result.get() }
+            _ = Semaphore().wait(atMost: .milliseconds(20))
         }
-        throw SyncError(.pending, path: path, "it is being written to; ask again")
+        throw SyncError.beingWritten(path)
     }
 
     private func status(of state: StateDirectory, _ root: TargetRoot) throws -> Status {
-        var status = Status(isPending: try state.hasJournal(), history: [])
+        var status = Status(isPending: try state.hasInterruptedCommit(), history: [])
         status.activity = try root.activity()
         status.fileSystem = root.capabilities
         status.lastRun = try state.lastRun()

@@ -241,7 +241,8 @@ package struct Difference: Sendable {
         var match = Match(source: source, target: departure.file, base: departure.base)
         match.isMislinked = !linkIndex.admit(
             source.status.paired(by: policy, source.object), departure.file.status, at: departure.file.path,
-            as: departure.base)
+            as: departure.base,
+            mayBeCounterpart: !policy.pairsByNumber || departure.file.object == source.object)
         match.compare(by: policy)
         match.causes.formUnion(causes)
         changes.append(.match(match))

@@ -12,10 +12,13 @@ package struct HardLinkIndex: Sendable {
 
     /// Adds a name of the source's file and the target's file of that name.
     ///
-    /// - Parameter base: the manifest's entry, from which the counterpart gets its attributes, digest and number.
+    /// - Parameters:
+    ///   - base: the manifest's entry, from which the counterpart gets its attributes, digest and number.
+    ///   - mayBeCounterpart: false for another object at the path of the recorded one.
     /// - Returns: false if that file is not the counterpart of the source's file, or not only of it.
     package mutating func admit(
-        _ source: FileStatus, _ target: FileStatus, at path: RelativePath, as base: BaseEntry?
+        _ source: FileStatus, _ target: FileStatus, at path: RelativePath, as base: BaseEntry?,
+        mayBeCounterpart: Bool = true
     ) -> Bool {
         guard source.type != .directory, source.type == target.type, source.links > 1 || target.links > 1
         else { return true }
@@ -23,7 +26,7 @@ package struct HardLinkIndex: Sendable {
         if source.links > 1 {
             if let counterpart = targets[file] {
                 guard counterpart.status.inode == target.inode else { return false }
-            } else if sources[target.inode] == nil {
+            } else if sources[target.inode] == nil, mayBeCounterpart {
                 targets[file] = File(
                     path: path, status: target, destination: [],
                     extended: base?.extended ?? ExtendedAttributes(), omitted: base?.omitted ?? [],

@@ -235,7 +235,10 @@ package struct TreeMerge {
             return
         }
         let isLinkedAlike = linkIndex.admit(
-            source.status.paired(by: policy, source.object), target.status, at: source.path, as: base)
+            source.status.paired(by: policy, source.object), target.status, at: source.path, as: base,
+            // A file that somebody edited is not the one of an older list.
+            mayBeCounterpart: !policy.pairsByNumber
+                || base.map { policy.object(of: target.status, $0) == source.object } ?? false)
         if isLinkedAlike, let base, isAsRecorded(source.status, target.status, base.known),
             !isBelowUnsettled(source.path),
             !policy.knowsExtended

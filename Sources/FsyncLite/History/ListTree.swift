@@ -44,6 +44,8 @@ package struct ListTree: Sendable {
     private var places: Places
     /// Entries of the tree that its filters exclude, and that return or remain.
     private(set) var uncovered: Set<RelativePath> = []
+    /// The directories of uncovered entries that return from the history.
+    private var returning: Set<RelativePath> = []
     /// Names of objects in the tree that are excluded now.
     private(set) var leftOutNames: [RelativePath: UInt64] = [:]
     /// Uncovered entries of the present list that the tree covers, by their present paths.
@@ -53,13 +55,15 @@ package struct ListTree: Sendable {
 
     /// - Parameters:
     ///   - index: of the list; 0 for the present one.
+    ///   - directory: the root of the target.
     ///   - paths: the wanted paths, with all entries below them; all paths if empty.
     ///   - isInPlace: the target itself returns to the list; otherwise another directory becomes a copy.
     ///   - copiesDisplaced: objects that return from the history in place are copied, not moved.
     ///   - withoutUnchanged: most entries at the same path in the present list are left out of both.
     /// - Throws: `SyncError` with code `inputMissing` for a wanted path that the list lacks.
     init(
-        _ lists: TargetLists, _ index: Int, paths: [RelativePath] = [], isInPlace: Bool,
+        _ lists: TargetLists, _ index: Int, in directory: Directory, paths: [RelativePath] = [],
+        isInPlace: Bool,
         copiesDisplaced: Bool = false, withoutUnchanged: Bool = false
     ) throws {
         let layers = try lists.layers(to: index)
@@ -69,7 +73,8 @@ package struct ListTree: Sendable {
         scope = Scope(paths, withoutRest: !isInPlace, copiesDisplaced: copiesDisplaced)
         root = paths.isEmpty || !isInPlace ? isInPlace && index == 0 ? nil : header.rootEntry : nil
         let own = try ListStream(layer, over: lists.present).own
-        var builder = Builder(scope, layers.places, layer, own, try lists.storage())
+        var builder = Builder(
+            scope, layers.places, layer, own, try lists.storage(), tree: PathResolver(directory))
         let present = try lists.present()
         var part = withoutUnchanged || !isInPlace && !paths.isEmpty ? Part(of: present, layer, scope) : nil
         try builder.look(at: present, taking: &part)
@@ -77,13 +82,10 @@ package struct ListTree: Sendable {
         var changed: PackedList<ListTreeCoding>
         repeat {
             (changed, uncovered) = (PackedList(), [])
-            let returning = try builder.ancestorsOfReturning()
+            returning = try builder.ancestorsOfReturning()
             for case let entry? in own.lazy.map(\.entry) {
                 guard let entry = try builder.entry(entry, returning) else { continue }
-                if entry.isUncovered {
-                    guard try isInPlace || builder.isNamed(entry) else { continue }
-                    uncovered.insert(entry.file.path)
-                }
+                if entry.isUncovered { uncovered.insert(entry.file.path) }
                 changed.append(entry)
             }
         } while try builder.findAssumed(in: lists.present)
@@ -146,7 +148,8 @@ package struct ListTree: Sendable {
     func entries() throws -> some EntryStream {
         try ListTreeEntries(
             ListStream(layer, over: lists.present), changed,
-            rest: scope.withoutRest || scope.paths.isEmpty ? nil : lists.present(), scope)
+            rest: scope.withoutRest || scope.paths.isEmpty ? nil : lists.present(), scope,
+            made: scope.withoutRest ? returning : [])
     }
 
     /// The same, and frees their memory as soon as they were read. They can be taken once.
@@ -162,9 +165,8 @@ package struct ListTree: Sendable {
     }
 
     /// Files whose object was replaced by another of the same size and modification time, which may have other content.
-    ///
-    /// - Parameter written: when the manifest was written. A later object is a copy, as in a copied target.
-    func replaced(written: FileTime?, in root: Directory) throws -> Set<RelativePath> {
+    /// The change time is no evidence: a removal from the history moves that of a file with several names.
+    func replaced(_ edits: EditDetection, in root: Directory) throws -> Set<RelativePath> {
         var there: [RelativePath: [RelativePath]] = [:]
         for index in changed.indices where !changed.location(at: index).isInState {
             there[changed.location(at: index), default: []].append(changed.path(at: index))
@@ -178,10 +180,10 @@ package struct ListTree: Sendable {
             paths.removeAll { !scope.contains($0) }
             guard !paths.isEmpty,
                 // The copy of the file reports such errors.
-                let status = try? resolver.status(of: present.path), status.inode != present.targetInode,
+                let status = try? resolver.status(of: present.path),
+                edits.isReplaced(status, since: present.base),
                 status.equals(present.status, in: .content)
             else { continue }
-            if let written, let made = status.created, made > written { continue }
             replaced.formUnion(paths)
         }
         return replaced
@@ -221,6 +223,7 @@ package struct ListTree: Sendable {
         private let directories: [RelativePath: [RelativePath]]
         private let own: PackedList<ListLineCoding>
         private let storage: PathResolver?
+        private let tree: PathResolver
         /// The objects of entries that the present list does not have at their path, and the directories in the history
         /// that contain them. In order, also those of covered entries.
         private let wanted: [UInt64]
@@ -239,14 +242,15 @@ package struct ListTree: Sendable {
         /// The objects that the present list has at these paths; nil until the search for them.
         private var assumedObjects: [RelativePath: UInt64]?
 
-        /// - Parameter storage: resolves paths below the history.
+        /// - Parameters:
+        ///   - storage: resolves paths below the history.
+        ///   - tree: resolves paths of the target.
         init(
             _ scope: Scope, _ places: Places, _ layer: ListLayer, _ own: PackedList<ListLineCoding>,
-            _ storage: PathResolver?
+            _ storage: PathResolver?, tree: PathResolver
         ) {
-            (self.scope, self.places, self.layer, self.own, self.storage) = (
-                scope, places, layer, own, storage
-            )
+            (self.scope, self.places, self.layer, self.own) = (scope, places, layer, own)
+            (self.storage, self.tree) = (storage, tree)
             directories = layer.movedDirectories
             var (wanted, covered) = ([UInt64](), [UInt64]())
             for case let entry? in own.indices.lazy.map(own.beginning) {
@@ -291,7 +295,9 @@ package struct ListTree: Sendable {
                     uncovered[path] = object
                     if rests(path, object, manifest.status.type) { resting.insert(path) }
                 }
-                if scope.above.contains(path), manifest.status.type == .directory {
+                if scope.above.contains(path), manifest.status.type == .directory,
+                    !manifest.marks.contains(.uncovered)
+                {
                     presentAbove.insert(path)
                 }
                 if try part?.take(manifest, isWanted: isWanted) == false { part = nil }
@@ -328,7 +334,12 @@ package struct ListTree: Sendable {
             if names.contains(path) { return path }
             // A resting name remains, so its object is at no other path. An uncovered entry returns only from the
             // history.
-            if !entry.isUncovered, let name = names.first(where: { !resting.contains($0) }) { return name }
+            if !entry.isUncovered, let name = names.first(where: { !resting.contains($0) }),
+                // The history has the file too if it has displaced one of its names.
+                try !places.hasStored(entry.object) || isThere(entry.file, at: name)
+            {
+                return name
+            }
             let place = places.place(
                 of: entry.object, near: &neighbour, present: { $0 == entry.object ? nil : present[$0]?.first }
             )
@@ -342,6 +353,11 @@ package struct ListTree: Sendable {
                 return .history.appending(path)
             case .history, nil: return names.first ?? .lost
             }
+        }
+
+        /// Whether the target has an entry at its present path, as far as size and time show.
+        private func isThere(_ file: File, at path: RelativePath) throws -> Bool {
+            try tree.status(of: path)?.equals(file.status, in: file.isFile ? .content : .type) ?? false
         }
 
         /// The directories of uncovered entries that return from the history.
@@ -380,18 +396,6 @@ package struct ListTree: Sendable {
             file = file.with(status)
             return Entry(file: file, location: location, isUncovered: entry.isUncovered)
         }
-
-        /// In a copy, an uncovered entry is wanted only if a wanted path names it, or one above or below it.
-        mutating func isNamed(_ entry: Entry) throws -> Bool {
-            let path = entry.file.path
-            for wanted in scope.paths where path == wanted || path.isBelow(wanted) || wanted.isBelow(path) {
-                guard let entry = own.index(of: wanted).flatMap({ own[$0].entry }), entry.isUncovered else {
-                    continue
-                }
-                if try location(of: entry).isInState { return true }
-            }
-            return false
-        }
     }
 }
 
@@ -429,6 +433,8 @@ private final class ListTreeEntries: EntryStream {
     private let changed: PackedList<ListTreeCoding>
     private let rest: ManifestReader?
     private let scope: ListTree.Scope
+    /// Directories of a copy that are made although they are uncovered.
+    private let made: Set<RelativePath>
     private var entries: MergeJoin<ListStream<ManifestReader>, PathsOf>
     private var nextChanged = 0
     /// The entry, if it is not the present list's; else nil.
@@ -437,9 +443,9 @@ private final class ListTreeEntries: EntryStream {
 
     init(
         _ list: ListStream<ManifestReader>, _ changed: PackedList<ListTreeCoding>, rest: ManifestReader?,
-        _ scope: ListTree.Scope
+        _ scope: ListTree.Scope, made: Set<RelativePath>
     ) {
-        (self.list, self.changed, self.rest, self.scope) = (list, changed, rest, scope)
+        (self.list, self.changed, self.rest, self.scope, self.made) = (list, changed, rest, scope, made)
         entries = MergeJoin(list, PathsOf(rest))
     }
 
@@ -463,7 +469,9 @@ private final class ListTreeEntries: EntryStream {
             let path = entries.path
             let isWanted = scope.contains(path)
             // A wanted path needs the directories above it.
-            let isInTheWay = scope.above.contains(path) && rest?.status.type != .directory
+            let isInTheWay =
+                scope.above.contains(path)
+                && (rest?.status.type != .directory || rest?.marks.contains(.uncovered) ?? false)
             isOfList = entries.side != .right && (isWanted || entries.side == .left || isInTheWay)
             entry = nil
             if isOfList {
@@ -477,7 +485,7 @@ private final class ListTreeEntries: EntryStream {
                     return true
                 }
                 guard isWanted || scope.withoutRest && scope.above.contains(path),
-                    !list.marks.contains(.uncovered)
+                    !list.marks.contains(.uncovered) || made.contains(path)
                 else { continue }
                 return true
             }

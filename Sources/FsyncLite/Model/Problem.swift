@@ -129,6 +129,11 @@ extension SyncError {
         SyncError(.pending, path: target, "another run has changed it meanwhile; run the command again")
     }
 
+    /// A reader would see parts of two trees.
+    static func beingWritten(_ target: [UInt8]) -> SyncError {
+        SyncError(.locked, path: target, "another fsync-lite is writing to this target; ask again")
+    }
+
     private static let untrusted =
         "any user may have written this journal, because its file system does not store owners"
 

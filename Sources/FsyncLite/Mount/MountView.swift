@@ -12,20 +12,6 @@ struct MountSource: Sendable {
 
 /// A target at one moment: its snapshots under the names that the mount shows, and their lists once they are looked into.
 final class MountView: Sendable {
-    /// It differs after each run that changed the target. To prune can change records alone.
-    struct Version: Hashable, Sendable {
-        private let manifest: StateDirectory.ManifestVersion?
-        private let history: FileTime?
-        private let records: [FileTime?]
-
-        init(_ state: StateDirectory) throws {
-            manifest = try state.manifestVersion()
-            let directory = try state.history()
-            history = try directory?.status().changed
-            records = try state.transactions().map { try directory?.status(of: $0)?.changed }
-        }
-    }
-
     struct Shown: Sendable {
         let slot: UInt64
         let index: Int
@@ -42,7 +28,7 @@ final class MountView: Sendable {
         let places: Places
     }
 
-    let version: Version
+    let version: StateDirectory.Version
     /// When it was made.
     let made = FileTime.now
     let root: Directory
@@ -76,7 +62,7 @@ final class MountView: Sendable {
         guard let directory = root.directory, let file = try state.open(.manifest) else {
             throw try state.noManifest(target.path)
         }
-        version = try Version(state)
+        version = try state.version()
         let (announced, path) = (AnnouncedFile(file), state.path(of: .manifest))
         (self.root, self.state, manifest) = (directory, state, announced)
         let again = try calling("open", path) { () throws(Errno) in try announced.descriptor.reopened() }
@@ -127,7 +113,7 @@ final class MountView: Sendable {
             }
         }
         (self.names, self.ids) = (names, ids)
-        guard try Version(state) == version, try !state.hasJournal() else {
+        guard try state.version() == version, try !state.hasJournal() else {
             throw SyncError.changedMeanwhile(target.path)
         }
     }

@@ -64,7 +64,7 @@ final class MountedTarget: Sendable {
             do {
                 // In this order: a commit writes the manifest before it ends.
                 let isPending = try seen.state.hasJournal()
-                let isSame = try MountView.Version(seen.state) == seen.version
+                let isSame = try seen.state.version() == seen.version
                 guard !isSame || isUnreadable && !isPending else {
                     if !isPending { state.goingSince = nil }
                     return isPending ? .going : .none

@@ -30,21 +30,19 @@ extension CopiedSnapshot {
     /// A snapshot of a target on this machine.
     init(of restoration: Restoration) throws {
         let found = try FoundSnapshot(of: restoration)
-        let tree = try ListTree(found.lists, found.index, paths: restoration.paths, isInPlace: false)
+        let tree = try ListTree(
+            found.lists, found.index, in: found.directory, paths: restoration.paths, isInPlace: false)
         var header = found.header(of: tree)
         let attributes = found.attributes(with: header)
         header.rootEntry = tree.root
-        let written = try found.state.status(of: .manifest)?.modified
-        // In a copy of a target, inodes show nothing.
-        let isCopy = found.holder.isCopy(of: found.header)
         self.init(
             id: found.id, header: header, attributes: attributes, paths: restoration.paths,
             notes: found.notes(on: tree, within: restoration.paths),
             contents: found.contents(tree),
             entries: { try tree.entries() }
-        ) { [directory = found.directory] in
-            let replaced = isCopy ? [] : try tree.replaced(written: written, in: directory)
-            return try Faults(of: tree, replaced: replaced, in: directory)
+        ) { [directory = found.directory, present = found.header] in
+            let edits = try EditDetection(in: directory, present)
+            return try Faults(of: tree, replaced: tree.replaced(edits, in: directory), in: directory)
         }
     }
 }

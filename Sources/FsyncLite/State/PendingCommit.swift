@@ -27,15 +27,20 @@ extension StateDirectory {
         return forward || backward
     }
 
-    /// The same for a reader: while a run commits, which is a moment, it waits for the end.
+    /// Whether a run is in its commit.
+    func isCommitting() throws -> Bool { try hasJournal() && !directory.lockHolders().isEmpty }
+
+    /// Whether there is an unfinished commit of a run that is gone: while a run commits, which is a moment, it waits for the end.
+    ///
+    /// - Throws: `SyncError` with code `locked` if the run needs more than two seconds.
     func hasInterruptedCommit() throws -> Bool {
         for _ in 0..<100 {
             guard try hasJournal() else { return false }
-            // The run may have ended since.
-            guard try !directory.lockHolders().isEmpty else { break }
+            // The run may have ended since, and another one may have begun.
+            if try !isCommitting(), try hasJournal(), try !isCommitting() { return true }
             _ = Semaphore().wait(atMost: .milliseconds(20))
         }
-        return try hasJournal()
+        throw SyncError.beingWritten(directory.path)
     }
 
     /// Root must not follow a journal that any user may have written.

@@ -210,6 +210,21 @@ package struct StateDirectory: Sendable {
         fileprivate let changed: FileTime
     }
 
+    /// Identifies the manifest and the history. It differs after each run that changed the target. To prune can change
+    /// records alone.
+    struct Version: Hashable, Sendable {
+        fileprivate let manifest: ManifestVersion?
+        fileprivate let history: FileTime?
+        fileprivate let records: [FileTime?]
+    }
+
+    func version() throws -> Version {
+        let (manifest, history) = (try manifestVersion(), try history())
+        return Version(
+            manifest: manifest, history: try history?.status().changed,
+            records: try transactions().map { try history?.status(of: $0)?.changed })
+    }
+
     /// The temporary file that becomes the manifest.
     func newManifest() throws -> PendingFile { try PendingFile(StateEntry.manifest.name, in: directory) }
 
