@@ -32,7 +32,8 @@ extension Target {
             let isOff = try rules(RetentionOptions(), history.state).policy.isOff
             throw SyncError(
                 .inputMissing, path: path,
-                "there is nothing to undo, because \(isOff ? "keep_last 0 turns the history off" : "the history has no older tree")")
+                "there is nothing to undo, because \(isOff ? "keep_last 0 turns the history off" : "the history has no older tree")"
+            )
         }
         let possible =
             undoable == 0

@@ -67,6 +67,8 @@ public struct Target: Sendable {
             let before = try state.version()
             let result = Result { try read(root, state) }
             if case .success(let value) = result, isSure(value) { return value }
+            // That wait was long enough.
+            if case .failure(let error as SyncError) = result, error.code == .locked { throw error }
             if try state.version() == before, try !state.isCommitting() { return try result.get() }
             _ = Semaphore().wait(atMost: .milliseconds(20))
         }

@@ -85,7 +85,13 @@ package struct ListTree: Sendable {
             returning = try builder.ancestorsOfReturning()
             for case let entry? in own.lazy.map(\.entry) {
                 guard let entry = try builder.entry(entry, returning) else { continue }
-                if entry.isUncovered { uncovered.insert(entry.file.path) }
+                if entry.isUncovered {
+                    // In a copy, those that a run displaced, and their directories.
+                    guard isInPlace || entry.location.isInState || returning.contains(entry.file.path) else {
+                        continue
+                    }
+                    uncovered.insert(entry.file.path)
+                }
                 changed.append(entry)
             }
         } while try builder.findAssumed(in: lists.present)
@@ -336,7 +342,7 @@ package struct ListTree: Sendable {
             // history.
             if !entry.isUncovered, let name = names.first(where: { !resting.contains($0) }),
                 // The history has the file too if it has displaced one of its names.
-                try !places.hasStored(entry.object) || isThere(entry.file, at: name)
+                try !places.hasStored(entry.object) || tree.has(entry.file, at: name)
             {
                 return name
             }
@@ -349,15 +355,10 @@ package struct ListTree: Sendable {
                 let isReplaced = assumedObjects?[path].map { $0 != entry.object } ?? false
                 return isReplaced ? names.first ?? .lost : path
             // An object with names in the tree may have left its slot again.
-            case .history(let path)? where try names.isEmpty || storage?.status(of: path) != nil:
+            case .history(let path)? where try names.isEmpty || storage?.has(entry.file, at: path) ?? false:
                 return .history.appending(path)
             case .history, nil: return names.first ?? .lost
             }
-        }
-
-        /// Whether the target has an entry at its present path, as far as size and time show.
-        private func isThere(_ file: File, at path: RelativePath) throws -> Bool {
-            try tree.status(of: path)?.equals(file.status, in: file.isFile ? .content : .type) ?? false
         }
 
         /// The directories of uncovered entries that return from the history.
@@ -396,6 +397,13 @@ package struct ListTree: Sendable {
             file = file.with(status)
             return Entry(file: file, location: location, isUncovered: entry.isUncovered)
         }
+    }
+}
+
+extension PathResolver {
+    /// Whether a file is there unchanged, as far as size and time show, or another object of its type.
+    fileprivate func has(_ file: File, at path: RelativePath) throws -> Bool {
+        try status(of: path)?.equals(file.status, in: file.isFile ? .content : .type) ?? false
     }
 }
 

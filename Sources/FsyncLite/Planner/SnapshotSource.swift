@@ -42,7 +42,8 @@ struct SnapshotSource: PlanSource {
         let exchanges = restoration.exchanges ?? header.exchanged
         copiesDisplaced = exchanges && !root.isSubvolume
         tree = try ListTree(
-            lists, index, in: found.directory, paths: restoration.paths, isInPlace: true, copiesDisplaced: copiesDisplaced,
+            lists, index, in: found.directory, paths: restoration.paths, isInPlace: true,
+            copiesDisplaced: copiesDisplaced,
             withoutUnchanged: trustsManifest)
         earlier = found.header(of: tree)
         // An undo skips runs that only found changes made by hand.

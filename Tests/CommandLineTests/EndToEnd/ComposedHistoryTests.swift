@@ -328,6 +328,36 @@ struct ComposedHistoryTests {
         #expect(try scene.run("snapshot", "restore", "target", snapshot, "--to", "again").code == 0)
     }
 
+    /// A file of several names: one is replaced in the source and so displaced, the other is removed from the target.
+    @Test func aFileReturnsFromTheHistoryIfItsOtherNameIsGone() throws {
+        let scene = try MirrorScene(["a": "one"])
+        try scene.link("source/b", to: "source/a")
+        try scene.mirror()
+        try scene.remove("source/a")
+        try scene.build(["a": "two"], at: "source")
+        try scene.mirror()
+        try scene.remove("target/b")
+        try scene.run("snapshot", "restore", "target", "latest~1", "a", "--to", "copy").expect(0)
+        #expect(try scene.text("copy/a") == "one")
+        try scene.run("undo", "target").expect(3, says: "b: it was removed from the target since")
+        #expect(try scene.text("target/a") == "one")
+    }
+
+    /// A new file, of the same size and time, has replaced a file of the target. A copy has its content.
+    @Test func aCopyNamesAFileThatANewOneHasReplaced() throws {
+        let scene = try MirrorScene(["a": "one", "other": "x"])
+        try scene.setTime(TreeTime(2000, 0), of: "source/a")
+        try scene.mirror()
+        try scene.append("y", to: "source/other")
+        try scene.mirror()
+        try scene.build(["new": "HAN"], at: "target")
+        try scene.setTime(TreeTime(2000, 0), of: "target/new")
+        try scene.remove("target/a")
+        try scene.move("target/new", to: "target/a")
+        let restore = ["snapshot", "restore", "target", "latest~1", "--to", "copy"]
+        try scene.run(restore).expect(3, says: "a: another file has replaced it")
+    }
+
     /// A name in the target shares its file with one in the history. It is overwritten, and its time
     /// restored. As the digests show, the next run copies the old content again.
     @Test(arguments: [false, true])

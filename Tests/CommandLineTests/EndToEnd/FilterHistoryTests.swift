@@ -187,6 +187,51 @@ struct FilterHistoryTests {
         #expect(try AttributeSnapshot(scene.path("copy")).entries.values.count { $0.group != nil } == 2)
     }
 
+    /// Somebody replaces one name of a file while it is excluded. The other name is still the file of then.
+    @Test(arguments: [["undo", "target"], ["snapshot", "restore", "target", "latest~1", "--in-place"]])
+    func aReplacedNameIsNotTheFileOfTheOthers(words: [String]) throws {
+        let scene = try MirrorScene(["d": ["a": "one"], "x": "x"])
+        try scene.link("source/d/b", to: "source/d/a")
+        try scene.mirror()
+        try scene.remove("target/d/a")
+        try scene.build(["a": "HAND"], at: "target/d")
+        try scene.append("x", to: "source/x")
+        try scene.apply("--exclude", "d/").expect(0)
+        try scene.run(words).expect(3, says: "d/a: it was changed while it was excluded")
+        #expect(try scene.text("target/d/a") == "HAND")
+        #expect(try scene.text("target/d/b") == "one")
+        #expect(try scene.text("target/x") == "x")
+    }
+
+    /// A snapshot lists excluded entries that a later run moved into the history. A copy of it has them.
+    @Test func aCopyHasExcludedEntriesThatARunTook() throws {
+        let scene = try MirrorScene(["d": ["f": "1"], "e": ["f": "2", "g": "3"], "k": "k"]).mirrored()
+        try scene.apply("--exclude", "/d", "--exclude", "/e").expect(0)
+        try scene.remove("source/e/f")
+        try scene.apply("--exclude", "/d", "--exclude", "/e/g", "--delete-excluded").expect(0)
+        #expect(!scene.exists("target/d"))
+        try scene.run("snapshot", "find", "target", "f").expect(0)
+        try scene.run("snapshot", "restore", "target", "latest~1", "--to", "copy").expect(0)
+        #expect(try scene.text("copy/d/f") == "1")
+        #expect(try scene.text("copy/e/f") == "2")
+        #expect(try scene.text("copy/k") == "k")
+        try scene.run("snapshot", "restore", "target", "latest~1", "e/f", "--to", "path").expect(0)
+        #expect(try scene.text("path/e/f") == "2")
+    }
+
+    /// Only a file returns, and its directory is excluded now.
+    @Test func aPathReturnsIntoAnExcludedDirectory() throws {
+        let scene = try MirrorScene(["d": ["f": "1", "g": "g"], "k": "k"]).mirrored()
+        try scene.append("2", to: "source/d/f")
+        try scene.mirror()
+        try scene.apply("--exclude", "d/").expect(0)
+        try scene.run("snapshot", "restore", "target", "latest~2", "d/f", "--in-place").expect(0)
+        #expect(try scene.text("target/d/f") == "1")
+        #expect(try scene.text("target/d/g") == "g")
+        try scene.run("undo", "target").expect(0)
+        #expect(try scene.text("target/d/f") == "12")
+    }
+
     /// A directory moves with an excluded one, whose place another directory takes.
     @Test func leftOutContentIsNotDisplacedWhereItsDirectoryIsMovedTo() throws {
         let scene = try MirrorScene(["a": ["in": ["left": "1", "x": "2"]]]).mirrored()

@@ -462,6 +462,10 @@ struct UndoTests {
         try scene.setMode(0o600, of: "target/.fsync-lite/settings.json")
         #expect(try scene.apply().code == 0)
         try scene.run("undo", "target").expect(66, says: "keep_last 0 turns the history off")
+        try scene.remove("target/.fsync-lite/settings.json")
+        try scene.mirror()
+        try scene.remove("target/.fsync-lite/history")
+        try scene.run("undo", "target").expect(66, says: "the history has no older tree")
     }
 
     // MARK: Several steps
