@@ -117,7 +117,9 @@ extension Target {
     ) -> Bool {
         let above = Set(names.lazy.flatMap(\.ancestors)).union(names)
         return step.lines.values.contains { line in
-            [line.path, line.below].contains { path in
+            // An entry that is gone from the present tree may have been below this path.
+            if names.isEmpty, line.entry == nil { return true }
+            return [line.path, line.below].contains { path in
                 guard let path else { return false }
                 let isDirectory = line.entry?.file.isDirectory ?? true
                 return above.contains(path) || path.isBelow(anyOf: names)

@@ -41,13 +41,16 @@ package struct WayOut: Hashable, Sendable {
         case target
         /// The path of an entry of the target.
         case inTarget([UInt8])
-        /// The target, by its name in commands of fsync-lite.
-        case targetName
+        /// The target, by its name in commands of fsync-lite; else this path.
+        case targetName(else: [UInt8])
         /// The target's path with a suffix, and the path of its state after an exchange.
         case besideTarget([UInt8])
         case stateBesideTarget
         /// The mount point of the target's file system.
         case mountPoint
+
+        /// The same for a command that has a target.
+        static let targetName = Word.targetName(else: [])
 
         package init(stringLiteral text: String) { self = .text(Array(text.utf8)) }
     }

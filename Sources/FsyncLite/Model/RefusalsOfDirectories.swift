@@ -236,7 +236,7 @@ extension Refusal {
     static func unmarkedState(_ reason: String, of root: [UInt8]) -> Refusal {
         Refusal(
             .unmarkedState, "\(reason). If it is yours: fsync-lite recover --claim \(escapedText(root))",
-            .first("fsync-lite", "recover", "--claim", .targetName))
+            .first("fsync-lite", "recover", "--claim", .targetName(else: root)))
     }
 
     /// For a client, whose key may not claim a state.

@@ -69,7 +69,7 @@ struct NextCommand {
             switch word {
             case .text(let bytes): Shell.word(bytes)
             case .target: Shell.word(target ?? [])
-            case .targetName: Shell.word(shownTarget ?? [])
+            case .targetName(let path): Shell.word(shownTarget ?? path)
             case .inTarget(let path): Shell.word((LocalFile(bytes: target ?? []) + path).bytes)
             case .besideTarget(let end): Shell.word((target ?? []) + end)
             case .stateBesideTarget: Shell.word(NextCommand.state(beside: target ?? []))

@@ -42,7 +42,9 @@ struct MirroredStateTests {
     ) throws {
         let before = try TreeSnapshot(scene.path(target))
         for words in Self.commands(on: target) {
-            try scene.run(words).expect(4, says: "recover --claim", sourceLocation: sourceLocation)
+            try scene.run(words).expect(
+                4, says: "recover --claim", "next: fsync-lite recover --claim \(target)",
+                sourceLocation: sourceLocation)
         }
         #expect(
             try TreeSnapshot(scene.path(target)).differences(from: before) == [],

@@ -20,6 +20,16 @@ struct SnapshotSearchTests {
         return scene
     }
 
+    /// A directory is removed by hand from both sides. No run removed its file, but one made it.
+    @Test func logHasAFileThatIsGoneFromTheTree() throws {
+        let scene = try MirrorScene(["d": ["f": "f"], "x": "x"]).mirrored()
+        for side in ["source", "target"] { try scene.remove("\(side)/d") }
+        try scene.append("x", to: "source/x")
+        try scene.mirror()
+        let log = try scene.run("snapshot", "log", "target", "f").expect(0)
+        #expect(log.output.contains("+ d/f"))
+    }
+
     @Test func findTellsWhichSnapshotsHoldEachVersion() throws {
         let scene = try scene()
         let ids = try scene.snapshots()
