@@ -86,7 +86,7 @@ package struct ListTree: Sendable {
             for case let entry? in own.lazy.map(\.entry) {
                 guard let entry = try builder.entry(entry, returning) else { continue }
                 if entry.isUncovered {
-                    // In a copy, those that a run displaced, and their directories.
+                    // In a copy, those that a run moved into the history, and their directories.
                     guard isInPlace || entry.location.isInState || returning.contains(entry.file.path) else {
                         continue
                     }
@@ -172,7 +172,7 @@ package struct ListTree: Sendable {
 
     /// Files whose object was replaced by another of the same size and modification time, which may have other content.
     /// The change time is no evidence: a removal from the history moves that of a file with several names.
-    func replaced(_ edits: EditDetection, in root: Directory) throws -> Set<RelativePath> {
+    func replaced(in root: Directory) throws -> Set<RelativePath> {
         var there: [RelativePath: [RelativePath]] = [:]
         for index in changed.indices where !changed.location(at: index).isInState {
             there[changed.location(at: index), default: []].append(changed.path(at: index))
@@ -186,8 +186,7 @@ package struct ListTree: Sendable {
             paths.removeAll { !scope.contains($0) }
             guard !paths.isEmpty,
                 // The copy of the file reports such errors.
-                let status = try? resolver.status(of: present.path),
-                edits.isReplaced(status, since: present.base),
+                let status = try? resolver.status(of: present.path), status.inode != present.targetInode,
                 status.equals(present.status, in: .content)
             else { continue }
             replaced.formUnion(paths)
@@ -341,7 +340,7 @@ package struct ListTree: Sendable {
             // A resting name remains, so its object is at no other path. An uncovered entry returns only from the
             // history.
             if !entry.isUncovered, let name = names.first(where: { !resting.contains($0) }),
-                // The history has the file too if it has displaced one of its names.
+                // If a run moved one of its names into the history, the file is there too.
                 try !places.hasStored(entry.object) || tree.has(entry.file, at: name)
             {
                 return name

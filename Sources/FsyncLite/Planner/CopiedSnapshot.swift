@@ -35,14 +35,17 @@ extension CopiedSnapshot {
         var header = found.header(of: tree)
         let attributes = found.attributes(with: header)
         header.rootEntry = tree.root
+        // In a copy of a target, inodes show nothing.
+        let knowsInodes =
+            try !found.holder.isCopy(of: found.header) && FileSystemInfo(of: found.directory).keepsIdentity
         self.init(
             id: found.id, header: header, attributes: attributes, paths: restoration.paths,
             notes: found.notes(on: tree, within: restoration.paths),
             contents: found.contents(tree),
             entries: { try tree.entries() }
-        ) { [directory = found.directory, present = found.header] in
-            let edits = try EditDetection(in: directory, present)
-            return try Faults(of: tree, replaced: tree.replaced(edits, in: directory), in: directory)
+        ) { [directory = found.directory] in
+            let replaced = knowsInodes ? try tree.replaced(in: directory) : []
+            return try Faults(of: tree, replaced: replaced, in: directory)
         }
     }
 }

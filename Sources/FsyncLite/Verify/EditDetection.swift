@@ -42,11 +42,6 @@ struct EditDetection: Sendable {
         }
     }
 
-    /// Whether another file has the place of the recorded one in a target; false if that is unknown.
-    func isReplaced(_ file: FileStatus, since recorded: BaseStatus) -> Bool {
-        records[[]] == .ofTarget && recorded.targetInode != file.inode
-    }
-
     /// Whether a file has changed since it was recorded; false if that is unknown.
     func isEdited(_ file: FileStatus, at path: RelativePath, since recorded: BaseStatus) -> Bool {
         switch records[[]] ?? records[path.firstComponent] {
@@ -57,7 +52,7 @@ struct EditDetection: Sendable {
         case .ofTarget:
             // After a recovery, no span shows which change times the commit moved.
             let isKnown = recorded.targetChanged != nil || policy.commitSpans?.spans.isEmpty == false
-            return isReplaced(file, since: recorded)
+            return recorded.targetInode != file.inode
                 || isKnown && !policy.hasKnownTime(file, recorded.targetChanged)
         }
     }
