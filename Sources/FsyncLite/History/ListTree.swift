@@ -44,6 +44,8 @@ package struct ListTree: Sendable {
     private var places: Places
     /// Entries of the tree that its filters exclude, and that return or remain.
     private(set) var uncovered: Set<RelativePath> = []
+    /// Uncovered entries in the history that a copy does not get, because no wanted path names them.
+    private(set) var unnamed: Set<RelativePath> = []
     /// The directories of uncovered entries that return from the history.
     private var returning: Set<RelativePath> = []
     /// Names of objects in the tree that are excluded now.
@@ -81,13 +83,13 @@ package struct ListTree: Sendable {
         self.lists.excerpt = part?.excerpt
         var changed: PackedList<ListTreeCoding>
         repeat {
-            (changed, uncovered) = (PackedList(), [])
+            (changed, uncovered, unnamed) = (PackedList(), [], [])
             returning = try builder.ancestorsOfReturning()
             for case let entry? in own.lazy.map(\.entry) {
                 guard let entry = try builder.entry(entry, returning) else { continue }
                 if entry.isUncovered {
-                    // In a copy, those that a run moved into the history, and their directories.
-                    guard isInPlace || entry.location.isInState || returning.contains(entry.file.path) else {
+                    guard try isInPlace || builder.isNamed(entry) else {
+                        if entry.location.isInState { unnamed.insert(entry.file.path) }
                         continue
                     }
                     uncovered.insert(entry.file.path)
@@ -155,7 +157,7 @@ package struct ListTree: Sendable {
         try ListTreeEntries(
             ListStream(layer, over: lists.present), changed,
             rest: scope.withoutRest || scope.paths.isEmpty ? nil : lists.present(), scope,
-            made: scope.withoutRest ? returning : [])
+            made: scope.withoutRest && !scope.paths.isEmpty ? returning : [])
     }
 
     /// The same, and frees their memory as soon as they were read. They can be taken once.
@@ -339,25 +341,36 @@ package struct ListTree: Sendable {
             if names.contains(path) { return path }
             // A resting name remains, so its object is at no other path. An uncovered entry returns only from the
             // history.
-            if !entry.isUncovered, let name = names.first(where: { !resting.contains($0) }),
-                // If a run moved one of its names into the history, the file is there too.
-                try !places.hasStored(entry.object) || tree.has(entry.file, at: name)
-            {
-                return name
+            if !entry.isUncovered, let name = names.first(where: { !resting.contains($0) }) {
+                return try slot(of: entry, insteadOf: name) ?? name
             }
-            let place = places.place(
-                of: entry.object, near: &neighbour, present: { $0 == entry.object ? nil : present[$0]?.first }
-            )
-            switch place {
+            switch place(of: entry.object) {
             case .tree(let path)?:
                 assumed.insert(path)
                 let isReplaced = assumedObjects?[path].map { $0 != entry.object } ?? false
                 return isReplaced ? names.first ?? .lost : path
             // An object with names in the tree may have left its slot again.
-            case .history(let path)? where try names.isEmpty || storage?.has(entry.file, at: path) ?? false:
+            case .history(let path)? where try names.isEmpty || storage?.status(of: path) != nil:
                 return .history.appending(path)
             case .history, nil: return names.first ?? .lost
             }
+        }
+
+        /// The place of an object that is not at its own path in the present list.
+        private mutating func place(of object: UInt64) -> Places.Place? {
+            places.place(
+                of: object, near: &neighbour, present: { $0 == object ? nil : present[$0]?.first })
+        }
+
+        /// If a run moved a name of a file into the history, the file may only be there, because somebody edited or
+        /// removed its other name since.
+        private mutating func slot(of entry: ListEntry, insteadOf name: RelativePath) throws -> RelativePath?
+        {
+            guard entry.file.isFile, places.hasStored(entry.object), try !tree.has(entry.file, at: name),
+                case .history(let path)? = place(of: entry.object),
+                try storage?.has(entry.file, at: path) ?? false
+            else { return nil }
+            return .history.appending(path)
         }
 
         /// The directories of uncovered entries that return from the history.
@@ -396,13 +409,25 @@ package struct ListTree: Sendable {
             file = file.with(status)
             return Entry(file: file, location: location, isUncovered: entry.isUncovered)
         }
+
+        /// In a copy, an uncovered entry is wanted only if a wanted path names it, or one above or below it.
+        mutating func isNamed(_ entry: Entry) throws -> Bool {
+            let path = entry.file.path
+            for wanted in scope.paths where path == wanted || path.isBelow(wanted) || wanted.isBelow(path) {
+                guard let entry = own.index(of: wanted).flatMap({ own[$0].entry }), entry.isUncovered else {
+                    continue
+                }
+                if try location(of: entry).isInState { return true }
+            }
+            return false
+        }
     }
 }
 
 extension PathResolver {
-    /// Whether a file is there unchanged, as far as size and time show, or another object of its type.
+    /// Whether a file is there unchanged, as far as size and time show.
     fileprivate func has(_ file: File, at path: RelativePath) throws -> Bool {
-        try status(of: path)?.equals(file.status, in: file.isFile ? .content : .type) ?? false
+        try status(of: path)?.equals(file.status, in: .content) ?? false
     }
 }
 

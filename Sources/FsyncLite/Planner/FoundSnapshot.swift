@@ -69,6 +69,7 @@ struct FoundSnapshot {
     /// entries as it found them.
     func notes(on tree: ListTree, within paths: [RelativePath]) -> [String] {
         guard index > 0 else { return [] }
+        let unnamed = tree.unnamed.filter { paths.isEmpty || $0.isWithin(paths) }
         let changed = tree.hand.lines.values.filter { line in
             // No run made it. It is in the tree if the next run moved it into the history.
             guard let entry = line.entry else { return tree.isChanged(line.path) }
@@ -77,6 +78,8 @@ struct FoundSnapshot {
         return FoundSnapshot.note(
             "changed in the target after this snapshot was made, and restored with that change",
             Set(changed.filter { paths.isEmpty || $0.isWithin(paths) }))
+            + FoundSnapshot.note(
+                "excluded when this snapshot was made, and restored only if you name them", unnamed)
     }
 
     static func note(_ what: String, _ paths: Set<RelativePath>) -> [String] {
