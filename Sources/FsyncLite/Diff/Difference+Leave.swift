@@ -20,7 +20,12 @@ extension Difference {
         let remaining = missing.filter { changes.index(of: .deleted, at: $0) != nil }
             .filter { moves.newPath(of: $0.parent) == $0.parent }
         if !remaining.isEmpty {
-            changes.remove(.deleted) { $1.path(at: $0).isWithin(remaining) }
+            // A directory in them may move away.
+            let moving = changes.targetPaths { $0.isRenamed && $0.targetIsDirectory }
+            changes.remove(.deleted) { index, changes in
+                let path = changes.path(at: index)
+                return path.isWithin(remaining) && !path.isBelow(anyOf: moving)
+            }
         }
         changes.updateMatches(where: { omitted.contains($1.path(at: $0)) }) { $0.keepTarget() }
     }

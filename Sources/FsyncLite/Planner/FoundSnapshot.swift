@@ -69,7 +69,9 @@ struct FoundSnapshot {
     /// entries as it found them.
     func notes(on tree: ListTree, within paths: [RelativePath]) -> [String] {
         guard index > 0 else { return [] }
-        let unnamed = tree.unnamed.filter { paths.isEmpty || $0.isWithin(paths) }
+        let unnamed = tree.unnamed.filter {
+            !$0.isBelow(anyOf: tree.unnamed) && (paths.isEmpty || $0.isWithin(paths))
+        }
         let changed = tree.hand.lines.values.filter { line in
             // No run made it. It is in the tree if the next run moved it into the history.
             guard let entry = line.entry else { return tree.isChanged(line.path) }
