@@ -362,8 +362,8 @@ package struct ListTree: Sendable {
                 of: object, near: &neighbour, present: { $0 == object ? nil : present[$0]?.first })
         }
 
-        /// If a run moved a name of a file into the history, the file may only be there, because somebody edited or
-        /// removed its other name since.
+        /// The place of a file in the history, if a run moved one of its names there and somebody edited or removed
+        /// the other one. Otherwise nil.
         private mutating func slot(of entry: ListEntry, insteadOf name: RelativePath) throws -> RelativePath?
         {
             guard entry.file.isFile, places.hasStored(entry.object), try !tree.has(entry.file, at: name),

@@ -213,7 +213,7 @@ struct FilterHistoryTests {
         #expect(!scene.exists("target/d"))
         try scene.run("snapshot", "find", "target", "f").expect(0)
         try scene.run("snapshot", "restore", "target", "latest~1", "--to", "copy").expect(
-            0, says: "restored only if you name them: d and 1 more")
+            0, says: "restored only if you name them: d and 2 more")
         #expect(try scene.names(in: "copy") == ["k"])
         try scene.run("snapshot", "restore", "target", "latest~1", "e/f", "--to", "path").expect(0)
         #expect(try scene.text("path/e/f") == "2")
