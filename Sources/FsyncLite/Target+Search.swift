@@ -30,7 +30,7 @@ extension Target {
     ///
     /// - Throws: `SyncError`, as `snapshots()`.
     package func find(_ selection: EntrySelection) throws -> (found: [Finding], damage: SyncError?) {
-        try atOneMoment { _, _ in try find(selection, in: history()) }
+        try atOneMoment { try find(selection, in: history(of: $1)) }
     }
 
     private func find(
@@ -60,7 +60,7 @@ extension Target {
     package func life(
         of selection: EntrySelection
     ) throws -> (steps: [(snapshot: Snapshot, actions: [Action])], damage: SyncError?) {
-        try atOneMoment { _, _ in try life(of: selection, in: history()) }
+        try atOneMoment { try life(of: selection, in: history(of: $1)) }
     }
 
     private func life(

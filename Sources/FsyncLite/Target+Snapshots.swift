@@ -176,7 +176,7 @@ extension Target {
     public func verifyHistory(
         part: Verification.Part = .all, monitor: any Monitor = SilentMonitor()
     ) throws -> HistoryCheck {
-        try atOneMoment(orIf: \.faults.isEmpty) { _, _ in try check(history(), part, monitor) }
+        try atOneMoment(orIf: \.faults.isEmpty) { try check(history(of: $1), part, monitor) }
     }
 
     private func check(
@@ -266,11 +266,13 @@ extension Target {
     }
 
     func history() throws -> History {
-        // A run may change the records while they are read.
-        try atOneMoment(orIf: { $0.damage == nil }) { _, state in
-            if try state.hasInterruptedCommit() { throw SyncError.pendingCommit(name) }
-            return try History(state)
-        }
+        try atOneMoment(orIf: { $0.damage == nil }) { _, state in try history(of: state) }
+    }
+
+    /// The same as it is now. A run may change the records while they are read.
+    func history(of state: StateDirectory) throws -> History {
+        if try state.hasInterruptedCommit() { throw SyncError.pendingCommit(name) }
+        return try History(state)
     }
 
     /// Runs `body` with the lock, after finishing an interrupted commit.

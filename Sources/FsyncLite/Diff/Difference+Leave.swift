@@ -21,7 +21,7 @@ extension Difference {
             .filter { moves.newPath(of: $0.parent) == $0.parent }
         if !remaining.isEmpty {
             // A directory in them may move away.
-            let moving = changes.targetPaths { $0.isRenamed && $0.targetIsDirectory }
+            let moving = movingDirectories
             changes.remove(.deleted) { index, changes in
                 let path = changes.path(at: index)
                 return path.isWithin(remaining) && !path.isBelow(anyOf: moving)

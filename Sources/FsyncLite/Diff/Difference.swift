@@ -200,9 +200,12 @@ package struct Difference: Sendable {
         }
     }
 
+    /// The present paths of directories that get another path.
+    var movingDirectories: Set<RelativePath> { changes.targetPaths { $0.isRenamed && $0.isDirectory } }
+
     /// These directories and their ancestors, up to one that moves, because its content moves with it.
     func withAllAbove(_ paths: some Sequence<RelativePath>) -> Set<RelativePath> {
-        let moving = changes.targetPaths { $0.isRenamed && $0.isDirectory }
+        let moving = movingDirectories
         var directories: Set<RelativePath> = []
         for path in paths {
             var above: RelativePath? = path

@@ -75,8 +75,7 @@ package struct ListTree: Sendable {
         scope = Scope(paths, withoutRest: !isInPlace, copiesDisplaced: copiesDisplaced)
         root = paths.isEmpty || !isInPlace ? isInPlace && index == 0 ? nil : header.rootEntry : nil
         let own = try ListStream(layer, over: lists.present).own
-        var builder = Builder(
-            scope, layers.places, layer, own, try lists.storage(), tree: PathResolver(directory))
+        var builder = Builder(scope, layers.places, layer, own, PathResolver(directory))
         let present = try lists.present()
         var part = withoutUnchanged || !isInPlace && !paths.isEmpty ? Part(of: present, layer, scope) : nil
         try builder.look(at: present, taking: &part)
@@ -229,8 +228,8 @@ package struct ListTree: Sendable {
         private let layer: ListLayer
         private let directories: [RelativePath: [RelativePath]]
         private let own: PackedList<ListLineCoding>
-        private let storage: PathResolver?
-        private let tree: PathResolver
+        /// Of the target, also of paths below its history.
+        private let resolver: PathResolver
         /// The objects of entries that the present list does not have at their path, and the directories in the history
         /// that contain them. In order, also those of covered entries.
         private let wanted: [UInt64]
@@ -249,15 +248,13 @@ package struct ListTree: Sendable {
         /// The objects that the present list has at these paths; nil until the search for them.
         private var assumedObjects: [RelativePath: UInt64]?
 
-        /// - Parameters:
-        ///   - storage: resolves paths below the history.
-        ///   - tree: resolves paths of the target.
         init(
             _ scope: Scope, _ places: Places, _ layer: ListLayer, _ own: PackedList<ListLineCoding>,
-            _ storage: PathResolver?, tree: PathResolver
+            _ resolver: PathResolver
         ) {
-            (self.scope, self.places, self.layer, self.own) = (scope, places, layer, own)
-            (self.storage, self.tree) = (storage, tree)
+            (self.scope, self.places, self.layer, self.own, self.resolver) = (
+                scope, places, layer, own, resolver
+            )
             directories = layer.movedDirectories
             var (wanted, covered) = ([UInt64](), [UInt64]())
             for case let entry? in own.indices.lazy.map(own.beginning) {
@@ -350,7 +347,8 @@ package struct ListTree: Sendable {
                 let isReplaced = assumedObjects?[path].map { $0 != entry.object } ?? false
                 return isReplaced ? names.first ?? .lost : path
             // An object with names in the tree may have left its slot again.
-            case .history(let path)? where try names.isEmpty || storage?.status(of: path) != nil:
+            case .history(let path)?
+            where try names.isEmpty || resolver.status(of: .history.appending(path)) != nil:
                 return .history.appending(path)
             case .history, nil: return names.first ?? .lost
             }
@@ -366,9 +364,11 @@ package struct ListTree: Sendable {
         /// the other one. Otherwise nil.
         private mutating func slot(of entry: ListEntry, insteadOf name: RelativePath) throws -> RelativePath?
         {
-            guard entry.file.isFile, places.hasStored(entry.object), try !tree.has(entry.file, at: name),
+            let status = entry.file.status
+            guard entry.file.isFile, places.hasStored(entry.object),
+                try !resolver.hasContent(of: status, at: name),
                 case .history(let path)? = place(of: entry.object),
-                try storage?.has(entry.file, at: path) ?? false
+                try resolver.hasContent(of: status, at: .history.appending(path))
             else { return nil }
             return .history.appending(path)
         }
@@ -421,13 +421,6 @@ package struct ListTree: Sendable {
             }
             return false
         }
-    }
-}
-
-extension PathResolver {
-    /// Whether a file is there unchanged, as far as size and time show.
-    fileprivate func has(_ file: File, at path: RelativePath) throws -> Bool {
-        try status(of: path)?.equals(file.status, in: .content) ?? false
     }
 }
 

@@ -240,9 +240,6 @@ struct TargetLists {
         return try history.state.manifest(of: history.state.path(of: .manifest), withUncovered: true)
     }
 
-    /// Resolves paths below the history; nil if there is none.
-    func storage() throws -> PathResolver? { try history.state.history().map { PathResolver($0) } }
-
     /// The changes that turn one list into another one.
     ///
     /// - Parameter roots: the roots of the two lists, if they are known.

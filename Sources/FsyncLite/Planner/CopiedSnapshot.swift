@@ -57,7 +57,7 @@ extension CopiedSnapshot.Faults {
         while try entries.advance() {
             guard entries.status.type == .file || entries.omitted.contains(.purged) else { continue }
             let path = entries.path
-            if try present.status(of: tree.location(of: path))?.equals(entries.status, in: .content) != true {
+            if try !present.hasContent(of: entries.status, at: tree.location(of: path)) {
                 lost.append(tree.problem(ofLost: path))
             } else if replaced.contains(path), entries.digest == nil {
                 // If a file has a digest, the stage finds that.

@@ -67,4 +67,9 @@ package final class PathResolver {
             return nil
         }
     }
+
+    /// Whether an entry has this content, as far as size and time show.
+    func hasContent(of wanted: FileStatus, at path: RelativePath) throws(SystemError) -> Bool {
+        try status(of: path)?.equals(wanted, in: .content) ?? false
+    }
 }
