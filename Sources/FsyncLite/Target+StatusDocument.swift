@@ -113,10 +113,8 @@ extension Target.Status {
             throw fault("its answer is not a status: \(error.message)")
         }
         if document.format == "fsync-lite-error", let message = document.message {
-            let known: [SyncError.Code] = [.inputMissing, .pending, .refused, .invalidDocument, .usage]
             throw SyncError(
-                known.first { $0.rawValue == document.code } ?? .failed, path: endpoint.bytes,
-                singleLine(message))
+                .init(received: document.code ?? ""), path: endpoint.bytes, singleLine(message))
         }
         func time(_ text: String?) throws -> Timestamp? {
             guard let text else { return nil }

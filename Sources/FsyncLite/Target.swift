@@ -47,20 +47,23 @@ public struct Target: Sendable {
         public var bytesStored: ByteCount
     }
 
-    /// Reads the state. Takes no lock and writes no file.
+    /// Reads the state. Takes no lock and writes no file. During a commit, the state is that of before.
     ///
     /// - Throws: `SyncError`: `inputMissing` without a target, `refused` for a state that is not ours,
     ///   `invalidDocument` for a damaged manifest or history.
     public func status() throws -> Status {
-        try atOneMoment { root, state in try status(of: state, root) }
+        try atOneMoment(besideCommit: true) { root, state in try status(of: state, root) }
     }
 
     /// Reads what a run may be writing, again until it is of one moment.
     ///
-    /// - Parameter isSure: whether a value is right although a run wrote meanwhile.
+    /// - Parameters:
+    ///   - besideCommit: a value that is read while a run commits is right.
+    ///   - isSure: whether a value is right although a run wrote meanwhile.
     /// - Throws: `SyncError` with code `locked` if runs follow one another.
     func atOneMoment<Value>(
-        orIf isSure: (Value) -> Bool = { _ in false }, _ read: (TargetRoot, StateDirectory) throws -> Value
+        besideCommit: Bool = false, orIf isSure: (Value) -> Bool = { _ in false },
+        _ read: (TargetRoot, StateDirectory) throws -> Value
     ) throws -> Value {
         for _ in 0..<5 {
             let (root, state) = try open()
@@ -69,14 +72,14 @@ public struct Target: Sendable {
             if case .success(let value) = result, isSure(value) { return value }
             // That wait was long enough.
             if case .failure(let error as SyncError) = result, error.code == .locked { throw error }
-            if try state.version() == before, try !state.isCommitting() { return try result.get() }
+            if try state.version() == before, try besideCommit || !state.isCommitting() { return try result.get() }
             _ = Semaphore().wait(atMost: .milliseconds(20))
         }
         throw SyncError.beingWritten(path)
     }
 
     private func status(of state: StateDirectory, _ root: TargetRoot) throws -> Status {
-        var status = Status(isPending: try state.hasInterruptedCommit(), history: [])
+        var status = Status(isPending: try state.hasInterruptedCommit(waits: false), history: [])
         status.activity = try root.activity()
         status.fileSystem = root.capabilities
         status.lastRun = try state.lastRun()

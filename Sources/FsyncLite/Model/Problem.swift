@@ -121,6 +121,14 @@ extension SyncError.Code {
     public static let noMatch = SyncError.Code(rawValue: "no_match")
     /// A signal or a cancellation ended the run.
     public static let interrupted = SyncError.Code(rawValue: "interrupted")
+
+    /// A code that another machine reports; `failed` for one that only this machine can report, and for an unknown one.
+    init(received code: String) {
+        let known: [SyncError.Code] = [
+            .inputMissing, .pending, .refused, .locked, .invalidDocument, .usage, .noMatch,
+        ]
+        self = known.first { $0.rawValue == code } ?? .failed
+    }
 }
 
 extension SyncError {

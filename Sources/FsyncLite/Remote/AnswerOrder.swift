@@ -86,10 +86,7 @@ struct AnswerOrder {
     }
 
     private func failure(_ reader: inout FrameReader) throws(WireError) -> SyncError {
-        let code = try reader.text()
-        let known: [SyncError.Code] = [
-            .inputMissing, .pending, .refused, .failed, .locked, .invalidDocument, .usage, .noMatch,
-        ]
+        let code = SyncError.Code(received: try reader.text())
         let kind = Guard(rawValue: try reader.text())
         // Another snapshot that has the path.
         let snapshot = try reader.bytes(upTo: 255)
@@ -97,10 +94,9 @@ struct AnswerOrder {
         let message = singleLine(try reader.text())
         try reader.end()
         // Here the message names the path in the tree.
-        let isOfTree = path.isEmpty && (kind == .notInSnapshot || code == SyncError.Code.noMatch.rawValue)
+        let isOfTree = path.isEmpty && (kind == .notInSnapshot || code == .noMatch)
         var error = SyncError(
-            known.first { $0.rawValue == code } ?? .failed,
-            path: isOfTree ? nil : path.isEmpty ? endpoint.bytes : endpoint.location(of: path), message)
+            code, path: isOfTree ? nil : path.isEmpty ? endpoint.bytes : endpoint.location(of: path), message)
         error.details = kind.map {
             Refusal($0, message, snapshot.isEmpty ? .none : .argument(Refusal.id, snapshot))
         }

@@ -30,14 +30,16 @@ extension StateDirectory {
     /// Whether a run is in its commit.
     func isCommitting() throws -> Bool { try hasJournal() && !directory.lockHolders().isEmpty }
 
-    /// Whether there is an unfinished commit of a run that is gone: while a run commits, which is a moment, it waits for the end.
+    /// Whether there is an unfinished commit of a run that is gone.
     ///
-    /// - Throws: `SyncError` with code `locked` if the run needs more than two seconds.
-    func hasInterruptedCommit() throws -> Bool {
+    /// - Parameter waits: waits for the end of a commit, which is a moment.
+    /// - Throws: `SyncError` with code `locked` if that takes more than two seconds.
+    func hasInterruptedCommit(waits: Bool = true) throws -> Bool {
         for _ in 0..<100 {
             guard try hasJournal() else { return false }
             // The run may have ended since, and another one may have begun.
             if try !isCommitting(), try hasJournal(), try !isCommitting() { return true }
+            guard waits else { return false }
             _ = Semaphore().wait(atMost: .milliseconds(20))
         }
         throw SyncError.beingWritten(directory.path)

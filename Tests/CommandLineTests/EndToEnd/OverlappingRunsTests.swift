@@ -88,11 +88,12 @@ struct OverlappingRunsTests {
             #expect(try scene.wholeTarget().touched(since: before) == [])
             if scene.exists("target/.fsync-lite/journal") {
                 for arguments in [
-                    ["plan", "source", "target"], ["status", "target"], ["manifest", "list", "target"],
+                    ["plan", "source", "target"], ["manifest", "list", "target"],
                     ["manifest", "show", "target"],
                 ] {
                     try scene.run(arguments).expect(75, says: "another fsync-lite is writing to this target")
                 }
+                try scene.run("status", "target").expect(0, says: "holds      100 files")
             } else {
                 let now = try answers(scene)
                 #expect(now == old || now.plan == [])
