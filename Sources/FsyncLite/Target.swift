@@ -47,7 +47,7 @@ public struct Target: Sendable {
         public var bytesStored: ByteCount
     }
 
-    /// Reads the state. Takes no lock and writes no file. During a commit, the state is that of before.
+    /// Reads the state. Takes no lock and writes no file. During a commit, the status is without the history.
     ///
     /// - Throws: `SyncError`: `inputMissing` without a target, `refused` for a state that is not ours,
     ///   `invalidDocument` for a damaged manifest or history.
@@ -72,7 +72,9 @@ public struct Target: Sendable {
             if case .success(let value) = result, isSure(value) { return value }
             // That wait was long enough.
             if case .failure(let error as SyncError) = result, error.code == .locked { throw error }
-            if try state.version() == before, try besideCommit || !state.isCommitting() { return try result.get() }
+            if try state.version() == before, try besideCommit || !state.isCommitting() {
+                return try result.get()
+            }
             _ = Semaphore().wait(atMost: .milliseconds(20))
         }
         throw SyncError.beingWritten(path)
@@ -94,6 +96,8 @@ public struct Target: Sendable {
                 status.isElsewhere = last != present
             }
         }
+        // The manifest is in place before the history.
+        guard try !state.isCommitting() else { return status }
         let history = try History(state)
         if let damage = history.damage { throw damage }
         // The record of a run has the old versions of the snapshot before it.
