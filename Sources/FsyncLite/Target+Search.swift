@@ -68,16 +68,17 @@ extension Target {
     ) throws -> (steps: [(snapshot: Snapshot, actions: [Action])], damage: SyncError?) {
         var damage = history.damage
         let lists = try TargetLists(history)
-        var names: Set<RelativePath> = []
+        var followed = FollowedPaths()
         let manifest = try history.state.manifest(of: path)
         var present = selection
         while try manifest.advance() {
-            if present.selects(manifest) { names.insert(manifest.path) }
+            if present.selects(manifest) { followed.insert(manifest.path) }
         }
         var found: [(Snapshot, [Action])] = []
         let snapshots = try history.snapshots()
         func note(_ index: Int, _ step: TargetLists.Step) throws {
-            guard concerns(step.list.step, names, selection) else { return }
+            guard followed.mayChange(in: step.list.step, selection) else { return }
+            let names = followed.names
             let changes = try lists.changes(of: step)
             let chosen = changes.actions.filter { action in
                 let (path, isDirectory) = (action.path, action.type == FileType.directory.documentName)
@@ -91,16 +92,20 @@ extension Target {
             let (moves, moved) = (
                 MoveMap(changes.difference), Set(chosen.lazy.filter { $0.from != nil }.map(\.path))
             )
-            var before: Set<RelativePath> = []
-            for name in names.sorted() {
-                let old = origins[name] ?? moves.oldPath(of: name)
-                if old != name, !moved.contains(name), !name.isBelow(anyOf: moved) {
-                    // The object moved with a directory.
-                    actions.append(Action(carried: name, from: old))
+            var renamed: [(name: RelativePath, old: RelativePath)] = []
+            if !origins.isEmpty || !moves.isEmpty {
+                for name in names {
+                    let old = origins[name] ?? moves.oldPath(of: name)
+                    if old != name { renamed.append((name, old)) }
                 }
-                before.insert(old)
+                renamed.sort { $0.name < $1.name }
             }
-            names = before.union(chosen.lazy.map { $0.from ?? $0.path })
+            for (name, old) in renamed where !moved.contains(name) && !name.isBelow(anyOf: moved) {
+                // The object moved with a directory.
+                actions.append(Action(carried: name, from: old))
+            }
+            followed.remove(renamed.map(\.name))
+            for old in renamed.map(\.old) + chosen.map({ $0.from ?? $0.path }) { followed.insert(old) }
             if !actions.isEmpty { found.append((snapshots[index], actions)) }
         }
         do {
@@ -111,20 +116,32 @@ extension Target {
         return (found, damage)
     }
 
-    /// Whether a step may have changed one of these paths.
-    private func concerns(
-        _ step: ListLayer, _ names: Set<RelativePath>, _ selection: EntrySelection
-    ) -> Bool {
-        let above = Set(names.lazy.flatMap(\.ancestors)).union(names)
-        return step.lines.values.contains { line in
-            // An entry that is gone from the present tree may have been below this path.
-            if names.isEmpty, line.entry == nil { return true }
-            return [line.path, line.below].contains { path in
-                guard let path else { return false }
-                let isDirectory = line.entry?.file.isDirectory ?? true
-                return above.contains(path) || path.isBelow(anyOf: names)
-                    || selection.selects(path, isDirectory)
-                    || selection.selects(path, false)
+    /// The paths of what is followed, in the list that a step left.
+    private struct FollowedPaths {
+        private(set) var names: Set<RelativePath> = []
+        /// The names and the directories above them, also of newer lists.
+        private var above: Set<RelativePath> = []
+
+        mutating func insert(_ path: RelativePath) {
+            guard names.insert(path).inserted else { return }
+            var next: RelativePath? = path
+            while let path = next, above.insert(path).inserted { next = path.parent }
+        }
+
+        mutating func remove(_ paths: [RelativePath]) { names.subtract(paths) }
+
+        /// Whether a step may have changed one of the paths.
+        func mayChange(in step: ListLayer, _ selection: EntrySelection) -> Bool {
+            step.lines.values.contains { line in
+                // An entry that is gone from the present tree may have been below this path.
+                if names.isEmpty, line.entry == nil { return true }
+                return [line.path, line.below].contains { path in
+                    guard let path else { return false }
+                    let isDirectory = line.entry?.file.isDirectory ?? true
+                    return above.contains(path) || path.isBelow(anyOf: names)
+                        || selection.selects(path, isDirectory)
+                        || selection.selects(path, false)
+                }
             }
         }
     }

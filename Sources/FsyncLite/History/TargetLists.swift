@@ -116,7 +116,6 @@ struct TargetLists {
         /// The layers from the present list to the one that the step left, and to the one that it found.
         let left, found: ListLayer
         let list: ListDocument
-        fileprivate let places: Places
         /// The root as the step left it.
         fileprivate let root: File?
     }
@@ -128,17 +127,17 @@ struct TargetLists {
             if let list = layers.list {
                 try body(
                     number - 1,
-                    Step(left: left, found: layers.found, list: list, places: layers.places, root: root))
+                    Step(left: left, found: layers.found, list: list, root: root))
                 root = list.header.rootEntry
             }
             left = layers.left
         }
     }
 
-    /// The changes of a step, in the order of paths.
+    /// The changes of a step, in the order of paths. An entry that its filters only leave out is none.
     func changes(of step: Step) throws -> Plan {
         try TargetLists.changes(
-            from: entries(step.found, step.places), to: entries(step.left, step.places),
+            from: ListStream(step.found, over: present), to: ListStream(step.left, over: present),
             roots: (step.list.header.rootEntry, step.root))
     }
 

@@ -33,6 +33,21 @@ struct FilterHistoryTests {
         #expect(scene.exists("copy 2/a/e/n"))
     }
 
+    /// One run excludes a directory, and the next one includes it again. Neither changes it.
+    @Test func showAndLogKnowThatFiltersLeaveEntriesUnchanged() throws {
+        let scene = try MirrorScene(["a": "1", "cache": ["f": "f"]]).mirrored("--keep-last", "9")
+        try scene.append("2", to: "source/a")
+        #expect(try scene.apply("--exclude", "/cache").code == 0)
+        try scene.append("3", to: "source/a")
+        try scene.mirror()
+        for snapshot in ["latest", "latest~1"] {
+            let shown = try scene.run("snapshot", "show", "target", snapshot, "--json").json()
+            #expect(shown.objects("actions").map { $0.text("path") } == ["a"])
+        }
+        let log = try scene.run("snapshot", "log", "target", "/cache").expect(0)
+        #expect(log.lines.count == 2 && log.lines.allSatisfy { $0.contains("+ cache") }, "\(log.output)")
+    }
+
     /// It was changed while filters excluded it.
     @Test func aDirectoryThatStaysIsRecordedAsItIs() throws {
         let scene = try MirrorScene(["d": ["a": "1"]]).mirrored()
