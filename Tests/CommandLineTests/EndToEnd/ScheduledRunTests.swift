@@ -55,16 +55,6 @@ struct ScheduledRunTests {
         #expect(log.count == 2, "\(log)")
     }
 
-    @Test func missingSourceIs66AndNothingIsDamaged() throws {
-        let scene = try scene()
-        #expect(try run(scene).code == 0)
-        try scene.move("source", to: "away")
-        let before = try scene.wholeTarget()
-        let run = try run(scene).expect(66)
-        #expect(run.errors == "fsync-lite: photos: \(scene.source): the source does not exist\n")
-        #expect(try scene.wholeTarget().touched(since: before) == [])
-    }
-
     /// The mount point exists and is empty.
     @Test func unmountedSourceIs4AndNothingIsDamaged() throws {
         let scene = try scene()
@@ -88,19 +78,6 @@ struct ScheduledRunTests {
         let words = ["run", "photos", "--settings", scene.path("settings.json"), "--allow-empty-source"]
         #expect(try scene.run(words + ["--max-delete", "5"]).code == 4)
         #expect(try scene.run(words).code == 0)
-    }
-
-    @Test func statusTellsWhenTheLastGoodRunIsTooOld() throws {
-        let scene = try scene()
-        #expect(try run(scene).code == 0)
-        #expect(try scene.run("status", "target", "--max-age", "26h").code == 0)
-        try scene.noteLastRun(daysAgo: 3)
-        try scene.run("status", "target", "--max-age", "26h").expect(
-            2, says: "the last run began 3 d ago", "(complete)")
-        #expect(try scene.run("status", "target", "--max-age", "4d").code == 0)
-        for text in ["26", "h", "-1h", "1x", "99999999999h"] {
-            #expect(try scene.run("status", "target", "--max-age=\(text)").code == 64)
-        }
     }
 
     @Test func logsOfRunsThatOverlapDoNotMix() throws {
