@@ -81,16 +81,6 @@ struct OddTreeTests {
         try scene.mirrorAll("--max-delete", "unlimited")
     }
 
-    @Test func swappedTwinsKeepTheirContents() throws {
-        let scene = try MirrorScene(["\u{E9}": "composed", "a": "x"])
-        try scene.build([TreeName(Array("e\u{301}".utf8)): "decomposed"], at: "source")
-        try scene.mirrorAll()
-        let (first, second) = ("source/\u{E9}", "source/e\u{301}")
-        try scene.swap(first, second)
-        try scene.mirrorAll()
-        #expect(try scene.text("target/\u{E9}") == "decomposed")
-    }
-
     // MARK: Shapes
 
     @Test func deeperThanHandlesAreKeptOpen() throws {
@@ -321,18 +311,6 @@ struct OddTreeTests {
         try scene.setTime(time, of: "source")
         try scene.mirrorAll()
         try scene.editInSecret("source/f", "g")
-        try scene.mirrorAll()
-    }
-
-    /// A year with five digits, and one before the year 1.
-    @Test(
-        .needs(.otherFileSystem), arguments: [1 << 40, -(1 << 40), 253_402_300_800, -62_135_596_801])
-    func timesThatNoCalendarHas(seconds: Int) throws {
-        let time = TreeTime(seconds, 9)
-        let scene = try MirrorScene(
-            ["f": .file("f", modified: time), "d": .directory([:], modified: time)], inMemory: true)
-        try scene.mirrorAll()
-        try scene.append("+", to: "source/f")
         try scene.mirrorAll()
     }
 
