@@ -142,16 +142,6 @@ struct RemovalTests {
         try run("undo", "target")
     }
 
-    @Test func theListHasWhatARunCopiedAndFrees() throws {
-        let scene = try scene(4)
-        let lines = try scene.run("snapshot", "list", "target").lines
-        #expect(lines[0].contains(#/^id +date +changes +copied +frees +why it is kept$/#), "\(lines[0])")
-        #expect(lines[1].contains(#/  ~1 +3 B +- +present/#), "\(lines[1])")
-        #expect(lines[2].contains(#/  ~1 +2 B +2 B +/#), "\(lines[2])")
-        #expect(lines[3].contains(#/  \+2 +2 B +1 B +/#), "\(lines[3])")
-        #expect(lines[4].contains(#/^initial +- +- +- +0 B/#), "\(lines[4])")
-    }
-
     @Test func showHasTheRunAndSizes() throws {
         let scene = try scene(3)
         try scene.build(["c": .file(String(repeating: "y", count: 2000)), "e": "eee"], at: "source")
