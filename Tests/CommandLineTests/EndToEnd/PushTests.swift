@@ -34,19 +34,6 @@ struct PushTests {
         #expect(try scene.text("log").contains("apply committed: 2 created"))
     }
 
-    /// As here, the target's own settings are between the user's defaults and the command line.
-    @Test func settingsOfTheTargetHold() throws {
-        let scene = try scene(["a.o": "o", "b.tmp": "b", "keep": "k"])
-        try scene.mirror()
-        try scene.build(
-            ["settings.json": .file(#"{"keep_last": 7, "defaults": {"exclude": ["*.tmp"]}}"#, mode: 0o600)],
-            at: "target/.fsync-lite")
-        try scene.append("more", to: "source/b.tmp")
-        #expect(try scene.apply("--exclude", "*.o").code == 0)
-        #expect(try scene.text("target/b.tmp") == "b")
-        try scene.run("snapshot", "list", "target", "--json").expect(prints: #""rules":"keep_last 7""#)
-    }
-
     @Test func aSourceThatIsMissingIsToldBeforeAnyConnection() throws {
         let scene = try scene(["a": "a"], "echo connected >&2; exit 255")
         let run = try scene.run("apply", "nowhere", "target")
