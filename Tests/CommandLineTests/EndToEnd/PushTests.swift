@@ -99,16 +99,6 @@ struct PushTests {
 
     // MARK: Keys that may do less
 
-    @Test func aKeyForReadingWritesNothing() throws {
-        let scene = try scene(["a": "a"])
-        try scene.mirror()
-        try scene.append("more", to: "source/a")
-        scene.far = try FarMachine(serving: "--read-only", in: scene.directory.path)
-        try scene.apply().expect(4, says: "for reading only")
-        #expect(try scene.text("target/a") == "a")
-        try scene.plan().expect(0, prints: "~ a")
-    }
-
     @Test func aRestrictedKeyWritesOnlyBeneath() throws {
         let scene = try scene(["a": "a"])
         try scene.build(
