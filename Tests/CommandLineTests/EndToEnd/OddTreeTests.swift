@@ -141,11 +141,8 @@ struct OddTreeTests {
             #expect(DeepTree.depth(at: scene.target, name: Self.longName) == Self.mostLong)
         }
         scene.far = nil
-        try scene.build(
-            .file(
-                #"{"jobs": {"j": {"sources": {"x": "\#(scene.source)"}, "target": "\#(scene.path("several"))"}}}"#
-            ),
-            at: "settings.json")
+        try scene.writeJob(
+            source: #""sources": {"x": "\#(scene.source)"}"#, target: scene.path("several"))
         try scene.run("run", "j", "--settings", "settings.json", "--create-target").expect(3)
         defer { _ = HostCommand.works("rm", "-rf", scene.path("several")) }
         #expect(DeepTree.depth(at: scene.path("several/x"), name: Self.longName) == Self.mostLong - 1)
