@@ -16,8 +16,7 @@ struct CheckTests {
         try scene.editInSecret("source/b", "OTHER")
         try scene.append("!", to: "source/b")
         try scene.mirror()
-        let job = #"{"jobs": {"j": {"source": "\#(scene.source)", "target": "\#(target)\#(scene.target)"}}}"#
-        try scene.build(.file(job), at: "settings.json")
+        try scene.writeJob(target: target + scene.target)
         return scene
     }
 

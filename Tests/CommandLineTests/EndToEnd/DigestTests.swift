@@ -106,16 +106,6 @@ struct DigestTests {
         #expect(try scene.planned().actionLines == ["update a (content)"])
     }
 
-    @Test func createRecordsThemOnDemand() throws {
-        let scene = try MirrorScene(["a": "one", "d": ["b": "two"], "l": .symlink("a")])
-        let run = try scene.run("manifest", "create", "--digest", "source").expect(0)
-        let entries = try run.json().objects("entries")
-        #expect(
-            entries.map { $0.text("digest") } == [
-                try sum(scene, "source/a"), nil, try sum(scene, "source/d/b"), nil,
-            ])
-    }
-
     @Test func manifestsOfEqualSizesAndTimesDifferByDigest() throws {
         let scene = try MirrorScene(["a": .file("before", modified: time)])
         #expect(try scene.run("manifest", "create", "--digest", "source", "-o", "old").code == 0)

@@ -299,14 +299,6 @@ struct FarCommandTests {
         #expect(try missing.json().text("last_attempt_result") == "refused")
     }
 
-    @Test func whatWaitsThereIsShown() throws {
-        let scene = try scene()
-        #expect(try scene.run("apply", "--prepare", "source", "target").code == 0)
-        for words in [["status", "far:target"], ["status", "--json", "far:target"]] {
-            try expectSame(scene, words).expect(prints: "prepared")
-        }
-    }
-
     @Test func aCommitThatHasNotEndedThereIsSeen() throws {
         let scene = try scene()
         try scene.build(["journal": "{}"], at: "target/.fsync-lite")

@@ -61,10 +61,7 @@ struct FarPathTests {
         try machine.expect(0, "apply", "--plan", "plan")
         #expect(try scene.text("far/m:x:y/a") == "a2" && !scene.exists("far/m:x:y/b.tmp"))
         // The same for a job, and for a source.
-        try scene.build(
-            .file(
-                #"{"jobs": {"j": {"source": "\#(scene.source)", "target": "nas:j:1"}}}"#, mode: 0o600),
-            at: "settings.json")
+        try scene.writeJob(target: "nas:j:1")
         try machine.expect(0, "run", "j", "--create-target", "--settings", "settings.json")
         try scene.run("settings", "show", "j", "--settings", "settings.json").expect(0, prints: "nas:j:1")
         try machine.expect(0, "apply", target, "copy")
@@ -232,10 +229,7 @@ struct ClosedStreamTests {
         let scene = try MirrorScene(["a": "a"])
         let file = scene.path("one")
         let hook = "for n in 0 1 2; do readlink /proc/$PPID/fd/$n; done > '\(file)'; echo hello"
-        try scene.build(
-            .file(
-                #"{"jobs": {"j": {"source": "\#(scene.source)", "target": "\#(scene.target)", "before": ["sh", "-c", "\#(hook)"]}}}"#,
-                mode: 0o600), at: "settings.json")
+        try scene.writeJob("j", #", "before": ["sh", "-c", "\#(hook)"]"#)
         try scene.here(
             [
                 "run", "j", "--verbose", "--create-target", "--log-file", "log", "--settings",

@@ -163,15 +163,6 @@ struct GrowingFileTests {
         try scene.mirror()
     }
 
-    @Test func strictRunsCommitNothing() throws {
-        let scene = try scene()
-        let before = try TreeSnapshot(scene.target)
-        try run(scene, ["apply", "source", "target", "--strict"]).expect(
-            1, says: "log: it was still changing", "leave out --strict")
-        #expect(try TreeSnapshot(scene.target).touched(since: before) == [])
-        try scene.mirror("--strict")
-    }
-
     @Test(arguments: ["strict", "stric"])
     func jobsMayBeStrict(key: String) throws {
         let scene = try MirrorScene(["log": "one"], inMemory: true)

@@ -63,15 +63,6 @@ struct GuardTests {
         try scene.run("apply", "second", "target", "-v").expect(prints: "> d -> e")
     }
 
-    @Test func sourceThatWasRenamedOrMadeAnewIsTheSame() throws {
-        let scene = try MirrorScene(["a": "1", "d": ["b": "2"]]).mirrored()
-        try scene.move("source", to: "renamed")
-        #expect(try scene.run("apply", "renamed", "target").code == 0)
-        try scene.move("renamed", to: "away")
-        try scene.build(["a": "1"], at: "renamed")
-        try scene.run("apply", ".//renamed/", "target").expect(0)
-    }
-
     /// Equal files of the target stay. If only size and time are equal, the content is compared.
     @Test func takingOverSaysWhatItDeletes() throws {
         let time = TreeTime(9, 9)

@@ -28,27 +28,6 @@ struct HiddenChangeTests {
         }
     }
 
-    @Test func filesThatLookEqualAndSwappedPlacesEndRight() throws {
-        let time = TreeTime(1_600_000_000, 500)
-        let scene = try MirrorScene([
-            "a": .file("first.", modified: time), "b": .file("second", modified: time),
-            "d": ["c": .file("third.", modified: time)],
-        ]).mirrored()
-        try scene.swap("source/a", "source/b")
-        try scene.swap("source/a", "source/d/c")
-        try scene.mirror()
-        // The two files exchange their bytes, not their places.
-        try scene.editInSecret("source/a", "SECOND")
-        try scene.editInSecret("source/b", "FIRST.")
-        try scene.mirror()
-        try scene.swap("target/a", "target/b")
-        try scene.mirror()
-        // A new file is no move of one that went.
-        try scene.remove("source/a")
-        try scene.build(["new": .file("fourth", modified: time)], at: "source")
-        try scene.mirror()
-    }
-
     @Test func driftIsShownRepairedAndKept() throws {
         let scene = try MirrorScene([
             "edited": "one", "removed": "two", "mode": "three", "dir": ["x": "four"],

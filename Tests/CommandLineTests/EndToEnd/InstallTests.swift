@@ -60,14 +60,6 @@ struct InstallTests {
         try machine.push("--install", "--remote-command", "/x").expect(64, says: "leave one out")
     }
 
-    /// That path is tried if the shell does not find it.
-    @Test func whereItIsInstalledItIsFound() throws {
-        let machine = try Machine()
-        try machine.script(Self.installed, "exec '\(BuiltCommand.path())' \"$@\"")
-        try machine.push().expect(0)
-        try machine.apply("far:\(machine.scene.source)", "copy").expect(0)
-    }
-
     /// Shells, and programs in their place, end with their own codes.
     @Test(arguments: [
         (1, "fsync-lite: Command not found."), (126, "sh: 1: fsync-lite: Permission denied"),

@@ -238,16 +238,6 @@ struct JobTests {
         #expect(try run(scene, "plan", "--job", "photos", "--create-target", "--exit-code").code == 2)
     }
 
-    @Test func disabledJobsAreLeftOut() throws {
-        let scene = try scene("", #", "b": {"source": "HERE/source", "target": "HERE/t2", "disabled": true}"#)
-        #expect(try run(scene, "run", "photos", "--create-target").code == 0)
-        #expect(try run(scene, "run", "--all").code == 0)
-        #expect(try run(scene, "status", "--all").code == 0)
-        try run(scene, "run", "b", "--create-target").expect(4, says: "settings.json:1")
-        #expect(try self.run(scene, "plan", "--job", "b", "--create-target").code == 0)
-        #expect(!scene.exists("t2"))
-    }
-
     // MARK: Standing
 
     @Test func allJobsAreOneTable() throws {

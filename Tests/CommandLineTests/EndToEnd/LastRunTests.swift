@@ -68,18 +68,6 @@ struct LastRunTests {
         #expect(try scene.run("status", "--max-age", "1h", "target").code == 0)
     }
 
-    @Test func runsThatAreRefusedOrFailDoNotCount() throws {
-        let scene = try scene()
-        let before = try lastRun(scene)
-        try scene.move("source", to: "away")
-        #expect(try scene.apply().code == 66)
-        try scene.build([:], at: "source")
-        #expect(try scene.apply().code == 4)
-        #expect(try scene.run("plan", "away", "target").code == 0)
-        // Its age changes.
-        #expect(try lastRun(scene).prefix(35) == before.prefix(35))
-    }
-
     /// Before it was a document, it was an empty file.
     @Test func emptyFileOfTheOldFormatIsRead() throws {
         let scene = try scene()

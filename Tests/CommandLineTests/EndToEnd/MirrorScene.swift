@@ -213,13 +213,17 @@ final class MirrorScene {
         if case .ordinary = identity { OrdinaryUser.own(path(name)) }
     }
 
-    /// Writes `settings.json` with one job, which mirrors to the scene's target.
+    /// Writes `settings.json` with one job.
     ///
     /// - Parameters:
     ///   - keys: more keys, such as `, "keep_last": 3`.
     ///   - source: in place of the scene's source, such as `"sources": {"home": "/home"}`.
-    func writeJob(_ name: String = "j", _ keys: String = "", source: String? = nil) throws {
+    ///   - target: in place of the scene's target.
+    func writeJob(
+        _ name: String = "j", _ keys: String = "", source: String? = nil, target: String? = nil
+    ) throws {
         let source = source ?? #""source": "\#(self.source)""#
+        let target = target ?? self.target
         let text = #"{"jobs": {"\#(name)": {\#(source), "target": "\#(target)"\#(keys)}}}"#
         try build(.file(text), at: "settings.json")
     }

@@ -5,12 +5,13 @@ import Testing
 struct MoveTests {
     /// Applies. Nothing may be copied, and each of these target objects must be at its new path.
     private func expectMoved(
-        _ scene: MirrorScene, _ paths: [String: String], sourceLocation: SourceLocation = #_sourceLocation
+        _ scene: MirrorScene, _ paths: [String: String], deleted: Int = 0,
+        sourceLocation: SourceLocation = #_sourceLocation
     ) throws {
         let before = try scene.wholeTarget()
         let report = try scene.mirror("--json", sourceLocation: sourceLocation).json()
         #expect(report.object("summary")?.number("bytes_to_copy") == 0, sourceLocation: sourceLocation)
-        #expect(report.object("summary")?.number("delete") == 0, sourceLocation: sourceLocation)
+        #expect(report.object("summary")?.number("delete") == deleted, sourceLocation: sourceLocation)
         let after = try scene.wholeTarget()
         for (old, new) in paths {
             #expect(before.inode(old) == after.inode(new), "\(old) -> \(new)", sourceLocation: sourceLocation)
@@ -35,67 +36,44 @@ struct MoveTests {
             ])
     }
 
-    @Test func swappedFilesAreMoved() throws {
-        let scene = try MirrorScene(["a": "one", "b": "two"]).mirrored()
-        try scene.swap("source/a", "source/b")
-        #expect(
-            try scene.planned().actionLinesButTimes == ["move b -> a (renamed)", "move a -> b (renamed)"])
-        try expectMoved(scene, ["a": "b", "b": "a"])
-    }
-
-    @Test func swappedDirectoriesAreMoved() throws {
-        let scene = try MirrorScene(["a": .files(0..<3, "content of"), "b": .files(10..<13, "content of")])
-            .mirrored()
-        try scene.swap("source/a", "source/b")
-        try expectMoved(scene, ["a": "b", "b": "a", "a/file 1": "b/file 1", "b/file 11": "a/file 11"])
-    }
-
-    @Test func cycleOfThreeIsMoved() throws {
-        let scene = try MirrorScene(["a": "one", "b": ["x": "two"], "c": .symlink("three")]).mirrored()
-        try scene.move("source/c", to: "aside")
-        try scene.move("source/b", to: "source/c")
-        try scene.move("source/a", to: "source/b")
-        try scene.move("aside", to: "source/a")
-        try expectMoved(scene, ["a": "b", "b": "c", "c": "a", "b/x": "c/x"])
-    }
-
-    @Test func childTradesPlacesWithItsParent() throws {
-        let scene = try MirrorScene(["a": ["b": ["inner": "i"], "outer": "o"]]).mirrored()
-        try scene.move("source/a/b", to: "source/b")
-        try scene.move("source/a", to: "source/b/a")
-        try expectMoved(scene, ["a": "b/a", "a/b": "b", "a/outer": "b/a/outer", "a/b/inner": "b/inner"])
-    }
-
-    @Test func movesIntoANewDirectory() throws {
-        let scene = try MirrorScene(["a": "one", "d": .files(0..<3, "content of")]).mirrored()
-        try scene.build(["sub": [:]], at: "source/new")
-        try scene.move("source/a", to: "source/new/a")
-        try scene.move("source/d", to: "source/new/sub/d")
-        try expectMoved(scene, ["a": "new/a", "d": "new/sub/d", "d/file 2": "new/sub/d/file 2"])
-    }
-
-    @Test func movesOutOfADeletedDirectory() throws {
-        let scene = try MirrorScene(["old": ["a": "one", "sub": ["b": "two"], "junk": "junk"]]).mirrored()
-        try scene.move("source/old/a", to: "source/a")
-        try scene.move("source/old/sub", to: "source/sub")
-        try scene.remove("source/old")
-        let before = try scene.wholeTarget()
-        let report = try scene.mirror("--json").json()
-        #expect(report.object("summary")?.number("bytes_to_copy") == 0)
-        #expect(report.object("summary")?.number("delete") == 2)
-        let after = try scene.wholeTarget()
-        #expect(before.inode("old/a") == after.inode("a"))
-        #expect(before.inode("old/sub/b") == after.inode("sub/b"))
+    /// Each in a directory of its own: swapped files and directories, a cycle of three, a child that trades places
+    /// with its parent, ways into a new directory and out of a deleted one, and a file that gets the name of its
+    /// directory, which moves below another one.
+    @Test func everyWayIsMovedAtOnce() throws {
+        let scene = try MirrorScene([
+            "files": ["a": "1", "b": "2"],
+            "directories": ["a": .files(0..<3, "content of"), "b": .files(10..<13, "content of")],
+            "cycle": ["a": "3", "b": ["x": "4"], "c": .symlink("three")],
+            "parent": ["a": ["b": ["inner": "5"], "outer": "6"]],
+            "into": ["a": "7", "d": .files(0..<3, "content of")],
+            "out": ["old": ["a": "8", "sub": ["b": "9"], "junk": "junk"]],
+            "name": ["a": ["f": "10", "d": ["x": "11"]]],
+        ]).mirrored()
+        for name in ["files", "directories"] { try scene.swap("source/\(name)/a", "source/\(name)/b") }
+        try scene.build(["sub": [:]], at: "source/into/new")
+        for (name, other) in [
+            ("source/cycle/c", "aside"), ("source/cycle/b", "source/cycle/c"),
+            ("source/cycle/a", "source/cycle/b"), ("aside", "source/cycle/a"),
+            ("source/parent/a/b", "source/parent/b"), ("source/parent/a", "source/parent/b/a"),
+            ("source/into/a", "source/into/new/a"), ("source/into/d", "source/into/new/sub/d"),
+            ("source/out/old/a", "source/out/a"), ("source/out/old/sub", "source/out/sub"),
+            ("source/name/a", "aside"), ("aside/f", "source/name/a"), ("aside/d", "source/name/d"),
+            ("aside", "source/name/d/a"),
+        ] { try scene.move(name, to: other) }
+        try scene.remove("source/out/old")
+        try expectMoved(
+            scene,
+            [
+                "files/a": "files/b", "files/b": "files/a", "directories/a": "directories/b",
+                "directories/b": "directories/a", "directories/a/file 1": "directories/b/file 1",
+                "directories/b/file 11": "directories/a/file 11", "cycle/a": "cycle/b",
+                "cycle/b": "cycle/c", "cycle/c": "cycle/a", "cycle/b/x": "cycle/c/x",
+                "parent/a": "parent/b/a", "parent/a/b": "parent/b", "parent/a/outer": "parent/b/a/outer",
+                "parent/a/b/inner": "parent/b/inner", "into/a": "into/new/a", "into/d": "into/new/sub/d",
+                "into/d/file 2": "into/new/sub/d/file 2", "out/old/a": "out/a", "out/old/sub/b": "out/sub/b",
+                "name/a/f": "name/a", "name/a/d": "name/d", "name/a": "name/d/a", "name/a/d/x": "name/d/x",
+            ], deleted: 2)
         #expect(try scene.historyKeeps("junk"))
-    }
-
-    @Test func movesFromTheDeletedIntoTheNewDirectoryOfTheSameName() throws {
-        let scene = try MirrorScene(["d": ["a": "one", "b": "two"]]).mirrored()
-        try scene.move("source/d", to: "aside")
-        try scene.build([:], at: "source/d")
-        try scene.move("aside/a", to: "source/d/a")
-        try scene.mirror()
-        #expect(try scene.mirror("--json").json().text("outcome") == "unchanged")
     }
 
     @Test func movedAndEditedFileIsMoveThenUpdate() throws {
@@ -111,38 +89,6 @@ struct MoveTests {
         #expect(lines.contains("update e/a (size, modified)"))
         try scene.mirror()
         #expect(try scene.mirror("--json").json().text("outcome") == "unchanged")
-    }
-
-    @Test func kindsOfThingsChangeInPlace() throws {
-        let scene = try MirrorScene([
-            "f2d": "file", "d2f": ["x": "x", "y": ["z": "z"]], "l2f": .symlink("f2d"), "f2l": "file",
-            "d2l": ["q": "q"],
-            "l2d": .symlink("nowhere"), "p2f": .fifo(), "f2p": "file",
-        ]).mirrored()
-        for name in ["f2d", "d2f", "l2f", "f2l", "d2l", "l2d", "p2f", "f2p"] {
-            try scene.remove("source/\(name)")
-        }
-        try scene.build(
-            [
-                "f2d": ["in": "in"], "d2f": "now a file", "l2f": "now a file", "f2l": .symlink("d2f"),
-                "d2l": .symlink("f2d"), "l2d": ["w": "w"], "p2f": "now a file", "f2p": .fifo(),
-            ], at: "source")
-        let lines = try scene.planned().actionLines
-        for name in ["f2d", "d2f", "l2f", "f2l", "d2l", "l2d", "p2f", "f2p"] {
-            #expect(lines.contains("update \(name) (type)"))
-        }
-        try scene.mirror()
-        #expect(try scene.mirror("--json").json().text("outcome") == "unchanged")
-    }
-
-    @Test func fileMovedOntoTheNameOfADirectoryThatMovedBelowIt() throws {
-        let scene = try MirrorScene(["a": ["f": "file", "d": ["x": "x"]], "keep": "k"]).mirrored()
-        // a/f gets the name a. The old directory moves below the former a/d.
-        try scene.move("source/a", to: "aside")
-        try scene.move("aside/f", to: "source/a")
-        try scene.move("aside/d", to: "source/d")
-        try scene.move("aside", to: "source/d/a")
-        try expectMoved(scene, ["a/f": "a", "a/d": "d", "a": "d/a", "a/d/x": "d/x"])
     }
 
     /// Entries that `--no-delete` protects remain in their directory, even if the one above moves away.

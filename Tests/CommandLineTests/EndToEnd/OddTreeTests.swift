@@ -81,40 +81,7 @@ struct OddTreeTests {
         try scene.mirrorAll("--max-delete", "unlimited")
     }
 
-    @Test func swappedTwinsKeepTheirContents() throws {
-        let scene = try MirrorScene(["\u{E9}": "composed", "a": "x"])
-        try scene.build([TreeName(Array("e\u{301}".utf8)): "decomposed"], at: "source")
-        try scene.mirrorAll()
-        let (first, second) = ("source/\u{E9}", "source/e\u{301}")
-        try scene.swap(first, second)
-        try scene.mirrorAll()
-        #expect(try scene.text("target/\u{E9}") == "decomposed")
-    }
-
     // MARK: Shapes
-
-    @Test func deeperThanHandlesAreKeptOpen() throws {
-        let scene = try MirrorScene(["a": "1"], inMemory: true)
-        defer {
-            for name in ["source", "target"] { _ = HostCommand.works("rm", "-rf", scene.path(name)) }
-        }
-        let depth = 300
-        try DeepTree.make(at: scene.source, depth: depth)
-        try scene.mirrorDeep(depth)
-        // Its innermost directory changes, then its outermost one moves.
-        try DeepTree.edit("deepest", at: scene.source, depth: depth)
-        try scene.mirrorDeep(depth)
-        #expect(try DeepTree.text(at: scene.target, depth: depth) == "deepest")
-        try scene.move("source/d", to: "source/e")
-        let run = try scene.apply("--json").expect(0)
-        #expect(try run.json().object("summary")?.number("move") == 1)
-        try scene.move("source/e", to: "source/d")
-        try scene.mirrorDeep(depth)
-        try scene.move("source/d", to: "gone")
-        #expect(try scene.apply("--max-delete", "unlimited").code == 0)
-        #expect(try TreeSnapshot(scene.target).paths == ["a"])
-        _ = HostCommand.works("rm", "-rf", scene.path("gone"))
-    }
 
     private static let longName = String(repeating: "n", count: 255)
 
@@ -174,11 +141,8 @@ struct OddTreeTests {
             #expect(DeepTree.depth(at: scene.target, name: Self.longName) == Self.mostLong)
         }
         scene.far = nil
-        try scene.build(
-            .file(
-                #"{"jobs": {"j": {"sources": {"x": "\#(scene.source)"}, "target": "\#(scene.path("several"))"}}}"#
-            ),
-            at: "settings.json")
+        try scene.writeJob(
+            source: #""sources": {"x": "\#(scene.source)"}"#, target: scene.path("several"))
         try scene.run("run", "j", "--settings", "settings.json", "--create-target").expect(3)
         defer { _ = HostCommand.works("rm", "-rf", scene.path("several")) }
         #expect(DeepTree.depth(at: scene.path("several/x"), name: Self.longName) == Self.mostLong - 1)
@@ -244,13 +208,19 @@ struct OddTreeTests {
         try Data(ManifestText.sealed(Array(start.utf8))).write(to: URL(fileURLWithPath: scene.path(path)))
     }
 
-    /// A deep tree within the limit works like any other.
+    /// A deep tree within the limit works like any other. It has more levels than handles are kept open.
     @Test func deepestTree() throws {
         let scene = try MirrorScene(["a": "1"], inMemory: true)
         defer { removeDeep(scene) }
         // The file's path has 8,190 bytes.
         let depth = 4093
         try DeepTree.make(at: scene.source, depth: depth)
+        try scene.mirrorDeep(depth)
+        // Its outermost directory moves, then its innermost one changes.
+        try scene.move("source/d", to: "source/e")
+        let run = try scene.apply("--json").expect(0)
+        #expect(try run.json().object("summary")?.number("move") == 1)
+        try scene.move("source/e", to: "source/d")
         try scene.mirrorDeep(depth)
         try DeepTree.edit("deepest", at: scene.source, depth: depth)
         try scene.mirrorDeep(depth)
@@ -324,64 +294,11 @@ struct OddTreeTests {
         try scene.mirrorAll()
     }
 
-    /// A year with five digits, and one before the year 1.
-    @Test(
-        .needs(.otherFileSystem), arguments: [1 << 40, -(1 << 40), 253_402_300_800, -62_135_596_801])
-    func timesThatNoCalendarHas(seconds: Int) throws {
-        let time = TreeTime(seconds, 9)
-        let scene = try MirrorScene(
-            ["f": .file("f", modified: time), "d": .directory([:], modified: time)], inMemory: true)
-        try scene.mirrorAll()
-        try scene.append("+", to: "source/f")
-        try scene.mirrorAll()
-    }
-
     // MARK: Sizes
 
-    @Test func sparseFilesStaySparseAndQuick() throws {
-        let scene = try MirrorScene(["small": "s"])
-        func makeHole(_ name: String, size: Int, data: [(Int, String)]) throws {
-            let handle = try FileHandle(forUpdating: URL(fileURLWithPath: scene.path(name)))
-            for (offset, text) in data {
-                try handle.seek(toOffset: UInt64(offset))
-                try handle.write(contentsOf: Data(text.utf8))
-            }
-            try handle.close()
-            try #require(truncate(scene.path(name), size) == 0)
-        }
-        /// Compares only these ranges.
-        func expectSame(_ name: String, at offsets: [Int]) throws {
-            let (source, target) = (try scene.status("source/\(name)"), try scene.status("target/\(name)"))
-            #expect(source.st_size == target.st_size)
-            #expect(target.st_blocks <= source.st_blocks + 16)
-            for offset in offsets {
-                let bytes = try ["source", "target"].map {
-                    let handle = try FileHandle(
-                        forReadingFrom: URL(fileURLWithPath: scene.path("\($0)/\(name)")))
-                    try handle.seek(toOffset: UInt64(offset))
-                    return try handle.read(upToCount: 8)
-                }
-                #expect(bytes[0] == bytes[1], "at \(offset)")
-            }
-        }
-        try scene.build(["large": ""], at: "source")
-        let size = 1 << 40
-        try makeHole(
-            "source/large", size: size, data: [(0, "start"), (size / 2, "middle"), (size - 3, "end")])
-        #expect(try scene.apply().code == 0)
-        try expectSame("large", at: [0, size / 2, size - 8])
-        #expect(try scene.apply().output.contains("nothing to do"))
-        // It is suspect, so its content is compared.
-        try scene.setMode(0o600, of: "source/large")
-        #expect(try scene.apply("--checksum").code == 0)
-        // It grew by a hole, then shrank to one.
-        try #require(truncate(scene.path("source/large"), size + 4096) == 0)
-        #expect(try scene.apply().code == 0)
-        try expectSame("large", at: [0, size / 2, size - 8, size])
-        try #require(truncate(scene.path("source/large"), size / 2) == 0)
-        #expect(try scene.apply().code == 0)
-        try expectSame("large", at: [0, size / 2 - 8])
-        try #require(truncate(scene.path("source/large"), 0) == 0)
+    /// Other layouts of holes: `HoleTests` and `FileCopierTests`.
+    @Test func holesAreWrittenOnlyIfThatIsWanted() throws {
+        let scene = try MirrorScene(["large": ""])
         try #require(truncate(scene.path("source/large"), 1 << 20) == 0)
         try scene.mirrorAll()
         #expect(try scene.status("target/large").st_blocks <= 16)

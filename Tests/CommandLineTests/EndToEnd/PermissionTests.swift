@@ -222,16 +222,6 @@ struct PermissionTests {
         #expect(try found("copy/file") == values[2])
     }
 
-    @Test func directoryBecomesReadOnlyAndWritableAgain() throws {
-        let scene = try MirrorScene(["d": ["x": "x"]], as: .ordinary).mirrored()
-        try scene.setMode(0o555, of: "source/d")
-        #expect(try scene.planned().actionLines == ["attributes d (mode)"])
-        try scene.mirror()
-        try scene.setMode(0o755, of: "source/d")
-        try scene.append("+", to: "source/d/x")
-        try scene.mirror()
-    }
-
     @Test(arguments: ["--exchange", "--verify"])
     func rootThatIsReadOnlyIsExchangedToo(option: String) throws {
         let scene = try MirrorScene(.directory(["d": ["x": "x"]], mode: 0o555), as: .ordinary).mirrored(

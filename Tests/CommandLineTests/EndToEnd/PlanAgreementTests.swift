@@ -63,16 +63,6 @@ struct PlanAgreementTests {
         #expect(report.object("summary")?.number("bytes_to_copy") == 3 + 4 + 1 + 4 + 8 + 1)
     }
 
-    @Test func planTouchesNeitherTree() throws {
-        let scene = try changedScene()
-        let (source, target) = (try TreeSnapshot(scene.source), try scene.wholeTarget())
-        for options in [[], ["--json"], ["--exit-code"], ["--all"]] {
-            _ = try scene.run(["plan", "source", "target"] + options)
-        }
-        #expect(try TreeSnapshot(scene.source).touched(since: source) == [])
-        #expect(try scene.wholeTarget().touched(since: target) == [])
-    }
-
     @Test(.needs(.otherUser))
     func planNeedsNoWriteAccess() throws {
         let scene = try changedScene(as: .ordinary)
@@ -84,15 +74,6 @@ struct PlanAgreementTests {
         let plan = try scene.planned()
         #expect(plan.actionLines.contains("move folder -> directory (renamed)"))
         #expect(try scene.wholeTarget().touched(since: before) == [])
-    }
-
-    @Test func exitCodeTellsWhetherThereIsSomethingToDo() throws {
-        let scene = try MirrorScene(["a": "1"])
-        #expect(try scene.planned().actionLines == ["create a (new)"])
-        #expect(try scene.plan("--exit-code").code == 2)
-        #expect(!scene.exists("target"))
-        try scene.mirror()
-        #expect(try scene.plan("--exit-code").code == 0)
     }
 
     @Test func escapesControlCharactersForPeopleAndKeepsThemInJSON() throws {

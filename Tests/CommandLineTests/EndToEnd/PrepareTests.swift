@@ -375,11 +375,13 @@ struct PrepareTests {
         let scene = try scene()
         scene.far = try FarMachine(serving: "--read-only", in: scene.directory.path)
         for command in [
-            ["apply", "--prepare", "source", "far:target"], ["commit", "far:target", "x"],
-            ["abandon", "far:target", "x"],
+            ["apply", "source", "far:target"], ["apply", "--prepare", "source", "far:target"],
+            ["commit", "far:target", "x"], ["abandon", "far:target", "x"],
         ] {
             try scene.there(command).expect(4, says: "for reading only")
         }
+        try scene.plan().expect(0, prints: "~ a")
+        #expect(try scene.text("target/a") == "one")
         scene.far = try FarMachine(serving: "--append-only", in: scene.directory.path)
         try scene.build(
             ["settings.json": .file(#"{"keep_last": 0}"#, mode: 0o600)], at: "target/.fsync-lite")

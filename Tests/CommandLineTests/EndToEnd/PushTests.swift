@@ -34,19 +34,6 @@ struct PushTests {
         #expect(try scene.text("log").contains("apply committed: 2 created"))
     }
 
-    /// As here, the target's own settings are between the user's defaults and the command line.
-    @Test func settingsOfTheTargetHold() throws {
-        let scene = try scene(["a.o": "o", "b.tmp": "b", "keep": "k"])
-        try scene.mirror()
-        try scene.build(
-            ["settings.json": .file(#"{"keep_last": 7, "defaults": {"exclude": ["*.tmp"]}}"#, mode: 0o600)],
-            at: "target/.fsync-lite")
-        try scene.append("more", to: "source/b.tmp")
-        #expect(try scene.apply("--exclude", "*.o").code == 0)
-        #expect(try scene.text("target/b.tmp") == "b")
-        try scene.run("snapshot", "list", "target", "--json").expect(prints: #""rules":"keep_last 7""#)
-    }
-
     @Test func aSourceThatIsMissingIsToldBeforeAnyConnection() throws {
         let scene = try scene(["a": "a"], "echo connected >&2; exit 255")
         let run = try scene.run("apply", "nowhere", "target")
@@ -111,16 +98,6 @@ struct PushTests {
     }
 
     // MARK: Keys that may do less
-
-    @Test func aKeyForReadingWritesNothing() throws {
-        let scene = try scene(["a": "a"])
-        try scene.mirror()
-        try scene.append("more", to: "source/a")
-        scene.far = try FarMachine(serving: "--read-only", in: scene.directory.path)
-        try scene.apply().expect(4, says: "for reading only")
-        #expect(try scene.text("target/a") == "a")
-        try scene.plan().expect(0, prints: "~ a")
-    }
 
     @Test func aRestrictedKeyWritesOnlyBeneath() throws {
         let scene = try scene(["a": "a"])

@@ -443,6 +443,7 @@ struct RecordedRunTests {
     @Test func pausedJobsAreCountedApart() throws {
         try addKey(#""disabled": true"#)
         #expect(try nagios("sys").expect(0).output == "FSYNC-LITE OK: 1 job is paused\n")
+        #expect(try run("plan", "--job", "sys", "--create-target").code == 0 && !scene.exists("t"))
         #expect(try run("run", "home", "--create-target").code == 0)
         for (limits, text) in [
             ([], "no last run failed"), (["--warn", "1d"], "no last good run is too old"),

@@ -129,10 +129,8 @@ struct RemoteTests {
 
     @Test func aJobPullsFromThere() throws {
         let scene = try scene(FarMachine.tree)
-        let settings =
-            #"{"jobs": {"web": {"source": "me@far:\#(scene.source)", "target": "\#(scene.target)"}}}"#
-        try scene.build(["settings.json": .file(settings)], at: "etc")
-        try scene.there("run", "web", "--create-target", "--settings", "etc/settings.json").expect(0)
+        try scene.writeJob("web", source: #""source": "me@far:\#(scene.source)""#)
+        try scene.there("run", "web", "--create-target", "--settings", "settings.json").expect(0)
         try scene.expectMirrored()
     }
 

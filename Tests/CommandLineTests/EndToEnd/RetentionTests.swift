@@ -336,24 +336,6 @@ struct RetentionTests {
         #expect(try scene.text("target/a") == "00")
     }
 
-    /// The first rules that users of restic write.
-    @Test(arguments: [
-        ["--keep-daily", "7", "--keep-weekly", "4"], ["--keep-hourly", "1"], ["--keep-within", "1h"],
-        ["--keep-monthly", "12", "--keep-last", "0"],
-    ])
-    func anUndoTakesOneApplyBackWhateverIsKept(rules: [String]) throws {
-        let scene = try MirrorScene(["a": "0"])
-        #expect(try scene.run(["apply", "source", "target"] + rules).code == 0)
-        for step in 1...3 {
-            try scene.build(["a": .file("\(step)")], at: "source")
-            try scene.mirror()
-        }
-        #expect(try scene.run("undo", "target").code == 0)
-        #expect(try scene.text("target/a") == "2")
-        #expect(try scene.run("undo", "target").code == 0)
-        #expect(try scene.text("target/a") == "3")
-    }
-
     @Test func theZoneOfTheRunDecidesAboutItsDay() throws {
         let scene = try MirrorScene(["a": "0"])
         try scene.here(["apply", "source", "target"], environment: ["TZ": "AAA-13"]).expect(0)

@@ -111,13 +111,6 @@ struct SettingsTests {
         try scene.run("apply", "source", "target").expect(0, says: "settings.json:1: remove ")
     }
 
-    @Test func defaultsHoldForPlanAndApplyToo() throws {
-        let scene = try scene(#"{"defaults": {"exclude": ["*.tmp"], "quiet": true}}"#)
-        let run = try scene.run("apply", "source", "target", "--settings", "settings.json")
-        #expect(run.code == 0 && run.output == "")
-        #expect(scene.exists("target/a") && !scene.exists("target/b.tmp"))
-    }
-
     @Test func allGoesOnAndGivesTheFirstCodeThatIsNotZero() throws {
         let scene = try scene(
             #"{"jobs": {"1": {"source": "HERE/missing", "target": "HERE/t1"}, "#

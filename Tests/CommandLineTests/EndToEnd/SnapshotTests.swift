@@ -31,17 +31,6 @@ struct SnapshotTests {
         #expect(try TreeSnapshot(scene.path(name)).differences(from: wanted) == [])
     }
 
-    @Test func everyTreeComesBackElsewhere() throws {
-        let (scene, trees) = try history()
-        for (step, tree) in trees.enumerated() {
-            try scene.run("snapshot", "restore", "target", "latest~\(step)", "--to", "copy").expect(0)
-            try expectTree(scene, "copy", tree)
-            #expect(!scene.exists("copy/.fsync-lite"))
-            try scene.remove("copy")
-        }
-        try expectTree(scene, "target", trees[0])
-    }
-
     @Test(arguments: [1, 2]) func everyTreeComesBackInPlaceAndGoesAgain(step: Int) throws {
         let (scene, trees) = try history()
         try scene.run("snapshot", "restore", "target", "latest~\(step)", "--in-place").expect(0)

@@ -331,17 +331,6 @@ struct UndoTests {
         try scene.mirror()
     }
 
-    /// A restore in place reports the foreign objects that it moves into the history.
-    @Test func aRestoreNamesWhatItDisplaces() throws {
-        let scene = try MirrorScene(["a": ["k": "ka"], "b": "b"]).mirrored()
-        try scene.remove("source/a/k")
-        try scene.mirror()
-        try scene.build(["k": "by hand"], at: "target/a")
-        try scene.run("snapshot", "restore", "target", "latest~1", "--in-place").expect(
-            0, says: "files that no run copied are moved to the history: a/k")
-        #expect(try scene.historyKeeps("by hand"))
-    }
-
     /// The undo has not looked at the source. A change there with a restored time is still found.
     @Test func doesNotVouchForTheSource() throws {
         let scene = try MirrorScene(["a": "one", "b": "b"]).mirrored()

@@ -94,10 +94,7 @@ struct UnseenNameTests {
         try withDeadMount { scene in
             let names = ["a": "source/home", "b": "source/back"]
             let sources = names.map { "\"\($0)\": \"\(scene.path($1))\"" }.joined(separator: ", ")
-            let target = scene.path("joined")
-            try scene.build(
-                .file(#"{"jobs": {"all": {"sources": {\#(sources)}, "target": "\#(target)"}}}"#),
-                at: "settings.json")
+            try scene.writeJob("all", source: "\"sources\": {\(sources)}", target: scene.path("joined"))
             try scene.run(
                 "run", "all", "--settings", "settings.json", "--keep-going", "--create-target"
             ).expect(3, says: "a/fm: Transport endpoint")

@@ -76,27 +76,6 @@ struct VerifyTests {
         #expect(try found(scene, "--digest") == ["changed a (size, modified)"])
     }
 
-    @Test func filesWithoutADigestAreCounted() throws {
-        let scene = try MirrorScene(Self.tree).mirrored()
-        try verify(scene, "--digest").expect(0, says: "4 files have no digest")
-    }
-
-    @Test func partsAreAllFilesOnce() throws {
-        let scene = try mirrored(.files(0..<40, named: "f") { _ in "text" })
-        for name in ["f0", "f17", "f39"] {
-            try scene.rot("target/\(name)", "rots")
-        }
-        var (read, rotten) = (0, [String]())
-        for number in 1...4 {
-            let run = try verify(scene, "--digest", "--json", "--part", "\(number)/4")
-            read += try run.json().object("summary")?.number("files_read") ?? 0
-            rotten += try run.json().objects("discrepancies").compactMap { $0.text("path") }
-        }
-        #expect(read == 40)
-        #expect(rotten.sorted() == ["f0", "f17", "f39"])
-        #expect(try verify(scene, "--digest", "--part", "0/4").code == 64)
-    }
-
     // MARK: Two copies
 
     @Test func theSourceTellsWhichCopyIsGood() throws {
