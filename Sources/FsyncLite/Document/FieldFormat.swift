@@ -258,14 +258,12 @@ extension FieldFormat where Value: Sendable {
     /// An object with fields of its own.
     ///
     /// - Parameter blank: the value that the fields are read into.
-    static func object(
-        _ fields: [Field<Value>], blank: Value, incomplete: StaticString? = nil
-    ) -> FieldFormat {
+    static func object(_ fields: [Field<Value>], blank: Value) -> FieldFormat {
         FieldFormat(
             write: { text, key, value in text.object(key) { $0.fields(fields, of: value) } },
             read: { reader in
                 var value = blank
-                try reader.object(fields, into: &value, incomplete: incomplete)
+                try reader.object(fields, into: &value)
                 return value
             })
     }
