@@ -18,11 +18,14 @@ public struct RunLog: Sendable {
         self.line = line
     }
 
+    /// The line with its end.
+    package var text: String { singleLine(line) + "\n" }
+
     /// Appends the line in one write, so that lines of concurrent runs do not mix. A new file is for this user only,
     /// because the lines name files that others may not see. A symlink or file that another user made is refused if
     /// that user may write in the directory.
     public func append() throws(SyncError) {
         let log = try file.openToAppend(permissions: 0o600)
-        try file.naming(log.appendAtOnce(Array((singleLine(line) + "\n").utf8)))
+        try file.naming(log.appendAtOnce(Array(text.utf8)))
     }
 }
