@@ -181,9 +181,7 @@ extension PreparedTransaction {
             }
             descendants.append(descendant)
         }
-        try document.elements(
-            "actions", Action.fields, blank: .blank, incomplete: Action.incomplete
-        ) { reader, action in
+        try document.elements("actions", Action.fields, blank: .blank) { reader, action in
             guard action.isPossible else { throw reader.error("no \(action.verb.rawValue) has these fields") }
             actions.append(action)
             summary.count(action)
