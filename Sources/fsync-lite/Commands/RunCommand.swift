@@ -76,10 +76,10 @@ enum RunCommand: Command {
         _ job: Job, _ invocation: Invocation, _ settings: SettingsSources, _ console: inout Console
     ) -> ExitCode {
         let isQuiet = invocation.options.has(.quiet)
-        let noted = try? RunRecord.noting(job.target, job: job.name, isQuiet: isQuiet, \.self) { notes in
+        let noted = RunRecord.noting(job.target, job: job.name, isQuiet: isQuiet, \.self) { notes in
             run(job, invocation, settings, notes, &console)
         }
-        return noted.flatMap { ExitCode(rawValue: $0.exitCode) } ?? .failed
+        return ExitCode(rawValue: noted.exitCode) ?? .failed
     }
 
     /// - Parameter notes: added to its report.
