@@ -3,6 +3,9 @@ import FoundationEssentials
 /// A type whose file is written as text. No member must be implemented.
 public protocol FileWritable: FileBacked {}
 
+/// A type that is read from and written to a file.
+public typealias FileReadWritable = FileReadable & FileWritable
+
 extension FileWritable where FileForm == TextForm {
     /// Appends a text to the file of this type; creates it and its directories if missing.
     ///

@@ -94,7 +94,7 @@ extension ObjectHandle {
             if let selection { present = try extendedAttributes(selection) }
             // Ordinary users need write permission, even on their own objects.
             if present != extended, status.permissions & 0o200 == 0, status.type != .symlink,
-                !Account.isRoot, status.owner == Account.effectiveUser
+                !Account.isRoot, status.isOwn
             {
                 try setPermissions(status.permissions | 0o200)
             }

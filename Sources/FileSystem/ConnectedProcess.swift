@@ -148,10 +148,7 @@ extension HostProcess {
 
     /// The permanent id of this machine as text, for hashing; nil if there is none.
     public static func machineID() -> [UInt8]? {
-        guard let folder = try? Directory.open(path: Array("/etc".utf8)),
-            let file = try? folder.open(FileName("machine-id"), [.read]),
-            let text = try? file.readAll(limit: 4096)
-        else { return nil }
+        guard let text = try? HostFile.bytes("/etc/machine-id") else { return nil }
         let id = text.prefix { $0 > UInt8(ascii: " ") }
         return id.isEmpty ? nil : Array(id)
     }

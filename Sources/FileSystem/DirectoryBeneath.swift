@@ -52,7 +52,7 @@ extension Directory {
     /// Whether only this user has access, or nothing in it can be a device or run with another user's rights.
     public func keepsOthersOut() throws(SystemError) -> Bool {
         let status = try status()
-        if status.owner == Account.effectiveUser, status.permissions & 0o077 == 0 { return true }
+        if status.isOwn, status.permissions & 0o077 == 0 { return true }
         var raw = statvfs()
         try calling("fstatvfs", path) { () throws(Errno) in
             try withRawDescriptor { (descriptor) throws(Errno) in

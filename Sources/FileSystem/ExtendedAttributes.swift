@@ -180,7 +180,7 @@ extension ExtendedAttributes {
         do throws(Errno) {
             // The kernel may not list all names. Those of the ACLs are known.
             if wanted.plain {
-                names = try ExtendedAttributes.read(startingWith: 256) { (buffer, size) in
+                names = try ExtendedAttributes.read { (buffer, size) in
                     list(buffer?.assumingMemoryBound(to: CChar.self), size)
                 }
             }
@@ -190,7 +190,7 @@ extension ExtendedAttributes {
         for name in names.split(separator: 0) where wanted.contains(name) {
             do throws(Errno) {
                 let value = try withCString(terminated: name + [0]) { (pointer) throws(Errno) in
-                    try ExtendedAttributes.read(startingWith: 256) { get(pointer, $0, $1) }
+                    try ExtendedAttributes.read { get(pointer, $0, $1) }
                 }
                 attributes.append(Attribute(name: Array(name), value: value))
             } catch  where error == .noData || !wanted.plain && ExtendedAttributes.none.contains(error) {
@@ -201,10 +201,8 @@ extension ExtendedAttributes {
     }
 
     /// Repeats the call with a larger buffer while the value does not fit.
-    private static func read(
-        startingWith capacity: Int, _ call: (UnsafeMutableRawPointer?, Int) -> Int
-    ) throws(Errno) -> [UInt8] {
-        var capacity = capacity
+    private static func read(_ call: (UnsafeMutableRawPointer?, Int) -> Int) throws(Errno) -> [UInt8] {
+        var capacity = 256
         while true {
             do throws(Errno) {
                 return try [UInt8](upTo: capacity) { (buffer) throws(Errno) -> Int in

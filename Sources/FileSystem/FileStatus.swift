@@ -49,6 +49,9 @@ public struct FileStatus: Sendable, Hashable {
 
     public func isSameObject(as other: FileStatus) -> Bool { equals(other, in: .object) }
 
+    /// Whether the owner is the present user.
+    public var isOwn: Bool { owner == Account.effectiveUser }
+
     /// Whether the owner is neither root nor the present user.
     public var isForeign: Bool { ![0, Account.effectiveUser].contains(owner) }
 

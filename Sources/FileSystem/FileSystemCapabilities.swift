@@ -248,12 +248,11 @@ extension Directory {
     /// root may read the device itself.
     private func recordedKind() throws(SystemError) -> String? {
         let device = try trueStatus().device
-        guard let name = FileName("b\(device.major):\(device.minor)".utf8),
-            let records = try? Directory.open(path: Array("/run/udev/data".utf8)),
-            let file = try? records.open(name, [.read]), let record = try? file.readAll(limit: 1 << 16)
-        else { return nil }
+        guard let record = try? HostFile.text("/run/udev/data/b\(device.major):\(device.minor)") else {
+            return nil
+        }
         let key = "E:ID_FS_TYPE="
-        let line = String(decoding: record, as: UTF8.self).split(separator: "\n").first { $0.hasPrefix(key) }
+        let line = record.split(separator: "\n").first { $0.hasPrefix(key) }
         return line.map { $0.dropFirst(key.count) }.map { $0 == "ntfs" ? "ntfs-3g" : String($0) }
     }
 

@@ -67,8 +67,7 @@ public enum HostProcess {
 
     /// Identifies the machine, by its name and the number of its installation.
     public static func machine() throws(SystemError) -> String {
-        let names = try Directory.open(path: Array("/proc/sys/kernel".utf8))
-        var words = [try text(FileName("hostname"), in: names)]
+        var words = [try HostFile.line("/proc/sys/kernel/hostname")]
         if let number = machineID() { words.append(String(decoding: number, as: UTF8.self)) }
         return words.joined(separator: " ")
     }
@@ -82,8 +81,7 @@ public enum HostProcess {
     /// The start of a process, in ticks since boot; nil if it does not exist. See `proc_pid_stat(5)`.
     public static func start(of process: Int32) throws(SystemError) -> UInt64? {
         do throws(SystemError) {
-            let directory = try Directory.open(path: Array("/proc/\(process)".utf8))
-            let line = try text(FileName("stat"), in: directory)
+            let line = try HostFile.line("/proc/\(process)/stat")
             // The command is in parentheses, and may contain spaces.
             let fields = line[(line.lastIndex(of: ")") ?? line.startIndex)...].split(separator: " ")
             // A zombie is treated as ended.
@@ -104,9 +102,8 @@ public enum HostProcess {
     /// The words of a line of `/proc/PID/status`; nil if the process has ended.
     static func field(_ name: String, of process: Int32) throws(SystemError) -> [Substring]? {
         do throws(SystemError) {
-            let directory = try Directory.open(path: Array("/proc/\(process)".utf8))
-            let lines = String(decoding: try bytes(FileName("status"), in: directory), as: UTF8.self)
-            return lines.split(separator: "\n").first { $0.hasPrefix(name) }?.split(separator: "\t")
+            let lines = try HostFile.text("/proc/\(process)/status").split(separator: "\n")
+            return lines.first { $0.hasPrefix(name) }?.split(separator: "\t")
         } catch {
             guard [.noSuchFile, .accessDenied, Errno(rawValue: ESRCH)].contains(error.errno) else {
                 throw error
@@ -117,22 +114,19 @@ public enum HostProcess {
 
     /// Whether root is not the machine's root. Then some files may have no owner here.
     public static func isInUserNamespace() throws(SystemError) -> Bool {
-        let map = try text(FileName("uid_map"), in: .open(path: Array("/proc/self".utf8)))
-        return !map.split(separator: " ").elementsEqual(["0", "0", "4294967295"])
+        try !HostFile.line("/proc/self/uid_map").split(separator: " ").elementsEqual(["0", "0", "4294967295"])
     }
 
     /// The number of this user's processes with the same command line, this one included.
     public static func countOfSame() throws(SystemError) -> Int {
-        let commandLine = FileName("cmdline")
-        let own = try bytes(commandLine, in: Directory.open(path: Array("/proc/self".utf8)))
+        let own = try HostFile.bytes("/proc/self/cmdline")
         let all = try Directory.open(path: Array("/proc".utf8))
         var count = 0
         for name in try DirectoryListing.names(in: all)
         where UInt8(ascii: "1")...UInt8(ascii: "9") ~= name.bytes[0] {
             do throws(SystemError) {
-                let other = try all.directory(name)
-                guard try other.status().owner == Account.effectiveUser else { continue }
-                count += try bytes(commandLine, in: other) == own ? 1 : 0
+                guard try all.directory(name).status().owner == geteuid() else { continue }
+                count += try HostFile.bytes("/proc/\(name)/cmdline") == own ? 1 : 0
             } catch {
                 // It has ended.
             }
@@ -142,8 +136,7 @@ public enum HostProcess {
 
     /// The bytes of memory that only this process uses. See `proc_pid_statm(5)`.
     public static func ownMemory() throws(SystemError) -> Int64 {
-        let pages = try text(FileName("statm"), in: Directory.open(path: Array("/proc/self".utf8)))
-            .split(separator: " ").compactMap { Int64($0) }
+        let pages = try HostFile.line("/proc/self/statm").split(separator: " ").compactMap { Int64($0) }
         return pages.count > 2 ? (pages[1] - pages[2]) * Int64(max(sysconf(Int32(_SC_PAGESIZE)), 4096)) : 0
     }
 
@@ -154,19 +147,6 @@ public enum HostProcess {
         limit.rlim_max = min(limit.rlim_max, rlim_t(count))
         limit.rlim_cur = min(limit.rlim_cur, limit.rlim_max)
         _ = setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit)
-    }
-
-    private static func bytes(_ name: FileName, in directory: Directory) throws(SystemError) -> [UInt8] {
-        let file = try directory.open(name, [.read])
-        return try calling("read", directory.path(of: name)) { () throws(Errno) in
-            try file.readAll(limit: 64 * 1024)
-        }
-    }
-
-    /// The first line of a file of the kernel.
-    static func text(_ name: FileName, in directory: Directory) throws(SystemError) -> String {
-        String(decoding: try bytes(name, in: directory), as: UTF8.self)
-            .split(separator: "\n").first.map(String.init) ?? ""
     }
 
     /// Opens `/dev/null` in place of each standard stream that is closed. Else a later descriptor, such as a pipe to

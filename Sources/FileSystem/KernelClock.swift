@@ -26,7 +26,7 @@ public struct KernelClock: Hashable, Sendable {
 
     /// The ID of the present boot, a UUID.
     public static func boot() throws(SystemError) -> String {
-        String(try setting("boot_id", in: "/proc/sys/kernel/random").prefix(36))
+        String(try HostFile.line("/proc/sys/kernel/random/boot_id").prefix(36))
     }
 
     /// Twice the seconds after which each store to a mapped file has moved the file's change time. While a page is
@@ -36,14 +36,9 @@ public struct KernelClock: Hashable, Sendable {
     public static func writebackDelay() throws(SystemError) -> Int64 {
         var hundredths: Int64 = 0
         for name in ["dirty_expire_centisecs", "dirty_writeback_centisecs"] {
-            let text = try setting(name, in: "/proc/sys/vm")
+            let text = try HostFile.line("/proc/sys/vm/\(name)")
             hundredths = hundredths.saturatingAdd(Int64(text.filter { $0.isNumber }) ?? 0)
         }
         return hundredths / 50
-    }
-
-    private static func setting(_ name: String, in directory: String) throws(SystemError) -> String {
-        let folder = try Directory.open(path: Array(directory.utf8))
-        return try HostProcess.text(FileName(name.utf8).unsafelyUnwrapped, in: folder)
     }
 }

@@ -25,23 +25,15 @@ extension Directory {
     /// disk.
     private static func attachments(ofDevice device: String) -> String? {
         for path in ["/sys/dev/block/\(device)", "/sys/dev/block/\(device)/.."] {
-            guard let directory = try? Directory.open(path: Array(path.utf8)),
-                let file = try? directory.open(FileName("diskseq"), [.read]),
-                let text = try? file.readAll(limit: 1 << 16)
-            else { continue }
-            return String(decoding: text, as: UTF8.self).filter(\.isNumber)
+            guard let text = try? HostFile.text(path + "/diskseq") else { continue }
+            return text.filter(\.isNumber)
         }
         return nil
     }
 
     /// The fields of each mount: `42 27 7:0 / /mnt rw,… - fuseblk /dev/loop0 rw,…`.
     static func mountList() throws(SystemError) -> [[Substring]] {
-        let processes = try Directory.open(path: Array("/proc/self".utf8))
-        let file = try processes.open(FileName("mountinfo"), [.read])
-        let list = try calling("read", Array("/proc/self/mountinfo".utf8)) { () throws(Errno) in
-            try file.readAll()
-        }
-        return String(decoding: list, as: UTF8.self).split(separator: "\n").map { $0.split(separator: " ") }
+        try HostFile.text("/proc/self/mountinfo").split(separator: "\n").map { $0.split(separator: " ") }
     }
 
     /// Decodes a field, in which spaces and similar bytes are three octal digits.

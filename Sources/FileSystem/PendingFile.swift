@@ -69,9 +69,7 @@ public struct PendingFile: ~Copyable {
     /// Removes the temporary files of this user that were left by killed processes.
     public static func removeAbandoned(in directory: Directory) throws(SystemError) {
         for name in try DirectoryListing.names(in: directory) where isTemporary(name) {
-            guard let seen = try directory.status(of: name), seen.type == .file,
-                seen.owner == Account.effectiveUser
-            else { continue }
+            guard let seen = try directory.status(of: name), seen.type == .file, seen.isOwn else { continue }
             do throws(SystemError) {
                 let file = try directory.open(name, [.read, .nonBlocking, .noFollow])
                 try calling("flock", directory.path(of: name)) { () throws(Errno) in try file.lock() }

@@ -44,7 +44,7 @@ public enum Ownership: Sendable {
 extension Directory {
     /// The owner of an object on this directory's file system.
     public func ownership(of status: FileStatus) throws(SystemError) -> Ownership {
-        let isOwn = status.owner == Account.effectiveUser
+        let isOwn = status.isOwn
         let isOpen = status.permissions & 0o022 != 0
         if isOwn, !isOpen { return .own }
         if fileSystem?.capabilities.showsMountOwner == true { return isOpen ? .sharedByMount : .own }

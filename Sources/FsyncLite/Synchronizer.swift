@@ -237,6 +237,7 @@ public struct Synchronizer: Sendable {
         } catch {
             // Their modes would have to be restored, which moves the change times that the commit compares.
             if prepares { throw try Synchronizer.closedDirectory(root, error) ?? error }
+            guard SyncError(wrapping: error).errno == Errno.accessDenied.rawValue else { throw error }
             closed = try root.directory.map { try ClosedDirectories(in: $0) }
             guard let closed, !closed.permissions.isEmpty else { throw error }
             var planned = try examine(root)

@@ -176,14 +176,14 @@ extension Target {
     public func verifyHistory(
         part: Verification.Part = .all, monitor: any Monitor = SilentMonitor()
     ) throws -> HistoryCheck {
-        try atOneMoment(orIf: \.faults.isEmpty) { try check(history(of: $1), part, monitor) }
+        try atOneMoment(orIf: \.faults.isEmpty) { try check($0, history(of: $1), part, monitor) }
     }
 
     private func check(
-        _ history: History, _ part: Verification.Part, _ monitor: any Monitor
+        _ root: TargetRoot, _ history: History, _ part: Verification.Part, _ monitor: any Monitor
     ) throws -> HistoryCheck {
         let snapshots = try history.snapshots()
-        guard let directory = try TargetRoot(path).directory else { return HistoryCheck() }
+        guard let directory = root.directory else { return HistoryCheck() }
         var (faults, lost) = ([(String, RelativePath?, SyncError)](), [(String, RelativePath)]())
         do {
             // Every tree is stored as its differences from the present one.

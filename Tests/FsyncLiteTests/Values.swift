@@ -11,6 +11,13 @@ func seconds(_ seconds: Int64) -> FileTime { FileTime(seconds: seconds, nanoseco
 
 func status(_ type: FileType) -> FileStatus { FileStatus(type: type, modified: seconds(1)) }
 
+extension OperationGraph {
+    /// The objects that leave for good, by their old paths.
+    var displaced: [(path: RelativePath, object: Int)] {
+        objects.indices.filter { objects.items[$0].origin == .leaving }.map { (objects.oldPath($0), $0) }
+    }
+}
+
 func file(_ name: String, _ inode: UInt64 = 0, _ type: FileType = .file) -> File {
     File(path: path(name), status: with(status(type)) { $0.inode = inode }, destination: [])
 }

@@ -301,7 +301,7 @@ final class JournalObjects {
 
     /// Whether the present user may set the attributes of an object.
     func mayChange(_ object: Int, _ status: FileStatus) throws -> Bool {
-        guard Account.isRoot else { return status.owner == Account.effectiveUser }
+        guard Account.isRoot else { return status.isOwn }
         guard status.owner == Account.unmappedUser else { return true }
         guard let location = location(of: object) else { return try ObjectHandle(of: root).isOwned }
         return try ObjectHandle(location.name, in: handle(location.parent)).isOwned

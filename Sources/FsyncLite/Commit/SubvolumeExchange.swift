@@ -46,7 +46,7 @@ struct SubvolumeExchange {
         let scan = try TreeScan(root, .target)
         while try scan.advance() {
             let status = scan.status
-            guard status.type == .directory, status.owner != Account.effectiveUser else { continue }
+            guard status.type == .directory, !status.isOwn else { continue }
             throw SyncError(
                 .exchangeImpossible(
                     "it belongs to user \(status.owner), and only root could remove the old tree; run as root"

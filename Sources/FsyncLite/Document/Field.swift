@@ -115,8 +115,8 @@ package struct Field<Owner>: Sendable {
     }
 
     /// The fault of an owner that was read; nil if it is valid.
-    fileprivate func fault(_ owner: Owner, isThere: Bool, incomplete: StaticString?) -> String? {
-        if isRequired, !isThere { return incomplete?.description ?? "\"\(key.text)\" is missing" }
+    fileprivate func fault(_ owner: Owner, isThere: Bool) -> String? {
+        if isRequired, !isThere { return "\"\(key.text)\" is missing" }
         if let condition, condition.rule(owner) != isThere { return condition.fault.description }
         if isThere, let rule, !rule.rule(owner) { return rule.fault.description }
         return nil
@@ -148,7 +148,7 @@ extension DocumentReader {
             let isBase64 = try field.key.base64.map { try key($0) } ?? false
             let isThere = try isBase64 || key(field.key.text)
             if isThere { try field.read(&self, &owner, isBase64) }
-            if let fault = field.fault(owner, isThere: isThere, incomplete: nil) { throw error(fault) }
+            if let fault = field.fault(owner, isThere: isThere) { throw error(fault) }
             if isThere { try expect(",") }
             depth = isThere ? .max : field.depth
         }
@@ -156,35 +156,30 @@ extension DocumentReader {
 
     /// Reads an object of these fields, each at most once, in any order.
     ///
-    /// - Parameter incomplete: the message for a missing required field; nil for a message that names the field.
     /// - Returns: the number of fields read.
     @discardableResult
-    mutating func object<Owner>(
-        _ fields: [Field<Owner>], into owner: inout Owner, incomplete: StaticString? = nil
-    ) throws -> Int {
+    mutating func object<Owner>(_ fields: [Field<Owner>], into owner: inout Owner) throws -> Int {
         try expect("{")
-        return try self.fields(fields, into: &owner, incomplete: incomplete)
+        return try self.fields(fields, into: &owner)
     }
 
     /// Reads an array of objects of these fields, one per line.
     ///
     /// - Parameter blank: the value that the fields of each object are read into.
     mutating func elements<Owner>(
-        _ name: StaticString, _ fields: [Field<Owner>], blank: Owner, incomplete: StaticString? = nil,
+        _ name: StaticString, _ fields: [Field<Owner>], blank: Owner,
         _ take: (inout DocumentReader, Owner) throws -> Void
     ) throws {
         try elements(name) { reader in
             var value = blank
-            try reader.object(fields, into: &value, incomplete: incomplete)
+            try reader.object(fields, into: &value)
             try take(&reader, value)
         }
     }
 
     /// Reads the remaining fields of an object, and its end.
     @discardableResult
-    mutating func fields<Owner>(
-        _ fields: [Field<Owner>], into owner: inout Owner, incomplete: StaticString? = nil
-    ) throws -> Int {
+    mutating func fields<Owner>(_ fields: [Field<Owner>], into owner: inout Owner) throws -> Int {
         var seen: UInt64 = 0
         var next = 0
         if !take("}") {
@@ -204,9 +199,7 @@ extension DocumentReader {
         for index in fields.indices {
             let isThere = seen & 1 << index != 0
             if fields[index].depth <= depth {
-                if let fault = fields[index].fault(owner, isThere: isThere, incomplete: incomplete) {
-                    throw error(fault)
-                }
+                if let fault = fields[index].fault(owner, isThere: isThere) { throw error(fault) }
                 depth = isThere ? .max : fields[index].depth
             } else if isThere {
                 throw error("\"\(fields[index].key.text)\" is here without the field that it belongs to")

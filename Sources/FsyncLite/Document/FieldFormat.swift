@@ -175,12 +175,11 @@ extension ExtendedAttributes.Attribute {
         Field("name", base64: "name_base64", .bytes, \.name),
         Field("value", base64: "value_base64", .bytes, \.value),
     ]
-    private static let incomplete: StaticString = "an extended attribute has one name and one value"
 
     fileprivate static let list: FieldFormat<[Self]> = .objects(
-        fields, blank: Self(name: [], value: []), incomplete: incomplete
+        fields, blank: Self(name: [], value: [])
     ) { attribute, last in
-        if attribute.name.isEmpty || attribute.name.contains(0) { return incomplete }
+        if attribute.name.isEmpty || attribute.name.contains(0) { return "not a name of an attribute" }
         let isInOrder = last.map { $0.name.lexicographicallyPrecedes(attribute.name) } ?? true
         return isInOrder ? nil : "extended attributes out of order, or one twice"
     }
@@ -238,7 +237,7 @@ extension FieldFormat where Value: Sendable {
     ///   - blank: the value that the fields of each object are read into.
     ///   - fault: the fault of an object, given the one before it; nil if it is valid.
     static func objects<Element: Sendable>(
-        _ fields: [Field<Element>], blank: Element, incomplete: StaticString? = nil,
+        _ fields: [Field<Element>], blank: Element,
         fault: @escaping @Sendable (Element, _ last: Element?) -> StaticString? = { _, _ in nil }
     ) -> FieldFormat where Value == [Element] {
         FieldFormat(
@@ -247,7 +246,7 @@ extension FieldFormat where Value: Sendable {
                 var values: [Element] = []
                 try reader.array { reader in
                     var value = blank
-                    try reader.object(fields, into: &value, incomplete: incomplete)
+                    try reader.object(fields, into: &value)
                     if let fault = fault(value, values.last) { throw reader.error(fault.description) }
                     values.append(value)
                 }
@@ -258,14 +257,12 @@ extension FieldFormat where Value: Sendable {
     /// An object with fields of its own.
     ///
     /// - Parameter blank: the value that the fields are read into.
-    static func object(
-        _ fields: [Field<Value>], blank: Value, incomplete: StaticString? = nil
-    ) -> FieldFormat {
+    static func object(_ fields: [Field<Value>], blank: Value) -> FieldFormat {
         FieldFormat(
             write: { text, key, value in text.object(key) { $0.fields(fields, of: value) } },
             read: { reader in
                 var value = blank
-                try reader.object(fields, into: &value, incomplete: incomplete)
+                try reader.object(fields, into: &value)
                 return value
             })
     }

@@ -144,7 +144,7 @@ private struct ManifestCursor: ~Copyable {
         try document.beginTrailer()
         guard try document.key("summary") else { throw document.error("\"summary\" is missing") }
         var recorded = ManifestSummary()
-        try document.object(ManifestSummary.fields, into: &recorded, incomplete: "a total is missing")
+        try document.object(ManifestSummary.fields, into: &recorded)
         // If the sum is too large, versions whose sums wrapped may have written any number.
         if summary.bytes == .max { recorded.bytes = .max }
         guard recorded == summary else {

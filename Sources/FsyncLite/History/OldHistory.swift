@@ -19,13 +19,12 @@ struct OldHistory {
     /// Transactions from which objects returned out of the history.
     private var returned: Set<FileName> = []
     /// The error of the record that ends the history early.
-    private(set) var damage: SyncError?
+    private var damage: SyncError?
     /// The first number that no object has.
     private(set) var nextObject: UInt64 = 1
 
     /// - Parameter present: the manifest from its beginning, with uncovered entries.
     init(_ history: History, present: ManifestReader) throws {
-        damage = history.damage
         let clones = history.steps.map(\.header.originals)
         objects = OldObjects(clones.reduce(into: [:]) { $0.merge($1) { newer, _ in newer } })
         var newer = present.header
@@ -46,7 +45,9 @@ struct OldHistory {
     /// The lists that a step found and that the one before it left, as their differences from the newer ones.
     ///
     /// - Parameter index: counted from the newest step.
-    func document(_ index: Int) -> ListDocument {
+    /// - Throws: `SyncError` with code `invalidDocument` for a damaged record and all older ones.
+    func document(_ index: Int) throws -> ListDocument {
+        if let damage, index >= count { throw damage }
         let record = records[index]
         var seen: Set<UInt64> = []
         let stored = record.stored.compactMap { object in

@@ -69,7 +69,7 @@ struct TargetLists {
     }
 
     private func whole(_ index: Int) throws -> ListDocument {
-        if let old { return old.document(index) }
+        if let old { return try old.document(index) }
         let step = history.steps[index]
         let (name, directory) = (step.header.listName, try history.directory(step))
         guard try directory.status(of: name) != nil else {

@@ -46,8 +46,6 @@ package struct PackedMap<Coding: PackedCoding>: Sendable {
         }
     }
 
-    package func contains(_ path: RelativePath) -> Bool { index(of: path) != nil }
-
     /// The elements, in the order of their paths.
     var sorted: PackedList<Coding> {
         var list = list

@@ -2,8 +2,7 @@ import FileStorage
 import FileSystem
 
 /// A line of a log file for each run.
-public struct RunLog: FileEncodable, Sendable {
-    public static let fileName = "fsync-lite.log"
+public struct RunLog: Sendable {
     /// In place of a path: the log is on the client that runs the command here.
     package static let ofClient = Array("-".utf8)
 
@@ -19,18 +18,14 @@ public struct RunLog: FileEncodable, Sendable {
         self.line = line
     }
 
-    /// The line in the default log of a directory.
-    public init(in directory: LocalFile, line: String) {
-        self.init(directory + RunLog.fileName, line: line)
-    }
-
-    public func fileText() -> String { singleLine(line) + "\n" }
+    /// The line with its end.
+    package var text: String { singleLine(line) + "\n" }
 
     /// Appends the line in one write, so that lines of concurrent runs do not mix. A new file is for this user only,
     /// because the lines name files that others may not see. A symlink or file that another user made is refused if
     /// that user may write in the directory.
     public func append() throws(SyncError) {
         let log = try file.openToAppend(permissions: 0o600)
-        try file.naming(log.appendAtOnce(Array(fileText().utf8)))
+        try file.naming(log.appendAtOnce(Array(text.utf8)))
     }
 }

@@ -29,7 +29,7 @@ final class MountedList: Sendable {
     init(_ layer: ListLayer, over lines: ManifestLines, _ reader: EntryReader) throws {
         var builder = RunBuilder(lines)
         own = layer.entries
-        try builder.add(layer.lines.sorted, own, reader)
+        try builder.add(layer.lines.sorted, reader)
         let runs = builder.runs
         (self.lines, self.runs, count) = (lines, runs, builder.count)
         (ownRows, ownLinks) = (builder.ownRows, builder.ownLinks)
@@ -100,17 +100,14 @@ private struct RunBuilder {
         regions = [Region(older: .root, newer: .root, rows: 0..<lines.count)]
     }
 
-    /// - Parameter own: those of the lines that have an entry.
-    mutating func add(
-        _ sorted: PackedList<ListLineCoding>, _ own: PackedList<ListLineCoding>, _ reader: EntryReader
-    ) throws {
+    mutating func add(_ sorted: PackedList<ListLineCoding>, _ reader: EntryReader) throws {
         var next = 0
         for index in sorted.indices {
             let path = sorted.path(at: index)
             while regions.count > 1, !path.isBelow(regions[regions.count - 1].older) { try leave(reader) }
             try leaveOut(path, reader)
             guard let head = sorted.beginning(at: index) else { continue }
-            add(next, head, path, own)
+            add(next, head, path)
             next += 1
             if head.isDirectory, let below = sorted.otherPath(at: index) { try enter(path, below, reader) }
         }
@@ -156,10 +153,7 @@ private struct RunBuilder {
         regions.append(Region(older: path, newer: below, rows: content..<max(content, end)))
     }
 
-    private mutating func add(
-        _ index: Int, _ head: ListLineCoding.Beginning, _ path: RelativePath,
-        _ own: PackedList<ListLineCoding>
-    ) {
+    private mutating func add(_ index: Int, _ head: ListLineCoding.Beginning, _ path: RelativePath) {
         if runs.isEmpty || runs[runs.count - 1].moved != nil {
             runs.append(MountedList.Run(first: count, path: path, start: index, moved: nil))
         }

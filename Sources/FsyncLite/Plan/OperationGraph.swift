@@ -33,8 +33,6 @@ package struct OperationGraph: Sendable {
     package internal(set) var deferredDirectories: Set<RelativePath> = []
     /// Present paths of directories of the target that gain or lose names, or that move.
     package internal(set) var touchedDirectories: Set<RelativePath> = []
-    /// The object of the new manifest.
-    package private(set) var manifest = 0
 
     /// Free slots, by the project of their directory.
     private var slots: [UInt32?: Range<Int>] = [:]
@@ -120,11 +118,6 @@ package struct OperationGraph: Sendable {
 
     /// The operations on the tree. The last two operations are the manifest's and the history's.
     var treeOperations: [Operation] { operations.dropLast(2) }
-
-    /// The slot of each object that leaves for good, by its old path.
-    package var displaced: [(path: RelativePath, object: Int)] {
-        objects.indices.filter { objects.items[$0].origin == .leaving }.map { (objects.oldPath($0), $0) }
-    }
 
     // MARK: Objects
 
@@ -355,7 +348,6 @@ package struct OperationGraph: Sendable {
         let location = Location(parent: OperationGraph.state, name: StateEntry.manifest.name)
         objects.append(Object(slot: slot, new: location))
         let new = objects.count - 1
-        manifest = new
         if replacing, isWeak {
             let slot = Location(parent: OperationGraph.transaction, name: TransactionEntry.oldManifest)
             objects.append(Object(old: location, slot: slot))

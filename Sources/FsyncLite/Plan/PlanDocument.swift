@@ -113,16 +113,16 @@ extension Action {
     /// For reading a saved plan. `JSONText.action` writes the fields by hand: with the table, writing a plan took a
     /// third longer.
     static let fields: [Field<Action>] = [
-        Field("action", .word(Verb.allCases, \.rawValue) { _ in incomplete.description }, \.verb),
+        Field("action", .word(Verb.allCases, \.rawValue) { "\"\($0)\" is not an action" }, \.verb),
         Field("from", base64: "from_base64", .path, \.from),
         Field("path", base64: "path_base64", .path, \.path),
         Field(
-            "type", .word(FileType.allCases.map(\.documentName), \.self) { _ in incomplete.description },
+            "type",
+            .word(FileType.allCases.map(\.documentName), \.self) { "\"\($0)\" is not a type of object" },
             \.type),
         Field("size", .size, \.size), Field("link", base64: "link_base64", .path, \.link),
         Field("entries", .integer, \.entries), Field("causes", .causes, \.causes),
     ]
-    static let incomplete: StaticString = "an action has a verb, a path, a type and causes"
 
     /// An action to read the fields into.
     static let blank = Action(

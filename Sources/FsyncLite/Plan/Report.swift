@@ -29,8 +29,6 @@ public struct Report: Sendable {
     public var transaction: String?
     /// The sources of a prepared transaction that is committed.
     public internal(set) var sources: [(name: String?, path: [UInt8])] = []
-    /// The commit was, or would have been, an exchange.
-    public internal(set) var exchanges = false
     /// The abilities of the target's file system; nil if a commit can keep all promises on it.
     public internal(set) var fileSystem: FileSystemCapabilities?
     /// The snapshots (by id) and the old trees of exchanges that were removed to make space, however the run ended.
@@ -61,7 +59,6 @@ public struct Report: Sendable {
         notes = plan.notes
         problems = plan.problems
         refusals = plan.refusals
-        exchanges = plan.exchanges
         fileSystem = plan.fileSystem
         self.error = error
     }

@@ -103,7 +103,7 @@ extension SavedPlan.Step {
 
     fileprivate init(from reader: inout DocumentReader) throws {
         self.init(action: .blank, source: nil, target: nil)
-        try reader.object(Self.fields, into: &self, incomplete: Action.incomplete)
+        try reader.object(Self.fields, into: &self)
         let verb = action.verb
         guard action.isPossible,
             (source == nil) == (verb == .delete), verb == .create || target != nil

@@ -42,9 +42,6 @@ package struct RacyCheck: Sendable {
         return isYoung(source) || (usesChangeTime && !sharesClock) ? .racy : []
     }
 
-    /// Whether a later write will show in the entry's times.
-    func isSettled(_ source: FileStatus) -> Bool { usesChangeTime && sharesClock && !isYoung(source) }
-
     /// Whether a change since the start of the scan would show in the change time.
     func isBeforeScan(_ source: FileStatus) -> Bool { source.changed.isOlder(than: scanned) }
 

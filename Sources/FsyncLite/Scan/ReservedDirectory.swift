@@ -92,9 +92,9 @@ extension Directory {
 
     /// Whether it has a state of this user with a mark.
     func holdsMarkedState(_ name: FileName) throws(SystemError) -> Bool {
-        guard let status = try status(of: name), status.type == .directory,
-            status.owner == Account.effectiveUser
-        else { return false }
+        guard let status = try status(of: name), status.type == .directory, status.isOwn else {
+            return false
+        }
         return try directory(name).stateMark() == .state
     }
 

@@ -22,8 +22,8 @@ final class PreviousStage {
         for name in found {
             var usable: [RelativePath: RelativePath] = [:]
             // If others may write to a stage, its content cannot be trusted.
-            if let status = try stages.status(of: name), status.type == .directory,
-                status.owner == Account.effectiveUser, status.permissions & 0o022 == 0
+            if let status = try stages.status(of: name), status.type == .directory, status.isOwn,
+                status.permissions & 0o022 == 0
             {
                 let stage = try stages.directory(name)
                 let resolver = PathResolver(stage)

@@ -42,8 +42,7 @@ final class ClosedDirectories {
     }
 
     private static func isClosed(_ status: FileStatus) -> Bool {
-        status.type == .directory && status.permissions & 0o500 != 0o500
-            && status.owner == Account.effectiveUser
+        status.type == .directory && status.permissions & 0o500 != 0o500 && status.isOwn
     }
 
     /// Restores the permissions, inner directories first.

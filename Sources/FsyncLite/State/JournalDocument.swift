@@ -11,7 +11,7 @@ import FileSystem
 ///     {"detach":N}  {"attach":N}  {"rename":N}  {"exchange":N,"with":N}  {"link":N,"new_parent":N,"new_name":…}
 ///     ],
 ///     "attributes":[
-///     {"object":N,"old_mode":…,"old_owner":…,"old_group":…,"old_modified":…,"new_mode":…,…,"old_xattrs":[…],…}
+///     {"object":N,"old_mode":…,"old_owner":…,"old_group":…,"old_modified":…,"old_xattrs":[…],"new_mode":…,…}
 ///     ],
 ///     "features":[
 ///     {"object":N,"type":…,"size":…,"modified":…}
@@ -46,7 +46,8 @@ extension Journal {
             $0.fields(OperationFields.all, of: OperationFields($1))
         }
         try document.array("attributes", of: attributes, to: &file) {
-            $0.fields(AttributeStep.fields, of: $1)
+            let change = OperationGraph.AttributeChange(object: $1.object, old: $1.old, new: $1.new)
+            $0.fields(OperationGraph.AttributeChange.fields, of: change)
         }
         if let features {
             let sorted = features.sorted { $0.key < $1.key }
@@ -217,15 +218,25 @@ extension OperationGraph.Operation {
     }
 }
 
-extension Journal.AttributeStep {
-    fileprivate static let fields: [Field<Self>] = [
-        Field("object", .integer, \.object),
-        Field("old_mode", .mode, \.old.permissions), Field("old_owner", .integer, \.old.owner),
-        Field("old_group", .integer, \.old.group), Field("old_modified", .fileTime, \.old.modified),
-        Field("new_mode", .mode, \.new.permissions), Field("new_owner", .integer, \.new.owner),
-        Field("new_group", .integer, \.new.group), Field("new_modified", .fileTime, \.new.modified),
-        Field("old_xattrs", .attributes, \.old.extended), Field("new_xattrs", .attributes, \.new.extended),
-    ]
+extension OperationGraph.AttributeChange {
+    static let fields: [Field<Self>] =
+        [Field("object", .integer, \.object)]
+        + attributes(\.old, ("old_mode", "old_owner", "old_group", "old_modified", "old_xattrs"))
+        + attributes(\.new, ("new_mode", "new_owner", "new_group", "new_modified", "new_xattrs"))
+
+    private static func attributes(
+        _ path: WritableKeyPath<Self, Attributes?> & Sendable,
+        _ keys: (StaticString, StaticString, StaticString, StaticString, StaticString)
+    ) -> [Field<Self>] {
+        Field.part(
+            path,
+            blank: Attributes(permissions: 0, owner: 0, group: 0, modified: Timestamp.unknown.fileTime),
+            [
+                Field(keys.0, .mode, \.permissions), Field(keys.1, .integer, \.owner),
+                Field(keys.2, .integer, \.group), Field(keys.3, .fileTime, \.modified),
+                Field(keys.4, .attributes, \.extended),
+            ])
+    }
 }
 
 extension DocumentReader {
@@ -246,15 +257,11 @@ extension DocumentReader {
     }
 
     fileprivate mutating func attributeStep(_ count: Int) throws -> Journal.AttributeStep {
-        let nothing = Attributes(
-            permissions: 0, owner: 0, group: 0, modified: Timestamp.unknown.fileTime)
-        var step = Journal.AttributeStep(object: 0, old: nothing, new: nothing)
-        let incomplete: StaticString = "this is not a step of attributes"
-        try object(Journal.AttributeStep.fields, into: &step, incomplete: incomplete)
-        guard (0..<count).contains(step.object), (step.old.extended == nil) == (step.new.extended == nil)
-        else {
-            throw error(incomplete.description)
-        }
-        return step
+        var change = OperationGraph.AttributeChange(object: 0)
+        try object(OperationGraph.AttributeChange.fields, into: &change)
+        guard (0..<count).contains(change.object), let old = change.old, let new = change.new,
+            (old.extended == nil) == (new.extended == nil)
+        else { throw error("this is not a step of attributes") }
+        return Journal.AttributeStep(object: change.object, old: old, new: new)
     }
 }

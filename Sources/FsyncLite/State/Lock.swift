@@ -77,10 +77,8 @@ extension Directory {
     /// The processes that have a lock on this directory, in the kernel's list. It may lack those of other containers.
     func lockHolders() throws -> [Int32] {
         let status = try trueStatus()
-        let locks = try Directory.open(path: Array("/proc".utf8)).open(FileName("locks"), [.read])
-        let list = try calling("read", Array("/proc/locks".utf8)) { () throws(Errno) in try locks.readAll() }
         // For example `1: FLOCK  ADVISORY  WRITE 4242 08:01:131073 0 EOF`. On btrfs, the device is another one.
-        return String(decoding: list, as: UTF8.self).split(separator: "\n").compactMap { line in
+        return try HostFile.text("/proc/locks").split(separator: "\n").compactMap { line in
             let fields = line.split(separator: " ")
             guard fields.count > 5, fields[1] == "FLOCK",
                 fields[5].split(separator: ":").last == "\(status.inode)"

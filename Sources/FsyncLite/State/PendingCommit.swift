@@ -114,9 +114,9 @@ extension Directory {
     /// Whether a commit into this directory was begun and not ended. Then it contains parts of two trees.
     func holdsUnfinishedCommit() throws -> Bool {
         // The state of another user is ignored, because any user can create one.
-        guard let status = try status(of: FileName.state), status.type == .directory,
-            status.owner == Account.effectiveUser
-        else { return false }
+        guard let status = try status(of: FileName.state), status.type == .directory, status.isOwn else {
+            return false
+        }
         let state = try directory(FileName.state)
         return try [Journal.Direction.forward, .backward].contains {
             try state.status(of: $0.entry.name) != nil

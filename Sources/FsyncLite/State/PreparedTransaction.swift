@@ -109,7 +109,7 @@ extension PreparedTransaction {
             $0.fields(OperationFields.all, of: OperationFields($1))
         }
         try document.array("attributes", of: attributes, to: &file) {
-            $0.fields(PreparedTransaction.attribute, of: $1)
+            $0.fields(OperationGraph.AttributeChange.fields, of: $1)
         }
         document.beginArray("descendants")
         try descendants { descendant in
@@ -159,7 +159,7 @@ extension PreparedTransaction {
             throw document.error("the last operation would not store the old versions of the commit")
         }
         try document.elements(
-            "attributes", PreparedTransaction.attribute, blank: .init(object: 0)
+            "attributes", OperationGraph.AttributeChange.fields, blank: .init(object: 0)
         ) { reader, change in
             guard objects.indices.contains(change.object), change.object != OperationGraph.state else {
                 throw reader.error("no object with attributes has the number \(change.object)")
@@ -181,9 +181,7 @@ extension PreparedTransaction {
             }
             descendants.append(descendant)
         }
-        try document.elements(
-            "actions", Action.fields, blank: .blank, incomplete: Action.incomplete
-        ) { reader, action in
+        try document.elements("actions", Action.fields, blank: .blank) { reader, action in
             guard action.isPossible else { throw reader.error("no \(action.verb.rawValue) has these fields") }
             actions.append(action)
             summary.count(action)
@@ -224,29 +222,6 @@ extension PreparedTransaction {
                 Field("group", .integer, \.group), Field("size", .size, \.size),
                 Field("modified", .fileTime, \.modified), Field("changed", .fileTime, \.changed),
             ])
-
-    private static let attribute: [Field<OperationGraph.AttributeChange>] =
-        [Field("object", .integer, \.object)]
-        + attributes(
-            \.old,
-            ("old_mode", "old_owner", "old_group", "old_modified", "old_xattrs"))
-        + attributes(
-            \.new,
-            ("new_mode", "new_owner", "new_group", "new_modified", "new_xattrs"))
-
-    private static func attributes(
-        _ path: WritableKeyPath<OperationGraph.AttributeChange, Attributes?> & Sendable,
-        _ keys: (StaticString, StaticString, StaticString, StaticString, StaticString)
-    ) -> [Field<OperationGraph.AttributeChange>] {
-        Field.part(
-            path,
-            blank: Attributes(permissions: 0, owner: 0, group: 0, modified: Timestamp.unknown.fileTime),
-            [
-                Field(keys.0, .mode, \.permissions), Field(keys.1, .integer, \.owner),
-                Field(keys.2, .integer, \.group), Field(keys.3, .fileTime, \.modified),
-                Field(keys.4, .attributes, \.extended),
-            ])
-    }
 
     private static let problem: [Field<Problem>] = [
         Field("path", base64: "path_base64", .path, \.path),

@@ -32,7 +32,7 @@ package struct StateDirectory: Sendable {
             beside = try StateDirectory(beside: name, in: location.parent)
         }
         // After an exchange, another user may have made a directory with this name.
-        if let beside, let status = try root.status(of: .state), status.owner != Account.effectiveUser {
+        if let beside, let status = try root.status(of: .state), !status.isOwn {
             return beside
         }
         let inside = try StateDirectory(FileName.state, in: root, isBeside: false)
@@ -49,7 +49,7 @@ package struct StateDirectory: Sendable {
     /// The state beside a target. In a directory of several users, each of them may take that name. A directory of
     /// another user, or one that a mirror made, is not a state.
     init?(beside name: FileName, in parent: Directory) throws {
-        guard let status = try parent.status(of: name), status.owner == Account.effectiveUser,
+        guard let status = try parent.status(of: name), status.isOwn,
             status.type == .directory
         else {
             return nil

@@ -106,7 +106,7 @@ extension TargetRoot {
         guard try isSubvolume || parent.status().device == original.device else {
             return .exchangeImpossible("the target is on another file system than the directory above it")
         }
-        guard !isSubvolume || Account.isRoot || original.owner == Account.effectiveUser else {
+        guard !isSubvolume || Account.isRoot || original.isOwn else {
             return .exchangeImpossible("only its owner may make snapshots of a subvolume; run as its owner")
         }
         return parent.isWritable

@@ -163,10 +163,14 @@ struct RemoteInvocation {
     }
 
     /// Appends an event of this machine to the log file, if there is one.
-    func log(_ text: String) throws {
+    func log(_ text: String) {
         guard let path = options.value(.logFile) else { return }
         let name = "\(Timestamp.now.localISO8601) \(job?.labelled(typed.command.name) ?? typed.command.name)"
-        try RunLog(LocalFile(bytes: path), line: "\(name) \(text)").append()
+        do {
+            try RunLog(LocalFile(bytes: path), line: "\(name) \(text)").append()
+        } catch {
+            Console.complain(job?.labelled("\(error)") ?? "\(error)")
+        }
     }
 
     private var certainty: RemoteRun.Certainty {
@@ -229,7 +233,7 @@ struct RemoteInvocation {
             code = try result.get()
         } catch {
             // The other machine cannot log it.
-            if !command.isReading { try log("failed: \(error)") }
+            if !command.isReading { log("failed: \(error)") }
             throw error
         }
         guard let exit = ExitCode(rawValue: code) else {

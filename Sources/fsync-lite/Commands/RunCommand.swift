@@ -76,10 +76,10 @@ enum RunCommand: Command {
         _ job: Job, _ invocation: Invocation, _ settings: SettingsSources, _ console: inout Console
     ) -> ExitCode {
         let isQuiet = invocation.options.has(.quiet)
-        let noted = try? RunRecord.noting(job.target, job: job.name, isQuiet: isQuiet, \.self) { notes in
+        let noted = RunRecord.noting(job.target, job: job.name, isQuiet: isQuiet, \.self) { notes in
             run(job, invocation, settings, notes, &console)
         }
-        return noted.flatMap { ExitCode(rawValue: $0.exitCode) } ?? .failed
+        return ExitCode(rawValue: noted.exitCode) ?? .failed
     }
 
     /// - Parameter notes: added to its report.
@@ -100,7 +100,7 @@ enum RunCommand: Command {
         var ended: HookReport
         do {
             if let failure = job.run(.before) {
-                try steps.log("failed: \(failure)")
+                steps.log("failed: \(failure)")
                 throw SyncError(.failed, "\(failure); nothing was applied")
             }
             ended = try steps.apply(&console, notes)
@@ -108,14 +108,9 @@ enum RunCommand: Command {
             let (report, code) = self.report(error, of: job, invocation, steps.given, &console)
             ended = HookReport(job, report, code, steps.document(report), RecordedRun.Outcome(error))
         }
-        /// The other commands run even if the log cannot be written.
         func reportFailure(_ failure: String) {
             Console.complain(job.labelled(failure))
-            do {
-                try steps.log("problem: \(failure)")
-            } catch {
-                Console.complain(job.labelled("\(error)"))
-            }
+            steps.log("problem: \(failure)")
         }
         if [.done, .committedWithOmissions].contains(ended.code), let failure = job.run(.after, ended) {
             ended.fail(failure, .committedWithOmissions)
@@ -165,7 +160,7 @@ private struct Steps {
     /// Completed by settings.
     let given: GivenOptions
     private let format: PlanDocument
-    let log: (String) throws -> Void
+    let log: (String) -> Void
     private let run: (Steps, inout Console, _ notes: [String]) throws -> HookReport
 
     init(_ job: Job, _ invocation: Invocation, _ settings: SettingsSources) throws {
@@ -182,7 +177,7 @@ private struct Steps {
             }
         } else {
             let run = try SyncRun(invocation, settings, job)
-            (given, format, log) = (run.given, run.document, { try run.log($0) })
+            (given, format, log) = (run.given, run.document, { run.log($0) })
             self.run = { steps, console, notes in
                 let report = try run.apply(&console, notes)
                 let code = ExitCode(report)

@@ -31,7 +31,7 @@ extension RunRecord {
     static func noting<Result>(
         _ target: [UInt8], job: String? = nil, isQuiet: Bool, _ outcome: (Result) -> RecordedRun.Outcome,
         _ run: (_ notes: [String]) throws -> Result
-    ) throws -> Result {
+    ) rethrows -> Result {
         var notes: [String] = []
         let record = RunRecord(of: target)
         func attempt<Value>(_ body: (RunRecord) throws -> Value) -> Value? {

@@ -39,6 +39,12 @@ struct OutputFileTests {
         }
     }
 
+    @Test func aFailedRunSaysWhyEvenIfItsLogCannotBeWritten() throws {
+        let scene = try MirrorScene(["a": "a"])
+        try scene.build([:], at: "log")
+        try scene.run("apply", "nowhere", "target", "--log-file", "log").expect(66, says: "nowhere", "log: ")
+    }
+
     @Test func whatIsNoRegularFileIsWrittenTo() throws {
         let scene = try MirrorScene(["a": "a"])
         try scene.build(["pipe": .fifo()], at: "d")

@@ -12,7 +12,5 @@ struct RunLogTests {
         try RunLog(file, line: "first").append()
         try RunLog(file, line: "second\nline C:\\x").append()
         #expect(try file.text() == "first\nsecond\\nline C:\\x\n")
-        try RunLog(in: root, line: "own").append()
-        #expect(try (root + RunLog.fileName).text() == "own\n")
     }
 }
