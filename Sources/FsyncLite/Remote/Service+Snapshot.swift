@@ -60,9 +60,3 @@ extension Service.Session {
         try end(id, frame)
     }
 }
-
-extension EntryFrames: ByteSink {
-    mutating func write(_ bytes: [UInt8]) throws {
-        try bytes.forEachPiece { piece, _ in try add { $0.raw(piece) } }
-    }
-}
