@@ -209,10 +209,11 @@ final class ServiceLink: Sendable {
         do {
             try outgoing.withLock { outgoing throws(Errno) in try body(&outgoing) }
         } catch {
-            // The reading thread finds the reason.
+            // The reading thread finds the reason. Its signals are for the thread that waits in `send`.
+            let pause = Semaphore()
             for _ in 0..<(output == nil ? 0 : 30) {
                 if let end = state.withLock(\.end) { throw end }
-                _ = granted.wait(atMost: .milliseconds(100))
+                _ = pause.wait(atMost: .milliseconds(100))
             }
             throw Ended(reason: nil)
         }
