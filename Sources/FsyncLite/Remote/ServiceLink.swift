@@ -34,21 +34,14 @@ final class ServiceLink: Sendable {
         var outcome: UInt8?
     }
 
+    /// Frames that are not written yet.
     private struct Outgoing {
-        /// Frames that are not written yet.
         var frames: [UInt8] = []
-        /// A byte was written since the last look.
-        var hasWritten = false
-
-        mutating func write(_ bytes: [UInt8], to connection: any Connection) throws(Errno) {
-            hasWritten = true
-            try connection.write(bytes)
-        }
 
         mutating func flush(to connection: any Connection) throws(Errno) {
             guard !frames.isEmpty else { return }
             defer { frames.removeAll(keepingCapacity: true) }
-            try write(frames, to: connection)
+            try connection.write(frames)
         }
     }
 
@@ -193,7 +186,7 @@ final class ServiceLink: Sendable {
             // A large frame is written without being copied.
             if frame.count >= WireFormat.writeSize {
                 try outgoing.flush(to: connection)
-                try outgoing.write(frame, to: connection)
+                try connection.write(frame)
             } else {
                 outgoing.frames += frame
                 if outgoing.frames.count >= WireFormat.writeSize { try outgoing.flush(to: connection) }
@@ -222,12 +215,8 @@ final class ServiceLink: Sendable {
     /// - Returns: false once the connection has ended.
     private func sign() -> Bool {
         if hasEnded { return false }
-        let isDue = outgoing.withLock { outgoing in
-            defer { outgoing.hasWritten = false }
-            return !outgoing.hasWritten
-        }
         // If this fails, the reading thread finds the reason.
-        if isDue { try? sendWithoutGrant(FrameWriter(.ping)) }
+        try? sendWithoutGrant(FrameWriter(.ping))
         return true
     }
 
