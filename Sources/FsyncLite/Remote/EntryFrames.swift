@@ -2,12 +2,11 @@
 struct EntryFrames {
     private let link: ServiceLink
     private let id: UInt32
-    private var frame = FrameWriter(.entries)
+    private var frame: FrameWriter
     private let start: Int
 
     init(_ link: ServiceLink, _ id: UInt32) {
-        (self.link, self.id) = (link, id)
-        frame.number(id)
+        (self.link, self.id, frame) = (link, id, FrameWriter(.entries, for: id))
         start = frame.count
     }
 
@@ -20,8 +19,7 @@ struct EntryFrames {
     mutating func finish() throws {
         guard frame.count > start else { return }
         try link.send(frame)
-        frame = FrameWriter(.entries)
-        frame.number(id)
+        frame = FrameWriter(.entries, for: id)
     }
 }
 

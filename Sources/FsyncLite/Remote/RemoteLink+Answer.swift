@@ -24,8 +24,7 @@ extension RemoteLink {
 
         /// Answers the hashes that came, or says that no more content is wanted.
         func respond(isWanted: Bool, _ write: (inout FrameWriter) throws -> Void) rethrows {
-            var frame = FrameWriter(.blocks)
-            frame.number(id)
+            var frame = FrameWriter(.blocks, for: id)
             frame.flag(isWanted)
             try write(&frame)
             shared.send(frame.frame())

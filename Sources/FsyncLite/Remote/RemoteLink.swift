@@ -190,8 +190,7 @@ final class RemoteLink: Sendable {
                 if state.order.count == 0 { state.askedAlone = .now }
                 let answers = questions.map { question in
                     let id = state.order.add(question.kind)
-                    var frame = FrameWriter(.request)
-                    frame.number(id)
+                    var frame = FrameWriter(.request, for: id)
                     frame.byte(question.kind.rawValue)
                     frame.raw(question.body)
                     isDue = state.send(frame.frame()) || isDue

@@ -132,8 +132,7 @@ extension Service {
         /// Sends the last part of an answer, in pieces.
         func end(_ id: UInt32, _ content: consuming FrameWriter) throws {
             try content.bytes.dropFirst(WireFormat.headSize).forEachPiece { piece, isLast in
-                var frame = FrameWriter(.answer)
-                frame.number(id)
+                var frame = FrameWriter(.answer, for: id)
                 frame.flag(isLast)
                 frame.raw(piece)
                 try link.send(frame)

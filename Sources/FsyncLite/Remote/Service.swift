@@ -72,8 +72,7 @@ public final class Service {
     }
 
     private static func failure(_ id: UInt32, _ error: SyncError) -> FrameWriter {
-        var frame = FrameWriter(.failure)
-        frame.number(id)
+        var frame = FrameWriter(.failure, for: id)
         frame.text(error.code.rawValue)
         frame.text(error.refusal?.kind.rawValue ?? "")
         frame.bytes(error.refusal?.wayOut.arguments[Refusal.id] ?? [])

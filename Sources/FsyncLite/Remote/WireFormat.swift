@@ -111,6 +111,12 @@ struct FrameWriter {
         bytes = [0, 0, 0, 0, type.rawValue]
     }
 
+    /// - Parameter id: that of the request, which begins the payload.
+    init(_ type: WireFormat.FrameType, for id: UInt32) {
+        self.init(type)
+        number(id)
+    }
+
     /// Bytes of payload so far.
     var count: Int { bytes.count - WireFormat.headSize }
 

@@ -46,8 +46,7 @@ struct RemoteLinkTests {
     /// ended the process by a trap, and left the target's lock and activity.
     @Test func anAnswerAfterTheLineWasLostIsDropped() throws {
         let endpoint = try #require(try Endpoint(Array("client:/".utf8)))
-        var frame = FrameWriter(.answer)
-        frame.number(1 as UInt32)
+        var frame = FrameWriter(.answer, for: 1)
         frame.flag(true)
         let connection = HalfClosedConnection(giving: [frame.frame()])
         let link = try RemoteLink(endpoint, connection, greeted: FrameParser())
