@@ -286,11 +286,11 @@ final class RemoteLink: Sendable {
 
         /// - Parameter answers: receives the frames that are a part of an answer.
         private func take(_ frame: Frame, _ answers: inout [Frame]) throws {
+            var reader = FrameReader(frame.payload)
             switch frame.type {
             case .answer, .entries, .file, .data, .blocks, .failure: answers.append(frame)
-            case .ping: guard frame.payload.isEmpty else { throw WireError("a frame is too long") }
+            case .ping: try reader.end()
             case .cancel where isClient:
-                var reader = FrameReader(frame.payload)
                 let signal = try reader.byte()
                 try reader.end()
                 guard TerminationSignal.all.contains(Int32(signal)) else {
@@ -298,7 +298,7 @@ final class RemoteLink: Sendable {
                 }
                 HostProcess.interrupt(Int32(signal))
             case .go where isClient:
-                guard frame.payload.isEmpty else { throw WireError("a frame is too long") }
+                try reader.end()
                 isGo.signal()
             case .hello, .request, .credit, .run, .output, .ready, .outcome, .cancel, .go:
                 throw WireError("a frame that only the other end sends")

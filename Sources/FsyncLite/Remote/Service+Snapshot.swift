@@ -22,8 +22,9 @@ extension Service.Session {
         var reader = request.payload
         let path = try reader.bytes(upTo: WireFormat.longestPath)
         let (snapshot, locks) = (try reader.text(), try reader.flag())
-        var paths: [[UInt8]] = []
-        for _ in 0..<(try reader.number()) { paths.append(try reader.bytes(upTo: WireFormat.longestPath)) }
+        let paths = try reader.array { (reader) throws(WireError) in
+            try reader.bytes(upTo: WireFormat.longestPath)
+        }
         try reader.end()
         guard !path.isEmpty, !path.contains(0) else { throw WireError("a path is invalid") }
         let snapshots =
