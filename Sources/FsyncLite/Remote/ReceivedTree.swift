@@ -244,11 +244,9 @@ struct ReceivedTree: Sendable {
             {
                 let (file, exclusion, sight) = entries[next]
                 next += 1
-                guard
-                    try add(
-                        file.path, file.status, file.status.type == .symlink ? file.destination : [],
-                        exclusion, sight)
-                else { return false }
+                guard try add(file.path, file.status, file.destination, exclusion, sight) else {
+                    return false
+                }
             }
             return true
         }
@@ -262,9 +260,7 @@ struct ReceivedTree: Sendable {
             let isRecorded = open[open.count - 1].isRecorded
             if isRecorded {
                 guard try addReceived(before: path),
-                    try add(
-                        path, status(record.status),
-                        record.status.type == .symlink ? record.destination : [])
+                    try add(path, status(record.status), record.destination)
                 else { return false }
             }
             if record.status.type == .directory {
