@@ -44,7 +44,7 @@ extension Service.Session {
         issued = IssuedEntries()
         var digests = TreeDigests(salt: salt, options.attributes)
         let device = try tree.root.status().device
-        let scan = try tree.scan(filters, scanOptions.prefetching(), monitor)
+        let scan = try tree.scan(filters, scanOptions.prefetching(), link)
         while try scan.advance() {
             // The other end excludes its own entry by the same rule.
             if case .byRule = scan.exclusion { continue }
@@ -103,7 +103,7 @@ extension Service.Session {
                 continue
             }
             let scan = try TreeScan(
-                opened, scanOptions.only(path), filter: FilteredWalk(filters, rules), monitor: monitor)
+                opened, scanOptions.only(path), filter: FilteredWalk(filters, rules), monitor: link)
             try send(scan, of: asked, directory, &lists, &answer)
             problems += scan.findings.problems
         }

@@ -17,7 +17,6 @@ extension Service {
         let access: Access
         let options: CopyOptions
         private let selection: ExtendedAttributes.Selection
-        let monitor: LinkMonitor
         var encoder = EntryEncoder()
         var issued = IssuedEntries()
         /// The directories of the last scan for digests.
@@ -88,10 +87,9 @@ extension Service {
         ) {
             (self.link, self.access, self.kind, self.contents) = (link, access, kind, contents)
             (self.filters, self.options, self.selection) = (filters, options, selection)
-            monitor = LinkMonitor(link: link)
-            reader = contents.reader(monitor)
-            digests = DigestReader(contents.paths, monitor: monitor, probes: options.probes)
-            copier = ContentCopier(contents.paths, options, monitor: monitor)
+            reader = contents.reader(link)
+            digests = DigestReader(contents.paths, monitor: link, probes: options.probes)
+            copier = ContentCopier(contents.paths, options, monitor: link)
         }
 
         /// The source.
@@ -111,13 +109,6 @@ extension Service {
             ExtendedAttributes.Selection(
                 plain: try reader.flag(), acls: try reader.flag(),
                 privileged: try reader.flag() && Account.isRoot)
-        }
-
-        /// Cancels long work once the client is gone.
-        struct LinkMonitor: Monitor {
-            let link: ServiceLink
-            func report(_ progress: SyncProgress) {}
-            var isCancelled: Bool { link.hasEnded }
         }
 
         // MARK: Answers
@@ -224,7 +215,7 @@ extension Service {
         /// Sends the ignore files, cache tags and mounts of all included directories. This is a walk of its
         /// own, because the scan of the target needs them at its own pace.
         private func sendRules(_ id: UInt32) throws {
-            let scan = try tree.scan(filters, .source.prefetching(), monitor)
+            let scan = try tree.scan(filters, .source.prefetching(), link)
             let rules = try tree.rules().reader(for: filters)
             var frame = FrameWriter(.answer)
             func say(_ path: RelativePath) throws {
@@ -259,7 +250,7 @@ extension Service {
             encoder.restart()
             (issued, lists) = (IssuedEntries(), nil)
             let options = Session.scanOptions(isTargetMount: isTargetMount)
-            let scan = try tree.scan(filters, options.prefetching(), monitor)
+            let scan = try tree.scan(filters, options.prefetching(), link)
             var answer = EntryFrames(link, id)
             while try scan.advance() {
                 // The other end excludes its own entry by the same rule.

@@ -329,3 +329,9 @@ final class ServiceLink: Sendable {
         }
     }
 }
+
+/// Cancels long work once the client is gone.
+extension ServiceLink: Monitor {
+    func report(_ progress: SyncProgress) {}
+    var isCancelled: Bool { hasEnded }
+}
