@@ -30,8 +30,7 @@ struct ServiceLimits {
             throw SyncError(.keyForbids("\(name) writes", isReadOnly: true))
         }
         guard isAppendOnly else { return }
-        let plan = try sent.document.map { try SavedPlan($0, path: RunLog.ofClient) }
-        let planned = (plan?.options ?? []).map { word in
+        let planned = (invocation.saved?.options ?? []).map { word in
             RemoteCommand.Option(String(decoding: word.prefix { $0 != UInt8(ascii: "=") }, as: UTF8.self), [])
         }
         if invocation.command == SnapshotCreateCommand.self {
