@@ -19,8 +19,8 @@ extension Service {
         private let selection: ExtendedAttributes.Selection
         var encoder = EntryEncoder()
         var issued = IssuedEntries()
-        /// The directories of the last scan for digests.
-        var lists: ServedLists?
+        /// Those of the last scan for digests, if no other scan came after it.
+        var treeDigests: TreeDigests?
         var scanOptions = TreeScan.Options.source
         private let reader: any SourceReader
         private let digests: DigestReader
@@ -248,7 +248,7 @@ extension Service {
 
         private func sendEntries(_ id: UInt32, isTargetMount: Bool) throws {
             encoder.restart()
-            (issued, lists) = (IssuedEntries(), nil)
+            (issued, treeDigests) = (IssuedEntries(), nil)
             let options = Session.scanOptions(isTargetMount: isTargetMount)
             let scan = try tree.scan(filters, options.prefetching(), link)
             var answer = EntryFrames(link, id)
