@@ -131,7 +131,7 @@ final class RemoteTree: SourceTree, FarEntries {
 
     /// Stores the reported tree, so that its entries can be asked for.
     func keep(_ tree: ReceivedTree) {
-        sent.withLock { $0 = EntryLocator(directories: tree.numbers) }
+        sent.withLock { $0 = tree.locator }
         received.withLock { $0 = tree }
     }
 
