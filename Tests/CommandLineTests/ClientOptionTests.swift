@@ -13,8 +13,8 @@ struct ClientOptionTests {
     ) throws -> GivenOptions {
         let terminal = RemoteCommand.Terminal(.output)
         var request = RemoteCommand(
-            command.name, [], options: sent, typed: RemoteCommand.Typed("apply", [], []), defaults: [],
-            host: "here", output: terminal, errors: terminal)
+            command.name, [], options: sent, typed: [], defaults: [], host: "here", output: terminal,
+            errors: terminal)
         request.document = document
         return try Invocation.options(of: request, for: command)
     }

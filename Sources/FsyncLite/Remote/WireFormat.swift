@@ -20,7 +20,7 @@ import FileSystem
 /// `ready` and waits for the client's `go`. Last it sends an `outcome`. The client may `cancel`.
 enum WireFormat {
     /// The versions of the protocol that this program speaks.
-    static let versions: ClosedRange<UInt64> = 4...4
+    static let versions: ClosedRange<UInt64> = 5...5
     static let magic = Array("fsync-lite\n".utf8)
     static let longestFrame = 1 << 20
     static let headSize = 5

@@ -73,20 +73,7 @@ extension Invocation {
     /// The command line as its user typed it, with the target on another machine, for hints.
     func asTyped() throws -> Invocation {
         guard let client else { return self }
-        let typed = client.command.typed
-        guard let command = program.commands.first(where: { $0.name == typed.name }) else {
-            throw UsageError(
-                "the other machine's fsync-lite does not have the command \(quoted(Array(typed.name.utf8)))",
-                hint: "install the same version on both machines")
-        }
-        let description = command.description
-        let options = try GivenOptions(typed.options, of: description.options)
-        return Invocation(
-            program: program, command: command,
-            arguments: try CommandLineParser(program: program).bind(
-                typed.arguments, to: description,
-                replaced: description.options.first { $0.replacesArguments && options.has($0) }),
-            options: options)
+        return try CommandLineParser(program: program).parse(client.command.typed)
     }
 }
 

@@ -191,9 +191,7 @@ struct RemoteInvocation {
     private func order(wantsReport: Bool) throws -> RemoteCommand {
         var command = RemoteCommand(
             command.name, arguments, options: try sent(),
-            typed: RemoteCommand.Typed(
-                typed.command.name, typed.command.description.arguments.flatMap(typed.values),
-                restoration == nil ? given.sent : typed.options.sent),
+            typed: typed.words(with: restoration == nil ? given : typed.options),
             defaults: try defaults.flatMap { try $0.sent() }, host: HostProcess.name,
             output: .init(.output), errors: .init(.error))
         command.job = try job.map { ($0.name, try $0.options.sent()) }

@@ -249,7 +249,7 @@ enum HostileStream {
         terminal.columns = random.next() % 2 == 0 ? nil : 80
         var command = RemoteCommand(
             "snapshot list", [Array("far:/t".utf8), [0xFF]], options: options(),
-            typed: RemoteCommand.Typed("run", [[0x61]], options()),
+            typed: [Array("run".utf8), [0x61]],
             defaults: options(), host: "here", output: terminal, errors: terminal)
         if random.next() % 2 == 0 { command.job = ("nightly", options()) }
         command.source =
