@@ -255,14 +255,12 @@ def be(case: str) -> None:
 def command(target: str, source: str) -> bytes:
     words = [source, f"far:{target}"]
     line = text("apply")
-    for part in (words, ["apply", "--adopt", "--", *words]):
+    for part in (words, ["--adopt"], ["apply", "--adopt", "--", *words]):
         line += number(len(part)) + b"".join(map(text, part))
-    options = number(1) + text("--adopt") + b"\1" + number(0)
     streams = (b"\0\0" + number(0)) * 2
     return (
         b"\1"
         + line
-        + options
         + number(0) * 2
         + b"\0"
         + number(1)

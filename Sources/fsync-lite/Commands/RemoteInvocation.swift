@@ -271,7 +271,7 @@ struct RemoteInvocation {
     }
 
     /// The options that are sent: patterns as one list, and for a file only that there is one.
-    private func sent() throws -> [RemoteCommand.Option] {
+    private func sent() throws -> [[UInt8]] {
         var sent = given
         for option in RemoteInvocation.handledHere where option.name != SyncOptions.exclude.name {
             sent.remove(option)
@@ -281,7 +281,7 @@ struct RemoteInvocation {
             sent.append(option, RunLog.ofClient)
         }
         if command == PlanCommand.self { sent.remove(.dryRun) }
-        return sent.sent
+        return sent.words
     }
 }
 

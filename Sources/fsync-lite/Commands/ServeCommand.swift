@@ -86,7 +86,7 @@ enum ServeCommand: Command {
             StandardStream.relay = ClientStreams(client: client)
             let json = OptionDescription.json.name
             let code = Execution.run(
-                client.command.options.contains { $0.name == json } ? .document : .nothing,
+                client.command.options.contains { $0.spells(json) } ? .document : .nothing,
                 { try Invocation(client, within: limits) },
                 checking: { try limits.check($0, client.command) })
             client.end(code.rawValue)

@@ -248,8 +248,8 @@ enum HostileStream {
         var terminal = RemoteCommand.Terminal(.output)
         terminal.columns = random.next() % 2 == 0 ? nil : 80
         var command = RemoteCommand(
-            "snapshot list", [Array("far:/t".utf8), [0xFF]], options: options(),
-            typed: [Array("run".utf8), [0x61]],
+            "snapshot list", [Array("far:/t".utf8), [0xFF]],
+            options: [Array("--option=".utf8) + [0xFF]], typed: [Array("run".utf8), [0x61]],
             defaults: options(), host: "here", output: terminal, errors: terminal)
         if random.next() % 2 == 0 { command.job = ("nightly", options()) }
         command.source =
