@@ -51,6 +51,21 @@ struct ClientOptionTests {
         #expect(try options(["--log-file=-"]).list.count == 1)
     }
 
+    /// Values may look like options, and arguments too.
+    @Test func theWordsThatAreSentGiveTheSameCommandLine() throws {
+        let typed = [
+            "apply", "--exclude=--x=y", "--exclude=-h", "--adopt", "--exclude=", "--", "--help", "-t",
+        ]
+        let parser = CommandLineParser(program: ProgramDescription.fsyncLite)
+        let parsed = try parser.parse(typed.map { Array($0.utf8) })
+        let again = try parser.parse(parsed.words(with: parsed.options))
+        let isSameCommand = again.command == parsed.command
+        #expect(isSameCommand)
+        #expect(again.arguments == parsed.arguments)
+        #expect(again.options.words == parsed.options.words)
+        #expect(again.options.list.count == 4)
+    }
+
     @Test func whatNoCommandLineGivesIsRefused() {
         let bad = [
             ["--nonsense"], ["--adopt=1"], ["--max-delete"], ["--adopt", "--adopt"],
