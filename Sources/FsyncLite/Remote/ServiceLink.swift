@@ -76,7 +76,7 @@ final class ServiceLink: Sendable {
     ) throws {
         (self.connection, self.onSilence, self.output) = (connection, onSilence, output)
         // Between requests a client may read its whole target. A command may also run long.
-        timeout = (welcome?.timeout ?? .usual).reading
+        timeout = welcome?.timeout ?? WireFormat.readingTime
         try WorkerThread().start { [self] in read(after: welcome) }
         try WorkerThread().start { [weak self] in
             let pause = Semaphore()

@@ -45,6 +45,10 @@ enum WireFormat {
     /// Seconds between two signs of life, and the silence after which the other end is treated as gone.
     static let pause = 15
     static let patience = 60
+    /// How long an end may send only signs of life when something is due from it.
+    static let answerTime = Duration.seconds(3600)
+    /// The limit if it may have to read a whole tree, or a file of any size.
+    static let readingTime = Duration.seconds(86_400)
     /// The most answer frames that no thread has taken: several times those of all open requests.
     static let waitingFrames = 1 << 17
 
@@ -71,10 +75,10 @@ enum WireFormat {
         case snapshot
 
         /// How long the answer may have no progress.
-        func patience(_ timeout: LineTimeout) -> Duration {
+        var patience: Duration {
             switch self {
-            case .open, .attributes, .obstacles, .list: timeout.answer
-            case .rules, .scan, .digests, .digest, .content, .snapshot: timeout.reading
+            case .open, .attributes, .obstacles, .list: WireFormat.answerTime
+            case .rules, .scan, .digests, .digest, .content, .snapshot: WireFormat.readingTime
             }
         }
 

@@ -70,7 +70,7 @@ enum ServeCommand: Command {
                     throw SyncError(.usage, "\(error.message): \(error.hint)")
                 }
             },
-            timeout: age.map { LineTimeout($0.duration) } ?? .usual, memory: Int(memory.rawCount),
+            timeout: age?.duration, memory: Int(memory.rawCount),
             onSilence: { HostProcess.exit(ExitCode.unreachable.rawValue) })
         var say: @Sendable (String) -> Void = { Console.complain($0) }
         if case .source(let service) = order { say = service.refuse }

@@ -88,13 +88,13 @@ struct RemoteLinkTests {
         }
     }
 
-    private func link(to connection: any Connection, timeout: LineTimeout = .usual) throws -> RemoteLink {
+    private func link(to connection: any Connection, timeout: Duration? = nil) throws -> RemoteLink {
         let endpoint = try #require(try Endpoint(Array("far:/".utf8)))
         return try RemoteLink(endpoint, connection, greeted: FrameParser(), timeout: timeout)
     }
 
     @Test func anEndThatOnlySaysThatItIsThereIsGivenUp() throws {
-        let link = try link(to: Chatter(FrameWriter(.ping).frame()), timeout: LineTimeout(.zero))
+        let link = try link(to: Chatter(FrameWriter(.ping).frame()), timeout: Duration.zero)
         // Before the first question, nothing is due.
         #expect(!link.isLost)
         let found = message { _ = try link.ask(.open).next(SilentMonitor()) }
