@@ -8,13 +8,13 @@ struct ClientOptionTests {
     private static let path = Array("/etc/passwd".utf8)
 
     private func options(
-        _ sent: [RemoteCommand.Option], for command: any Command.Type = ApplyCommand.self,
+        _ sent: [String], for command: any Command.Type = ApplyCommand.self,
         document: [UInt8]? = nil
     ) throws -> GivenOptions {
         let terminal = RemoteCommand.Terminal(.output)
         var request = RemoteCommand(
-            command.name, [], options: sent, typed: RemoteCommand.Typed("apply", [], []), defaults: [],
-            host: "here", output: terminal, errors: terminal)
+            command.name, [], options: sent.map { Array($0.utf8) }, typed: [], defaults: [], host: "here",
+            output: terminal, errors: terminal)
         request.document = document
         return try Invocation.options(of: request, for: command)
     }
@@ -25,11 +25,11 @@ struct ClientOptionTests {
         for command in commands {
             for option in command.description.options where option.isOfThisMachine {
                 #expect(throws: UsageError.self, "\(command.name) \(option.name)") {
-                    try options([RemoteCommand.Option(option.name, [Self.path])], for: command)
+                    try options(["\(option.name)=/etc/passwd"], for: command)
                 }
             }
             #expect(throws: UsageError.self) {
-                try options([RemoteCommand.Option("--remote-command", [Self.path])], for: command)
+                try options(["--remote-command=/etc/passwd"], for: command)
             }
         }
         for name in ["--log-file", "--exclude-from"] {
@@ -44,19 +44,32 @@ struct ClientOptionTests {
     @Test func everyOtherOptionOfAnApplyIsTaken() throws {
         for option in ApplyCommand.description.options where !option.isOfThisMachine {
             guard !["--remote-command", "--install"].contains(option.name) else { continue }
-            let word = option.choices.first.map { Array($0.utf8) } ?? [0x31]
-            let given = try options([RemoteCommand.Option(option.name, option.takesValue ? [word] : [])])
+            let word = option.choices.first ?? "1"
+            let given = try options([option.takesValue ? "\(option.name)=\(word)" : option.name])
             #expect(given.has(option), "\(option.name)")
         }
-        #expect(try options([RemoteCommand.Option("--log-file", [RunLog.ofClient])]).list.count == 1)
+        #expect(try options(["--log-file=-"]).list.count == 1)
+    }
+
+    /// Values may look like options, and arguments too.
+    @Test func theWordsThatAreSentGiveTheSameCommandLine() throws {
+        let typed = [
+            "apply", "--exclude=--x=y", "--exclude=-h", "--adopt", "--exclude=", "--", "--help", "-t",
+        ]
+        let parser = CommandLineParser(program: ProgramDescription.fsyncLite)
+        let parsed = try parser.parse(typed.map { Array($0.utf8) })
+        let again = try parser.parse(parsed.words(with: parsed.options))
+        let isSameCommand = again.command == parsed.command
+        #expect(isSameCommand)
+        #expect(again.arguments == parsed.arguments)
+        #expect(again.options.words == parsed.options.words)
+        #expect(again.options.list.count == 4)
     }
 
     @Test func whatNoCommandLineGivesIsRefused() {
-        let bad: [[RemoteCommand.Option]] = [
-            [.init("--nonsense", [])], [.init("--adopt", [[0x31]])], [.init("--max-delete", [])],
-            [.init("--adopt", nil)], [.init("--adopt", []), .init("--adopt", [])],
-            [.init("--max-delete", [[0x31], [0x32]])], [.init("--plan", [RunLog.ofClient])],
-            [.init("--retention", [[0x31]])],
+        let bad = [
+            ["--nonsense"], ["--adopt=1"], ["--max-delete"], ["--adopt", "--adopt"],
+            ["--max-delete=1", "--max-delete=2"], ["--plan=-"], ["--retention=1"], ["word"], ["--", "word"],
         ]
         for sent in bad { #expect(throws: UsageError.self, "\(sent)") { try options(sent) } }
         #expect(throws: UsageError.self) { try options([], document: [0x7B]) }

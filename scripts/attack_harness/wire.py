@@ -101,7 +101,7 @@ class Line:
             data = data[os.write(self.descriptors[1], data) :]
 
     def greet(self) -> None:
-        self.send(frame(HELLO, b"fsync-lite\n" + number(4) + number(4)))
+        self.send(frame(HELLO, b"fsync-lite\n" + number(5) + number(5)))
 
     def frames(self) -> Iterator[tuple[int, bytes]]:
         while True:
@@ -254,13 +254,13 @@ def be(case: str) -> None:
 
 def command(target: str, source: str) -> bytes:
     words = [source, f"far:{target}"]
-    line = text("apply") + number(2) + b"".join(map(text, words))
-    options = number(1) + text("--adopt") + b"\1" + number(0)
+    line = text("apply")
+    for part in (words, ["--adopt"], ["apply", "--adopt", "--", *words]):
+        line += number(len(part)) + b"".join(map(text, part))
     streams = (b"\0\0" + number(0)) * 2
     return (
         b"\1"
-        + line * 2
-        + options * 2
+        + line
         + number(0) * 2
         + b"\0"
         + number(1)

@@ -101,10 +101,7 @@ public struct Endpoint: Hashable, Sendable {
             throw Fault(reason: "the \(what) begins with -, which ssh would read as an option")
         }
         let others = Set("._-:%@+\\".utf8)
-        let isPlain = bytes.allSatisfy { byte in
-            (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20)
-                || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) || others.contains(byte)
-        }
+        let isPlain = bytes.allSatisfy { $0.isLetterOrDigit || others.contains($0) }
         guard isPlain else { throw Fault(reason: "the \(what) has a character that no \(what) has") }
         return String(decoding: bytes, as: UTF8.self)
     }
@@ -143,6 +140,14 @@ public struct Endpoint: Hashable, Sendable {
     }
 }
 
+extension UInt8 {
+    /// Whether it is a letter or a digit of ASCII.
+    var isLetterOrDigit: Bool {
+        (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(self | 0x20)
+            || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(self)
+    }
+}
+
 extension SyncError.Code {
     /// Another machine cannot be reached, or the program that answers there does not speak this protocol.
     public static let unreachable = SyncError.Code(rawValue: "unreachable")
@@ -168,10 +173,8 @@ public struct RemoteAccess: Hashable, Sendable {
     /// The command for the other machine's shell. It starts the program that answers.
     func program(isReadOnly: Bool) -> String {
         // A command with special characters is quoted.
-        let isPlain = command.utf8.allSatisfy { byte in
-            (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20)
-                || (UInt8(ascii: "-")...UInt8(ascii: "9")).contains(byte) || byte == UInt8(ascii: "_")
-        }
+        let others = Set("._-/".utf8)
+        let isPlain = command.utf8.allSatisfy { $0.isLetterOrDigit || others.contains($0) }
         let program =
             isPlain || command == RemoteAccess.installedCommand
             ? command

@@ -73,8 +73,7 @@ final class DeltaGoal: WireGoal {
 
     private func sendBlocks() throws(Errno) {
         guard !blocks.isEmpty, !isStopped else { return }
-        var frame = FrameWriter(.blocks)
-        frame.number(id)
+        var frame = FrameWriter(.blocks, for: id)
         blocks.write(to: &frame, after: position)
         try send(frame)
         position = blocks.end

@@ -10,7 +10,7 @@ struct EntryEncoder {
     /// The open directories: the length of the path, and the number. The root has number 0.
     private var open: [(length: Int, number: UInt32)] = [(0, 0)]
     private var devices: [DeviceNumber: UInt32] = [:]
-    private(set) var directoryCount: UInt32 = 1
+    private var directoryCount: UInt32 = 1
 
     /// Begins another scan. The numbers of file systems remain valid.
     mutating func restart() { (open, directoryCount) = ([(0, 0)], 1) }
@@ -75,8 +75,8 @@ struct EntryDecoder {
     /// The open directories: the length of the path, and the last name in it.
     private var open: [(length: Int, last: [UInt8])] = [(0, [])]
     private(set) var path: [UInt8] = []
-    /// The number of directories so far, with the root. It is the number of the next directory.
-    private(set) var directoryCount: UInt32 = 1
+    /// The number of directories so far, with the root.
+    private var directoryCount: UInt32 = 1
     private(set) var count = 0
     /// The names of the directories that are joined to the source; empty if the source is one directory.
     private let parts: Set<[UInt8]>

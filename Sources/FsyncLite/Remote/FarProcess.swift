@@ -75,9 +75,9 @@ final class FarProcess: Connection {
     /// Closes the standard input, and gives the process time to end by itself.
     ///
     /// - Returns: its exit code; nil if it does not end.
-    func end() -> Int32? {
+    func end(atMost time: Duration = .seconds(WireFormat.patience)) -> Int32? {
         process.closeInput()
-        return process.wait(atMost: .seconds(WireFormat.patience))
+        return process.wait(atMost: time)
     }
 
     /// The last lines of its standard error, after it has ended or when it is about to.
@@ -91,13 +91,6 @@ final class FarProcess: Connection {
         let text = lines.map { escapedText($0.filter { $0 != UInt8(ascii: "\r") }) }.joined(separator: "; ")
         // The sentence continues after it.
         return text.isEmpty ? nil : text.hasSuffix(".") ? String(text.dropLast()) : text
-    }
-
-    /// Closes the standard input, gives the process two seconds to end by itself, and ends it.
-    func hangUp() {
-        process.closeInput()
-        _ = process.wait(atMost: .seconds(2))
-        close()
     }
 
     func reasonOfEnd(unread: ArraySlice<UInt8>, isGreeted: Bool, _ activity: String) -> String {

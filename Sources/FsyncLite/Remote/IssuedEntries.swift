@@ -3,20 +3,33 @@ import FileSystem
 
 /// The entries that were sent. Only these can be asked for. Each takes about 12 bytes and the name.
 struct IssuedEntries {
+    private struct Directory {
+        /// Its own entry. The root has none.
+        let entry: UInt32
+        /// Its entries by name.
+        var entries: [UInt32] = []
+        /// Its directory in the digests; nil if it is newer than these.
+        let node: Int?
+        var hasNumbered = false
+        var hasListed = false
+    }
+
     private var names: [UInt8] = []
     private var nameStarts: [UInt32] = []
     private var parents: [UInt32] = []
-    /// The own entry of each directory, and its entries by name. The root has no entry.
-    private var directories: [(entry: UInt32, entries: [UInt32])] = [(.max, [])]
+    private var directories = [Directory(entry: .max, node: 0)]
 
-    mutating func append(_ name: [UInt8], in directory: UInt32, isDirectory: Bool) throws {
+    /// - Parameter node: its directory in the digests, if these were asked for and have it.
+    mutating func append(
+        _ name: [UInt8], in directory: UInt32, isDirectory: Bool, node: Int? = nil
+    ) throws {
         guard parents.count < Int(UInt32.max), names.count + name.count < Int(UInt32.max) else {
             throw SyncError(.failed, "one run cannot mirror so many files from another machine")
         }
         let entry = UInt32(parents.count)
         let index = index(of: name, in: directory)
         directories[Int(directory)].entries.insert(entry, at: index)
-        if isDirectory { directories.append((entry, [])) }
+        if isDirectory { directories.append(Directory(entry: entry, node: node)) }
         nameStarts.append(UInt32(names.count))
         names.append(contentsOf: name)
         parents.append(directory)
@@ -25,11 +38,26 @@ struct IssuedEntries {
     /// Adds the present entry of a scan. A file that is excluded by its size is not added, so it cannot be
     /// asked for. It is sent only so that the other end excludes it, too.
     mutating func append(
-        _ name: [UInt8], in directory: UInt32, of scan: some EntryStream, givesNumbers: Bool = true
+        _ name: [UInt8], in directory: UInt32, of scan: some EntryStream, givesNumbers: Bool = true,
+        node: Int? = nil
     ) throws {
         if case .byStatus = scan.exclusion { return }
         try append(
-            name, in: directory, isDirectory: givesNumbers && scan.status.type == .directory)
+            name, in: directory, isDirectory: givesNumbers && scan.status.type == .directory, node: node)
+    }
+
+    /// Notes that a list of a directory is sent. A directory is numbered once and listed once. Otherwise a
+    /// client could make this end store any number of names.
+    ///
+    /// - Returns: its directory in the digests; nil if it is newer than these.
+    mutating func take(_ asked: AskedList) throws(WireError) -> Int? {
+        let number = Int(asked.number)
+        guard number < directories.count else { throw WireError("a directory that was not sent") }
+        let wasSent: WritableKeyPath<Directory, Bool> =
+            if case .rest = asked.wish { \.hasListed } else { \.hasNumbered }
+        guard !directories[number][keyPath: wasSent] else { throw WireError("a directory twice") }
+        directories[number][keyPath: wasSent] = true
+        return directories[number].node
     }
 
     private func name(of entry: UInt32) -> ArraySlice<UInt8> {

@@ -1,18 +1,5 @@
 import FileSystem
 
-/// How long an end may send only signs of life when something is due from it.
-package struct LineTimeout: Sendable {
-    let answer: Duration
-    /// The limit if it may have to read a whole tree, or a file of any size.
-    let reading: Duration
-
-    package static let usual = LineTimeout(answer: .seconds(3600), reading: .seconds(86_400))
-
-    private init(answer: Duration, reading: Duration) { (self.answer, self.reading) = (answer, reading) }
-
-    package init(_ time: Duration) { self.init(answer: time, reading: time) }
-}
-
 /// Reads the bytes of the other end, on a thread of its own.
 struct LineReader {
     let connection: any Connection
@@ -58,7 +45,7 @@ struct LineReader {
             try take(frames)
             try rest.get()
             if isClosed() { return nil }
-            let limit = isGreeted ? patience() : mayBeAsked ? nil : LineTimeout.usual.answer
+            let limit = isGreeted ? patience() : mayBeAsked ? nil : WireFormat.answerTime
             if limit == nil || frames.contains(where: { $0.type != .ping }) { progress = .now }
             if let limit, ContinuousClock.now - progress > limit {
                 throw Silence(reason: "it sent no data for \(limit), only signs of life\(activity())")

@@ -97,11 +97,7 @@ struct OpenedTree {
     /// Reads letters, digits and dashes.
     private static func word(_ reader: inout FrameReader) throws(WireError) -> String {
         let bytes = try reader.bytes(upTo: 64)
-        let isPlain = bytes.allSatisfy { byte in
-            (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20)
-                || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) || byte == UInt8(ascii: "-")
-        }
-        guard isPlain else {
+        guard bytes.allSatisfy({ $0.isLetterOrDigit || $0 == UInt8(ascii: "-") }) else {
             throw WireError("an identity with other characters than letters and digits")
         }
         return String(decoding: bytes, as: UTF8.self)

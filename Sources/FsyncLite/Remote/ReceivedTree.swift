@@ -31,8 +31,7 @@ struct ReceivedTree: Sendable {
     /// The findings of the scan for digests, and of the answers since.
     var findings = TreeScan.Findings()
     private(set) var reports: [RelativePath: Reported] = [:]
-    private(set) var numbers: [RelativePath: UInt32] = [.root: 0]
-    private var nextNumber: UInt32 = 1
+    private(set) var locator = EntryLocator()
     private var entries = PackedList<ReceivedCoding>()
     /// The new paths of moved directories, by the node of the recorded directory.
     private var moved: [Int: [RelativePath]] = [:]
@@ -59,7 +58,8 @@ struct ReceivedTree: Sendable {
         let own = node.map { digests.nodes[$0].own } ?? .unknown
         return Asked(
             path: path,
-            list: AskedList(number: numbers[path] ?? .max, own.isKnown ? .unless(own) : .entries), node: node)
+            list: AskedList(number: locator.number(of: path), own.isKnown ? .unless(own) : .entries),
+            node: node)
     }
 
     /// Takes the next part of the answer for a directory.
@@ -115,9 +115,8 @@ struct ReceivedTree: Sendable {
     }
 
     private mutating func number(_ path: RelativePath) throws(WireError) {
-        guard nextNumber < .max else { throw WireError("too many directories") }
-        numbers[path] = nextNumber
-        nextNumber += 1
+        guard locator.directories.count < UInt32.max else { throw WireError("too many directories") }
+        locator.add(path, isDirectory: true)
     }
 
     /// Gives a directory its number, and asks for the directory if it has changed.
@@ -156,14 +155,14 @@ struct ReceivedTree: Sendable {
         var asked: [RelativePath: Asked] = [:]
         for path in wanted {
             var known = path
-            while numbers[known] == nil, let above = known.parent { known = above }
+            while locator.directories[known] == nil, let above = known.parent { known = above }
             let report = reports[known]
             switch report {
             case nil, .recorded, .moved:
                 asked[known] = ask(known, report == .moved ? nil : digests.node(at: known))
             case .same where known == path:
                 asked[path] = Asked(
-                    path: path, list: AskedList(number: numbers[path] ?? .max, .rest), node: nil)
+                    path: path, list: AskedList(number: locator.number(of: path), .rest), node: nil)
             // Its entries were reported, or it is gone.
             case .same, .entries, .unlisted, .gone: wanted.remove(path)
             }
@@ -244,11 +243,9 @@ struct ReceivedTree: Sendable {
             {
                 let (file, exclusion, sight) = entries[next]
                 next += 1
-                guard
-                    try add(
-                        file.path, file.status, file.status.type == .symlink ? file.destination : [],
-                        exclusion, sight)
-                else { return false }
+                guard try add(file.path, file.status, file.destination, exclusion, sight) else {
+                    return false
+                }
             }
             return true
         }
@@ -262,9 +259,7 @@ struct ReceivedTree: Sendable {
             let isRecorded = open[open.count - 1].isRecorded
             if isRecorded {
                 guard try addReceived(before: path),
-                    try add(
-                        path, status(record.status),
-                        record.status.type == .symlink ? record.destination : [])
+                    try add(path, status(record.status), record.destination)
                 else { return false }
             }
             if record.status.type == .directory {

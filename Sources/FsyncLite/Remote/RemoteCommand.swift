@@ -2,7 +2,7 @@ import FileSystem
 
 /// A command that another machine runs on a target there, with the client's command line and settings.
 package struct RemoteCommand: Hashable, Sendable {
-    /// An option and its values. A flag has no values; an option that settings turn off has nil.
+    /// An option of settings, and its values. A flag has no values; one that is turned off has nil.
     package struct Option: Hashable, Sendable {
         package let name: String
         package let values: [[UInt8]]?
@@ -36,16 +36,6 @@ package struct RemoteCommand: Hashable, Sendable {
         }
     }
 
-    package struct Typed: Hashable, Sendable {
-        package let name: String
-        package let arguments: [[UInt8]]
-        package let options: [Option]
-
-        package init(_ name: String, _ arguments: [[UInt8]], _ options: [Option]) {
-            (self.name, self.arguments, self.options) = (name, arguments, options)
-        }
-    }
-
     /// The file or stream of the client that receives output.
     package enum Stream: UInt8, CaseIterable, Sendable {
         case output = 1
@@ -60,10 +50,10 @@ package struct RemoteCommand: Hashable, Sendable {
     package var name: String
     /// The arguments as typed, with the target as `host:path`.
     package var arguments: [[UInt8]]
-    /// The options in the order given. The client has read the files that they name.
-    package var options: [Option]
-    /// The command line as typed, for hints.
-    package var typed: Typed
+    /// The options, each as one word, in the order given. The client has read the files that they name.
+    package var options: [[UInt8]]
+    /// The words of the command line as typed, for hints.
+    package var typed: [[UInt8]]
     /// The `defaults` of the client's settings, then its job.
     package var defaults: [Option]
     package var job: (name: String, options: [Option])? {
@@ -84,8 +74,8 @@ package struct RemoteCommand: Hashable, Sendable {
     package var errors: Terminal
 
     package init(
-        _ name: String, _ arguments: [[UInt8]], options: [Option], typed: Typed, defaults: [Option],
-        host: String, output: Terminal, errors: Terminal
+        _ name: String, _ arguments: [[UInt8]], options: [[UInt8]], typed: [[UInt8]],
+        defaults: [Option], host: String, output: Terminal, errors: Terminal
     ) {
         (self.name, self.arguments, self.options, self.typed) = (name, arguments, options, typed)
         (self.defaults, self.host, self.output, self.errors) = (defaults, host, output, errors)
@@ -108,11 +98,9 @@ extension RemoteCommand {
     /// The frames that send the command.
     func frames() -> [FrameWriter] {
         var content = FrameWriter(.run)
-        for (name, words) in [(name, arguments), (typed.name, typed.arguments)] {
-            content.text(name)
-            content.array(words) { $0.bytes($1) }
-        }
-        for options in [options, typed.options, defaults, jobOptions] {
+        content.text(name)
+        for words in [arguments, options, typed] { content.array(words) { $0.bytes($1) } }
+        for options in [defaults, jobOptions] {
             content.array(options) { content, option in
                 content.text(option.name)
                 content.flag(option.values != nil)
@@ -162,9 +150,7 @@ extension RemoteCommand {
     init(_ content: FrameReader) throws(WireError) {
         var reader = content
         (name, arguments) = (try reader.text(), try RemoteCommand.words(&reader))
-        let (typedName, words) = (try reader.text(), try RemoteCommand.words(&reader))
-        options = try RemoteCommand.options(&reader)
-        typed = Typed(typedName, words, try RemoteCommand.options(&reader))
+        (options, typed) = (try RemoteCommand.words(&reader), try RemoteCommand.words(&reader))
         defaults = try RemoteCommand.options(&reader)
         jobOptions = try RemoteCommand.options(&reader)
         if try reader.flag() { jobName = try reader.text() }
@@ -202,7 +188,7 @@ extension RemoteCommand {
 extension FrameReader {
     /// Reads an argument of a command line.
     fileprivate mutating func word() throws(WireError) -> [UInt8] {
-        let bytes = try bytes(upTo: WireFormat.longestAnswer)
+        let bytes = try bytes(upTo: WireFormat.longestPath)
         guard !bytes.contains(0) else { throw WireError("a word has a NUL") }
         return bytes
     }

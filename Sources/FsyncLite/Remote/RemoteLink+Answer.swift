@@ -8,18 +8,8 @@ extension RemoteLink {
 
         private struct State {
             var parts = Queue<(part: AnswerOrder.Part, cost: Int)>()
-            /// Bytes of parts that were taken and are not granted again yet.
-            var cost = 0
             var isAwaited = false
             var isAbandoned = false
-
-            /// - Returns: the bytes that may be granted again. Those of small parts wait for the last part.
-            mutating func take(_ cost: Int, isLast: Bool) -> Int {
-                self.cost += cost
-                guard isLast || self.cost >= WireFormat.window / 64 else { return 0 }
-                defer { self.cost = 0 }
-                return self.cost
-            }
         }
 
         private let state = Mutex(State())
@@ -34,8 +24,7 @@ extension RemoteLink {
 
         /// Answers the hashes that came, or says that no more content is wanted.
         func respond(isWanted: Bool, _ write: (inout FrameWriter) throws -> Void) rethrows {
-            var frame = FrameWriter(.blocks)
-            frame.number(id)
+            var frame = FrameWriter(.blocks, for: id)
             frame.flag(isWanted)
             try write(&frame)
             shared.send(frame.frame())
@@ -59,11 +48,9 @@ extension RemoteLink {
             while true {
                 try monitor.checkCancellation()
                 let found = state.withLock { state -> (part: AnswerOrder.Part, cost: Int)? in
-                    guard let (part, cost) = state.parts.take() else {
-                        state.isAwaited = true
-                        return nil
-                    }
-                    return (part, state.take(cost, isLast: part.isLast))
+                    let next = state.parts.take()
+                    if next == nil { state.isAwaited = true }
+                    return next
                 }
                 if let (part, cost) = found {
                     shared.take(cost, frames: 1)
@@ -102,9 +89,8 @@ extension RemoteLink {
         func abandon() {
             let (cost, frames) = state.withLock { state in
                 state.isAbandoned = true
-                var (cost, frames) = (state.cost, 0)
+                var (cost, frames) = (0, 0)
                 while let part = state.parts.take() { (cost, frames) = (cost + part.cost, frames + 1) }
-                state.cost = 0
                 return (cost, frames)
             }
             if isDelta { respond(isWanted: false) { _ in } }

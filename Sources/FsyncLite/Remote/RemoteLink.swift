@@ -13,11 +13,11 @@ final class RemoteLink: Sendable {
     /// - Parameters:
     ///   - endpoint: the other end.
     ///   - parser: the bytes after its greeting; nil if neither end has greeted.
-    ///   - timeout: how long the other end may send only signs of life when an answer is due.
+    ///   - timeout: the longest time with only signs of life when an answer is due; nil for the usual one.
     ///   - memory: the bytes that this process may use.
     init(
         _ endpoint: Endpoint, _ connection: any Connection, greeted parser: FrameParser?,
-        timeout: LineTimeout = .usual, memory: Int = HostProcess.memory
+        timeout: Duration? = nil, memory: Int = HostProcess.memory
     ) throws {
         self.endpoint = endpoint
         shared = Shared(endpoint, connection, isGreeted: parser != nil, timeout, memory)
@@ -163,10 +163,10 @@ final class RemoteLink: Sendable {
         let isGo = Semaphore()
         /// The other end is the client. It may cancel, and it allows the commit.
         private let isClient: Bool
-        private let timeout: LineTimeout
+        private let timeout: Duration?
 
         init(
-            _ endpoint: Endpoint, _ connection: any Connection, isGreeted: Bool, _ timeout: LineTimeout,
+            _ endpoint: Endpoint, _ connection: any Connection, isGreeted: Bool, _ timeout: Duration?,
             _ memory: Int
         ) {
             (self.endpoint, self.connection, isClient) = (endpoint, connection, isGreeted)
@@ -190,8 +190,7 @@ final class RemoteLink: Sendable {
                 if state.order.count == 0 { state.askedAlone = .now }
                 let answers = questions.map { question in
                     let id = state.order.add(question.kind)
-                    var frame = FrameWriter(.request)
-                    frame.number(id)
+                    var frame = FrameWriter(.request, for: id)
                     frame.byte(question.kind.rawValue)
                     frame.raw(question.body)
                     isDue = state.send(frame.frame()) || isDue
@@ -268,12 +267,13 @@ final class RemoteLink: Sendable {
 
         /// How long the other end may send only signs of life. nil if no answer is due or granted.
         private var patience: Duration? {
-            state.withLock { state in
+            let answerTime = timeout ?? WireFormat.answerTime
+            return state.withLock { state in
                 defer { state.hasWritten = false }
-                if state.awaitsGo { return timeout.answer }
-                if state.granted > 0, let kind = state.order.kind { return kind.patience(timeout) }
+                if state.awaitsGo { return answerTime }
+                if state.granted > 0, let kind = state.order.kind { return timeout ?? kind.patience }
                 // If nothing was written, the other end may have stopped reading.
-                return state.unwritten > 0 && !state.hasWritten ? timeout.answer : nil
+                return state.unwritten > 0 && !state.hasWritten ? answerTime : nil
             }
         }
 
@@ -287,11 +287,11 @@ final class RemoteLink: Sendable {
 
         /// - Parameter answers: receives the frames that are a part of an answer.
         private func take(_ frame: Frame, _ answers: inout [Frame]) throws {
+            var reader = FrameReader(frame.payload)
             switch frame.type {
             case .answer, .entries, .file, .data, .blocks, .failure: answers.append(frame)
-            case .ping: guard frame.payload.isEmpty else { throw WireError("a frame is too long") }
+            case .ping: try reader.end()
             case .cancel where isClient:
-                var reader = FrameReader(frame.payload)
                 let signal = try reader.byte()
                 try reader.end()
                 guard TerminationSignal.all.contains(Int32(signal)) else {
@@ -299,7 +299,7 @@ final class RemoteLink: Sendable {
                 }
                 HostProcess.interrupt(Int32(signal))
             case .go where isClient:
-                guard frame.payload.isEmpty else { throw WireError("a frame is too long") }
+                try reader.end()
                 isGo.signal()
             case .hello, .request, .credit, .run, .output, .ready, .outcome, .cancel, .go:
                 throw WireError("a frame that only the other end sends")

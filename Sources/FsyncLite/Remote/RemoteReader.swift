@@ -95,16 +95,11 @@ final class RemoteReader: SourceReader, DigestSource {
         question(.attributes, file.path, locator) { $0.selection(selection) }
     }
 
-    /// A symlink can have privileged attributes only.
-    private static func mayHave(_ file: File, _ selection: ExtendedAttributes.Selection) -> Bool {
-        (file.status.type != .symlink || selection.privileged) && !selection.isEmpty
-    }
-
     func announce(attributesOf files: [File], _ selection: ExtendedAttributes.Selection) {
         guard !tree.isEarlier else { return }
         attributes = [:]
         let locator = tree.locator
-        let asked = files.lazy.filter { RemoteReader.mayHave($0, selection) }.prefix(WireFormat.batch)
+        let asked = files.lazy.filter { $0.mayHave(selection) }.prefix(WireFormat.batch)
         ahead.ask(
             tree.link, asked.map { (path: $0.path, question: self.question($0, selection, locator)) })
     }
@@ -113,7 +108,7 @@ final class RemoteReader: SourceReader, DigestSource {
         of file: File, _ selection: ExtendedAttributes.Selection
     ) throws -> ExtendedAttributes? {
         if tree.isEarlier { return file.extended }
-        guard RemoteReader.mayHave(file, selection) else { return ExtendedAttributes() }
+        guard file.mayHave(selection) else { return ExtendedAttributes() }
         // Take all answers at once. Answers to other threads come after them, and only while these are taken.
         for (path, answer) in ahead.takeAll(with: file.path) {
             attributes[path] = Result { try attributes(answer, path, selection) }

@@ -76,7 +76,8 @@ package final class RemoteRun {
                 try link.sendWithoutGrant(FrameWriter(.go))
             }
             if let code = link.outcome {
-                process.hangUp()
+                // After that it is ended by `deinit`.
+                _ = process.end(atMost: .seconds(2))
                 return Int32(code)
             }
             throw ServiceLink.Ended(reason: link.reasonOfEnd)

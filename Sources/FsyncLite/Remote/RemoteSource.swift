@@ -15,9 +15,8 @@ final class RemoteSource: Sendable {
         connecting = { try FarProgram(endpoint: endpoint, access: access).connectToRead($0).link }
     }
 
-    func connect(_ monitor: any Monitor) throws { _ = try connected(monitor) }
-
-    private func connected(_ monitor: any Monitor) throws -> RemoteLink {
+    @discardableResult
+    func connect(_ monitor: any Monitor) throws -> RemoteLink {
         try link.withLock { link in
             if let link { return link }
             let made = try connecting(monitor)
@@ -27,6 +26,6 @@ final class RemoteSource: Sendable {
     }
 
     func open(_ options: SyncOptions, _ monitor: any Monitor) throws -> RemoteTree {
-        try RemoteTree(connected(monitor), options, monitor)
+        try RemoteTree(connect(monitor), options, monitor)
     }
 }

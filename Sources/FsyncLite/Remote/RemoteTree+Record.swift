@@ -32,7 +32,7 @@ extension RemoteTree {
                 guard isGiven else { continue }
                 batch.append(
                     manifest.path.bytes, tree.status(status), .whole, .none,
-                    destination: status.type == .symlink ? manifest.destination : [])
+                    destination: manifest.destination)
                 guard batch.isFull else { continue }
                 try monitor.checkCancellation()
                 if options.reportsProgress { monitor.report(progress) }

@@ -13,8 +13,7 @@ final class RemoteTree: SourceTree, FarEntries {
     /// The answer to `rules`. It is asked for before the scan, because answers come in order.
     private let rulesAhead = Mutex<RemoteLink.Answer?>(nil)
     private let rulesFound = Mutex(DirectoryRules(said: [:]))
-    /// The directories that were sent, with their numbers.
-    private let directories = Mutex<[RelativePath: UInt32]>([.root: 0])
+    private let sent = Mutex(EntryLocator())
     /// The tree that the other end has reported, after a scan with a record.
     private let received = Mutex<ReceivedTree?>(nil)
     private let attributes: MirroredAttributes
@@ -53,7 +52,7 @@ final class RemoteTree: SourceTree, FarEntries {
 
     var roots: [FileStatus] { opened.roots.map(\.status) }
 
-    var locator: EntryLocator { EntryLocator(directories: directories.withLock(\.self)) }
+    var locator: EntryLocator { sent.withLock(\.self) }
 
     // MARK: Scan
 
@@ -101,7 +100,7 @@ final class RemoteTree: SourceTree, FarEntries {
                 try link.reading { try readChanged(tree, record, options, monitor, push) }
             })
         }
-        directories.withLock { $0 = [.root: 0] }
+        sent.withLock { $0 = EntryLocator() }
         received.withLock { $0 = nil }
         if filters.readDirectories {
             let rules = try link.ask(.rules)
@@ -132,7 +131,7 @@ final class RemoteTree: SourceTree, FarEntries {
 
     /// Stores the reported tree, so that its entries can be asked for.
     func keep(_ tree: ReceivedTree) {
-        directories.withLock { $0 = tree.numbers }
+        sent.withLock { $0 = tree.locator }
         received.withLock { $0 = tree }
     }
 
@@ -166,21 +165,18 @@ final class RemoteTree: SourceTree, FarEntries {
         _ reader: inout FrameReader, _ decoder: inout EntryDecoder
     ) throws(WireError) -> BackgroundScan.Batch {
         var batch = BackgroundScan.Batch()
-        var found: [(RelativePath, UInt32)] = []
+        var found: [RelativePath] = []
         var length = 0
         while !reader.isAtEnd, length < RemoteTree.batchBytes {
-            let number = decoder.directoryCount
             let entry = try decoder.next(&reader)
             length += decoder.path.count
             batch.append(
                 decoder.path, entry.status, entry.sight, entry.exclusion,
                 destination: entry.destination)
-            if entry.status.type == .directory {
-                found.append((RelativePath(validated: decoder.path), number))
-            }
+            if entry.status.type == .directory { found.append(RelativePath(validated: decoder.path)) }
         }
-        directories.withLock { directories in
-            for (path, number) in found { directories[path] = number }
+        sent.withLock { sent in
+            for path in found { sent.add(path, isDirectory: true) }
         }
         return batch
     }

@@ -13,12 +13,12 @@ extension Service {
     /// - Parameters:
     ///   - restriction: the directory beneath which everything is served; nil for no limit.
     ///   - snapshots: opens the snapshots of targets here.
-    ///   - timeout: how long the client may send only signs of life when something is due from it.
+    ///   - timeout: the longest time with only signs of life when something is due; nil for the usual one.
     ///   - memory: the bytes that this process may use.
     ///   - onSilence: called if a client that reads a source was silent for too long.
     package static func greet(
         input: consuming FileDescriptor, output: consuming FileDescriptor,
-        beneath restriction: ServedDirectory?, _ snapshots: Snapshots, timeout: LineTimeout, memory: Int,
+        beneath restriction: ServedDirectory?, _ snapshots: Snapshots, timeout: Duration?, memory: Int,
         onSilence: @escaping @Sendable () -> Void
     ) throws -> Order {
         do {

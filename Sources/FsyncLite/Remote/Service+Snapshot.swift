@@ -22,8 +22,9 @@ extension Service.Session {
         var reader = request.payload
         let path = try reader.bytes(upTo: WireFormat.longestPath)
         let (snapshot, locks) = (try reader.text(), try reader.flag())
-        var paths: [[UInt8]] = []
-        for _ in 0..<(try reader.number()) { paths.append(try reader.bytes(upTo: WireFormat.longestPath)) }
+        let paths = try reader.array { (reader) throws(WireError) in
+            try reader.bytes(upTo: WireFormat.longestPath)
+        }
         try reader.end()
         guard !path.isEmpty, !path.contains(0) else { throw WireError("a path is invalid") }
         let snapshots =
@@ -58,11 +59,5 @@ extension Service.Session {
         var frame = FrameWriter(.answer)
         try SnapshotEnd.write(of: snapshot, to: &frame)
         try end(id, frame)
-    }
-}
-
-extension EntryFrames: ByteSink {
-    mutating func write(_ bytes: [UInt8]) throws {
-        try bytes.forEachPiece { piece, _ in try add { $0.raw(piece) } }
     }
 }

@@ -34,21 +34,14 @@ final class ServiceLink: Sendable {
         var outcome: UInt8?
     }
 
+    /// Frames that are not written yet.
     private struct Outgoing {
-        /// Frames that are not written yet.
         var frames: [UInt8] = []
-        /// A byte was written since the last look.
-        var hasWritten = false
-
-        mutating func write(_ bytes: [UInt8], to connection: any Connection) throws(Errno) {
-            hasWritten = true
-            try connection.write(bytes)
-        }
 
         mutating func flush(to connection: any Connection) throws(Errno) {
             guard !frames.isEmpty else { return }
             defer { frames.removeAll(keepingCapacity: true) }
-            try write(frames, to: connection)
+            try connection.write(frames)
         }
     }
 
@@ -83,7 +76,7 @@ final class ServiceLink: Sendable {
     ) throws {
         (self.connection, self.onSilence, self.output) = (connection, onSilence, output)
         // Between requests a client may read its whole target. A command may also run long.
-        timeout = (welcome?.timeout ?? .usual).reading
+        timeout = welcome?.timeout ?? WireFormat.readingTime
         try WorkerThread().start { [self] in read(after: welcome) }
         try WorkerThread().start { [weak self] in
             let pause = Semaphore()
@@ -193,7 +186,7 @@ final class ServiceLink: Sendable {
             // A large frame is written without being copied.
             if frame.count >= WireFormat.writeSize {
                 try outgoing.flush(to: connection)
-                try outgoing.write(frame, to: connection)
+                try connection.write(frame)
             } else {
                 outgoing.frames += frame
                 if outgoing.frames.count >= WireFormat.writeSize { try outgoing.flush(to: connection) }
@@ -209,10 +202,11 @@ final class ServiceLink: Sendable {
         do {
             try outgoing.withLock { outgoing throws(Errno) in try body(&outgoing) }
         } catch {
-            // The reading thread finds the reason.
+            // The reading thread finds the reason. Its signals are for the thread that waits in `send`.
+            let pause = Semaphore()
             for _ in 0..<(output == nil ? 0 : 30) {
                 if let end = state.withLock(\.end) { throw end }
-                _ = granted.wait(atMost: .milliseconds(100))
+                _ = pause.wait(atMost: .milliseconds(100))
             }
             throw Ended(reason: nil)
         }
@@ -221,12 +215,8 @@ final class ServiceLink: Sendable {
     /// - Returns: false once the connection has ended.
     private func sign() -> Bool {
         if hasEnded { return false }
-        let isDue = outgoing.withLock { outgoing in
-            defer { outgoing.hasWritten = false }
-            return !outgoing.hasWritten
-        }
         // If this fails, the reading thread finds the reason.
-        if isDue { try? sendWithoutGrant(FrameWriter(.ping)) }
+        try? sendWithoutGrant(FrameWriter(.ping))
         return true
     }
 
@@ -338,4 +328,10 @@ final class ServiceLink: Sendable {
         default: throw WireError("a frame that only the other end sends")
         }
     }
+}
+
+/// Cancels long work once the client is gone.
+extension ServiceLink: Monitor {
+    func report(_ progress: SyncProgress) {}
+    var isCancelled: Bool { hasEnded }
 }

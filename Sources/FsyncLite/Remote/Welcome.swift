@@ -5,17 +5,17 @@ struct Welcome {
     let connection: StandardConnection
     private(set) var parser = FrameParser()
     private(set) var first = Frame(type: .ping, payload: [])
-    let timeout: LineTimeout
+    let timeout: Duration?
     let memory: Int
     private let began = ContinuousClock.now
 
     /// Waits for the greeting and for the first request. The client may work for a long time before it asks.
     ///
     /// - Parameters:
-    ///   - timeout: how long the client may send only signs of life when something is due from it.
+    ///   - timeout: the longest time with only signs of life when something is due; nil for the usual one.
     ///   - memory: the bytes that this process may use.
     /// - Throws: `ServiceLink.Ended`, `WireError`, `Errno`.
-    init(_ connection: StandardConnection, timeout: LineTimeout, memory: Int) throws {
+    init(_ connection: StandardConnection, timeout: Duration?, memory: Int) throws {
         (self.connection, self.timeout, self.memory) = (connection, timeout, memory)
         try connection.write(Greeting.frame())
         greeting: while true {
@@ -40,8 +40,9 @@ struct Welcome {
     private mutating func receive() throws {
         let buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 * 1024, alignment: 4096)
         defer { buffer.deallocate() }
-        guard ContinuousClock.now - began <= timeout.reading else {
-            throw WireError("the client sent no data, only signs of life, for \(timeout.reading)")
+        let limit = timeout ?? WireFormat.readingTime
+        guard ContinuousClock.now - began <= limit else {
+            throw WireError("the client sent no data, only signs of life, for \(limit)")
         }
         let waited = ContinuousClock.now
         while try !connection.waitForInput(milliseconds: Int32(WireFormat.pause * 1000)) {

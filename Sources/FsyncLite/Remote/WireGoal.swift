@@ -26,8 +26,7 @@ class WireGoal: CopyGoal {
             isPlain = try source.holes(upTo: status.size.rawCount) <= options.mostHoles
         }
         hash = ContentHash(isPlain ? .plain : .sparse)
-        var frame = FrameWriter(.file)
-        frame.number(id)
+        var frame = FrameWriter(.file, for: id)
         frame.size(status.size.rawCount)
         frame.flag(isPlain)
         try send(frame)
@@ -90,8 +89,7 @@ class WireGoal: CopyGoal {
     }
 
     func send(_ data: ArraySlice<UInt8>, at offset: Int64) throws(Errno) {
-        var frame = FrameWriter(.data)
-        frame.number(id)
+        var frame = FrameWriter(.data, for: id)
         frame.size(offset)
         frame.raw(data)
         try send(frame)

@@ -21,13 +21,13 @@ package final class BackgroundScan: EntryStream {
         /// The waiting batches of a tree need about 1 MB in all, or 4 MB if paths are long.
         var isFull: Bool { entries.count >= BackgroundScan.batchSize || paths.count >= 1 << 18 }
 
-        /// Adds an entry. The destination is left out unless it is a symlink.
+        /// Adds an entry. The destination counts only if it is a symlink.
         mutating func append(
             _ path: [UInt8], _ status: FileStatus, _ sight: Sight, _ exclusion: Exclusion,
             destination: [UInt8]
         ) {
             paths.append(contentsOf: path)
-            destinations.append(contentsOf: destination)
+            if status.type == .symlink { destinations.append(contentsOf: destination) }
             entries.append(
                 Entry(
                     pathEnd: paths.count, destinationEnd: destinations.count, status: status,

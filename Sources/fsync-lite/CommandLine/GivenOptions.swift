@@ -15,6 +15,11 @@ struct GivenOptions: Sendable {
         list.removeAll { $0.name == option.name }
     }
 
+    /// Each option as one word of a command line, with its value.
+    var words: [[UInt8]] {
+        list.map { name, value in Array(name.utf8) + (value.map { Array("=".utf8) + $0 } ?? []) }
+    }
+
     /// These options as words of a command line.
     ///
     /// - Parameter known: their descriptions. Other options are left out.

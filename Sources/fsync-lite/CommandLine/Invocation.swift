@@ -42,6 +42,13 @@ struct Invocation: Sendable {
     /// The target, with its name for messages.
     func target() throws -> Target { Target(path: try argument(.target), name: targetOfClient) }
 
+    /// The words of a command line that gives the same invocation with these options.
+    func words(with options: GivenOptions) -> [[UInt8]] {
+        let name = command.description.words.map { Array($0.utf8) }
+        let given = command.description.arguments.flatMap(values)
+        return name + options.words + [Array("--".utf8)] + given
+    }
+
     /// Every value of an argument, in the order given.
     func values(_ argument: ArgumentDescription) -> [[UInt8]] {
         arguments[argument.name] ?? []

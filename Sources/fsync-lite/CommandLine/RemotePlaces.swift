@@ -15,6 +15,11 @@ extension Endpoint {
     }
 }
 
+extension OptionDescription {
+    /// Whether its value names something on this machine, so it must not be sent to another one.
+    var isOfThisMachine: Bool { ["FILE", "DIR", "COMMAND", "JOB"].contains(placeholder) }
+}
+
 /// The other paths of a command that are on the target's machine.
 struct RemotePlaces: Sendable {
     var arguments: [ArgumentDescription] = []

@@ -45,24 +45,31 @@ extension Invocation {
 
     /// The options of a client's command. Of the client's files, only the content is sent.
     static func options(of sent: RemoteCommand, for command: any Command.Type) throws -> GivenOptions {
-        let files = [OptionDescription.logFile, PlanCommand.out, SyncRun.savedPlan].map(\.name)
-        let known = command.description.options.filter { option in
-            ![OptionDescription.remoteCommand.name, OptionDescription.install.name].contains(option.name)
-                && (!option.isOfThisMachine
-                    || command.remotePlaces.options.contains { $0.name == option.name }
-                    || files.contains(option.name)
-                        && sent.options.allSatisfy {
-                            $0.name != option.name || $0.values == [RunLog.ofClient]
-                        })
+        let files = [OptionDescription.logFile, PlanCommand.out, SyncRun.savedPlan]
+        let known = (files + command.remotePlaces.options).map(\.name)
+        let ofClient = [OptionDescription.remoteCommand.name, OptionDescription.install.name]
+        var description = command.description
+        description.options.removeAll { option in
+            ofClient.contains(option.name) || option.isOfThisMachine && !known.contains(option.name)
         }
-        let isOfPlan = sent.options.contains { $0.name == SyncRun.savedPlan.name }
-        guard isOfPlan == (sent.document != nil) else {
+        if sent.job != nil { description.options += OptionDescription.firstRun }
+        var scanner = OptionScanner(
+            command: description, program: ProgramDescription.fsyncLite, pending: sent.options[...])
+        do throws(UsageError) {
+            try scanner.scan()
+        } catch {
             throw UsageError(
-                "a saved plan is missing or unexpected",
+                "the other machine's fsync-lite does not accept an option: \(error.message)",
                 hint: "install the same version on both machines")
         }
-        let options = try GivenOptions(
-            sent.options, of: known + (sent.job == nil ? [] : OptionDescription.firstRun))
+        let options = scanner.options
+        guard scanner.positionals.isEmpty, options.has(SyncRun.savedPlan) == (sent.document != nil),
+            files.allSatisfy({ options.values($0).allSatisfy { $0 == RunLog.ofClient } })
+        else {
+            throw UsageError(
+                "a saved plan or another file is missing or unexpected",
+                hint: "install the same version on both machines")
+        }
         for option in command.remotePlaces.options {
             guard let value = options.value(option), try Endpoint(argument: value) == nil else { continue }
             throw UsageError("\(option.name) is not on another machine", hint: "give host:path")
@@ -73,20 +80,7 @@ extension Invocation {
     /// The command line as its user typed it, with the target on another machine, for hints.
     func asTyped() throws -> Invocation {
         guard let client else { return self }
-        let typed = client.command.typed
-        guard let command = program.commands.first(where: { $0.name == typed.name }) else {
-            throw UsageError(
-                "the other machine's fsync-lite does not have the command \(quoted(Array(typed.name.utf8)))",
-                hint: "install the same version on both machines")
-        }
-        let description = command.description
-        let options = try GivenOptions(typed.options, of: description.options)
-        return Invocation(
-            program: program, command: command,
-            arguments: try CommandLineParser(program: program).bind(
-                typed.arguments, to: description,
-                replaced: description.options.first { $0.replacesArguments && options.has($0) }),
-            options: options)
+        return try CommandLineParser(program: program).parse(client.command.typed)
     }
 }
 

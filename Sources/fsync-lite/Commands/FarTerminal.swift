@@ -13,7 +13,6 @@ final class FarTerminal: RemoteRun.Terminal {
         var document: [UInt8] = []
         /// Bytes of standard output.
         var length = 0
-        var hasWritten = false
         var failure: (any Error)?
     }
 
@@ -44,7 +43,7 @@ final class FarTerminal: RemoteRun.Terminal {
 
     var signal: Int32? { TerminationSignal.signal }
     /// Standard output has received something.
-    var hasWritten: Bool { state.withLock(\.hasWritten) }
+    var hasWritten: Bool { state.withLock { $0.length > 0 } }
     var document: [UInt8] { state.withLock(\.document) }
     /// The first error.
     var failure: (any Error)? { state.withLock(\.failure) }
@@ -54,13 +53,12 @@ final class FarTerminal: RemoteRun.Terminal {
             do {
                 switch stream {
                 case .output:
-                    state.hasWritten = true
+                    state.length += bytes.count
                     guard state.failure == nil else { return true }
                     guard let take else {
                         try StandardStream.output.write(isRaw ? Array(bytes) : state.output.clean(bytes))
                         return true
                     }
-                    state.length += bytes.count
                     guard state.length <= FarTerminal.longestDocument else {
                         throw SyncError(.failed, "the document from the other machine is too large")
                     }

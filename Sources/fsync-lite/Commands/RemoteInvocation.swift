@@ -195,9 +195,7 @@ struct RemoteInvocation {
     private func order(wantsReport: Bool) throws -> RemoteCommand {
         var command = RemoteCommand(
             command.name, arguments, options: try sent(),
-            typed: RemoteCommand.Typed(
-                typed.command.name, typed.command.description.arguments.flatMap(typed.values),
-                restoration == nil ? given.sent : typed.options.sent),
+            typed: typed.words(with: restoration == nil ? given : typed.options),
             defaults: try defaults.flatMap { try $0.sent() }, host: HostProcess.name,
             output: .init(.output), errors: .init(.error))
         command.job = try job.map { ($0.name, try $0.options.sent()) }
@@ -277,7 +275,7 @@ struct RemoteInvocation {
     }
 
     /// The options that are sent: patterns as one list, and for a file only that there is one.
-    private func sent() throws -> [RemoteCommand.Option] {
+    private func sent() throws -> [[UInt8]] {
         var sent = given
         for option in RemoteInvocation.handledHere where option.name != SyncOptions.exclude.name {
             sent.remove(option)
@@ -287,7 +285,7 @@ struct RemoteInvocation {
             sent.append(option, RunLog.ofClient)
         }
         if command == PlanCommand.self { sent.remove(.dryRun) }
-        return sent.sent
+        return sent.words
     }
 }
 

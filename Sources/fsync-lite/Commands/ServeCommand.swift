@@ -70,7 +70,7 @@ enum ServeCommand: Command {
                     throw SyncError(.usage, "\(error.message): \(error.hint)")
                 }
             },
-            timeout: age.map { LineTimeout($0.duration) } ?? .usual, memory: Int(memory.rawCount),
+            timeout: age?.duration, memory: Int(memory.rawCount),
             onSilence: { HostProcess.exit(ExitCode.unreachable.rawValue) })
         var say: @Sendable (String) -> Void = { Console.complain($0) }
         if case .source(let service) = order { say = service.refuse }
@@ -86,7 +86,7 @@ enum ServeCommand: Command {
             StandardStream.relay = ClientStreams(client: client)
             let json = OptionDescription.json.name
             let code = Execution.run(
-                client.command.options.contains { $0.name == json } ? .document : .nothing,
+                client.command.options.contains { $0.spells(json) } ? .document : .nothing,
                 { try Invocation(client, within: limits) },
                 checking: { try limits.check($0, client.command) })
             client.end(code.rawValue)

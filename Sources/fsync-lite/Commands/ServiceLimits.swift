@@ -30,9 +30,8 @@ struct ServiceLimits {
             throw SyncError(.keyForbids("\(name) writes", isReadOnly: true))
         }
         guard isAppendOnly else { return }
-        let plan = try sent.document.map { try SavedPlan($0, path: RunLog.ofClient) }
-        let planned = (plan?.options ?? []).map { word in
-            RemoteCommand.Option(String(decoding: word.prefix { $0 != UInt8(ascii: "=") }, as: UTF8.self), [])
+        let planned = (invocation.saved?.options ?? []).map { word in
+            String(decoding: word.prefix { $0 != UInt8(ascii: "=") }, as: UTF8.self)
         }
         if invocation.command == SnapshotCreateCommand.self {
             // A new label may replace one that protects a snapshot.
@@ -49,15 +48,17 @@ struct ServiceLimits {
             throw SyncError(
                 .keyForbids("\(overwrite.name) replaces files that no history has", overwrite.name))
         }
-        let options = sent.options + (sent.job?.options ?? [])
+        let (given, ofJob) = (invocation.options.list.map(\.name), sent.job?.options ?? [])
         let rules = OptionDescription.retention
-        if let rule = options.first(where: { option in rules.contains { $0.name == option.name } }) {
-            throw SyncError(.keyForbids("\(rule.name) is a rule of retention", rule.name))
+        let asked = given + ofJob.map(\.name)
+        if let rule = asked.first(where: { name in rules.contains { $0.name == name } }) {
+            throw SyncError(.keyForbids("\(rule) is a rule of retention", rule))
         }
-        if let loose = (options + sent.defaults + planned).first(where: { option in
-            option.values != nil && ServiceLimits.loosening.contains { $0.name == option.name }
+        let settings = (ofJob + sent.defaults).filter { $0.values != nil }.map(\.name)
+        if let loose = (given + settings + planned).first(where: { name in
+            ServiceLimits.loosening.contains { $0.name == name }
         }) {
-            throw SyncError(.keyForbids("\(loose.name) loosens a guard", loose.name))
+            throw SyncError(.keyForbids("\(loose) loosens a guard", loose))
         }
     }
 }

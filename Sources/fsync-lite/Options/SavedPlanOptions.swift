@@ -5,12 +5,12 @@ extension SavedPlan {
     /// The words of a command line that give the same options again. They have the patterns of all files, so
     /// later changes of those files have no effect.
     static func words(for given: GivenOptions, _ filters: Filters) -> [[UInt8]] {
-        func word(_ option: OptionDescription, _ value: [UInt8]?) -> [UInt8] {
-            Array(option.name.utf8) + (value.map { Array("=".utf8) + $0 } ?? [])
+        var options = GivenOptions()
+        for rule in filters.rules { options.append(SyncOptions.exclude, rule.text) }
+        for option in OptionDescription.planning where !option.isRepeatable && given.has(option) {
+            options.append(option, given.value(option))
         }
-        return filters.rules.map { word(SyncOptions.exclude, $0.text) }
-            + OptionDescription.planning.filter { !$0.isRepeatable && given.has($0) }
-            .map { word($0, given.value($0)) }
+        return options.words
     }
 
     /// The options of a saved plan, joined with those given beside it.

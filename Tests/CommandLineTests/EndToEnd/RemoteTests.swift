@@ -204,26 +204,26 @@ struct RemoteTests {
         (#"printf '\015\000\000\000\001fsync-li'"#, " --version"),
         (
             #"printf '\015\000\000\000\001fsync-lite\n\007\011'; cat >/dev/null"#,
-            "speaks versions 7 to 9 of the protocol, and this one 4 to 4"
+            "speaks versions 7 to 9 of the protocol, and this one 5 to 5"
         ),
         (
             #"printf '\015\000\000\000\001fsync-bait\n\007\011'; cat >/dev/null"#,
             "this is not a greeting of fsync-lite"
         ),
         (
-            #"printf '\015\000\000\000\001fsync-lite\n\004\004\377\377\377\377\003'; cat >/dev/null"#,
+            #"printf '\015\000\000\000\001fsync-lite\n\005\005\377\377\377\377\003'; cat >/dev/null"#,
             "a frame of 4294967295 bytes"
         ),
         (
-            #"printf '\015\000\000\000\001fsync-lite\n\004\004'; head -c 40 >/dev/null; printf '\003\000\000\000\003\001\001\200'; cat >/dev/null"#,
+            #"printf '\015\000\000\000\001fsync-lite\n\005\005'; head -c 40 >/dev/null; printf '\003\000\000\000\003\001\001\200'; cat >/dev/null"#,
             "a frame is too short"
         ),
         (
-            #"printf '\015\000\000\000\001fsync-lite\n\004\004\002\000\000\000\003\007\001'; cat >/dev/null"#,
+            #"printf '\015\000\000\000\001fsync-lite\n\005\005\002\000\000\000\003\007\001'; cat >/dev/null"#,
             "an answer that was not asked for"
         ),
         (
-            #"printf '\015\000\000\000\001fsync-lite\n\004\004'; head -c 40 >/dev/null; printf '\002\000\000\000\004\001\001'; cat >/dev/null"#,
+            #"printf '\015\000\000\000\001fsync-lite\n\005\005'; head -c 40 >/dev/null; printf '\002\000\000\000\004\001\001'; cat >/dev/null"#,
             "an answer of the wrong kind"
         ),
         ("exit 0", "it ended without an answer"),

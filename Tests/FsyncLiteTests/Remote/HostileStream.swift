@@ -26,8 +26,7 @@ enum HostileStream {
         repeat {
             let piece = rest.prefix(Int(random.next() % 200) + 1)
             rest = rest.dropFirst(piece.count)
-            var frame = FrameWriter(.answer)
-            frame.number(id)
+            var frame = FrameWriter(.answer, for: id)
             frame.flag(rest.isEmpty)
             frame.raw(piece)
             frames.append(frame.frame())
@@ -129,8 +128,7 @@ enum HostileStream {
             frame.digest(root)
             frame.findings(TreeScan.Findings())
         }
-        var frame = FrameWriter(.entries)
-        frame.number(9 as UInt32)
+        var frame = FrameWriter(.entries, for: 9)
         frame.byte(ListItem.Code.same)
         frame.number(2 as UInt32)
         for _ in 0..<2 { frame.digest(digest(&random)) }
@@ -148,8 +146,7 @@ enum HostileStream {
     }
 
     private static func snapshot(_ random: inout SplitMix64) -> [[UInt8]] {
-        var frame = FrameWriter(.entries)
-        frame.number(10 as UInt32)
+        var frame = FrameWriter(.entries, for: 10)
         frame.raw("{\"format\":\"fsync-lite-manifest\"".utf8)
         return [frame.frame()]
             + answer(10, &random) { frame in
@@ -169,8 +166,7 @@ enum HostileStream {
 
     private static func entries(_ random: inout SplitMix64) -> [[UInt8]] {
         var frames: [[UInt8]] = []
-        var frame = FrameWriter(.entries)
-        frame.number(3 as UInt32)
+        var frame = FrameWriter(.entries, for: 3)
         /// The number of names so far in each open directory.
         var open = [0]
         var levels: UInt32 = 0
@@ -191,16 +187,14 @@ enum HostileStream {
             if type == .directory { open.append(0) }
             if random.next() % 5 == 0 {
                 frames.append(frame.frame())
-                frame = FrameWriter(.entries)
-                frame.number(3 as UInt32)
+                frame = FrameWriter(.entries, for: 3)
             }
         }
         return frame.count > 1 ? frames + [frame.frame()] : frames
     }
 
     private static func data(_ id: UInt32, at offset: Int, _ bytes: ArraySlice<UInt8>) -> [UInt8] {
-        var frame = FrameWriter(.data)
-        frame.number(id)
+        var frame = FrameWriter(.data, for: id)
         frame.size(Int64(offset))
         frame.raw(bytes)
         return frame.frame()
@@ -210,15 +204,13 @@ enum HostileStream {
         _ id: UInt32, _ random: inout SplitMix64, isDelta: Bool = false
     ) -> [[UInt8]] {
         let bytes = (0..<Int(random.next() % 500)).map { _ in UInt8(truncatingIfNeeded: random.next()) }
-        var begin = FrameWriter(.file)
-        begin.number(id)
+        var begin = FrameWriter(.file, for: id)
         begin.size(Int64(bytes.count))
         begin.flag(true)
         var frames = [begin.frame()]
         if isDelta, !bytes.isEmpty {
-            var (blocks, frame) = (BlockHashes(), FrameWriter(.blocks))
+            var (blocks, frame) = (BlockHashes(), FrameWriter(.blocks, for: id))
             blocks.append(0..<Int64(bytes.count), BlockHashes.hash(bytes[...], 1))
-            frame.number(id)
             blocks.write(to: &frame, after: 0)
             frames.append(frame.frame())
         }
@@ -256,8 +248,8 @@ enum HostileStream {
         var terminal = RemoteCommand.Terminal(.output)
         terminal.columns = random.next() % 2 == 0 ? nil : 80
         var command = RemoteCommand(
-            "snapshot list", [Array("far:/t".utf8), [0xFF]], options: options(),
-            typed: RemoteCommand.Typed("run", [[0x61]], options()),
+            "snapshot list", [Array("far:/t".utf8), [0xFF]],
+            options: [Array("--option=".utf8) + [0xFF]], typed: [Array("run".utf8), [0x61]],
             defaults: options(), host: "here", output: terminal, errors: terminal)
         if random.next() % 2 == 0 { command.job = ("nightly", options()) }
         command.source =

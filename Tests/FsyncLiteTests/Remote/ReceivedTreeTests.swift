@@ -157,12 +157,12 @@ struct ReceivedTreeTests {
     }
 
     @Test func eachDirectoryIsListedOnce() throws {
-        var lists = ServedLists(foldedTree([entry("a", .directory, 1)]))
-        _ = try lists.take(AskedList(number: 0, .entries))
-        #expect(throws: WireError.self) { try lists.take(AskedList(number: 0, .entries)) }
-        _ = try lists.take(AskedList(number: 0, .rest))
-        #expect(throws: WireError.self) { try lists.take(AskedList(number: 0, .rest)) }
-        #expect(throws: WireError.self) { try lists.take(AskedList(number: 1, .entries)) }
+        var issued = IssuedEntries()
+        _ = try issued.take(AskedList(number: 0, .entries))
+        #expect(throws: WireError.self) { try issued.take(AskedList(number: 0, .entries)) }
+        _ = try issued.take(AskedList(number: 0, .rest))
+        #expect(throws: WireError.self) { try issued.take(AskedList(number: 0, .rest)) }
+        #expect(throws: WireError.self) { try issued.take(AskedList(number: 1, .entries)) }
     }
 
     private func given(_ tree: inout ReceivedTree, _ record: [File]) throws -> [String] {

@@ -46,8 +46,7 @@ struct RemoteLinkTests {
     /// ended the process by a trap, and left the target's lock and activity.
     @Test func anAnswerAfterTheLineWasLostIsDropped() throws {
         let endpoint = try #require(try Endpoint(Array("client:/".utf8)))
-        var frame = FrameWriter(.answer)
-        frame.number(1 as UInt32)
+        var frame = FrameWriter(.answer, for: 1)
         frame.flag(true)
         let connection = HalfClosedConnection(giving: [frame.frame()])
         let link = try RemoteLink(endpoint, connection, greeted: FrameParser())
@@ -89,13 +88,13 @@ struct RemoteLinkTests {
         }
     }
 
-    private func link(to connection: any Connection, timeout: LineTimeout = .usual) throws -> RemoteLink {
+    private func link(to connection: any Connection, timeout: Duration? = nil) throws -> RemoteLink {
         let endpoint = try #require(try Endpoint(Array("far:/".utf8)))
         return try RemoteLink(endpoint, connection, greeted: FrameParser(), timeout: timeout)
     }
 
     @Test func anEndThatOnlySaysThatItIsThereIsGivenUp() throws {
-        let link = try link(to: Chatter(FrameWriter(.ping).frame()), timeout: LineTimeout(.zero))
+        let link = try link(to: Chatter(FrameWriter(.ping).frame()), timeout: Duration.zero)
         // Before the first question, nothing is due.
         #expect(!link.isLost)
         let found = message { _ = try link.ask(.open).next(SilentMonitor()) }
