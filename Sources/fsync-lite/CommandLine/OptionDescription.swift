@@ -59,10 +59,12 @@ struct OptionDescription: Sendable {
         return values.isEmpty || values.count == 1 && choices.contains(where: values[0].spells)
     }
 
-    /// The option as words of a command line. A flag and its optional value are one word.
+    /// The option as words of a command line. A flag and its optional value are one word, and so is a value that begins
+    /// like an option.
     func words(_ value: [UInt8]?) -> [[UInt8]] {
         guard let value else { return [Array(name.utf8)] }
-        return takesValue ? [Array(name.utf8), value] : [Array("\(name)=".utf8) + value]
+        let isAlone = takesValue && value.first != UInt8(ascii: "-")
+        return isAlone ? [Array(name.utf8), value] : [Array("\(name)=".utf8) + value]
     }
 
     /// nil for a flag.

@@ -46,8 +46,8 @@ struct WaysOutTests {
         })
     func goesOn(_ kind: Guard) throws { try tryScene(of: kind) }
 
-    /// A flag and its optional value are one word.
-    @Test(arguments: ["--digest=none", "--digest=all", "--digest"])
+    /// A flag and its optional value are one word, and so is an option whose value begins like one.
+    @Test(arguments: ["--digest=none", "--digest=all", "--digest", "--exclude=--x"])
     func theCommandHasOptionsAsTheyAreParsed(option: String) throws {
         let scene = try MirrorScene(["a": "a"], inMemory: true).mirrored("--digest")
         try scene.remove("source/a")
