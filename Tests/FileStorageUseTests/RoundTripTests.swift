@@ -155,9 +155,12 @@ struct RoundTripTests {
             var text = "<&>\"\u{e9}"
         }
         for name in SettingsFile<Settings>.names {
-            let directory = scratch.directory + name + "d"
-            try SettingsFile.create(Settings(), at: directory + name)
-            #expect(try SettingsFile<Settings>.readIfPresent(in: directory)?.content == Settings())
+            let file = scratch.directory + name + "d" + name
+            try SettingsFile.create(Settings(), at: file)
+            #expect(try file.text().contains("by_name"))
+            let settings = try #require(try SettingsFile<Settings>.readIfPresent(in: file.parent))
+            #expect(settings.content == Settings())
+            #expect(settings.location(of: ["by_name", "a b"]).hasPrefix("\(file):"))
         }
         struct Nulls: Codable, Sendable { var list: [Int?] = [nil] }
         let file = scratch.directory + "n.plist"
