@@ -28,7 +28,8 @@ let package = Package(
         .testTarget(name: "FileStorageTests", dependencies: ["FileStorage", "TestSupport", "TestNeeds"]),
         .executableTarget(
             name: "FileStorageChild", dependencies: ["FileStorage"], path: "Tests/FileStorageChild"),
-        .testTarget(name: "FileStorageUseTests", dependencies: ["FileStorage", "FileStorageChild"]),
+        .testTarget(
+            name: "FileStorageUseTests", dependencies: ["FileStorage", "FileStorageChild", "TestSupport"]),
         .testTarget(name: "FsyncLiteTests", dependencies: ["FsyncLite", "TestSupport", "TestNeeds"]),
         .testTarget(
             name: "CommandLineTests", dependencies: ["fsync-lite", "FsyncLite", "TestSupport", "TestNeeds"]),

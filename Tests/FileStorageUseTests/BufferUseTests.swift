@@ -2,11 +2,12 @@ import FileStorage
 import Foundation
 import Observation
 import Synchronization
+import TestSupport
 import Testing
 
 struct BufferUseTests {
-    private let scratch: Scratch
-    init() throws { scratch = try Scratch() }
+    private let temporary = try! TemporaryDirectory()
+    private var root: LocalFile { temporary.file }
 
     private func buffer(
         _ storage: any Storage, _ onFailure: @escaping @Sendable (StorageError) -> Void = { _ in }
@@ -16,9 +17,9 @@ struct BufferUseTests {
 
     @Test func failureOfTheLastSaveIsHeard() throws {
         let heard = Mutex(0)
-        try (scratch.directory + "n").makeDirectory()
+        try (root + "n").makeDirectory()
         do {
-            buffer(try DiskStorage(in: scratch.directory)) { _ in heard.withLock { $0 += 1 } }
+            buffer(try DiskStorage(in: root)) { _ in heard.withLock { $0 += 1 } }
                 .change { $0 = "x" }
         }
         #expect(heard.withLock { $0 } == 1)
@@ -32,8 +33,8 @@ struct BufferUseTests {
         try text.close()
         #expect(!text.isDirty)
         #expect(try CodableStorage(storage).value(String.self, for: "n") == "x")
-        try (scratch.directory + "n").makeDirectory()
-        let failing = buffer(try DiskStorage(in: scratch.directory))
+        try (root + "n").makeDirectory()
+        let failing = buffer(try DiskStorage(in: root))
         failing.change { $0 = "x" }
         #expect(throws: StorageError.self) { try failing.close() }
         #expect(failing.isDirty)
@@ -69,7 +70,7 @@ struct BufferUseTests {
     }
 
     @Test func textFileIsEditedAsText() async throws {
-        let file = scratch.directory + "notes" + "a.txt"
+        let file = root + "notes" + "a.txt"
         let text = try await AutosavingBuffer(text: file, interval: .seconds(3600), onFailure: { _ in })
         #expect(text.value == "")
         text.change { $0 = "line\n" }

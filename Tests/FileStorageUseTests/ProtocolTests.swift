@@ -1,5 +1,6 @@
 import FileStorage
 import Foundation
+import TestSupport
 import Testing
 
 private struct Log: FileDecodable, FileEncodable, Equatable {
@@ -22,14 +23,13 @@ private struct Panel: Codable, FileDecodable, FileEncodable, Equatable {
 private struct SensorLog: FileReadWritable {}
 
 struct ProtocolTests {
-    private let scratch: Scratch
-    private var root: LocalFile { scratch.directory }
-    init() throws { scratch = try Scratch() }
+    private let temporary = try! TemporaryDirectory()
+    private var root: LocalFile { temporary.file }
 
     @Test func typeWithNoMemberWritesAndReads() throws {
         #expect(SensorLog.fileName == "SensorLog.txt")
         #expect(Window.fileName == "Window.json")
-        #expect(try Child.run("no-member", root, ["XDG_DATA_HOME": root.path]) == 0)
+        #expect(try SpawnedProcess(child: "no-member", root, ["XDG_DATA_HOME": root.path]).wait() == 0)
         #expect(try (root + "FileStorageChild").children.map(\.name) == ["SensorLog.txt", "Window.json"])
     }
 

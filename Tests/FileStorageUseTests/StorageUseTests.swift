@@ -1,12 +1,12 @@
 import FileStorage
 import Foundation
 import Glibc
+import TestSupport
 import Testing
 
 struct StorageUseTests {
-    private let scratch: Scratch
-    private var root: LocalFile { scratch.directory }
-    init() throws { scratch = try Scratch() }
+    private let temporary = try! TemporaryDirectory()
+    private var root: LocalFile { temporary.file }
 
     /// A storage consists of five calls.
     private struct Prefixed: Storage {
@@ -93,7 +93,7 @@ struct StorageUseTests {
     }
 
     @Test func twoProcessesLoseNothing() throws {
-        let children = try (0..<2).map { _ in try Child("count", root) }
+        let children = try (0..<2).map { _ in try SpawnedProcess(child: "count", root) }
         for child in children { #expect(child.wait() == 0) }
         #expect(try CodableStorage(DiskStorage(in: root)).value(Int.self, for: "n") == 100)
     }
