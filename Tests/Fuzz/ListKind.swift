@@ -22,12 +22,12 @@ extension DocumentKind {
         },
         check: { content in
             for line in content.step + content.hand {
-                try Paths.requireInside(line.path.bytes, "a path outside:")
-                if let below = line.below { try Paths.requireInside(below.bytes, "a path outside:") }
+                try PathRules.requireInside(line.path.bytes, "a path outside:")
+                if let below = line.below { try PathRules.requireInside(below.bytes, "a path outside:") }
                 try require(line.entry.map { $0.object > 0 } ?? true, "no number")
             }
             for case .slot(let slot) in content.stored.map(\.place) {
-                try Paths.requireInside(slot.bytes, "a slot outside:")
+                try PathRules.requireInside(slot.bytes, "a slot outside:")
             }
             // With any content, following them ends.
             let (step, hand) = (ListLayer(content.step), ListLayer(content.hand))

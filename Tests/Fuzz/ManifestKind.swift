@@ -34,12 +34,12 @@ private struct ManifestContent: Equatable {
         var totals = ManifestTotals()
         for entry in entries {
             let path = entry.file.path.bytes
-            try Paths.requireInside(path, "a path outside:")
+            try PathRules.requireInside(path, "a path outside:")
             try require(
                 path.split(separator: UInt8(ascii: "/"))[0] != Array(".fsync-lite".utf8)[...],
                 "the reserved name")
             if let previous {
-                try require(Paths.isAscending(previous, path), "paths that do not ascend: \(path)")
+                try require(PathRules.isAscending(previous, path), "paths that do not ascend: \(path)")
             }
             let parent = path.lastIndex(of: UInt8(ascii: "/")).map { Array(path[..<$0]) } ?? []
             try require(directories.contains(parent), "an entry without its directory: \(path)")

@@ -17,12 +17,12 @@ extension DocumentKind {
             for (step, next) in zip(plan.steps, plan.steps.dropFirst()) {
                 let (path, other) = (step.action.path, next.action.path)
                 try require(
-                    path == other || Paths.isAscending(path.bytes, other.bytes), "actions out of order")
+                    path == other || PathRules.isAscending(path.bytes, other.bytes), "actions out of order")
             }
             for step in plan.steps {
                 for path in [step.action.path, step.action.from, step.action.link].compactMap(\.self)
                 where !path.isRoot {
-                    try Paths.requireInside(path.bytes, "a path outside:")
+                    try PathRules.requireInside(path.bytes, "a path outside:")
                 }
                 try require((step.action.size ?? 0) >= 0, "a size")
                 try require((step.source == nil) == (step.action.verb == .delete), "a state of nothing")
