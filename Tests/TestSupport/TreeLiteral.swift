@@ -37,6 +37,12 @@ package indirect enum TreeLiteral: Sendable {
             modified: nil)
     }
 
+    /// The content of a state with a staged transaction.
+    package static func staged(_ transaction: TreeLiteral, _ id: String) -> TreeLiteral {
+        let stage = TreeLiteral.directory([TreeName(stringLiteral: id): transaction], mode: 0o700)
+        return .directory(["stage": stage, "history": .directory([:], mode: 0o700)], mode: 0o700)
+    }
+
     package static func symlink(_ destination: TreeName, modified: TreeTime? = nil) -> TreeLiteral {
         .symlink(destination.bytes, modified: modified)
     }
