@@ -1,4 +1,4 @@
-import Glibc
+import Foundation
 
 /// The content of a directory, listed with plain system calls. It shares no code with the tool that it tests.
 ///
@@ -36,7 +36,7 @@ package struct TreeSnapshot: Sendable, Equatable {
             switch status.st_mode & S_IFMT {
             case S_IFREG:
                 entry.type = "-"
-                entry.content = try TreeSnapshot.content(path, size: Int(status.st_size))
+                entry.content = try TreeSnapshot.content(path)
             case S_IFDIR: entry.type = "d"
             case S_IFLNK:
                 entry.type = "l"
@@ -52,24 +52,14 @@ package struct TreeSnapshot: Sendable, Equatable {
         }
     }
 
-    private static func content(_ path: [UInt8], size: Int) throws -> [UInt8]? {
+    private static func content(_ path: [UInt8]) throws -> [UInt8]? {
         let descriptor = open(RawPath.terminated(path), O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
         guard descriptor >= 0 else {
             if errno == EACCES { return nil }
             throw TreeError("open", path)
         }
-        defer { close(descriptor) }
-        var content = [UInt8](repeating: 0, count: size + 1)
-        var length = 0
-        while length <= size {
-            let count = content.withUnsafeMutableBytes {
-                read(descriptor, $0.baseAddress! + length, size + 1 - length)
-            }
-            guard count >= 0 else { throw TreeError("read", path) }
-            if count == 0 { break }
-            length += count
-        }
-        return Array(content.prefix(length))
+        let content = try FileHandle(fileDescriptor: descriptor, closeOnDealloc: true).readToEnd()
+        return content.map { [UInt8]($0) } ?? []
     }
 
     private static func destination(_ path: [UInt8]) throws -> [UInt8] {
