@@ -83,12 +83,7 @@ private struct PreparedContent: Equatable {
         where one.object == next.object {
             try require(PathRules.isAscending(one.path.bytes, next.path.bytes), "descendants out of order")
         }
-        for action in transaction.actions {
-            for path in [action.path, action.from, action.link].compactMap(\.self) where !path.isRoot {
-                try PathRules.requireInside(path.bytes, "a path outside:")
-            }
-            try require(action.size ?? 0 >= 0 && action.entries ?? 0 >= 0, "a number below zero")
-        }
+        for action in transaction.actions { try action.check() }
         let summary = transaction.summary
         try require(summary.actions == transaction.actions.count, "totals of other actions")
         try require(summary.unchanged >= 0 && summary.unmirrored >= 0, "a total below zero")
