@@ -9,9 +9,8 @@ extension SpawnedProcess {
     convenience init(
         child action: String, _ directory: LocalFile, _ environment: [String: String] = [:]
     ) throws {
-        let own = LocalFile(try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe"))
         try self.init(
-            [(own.parent + "FileStorageChild").path, action, directory.path],
+            [(BuiltCommand.directory() + "FileStorageChild").path, action, directory.path],
             environment: ProcessInfo.processInfo.environment.merging(environment) { $1 },
             errors: STDERR_FILENO)
     }

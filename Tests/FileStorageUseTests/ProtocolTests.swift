@@ -73,11 +73,11 @@ struct ProtocolTests {
                 func use(_ directory: LocalFile) throws { \(statement) }
                 """)
         let sources = LocalFile(#filePath).parent.parent.parent + "Sources"
-        let own = LocalFile(try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe"))
         let (compiler, output) = (Process(), Pipe())
         compiler.executableURL = URL(filePath: "/usr/bin/env")
         compiler.arguments = [
-            "swiftc", "-typecheck", "-swift-version", "6", "-I", (own.parent + "Modules").path, "-Xcc",
+            "swiftc", "-typecheck", "-swift-version", "6", "-I",
+            (try BuiltCommand.directory() + "Modules").path, "-Xcc",
             "-fmodule-map-file=" + (sources + "CLinux/module.modulemap").path, "-Xcc", "-D_GNU_SOURCE",
             program.path,
         ]
