@@ -63,13 +63,7 @@ extension DocumentKind {
     private static func line(_ random: inout SplitMix64) -> ListLine {
         let path = RelativePath(random.name() + [UInt8(ascii: "/")] + random.name())!
         guard !random.oneIn(4) else { return ListLine(absent: path) }
-        var status = random.status(random.pick([.file, .directory, .symlink]))
-        status.permissions = random.permissions()
-        let destination = status.type == .symlink ? random.name() : []
-        if status.type == .symlink { status.size = ByteCount(clamping: destination.count) }
-        var file = File(
-            path: path, status: status, destination: destination, object: 1 + random.next() % 1000)
-        if random.oneIn(4) { file.extended = random.extended() }
+        let file = random.file(path, random.pick([.file, .directory, .symlink]))
         return ListLine(
             ListEntry(file, isUncovered: random.oneIn(4)),
             below: random.oneIn(2) ? RelativePath(random.name()) : nil)
