@@ -39,7 +39,9 @@ extension SplitMix64 {
     package mutating func permissions() -> UInt16 {
         oneIn(6) ? UInt16(next() % 0o10000) : pick([0o644, 0o755, 0o600])
     }
-    package mutating func account() -> UInt32 { oneIn(10) ? pick([.max, .max - 1, 65534]) : UInt32(next() % 2000) }
+    package mutating func account() -> UInt32 {
+        oneIn(10) ? pick([.max, .max - 1, 65534]) : UInt32(next() % 2000)
+    }
 
     /// Sorted by name, without duplicates.
     package mutating func extended() -> ExtendedAttributes {
