@@ -125,9 +125,7 @@ struct ManifestRoundTripTests {
     @Test func attributesThatWereNotReadAreNotRecorded() throws {
         let scratch = try ScratchDocument()
         var header = Self.header
-        var directory = FileStatus(type: .directory, modified: Self.times[0])
-        directory.permissions = 0o755
-        let root = File(path: .root, status: directory, destination: []).withoutAttributes()
+        let root = file("", 0, .directory).withoutAttributes()
         header.rootEntry = root
         let read = try #require(try scratch.manifest(ManifestText.bytes(header, [])).header.rootEntry)
         #expect(read.omitted.isEmpty && root.omitted == .unread)
@@ -154,14 +152,10 @@ struct ManifestRoundTripTests {
     }
 
     @Test func manyEntriesCrossTheBuffers() throws {
-        var status = FileStatus(type: .file, modified: Self.times[0])
-        status.size = 3
         let entries = (0..<8000).map { number in
-            let digits = String(number)
-            let path = RelativePath("f" + String(repeating: "0", count: 5 - digits.utf8.count) + digits)!
-            return RecordList.Entry(
-                file: File(path: path, status: status, destination: [], object: UInt64(number + 1)),
-                targetInode: UInt64(number))
+            var file = file("f\(10_000 + number)").with(with(status(.file)) { $0.size = 3 })
+            file.object = UInt64(number + 1)
+            return RecordList.Entry(file: file, targetInode: UInt64(number))
         }
         let scratch = try ScratchDocument()
         let reader = try scratch.manifest(ManifestText.bytes(Self.header, entries))
@@ -183,15 +177,8 @@ struct ManifestRoundTripTests {
         var random = SplitMix64(seed: seed)
         func some(_ count: Int) -> [RecordList.Entry] {
             (0..<count).map { _ in
-                var status = FileStatus(type: .file, modified: Self.times[0])
-                status.size = ByteCount(clamping: Int.random(in: 0..<9, using: &random))
-                let name = ["a", "b", "c", "a-", "a.", "z", "m", "k", "0", "ab"].randomElement(
-                    using: &random)!
-                return .init(
-                    file: File(
-                        path: RelativePath(name)!, status: status, destination: [],
-                        object: .random(in: 1..<100, using: &random)),
-                    targetInode: random.next())
+                let name = random.pick(["a", "b", "c", "a-", "a.", "z", "m", "k", "0", "ab"])
+                return .init(file: random.file(path(name), .file), targetInode: random.next())
             }
         }
         var expected = Dictionary(some(6).map { ($0.file.path, $0) }) { $1 }
