@@ -23,48 +23,22 @@ struct ManifestRoundTripTests {
 
     /// Entries in which every field varies.
     static func entries() -> [RecordList.Entry] {
-        var entries: [RecordList.Entry] = []
+        var random = SplitMix64(seed: 1)
         let types = FileType.allCases.filter { $0 != .socket }
-        var directory = FileStatus(type: .directory, modified: times[0])
-        directory.permissions = 0o1777
-        entries.append(
-            .init(
-                file: File(path: RelativePath("d")!, status: directory, destination: [], object: 1),
-                targetInode: 1))
+        var entries = [RecordList.Entry(file: random.file(path("d"), .directory), targetInode: 1)]
         for (index, name) in names.enumerated() {
-            var status = FileStatus(type: types[index % types.count], modified: times[index % times.count])
-            status.changed = times[(index + 1) % times.count]
-            status.created = index % 3 == 0 ? nil : times[(index + 2) % times.count]
-            status.permissions = [0, 0o7777, 0o644, 0o4755][index % 4]
-            status.owner = index % 2 == 0 ? .max : 0
-            status.group = index % 3 == 0 ? .max : 1000
-            status.inode = numbers[index % numbers.count]
-            var destination: [UInt8] = []
-            switch status.type {
-            case .file: status.size = index == 0 ? 0 : ByteCount(clamping: Int64.max / Int64(index + 20))
-            case .symlink:
-                destination = names[(index + 1) % names.count] + [0x2F]
-                status.size = ByteCount(clamping: destination.count)
-            case .characterDevice, .blockDevice:
-                status.represents = DeviceNumber(major: .max, minor: UInt32(index))
-            default: break
-            }
-            if status.type != .directory { status.links = index % 2 == 0 ? 1 : .max }
-            for path in [RelativePath(name), RelativePath(Array("d/".utf8) + name)] {
-                guard let path else { continue }
-                var file = File(path: path, status: status, destination: destination)
-                file.object = max(1, numbers[index % numbers.count] / 2)
-                if status.type == .file, index % 2 == 0 {
-                    file.digest = Digest(
-                        .init(numbers[index % numbers.count], 1, .max, 0xABCD_EF01_2345_6789))
-                }
-                if index % 5 == 1 {
-                    file.extended = ExtendedAttributes([
-                        .init(name: Array("user.a".utf8), value: name),
-                        .init(name: Array("user.b".utf8), value: []),
-                    ])
-                }
-                if index % 4 == 2 { file.omitted = [.modified, .owner, .xattrs] }
+            let destination = names[(index + 1) % names.count] + [0x2F]
+            for path in [RelativePath(name), RelativePath(Array("d/".utf8) + name)].compactMap({ $0 }) {
+                let made = random.file(path, types[index % types.count])
+                var status = made.status
+                status.modified = times[index % times.count]
+                status.changed = times[(index + 1) % times.count]
+                status.permissions = [0, 0o7777, 0o644, 0o4755][index % 4]
+                status.inode = numbers[index % numbers.count]
+                if status.type == .symlink { status.size = ByteCount(clamping: destination.count) }
+                let file = File(
+                    path: path, status: status, destination: destination, extended: made.extended,
+                    omitted: made.omitted, digest: made.digest, object: made.object)
                 var entry = RecordList.Entry(
                     file: file, targetInode: numbers[(index + 1) % numbers.count])
                 if index / 2 % 2 == 1 { entry.marks.insert(.racy) }
