@@ -291,7 +291,7 @@ private final class CommandScene {
     /// The journal of a commit that a power cut interrupted.
     private func journal(_ random: inout SplitMix64) throws -> [UInt8] {
         let root = try Directory.open(path: Array(path("target").utf8))
-        guard let state = try StateDirectory(of: root) else { throw Failure("open", path("target")) }
+        guard let state = try StateDirectory(of: root) else { throw TreeError("open", path("target")) }
         func place(_ parent: Int, _ name: StaticString) -> JournalContent.Place {
             .init(parent: parent, name: FileName(name))
         }

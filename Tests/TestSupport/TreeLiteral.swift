@@ -99,6 +99,8 @@ package struct TreeTime: Sendable, Hashable, CustomStringConvertible {
 package struct TreeError: Error, CustomStringConvertible {
     package let description: String
 
+    package init(_ call: String, _ path: String) { self.init(call, Array(path.utf8)) }
+
     init(_ call: String, _ path: [UInt8]) {
         description = "\(call) \(String(decoding: path, as: UTF8.self)): \(String(cString: strerror(errno)))"
     }
